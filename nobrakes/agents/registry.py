@@ -62,7 +62,8 @@ def named_agents(config: "Config") -> list[tuple[str, str]]:
         named += [(f"by_type.{kind}.test_writer", of.test_writer or ()), (f"by_type.{kind}.doer", of.doer or ())]
     named.append(("models", tuple(settings.models)))
     found = [(f"agents.{key}", name) for key, names in named for name in names]
-    return found + [("forge.reviewers", name) for name in config.forge.reviewers]
+    found += [("forge.reviewers", name) for name in config.forge.reviewers]
+    return found + [("review.fresh_eyes_agents", name) for name in config.review.fresh_eyes_agents]
 
 
 def unknown_agents(config: "Config") -> list[tuple[str, str]]:

@@ -222,6 +222,16 @@ def finding(
     )
 
 
+def review(
+    findings: Annotated[str, Argument(help="The findings as JSON; '-' reads them from stdin.")],
+) -> Output:
+    """Give your review of the work that you read. Only for a reviewer's session.
+
+    Example: nobrakes agent review '{"findings": []}'
+    """
+    return _do("review", findings=text_or_stdin(findings, "findings"))
+
+
 def answer(
     number: Annotated[int | None, Argument(metavar="N", help="The question's number; the last one.")] = None,
 ) -> Output:

@@ -167,6 +167,7 @@ def _record(found: "Record", screen: Screen) -> str:
     said = [
         *(line for step in record["steps"] for line in _step(step, record)),
         *_approved(record.get("approval")),
+        *_read(record.get("fresh_eyes")),
         *_counts(record.get("counts")),
         *_contracts(record),
         *_attempts(record.get("attempts", ())),
@@ -214,6 +215,23 @@ def _approved(approval: Mapping[str, Any] | None) -> Iterator[str]:
         when = spoken(float(approval.get("at") or 0))
         yield one_line(f"approved   by {approval.get('by')}, {when}, of {head}: {words}")
         yield one_line(f"           asked for since {approval.get('why')}")
+
+
+def _read(said: Mapping[str, Any] | None) -> Iterator[str]:
+    if not said:
+        return
+    word = "read" if said.get("read") else "unread"
+    by = f", and went on: {one_line(str(said['by']))}" if said.get("by") else ""
+    yield one_line(f"{word:<10} by fresh eyes, ${float(said.get('cost_usd') or 0):.2f}{by}")
+    for one in said.get("rounds", ()):
+        model = one_line("/".join(part for part in (one["agent"], one["model"]) if part))
+        came = (
+            f"no review: {one_line(str(one['why']))}" if one["outcome"] == "failed" else f"{len(one['findings'])} found"
+        )
+        yield f"           round {one['round']}, {model}: {came}"
+        for each in one["findings"]:
+            where = f"{each['path']}:{each['line']} " if each["path"] else ""
+            yield one_line(f"             {each['priority']} {each['category']} {where}{each['text']}")
 
 
 def _check(check: Mapping[str, Any]) -> str:

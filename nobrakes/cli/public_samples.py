@@ -27,6 +27,7 @@ _ROLES: Mapping[Kind, Role] = {
     **dict.fromkeys((Kind.REVIEW_STARTED, Kind.REVIEW_REJECTED, Kind.REVIEW_INTERRUPTED, Kind.MERGED), Role.REVIEWER),
     Kind.LANDED: Role.REVIEWER,
     **dict.fromkeys((Kind.PULL_OPENED, Kind.PULL_REVIEW_BEGAN, Kind.PULL_ISSUE_FOUND), Role.REVIEWER),
+    **dict.fromkeys((Kind.CODE_REVIEW_BEGAN, Kind.CODE_REVIEW_ENDED), Role.REVIEWER),
     **dict.fromkeys((Kind.PULL_APPROVED, Kind.PULL_MERGED), Role.REVIEWER),
 }
 _OF_THE_MACHINE = frozenset(
@@ -125,6 +126,7 @@ _WITHOUT_AN_ATTEMPT = _OF_FEATURES | frozenset(
 
 _AT = {"pr_number": 12, "pr_url": "https://github.com/you/tool/pull/12"}
 _PULL = {**_AT, "title": "The command line", "branch": "task/bead-cli", "head": _HEAD, "merged_commit": None}
+_READ = {"session": 7, "round": 1, "of": 3, "agent": "codex", "model": ""}
 _PRIORITY = {"before": 2, "after": 0, "actor": "shaper", "at": AT - 60}
 
 DATA: Mapping[Kind, Mapping[str, Any]] = {
@@ -164,6 +166,17 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.FOUND_MERGED: {"merged_commit": _MERGE, "base": _HEAD, "reason": "found on main", **_DONE},
     Kind.REVERTED: {"commit": _MERGE, "revert": "d00d" * 10, "results": []},
     Kind.FLAKED: {"check": "unit", "tests": ["test_cli.py::test_help"], "tree": "beef" * 10, "run": "8-1"},
+    Kind.CODE_REVIEW_BEGAN: {**_READ, "head": _HEAD},
+    Kind.CODE_REVIEW_ENDED: {
+        **_READ,
+        "state": "done",
+        "why": "",
+        "p1": 1,
+        "p2": 0,
+        "p3": 0,
+        "findings": [["P1", "edge_cases", "src/cli.py:12", "The last page is left out."]],
+        "cost_usd": 0.21,
+    },
     Kind.PULL_OPENED: _PULL,
     Kind.PULL_REVIEW_BEGAN: _PULL,
     Kind.PULL_ISSUE_FOUND: {

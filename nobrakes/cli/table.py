@@ -156,6 +156,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("agent propose", "agent:propose", AGENTS, "Propose the beads of your feature's plan."),
     Entry("agent plan", "agent:plan", AGENTS, "The plan of your feature as it lies now."),
     Entry("agent plan-ready", "agent:plan_ready", AGENTS, "Say that your feature's plan is whole."),
+    Entry("agent review", "agent:review", AGENTS, "Give your review of the work that you read."),
     Entry("agent finding", "agent:finding", AGENTS, "Say what is wrong with the plan that you review."),
     Entry("agent done", "agent:done", AGENTS, "Hand in: how it ended, and what the next one should know."),
     # old names

@@ -14,6 +14,7 @@ from .values import Branch, BranchPattern, ExportPath, Hosts, OneOrMore, Rule, S
 if TYPE_CHECKING:
     from ..core.forge.rules import Rules as ForgeRules
     from ..core.policy.agent_choice import AgentChoice
+    from ..core.review.reading import Rules as ReadingRules
 
 
 @section
@@ -82,6 +83,18 @@ class ReviewSettings(Section):
     pull_names: bool = False
     pull_cost: bool = False
     pull_delete_branch: bool = True
+    fresh_eyes: Literal["off", "ask", "send_back"] = "off"
+    fresh_eyes_rounds: Annotated[int, Rule(ge=1, le=3)] = 3
+    fresh_eyes_usd: Annotated[float, Rule(gt=0)] = 5.0
+    fresh_eyes_minutes: Annotated[float, Rule(gt=0)] = 10.0
+    fresh_eyes_agents: Annotated[tuple[Annotated[str, Rule(min_length=1)], ...], OneOrMore()] = ()
+
+    def reading_rules(self) -> "ReadingRules":
+        """The settings of review by fresh eyes, as its decider reads them."""
+        from ..core.review.reading import Rules as ReadingRules
+
+        own = (self.fresh_eyes, self.fresh_eyes_rounds, self.fresh_eyes_usd, self.fresh_eyes_minutes)
+        return ReadingRules(*own, self.fresh_eyes_agents)
 
     @property
     def by_request(self) -> bool:
@@ -172,6 +185,7 @@ class RoleModels(Section):
 
     test_writer: str = ""
     doer: str = ""
+    reviewer: str = ""
 
 
 ASK_FIRST = (

@@ -40,7 +40,7 @@ from .limits.breaker import State
 from .merge_approval import not_asked_any_more
 from .owners import of_bead
 from .policy import collisions
-from .review.journal import waits_for_people
+from .review.journal import Journal, is_aside
 from .review.train import at_once
 
 ROLE_FOR = {Status.NEEDS_TESTS: Role.TEST_WRITER, Status.NEEDS_DOER: Role.DOER}
@@ -100,7 +100,9 @@ def reviews(board: Board) -> list[Action]:
     if board.paused or board.stopping:
         return []
     waiting = [bead for bead in board.to_review if not board.frozen or bead.type == REPAIR]
-    opened = sum(attempt.role is Role.REVIEWER and not waits_for_people(attempt.data) for attempt in board.attempts)
+    opened = sum(
+        attempt.role is Role.REVIEWER and not is_aside(Journal.of(attempt.data).step) for attempt in board.attempts
+    )
     free = max(0, at_once(board.limits.queue, board.pace) - opened)
     return [StartReview(bead.id) for bead in waiting[:free]]
 

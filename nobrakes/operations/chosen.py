@@ -1,22 +1,26 @@
 """What an option of nobrakes' own does once a person chose it, beside being the answer: rest, a new plan, a way back.
 
-1. Only questions that nobrakes asked have such options: their evidence says so (blockers.MARK, failing.FEATURE).
+1. Only questions that nobrakes asked have such options: their evidence says so (blockers.MARK, failing.FEATURE), or
+   their type.
 2. It is one transaction with the end of the question. A refusal leaves the question open, and nothing is changed.
 """
 
 from collections.abc import Callable, Mapping
 
 from ..core.beads import blockers
-from ..core.beads.escalations import Escalation
+from ..core.beads.escalations import Escalation, EscalationType
 from ..core.beads.events import Event, Kind
 from ..core.forge import failing
 from ..core.forge.feature import ItemKind, State, Step
 from ..ports import Store
+from . import readings
 from .forging import asking_checkpoint, resting
 
 
 def follow(store: Store, found: Escalation, label: object, actor: str) -> bool:
     """Do what the chosen option means, and end the question; False: it is an answer, and nothing more."""
+    if found.type is EscalationType.CODE_REVIEW:
+        return readings.follow(store, found, str(label), actor)
     act = _ACTS[_asked(found)].get(str(label))
     if act is None or found.bead is None:
         return False

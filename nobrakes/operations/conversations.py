@@ -12,7 +12,7 @@ from ..agents.registry import adapter
 from ..core.beads.escalations import Escalation
 from ..core.errors import UsageError
 from ..core.owners import of_person
-from ..core.sessions.session import Message, Session, SessionKind, Turn
+from ..core.sessions.session import REVIEWERS, Message, Session, SessionKind, Turn
 from ..paths import Paths
 from .held_memory import memory_of_agents
 from .waking import wake
@@ -87,9 +87,10 @@ def _own(store: "Store", number: int) -> None:
 
 def _spoken_to(store: "Store", number: int) -> None:
     _own(store, number)
-    if store.session(number).kind is SessionKind.REVIEW:
+    if store.session(number).kind in REVIEWERS:
         raise UsageError(
-            f"session {number} reviews a plan, and nobody talks with it", "Talk with the session that made the plan."
+            f"session {number} reviews, and nobody talks with it",
+            "Talk with the session that made the plan, or decide what it found: `nobrakes escalations`.",
         )
 
 

@@ -112,6 +112,8 @@ def resolve(
             store.resolve(n, _words(how, note), actor)
     elif how == APPROVE and found.type in OF_A_HEAD:
         store.resolve(n, _words(how, note), actor, Status.NEEDS_REVIEW)
+    elif how == "retry" and found.type in (EscalationType.MERGE_REVIEW, EscalationType.CODE_REVIEW):
+        _send_back(store, found, f"{rest}: {note}" if rest and note.strip() else note, actor)
     elif how == "retry" and note.strip() and rest is not None:
         answer(store, n, f"{rest}: {note}", actor)  # a note is words, also where it reads as another option
     elif how == "retry" and note.strip() and found.form is not None:
@@ -119,8 +121,6 @@ def resolve(
             f"escalation {n} asks for an option, and a note is none",
             f"Answer it: `nobrakes escalation {n}` shows what to type. Or leave the note out.",
         )
-    elif how == "retry" and found.type is EscalationType.MERGE_REVIEW:
-        _send_back(store, found, note, actor)
     elif how == "retry" and note.strip():
         store.answer(n, note, actor)
     else:

@@ -40,6 +40,10 @@ class Sessions(Protocol):
         """Sessions that are no attempt's and go on; with `going` False all of them, newest first."""
         ...
 
+    def code_reviews(self, bead: str) -> list[Session]:
+        """The sessions that read the bead's work (core.review.reading), oldest first."""
+        ...
+
     def messages(self, session: int) -> list[Message]:
         """All that was said in it, oldest first."""
         ...

@@ -83,7 +83,7 @@ def no_merge_without_its_yes(scene: Scene) -> list[str]:
         return []
     for one in scene.store.escalations(open_only=False):
         if one.type is EscalationType.MERGE_REVIEW and one.id not in known.shown:
-            known.shown[one.id] = _difference(scene, str(one.evidence["main"]), str(one.evidence["commit"]))
+            known.shown[one.id] = difference(scene, str(one.evidence["main"]), str(one.evidence["commit"]))
     before, known.labelled = known.labelled, _labelled(scene.beads)
     new, known.landings = git.landings[known.landings :], len(git.landings)
     wrong = []
@@ -108,7 +108,7 @@ def _labelled(beads: Sequence[Bead]) -> set[str]:
 
 def _without_yes(scene: Scene, bead: str, commits: Sequence[str]) -> list[str]:
     git = scene.git
-    landed = _difference(scene, git.objects.find(commits[0]).parents[0], commits[-1])
+    landed = difference(scene, git.objects.find(commits[0]).parents[0], commits[-1])
     events = scene.store.events(0, 1_000_000, bead)
     merges = [e.seq for e in events if e.kind is Kind.MERGED and e.data.get("merged_commit") not in commits]
     since = max(merges, default=0)
@@ -125,7 +125,8 @@ def _is_yes(one: Escalation) -> bool:
     return one.type is EscalationType.MERGE_REVIEW and one.resolved_at is not None and is_approval(one.resolution)
 
 
-def _difference(scene: Scene, base: str, head: str) -> Difference:
+def difference(scene: Scene, base: str, head: str) -> Difference:
+    """What differs between two commits' trees."""
     before, after = scene.git.objects.tree_of(base), scene.git.objects.tree_of(head)
     paths = before.keys() | after.keys()
     return {path: (before.get(path), after.get(path)) for path in paths if before.get(path) != after.get(path)}

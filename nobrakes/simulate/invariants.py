@@ -13,7 +13,7 @@ from ..core.errors import Stale
 from ..core.transcript import PREFIX
 from ..daemon.attempts.exit import UNSEEN_IN_PEACE
 from ..daemon.checks.validation import MOST_CUT_OFF
-from . import approving, at_the_host, by_hand, feature_promises, landed, questions
+from . import approving, at_the_host, by_hand, feature_promises, landed, questions, reading
 from .fake_remote import SharedFakeGit
 from .main_monitor import nothing_is_reviewed_while_main_is_red, one_red_main_is_one_question, watch_of
 from .project import run_tests
@@ -130,6 +130,8 @@ def a_jump_of_the_clock_blames_nobody(scene: Scene) -> list[str]:
         is_late = child.stopped_for is Outcome.TIMED_OUT
         since = child.started_at if is_late else max(child.started_at, child.active_at)
         minutes = limits.agent_minutes if scene.features is None else scene.features.minutes(child.command.env)
+        if reading.is_reader(scene, child.command.env):
+            minutes = scene.config.review.fresh_eyes_minutes
         least = 60 * (minutes if is_late else limits.idle_minutes) - 1
         if child.stopped_at - since < least:
             wrong.append(f"{child.run} is {child.stopped_for} after {child.stopped_at - since:.0f} s")
@@ -259,6 +261,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     *landed.PROMISES,
     *questions.PROMISES,
     *approving.PROMISES,
+    *reading.PROMISES,
     *by_hand.PROMISES,
     *feature_promises.EACH_STEP,
     *at_the_host.EACH_STEP,

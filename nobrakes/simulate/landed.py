@@ -6,7 +6,7 @@ from ..core.beads.attempt import RunKind
 from ..core.beads.bead import Role, Status
 from ..core.policy import plan_approval
 from ..core.policy.ownership import OWN_FOLDER
-from ..core.review.journal import waits_for_people
+from ..core.review.journal import Journal, Step, waits_for_people
 from ..core.review.queue import MOST
 from .objects import Commit, differing
 from .project import code_path, green, test_path
@@ -98,12 +98,14 @@ def what_asks_for_a_plan_lands_with_one(scene: Scene) -> list[str]:
 def no_more_reviews_than_allowed(scene: Scene) -> list[str]:
     """The merge queue is as long as its rules say; where each review needs runs of its own it is serial.
 
-    Who has a request holds no place, until it is merged or falls off its base.
+    Who has a request holds no place, until it is merged or falls off its base; nor does what is being read, which comes
+    back to the end of the queue.
     """
     open_ones = [a for a in scene.board.attempts if a.role is Role.REVIEWER]
     if scene.requested is not None:
         open_ones = [a for a in open_ones if not waits_for_people(a.data) and scene.store.pull(a.bead) is None]
-    reviews = [a.bead for a in open_ones]
+    outside = (Step.READING, Step.REBASE) if scene.readers is not None else ()
+    reviews = [a.bead for a in open_ones if Journal.of(a.data).step not in outside]
     rules = scene.board.limits.queue
     together = MOST if not rules.every_commit_green else rules.validators
     return [f"reviews of {', '.join(reviews)}"] if len(reviews) > (1 if rules.is_serial else together) else []

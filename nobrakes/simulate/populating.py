@@ -10,7 +10,7 @@ from typing import Protocol
 from ..config.settings import Config
 from ..daemon.ports import Ports
 from ..store.sqlite import SqliteStore
-from . import approving, by_hand, features
+from . import approving, by_hand, features, reading
 from .at_the_host import AtTheHost
 from .checkout import Staging, uses_the_index
 from .fake_git import FakeGit
@@ -55,6 +55,11 @@ def fill(world: World, beads: int) -> None:
         world.people.also(8 * often, approvals.decide)
         world.people.also(0.5 * often, approvals.unlabel)
         world.people.also(2 * often, approvals.get_in_the_way)
+    if often := rates.readings if rates.people else 0.0:
+        world.config = world.scene.config = reading.settings(seed, world.config)
+        world.scene.readers = reading.Readers(world.store, seed, rates.fail)
+        world.people.also(8 * often, world.scene.readers.decide)
+        world.people.also(1 * often, world.scene.readers.end_one)
     world.store.put(asking, dependencies, ME)
 
 

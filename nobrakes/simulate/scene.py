@@ -15,6 +15,7 @@ from .fake_machine import FakeMachine
 from .fake_processes import FakeProcesses
 from .features import Features
 from .noticing import Noticing
+from .readers import Readers
 from .replay import Observed
 from .requested import RequestedFakeGit
 from .sessions import Sessions
@@ -85,6 +86,7 @@ class Scene:
     given: list[Any] = field(default_factory=list)  # the answers that agents were given (questions.Given)
     looked_into: set[str] = field(default_factory=set)  # the runs whose prompts were read for that
     approved: Approved | None = None  # where people look before the merge
+    readers: Readers | None = None  # where fresh eyes read what passed
     features: Features | None = None  # where people plan features
     requested: RequestedFakeGit | None = None  # where work lands by requests
     handed_in: dict[str, str] = field(default_factory=dict)  # commits that people handed in, and for which bead

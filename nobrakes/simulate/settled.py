@@ -9,6 +9,7 @@ from ..core.beads.outcomes import Outcome
 from ..core.errors import NobrakesError, NotAllowed, Stale
 from . import at_the_host, feature_promises
 from .proven import main_and_its_evidence_agree
+from .reading import no_reading_is_left
 from .rewriting import nobody_is_blamed_for_a_rewritten_main
 from .scene import Scene
 
@@ -140,6 +141,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     main_and_its_evidence_agree,
     nobody_is_blamed_for_a_rewritten_main,
     what_people_should_know_was_sent,
+    no_reading_is_left,
     *feature_promises.AT_REST,
     *at_the_host.AT_REST,
 )

@@ -14,7 +14,7 @@ from ..core.beads.escalations import EscalationType
 from ..core.beads.outcomes import Outcome
 from ..core.errors import NobrakesError
 from ..core.owners import of_person
-from ..core.sessions.session import SessionKind, State
+from ..core.sessions.session import REVIEWERS, SessionKind, State
 from ..ports import Command, NewEscalation, Store
 from .agents import BLOCKED, DONE, Script
 from .providers import ADAPTERS
@@ -64,7 +64,7 @@ class Talking:
         return f"stopped session {self.store.stop_session(self._some(), self.me).id}"
 
     def _some(self) -> int:
-        found = [one for one in self.store.sessions() if one.kind is not SessionKind.REVIEW]
+        found = [one for one in self.store.sessions() if one.kind not in REVIEWERS]
         if not found:
             raise NobrakesError("nobody talks")
         return self.rng.choice(found).id

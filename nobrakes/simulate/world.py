@@ -161,6 +161,8 @@ class World:
         return check(step.argv[-1], command.cwd, self.git.clones, self.rng, self.rates)
 
     def _talks(self, session: str, command: Command) -> Script:
+        if self.scene.readers is not None and self.scene.readers.serves(command.env):
+            return self.scene.readers.agent(command.env)
         if self.features is None or not self.features.agents.serves(command.env):
             return self.scene.talking.agent(command.env)
         self.features.agents.hears(session, command)

@@ -19,6 +19,8 @@ QUIET = frozenset(
         Kind.CHECKS_BEGAN,
         Kind.REVIEW_STEP,
         Kind.FLAKED,
+        Kind.CODE_REVIEW_BEGAN,
+        Kind.CODE_REVIEW_ENDED,
         Kind.PULL_OPENED,
         Kind.PULL_REVIEW_BEGAN,
         Kind.PULL_ISSUE_FOUND,

@@ -233,10 +233,13 @@ REFERENCES schedules (id), FOREIGN KEY(run) REFERENCES sprint_runs (id) )""",
 _COUNTED = ("DROP INDEX beads_status", "CREATE INDEX beads_status ON beads (status, type)")
 
 
+_READ = "CREATE INDEX sessions_reading ON sessions (owner, id) WHERE kind = 'code_review'"
+
+
 def _to_7(connection: Connection) -> None:
     """Beads rise a day after they were ready; equals go by how many they block. No branch is run by itself. Sprints.
-    Counting reads an index."""
-    for statement in (*_COMPETING, _NO_RUN_OF_THE_BRANCH, *_SPRINTS, *_COUNTED):
+    Counting reads an index. Work is read by fresh eyes."""
+    for statement in (*_COMPETING, _NO_RUN_OF_THE_BRANCH, *_SPRINTS, *_COUNTED, _READ):
         connection.execute(statement)
 
 

@@ -73,6 +73,7 @@ CREATE TABLE sessions (
 );
 CREATE UNIQUE INDEX sessions_by_provider_session ON sessions (provider_session);
 CREATE INDEX sessions_going ON sessions (id) WHERE ended_at IS NULL AND kind <> 'attempt';
+CREATE INDEX sessions_reading ON sessions (owner, id) WHERE kind = 'code_review';
 CREATE TABLE settings (
     "key" VARCHAR NOT NULL, value VARCHAR NOT NULL, PRIMARY KEY ("key")
 );

@@ -16,6 +16,7 @@ class SessionRow(SQLModel, table=True):
     __table_args__ = (
         Index("sessions_by_provider_session", text("provider_session"), unique=True),
         Index("sessions_going", text("id"), sqlite_where=text(GOING)),
+        Index("sessions_reading", text("owner"), text("id"), sqlite_where=text("kind = 'code_review'")),
         {"sqlite_autoincrement": True},
     )
 

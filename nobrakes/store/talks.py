@@ -5,6 +5,7 @@ from typing import Any
 
 from ..core.beads.outcomes import Outcome
 from ..core.limits.breaker import Breaker
+from ..core.owners import of_bead
 from ..core.sessions.session import Fact, Message, Session, SessionKind, Turn
 from .database import Database
 from .sessions import conversations, turns
@@ -44,6 +45,10 @@ class Talks:
     def sessions(self, going: bool = True) -> list[Session]:
         """Sessions that are no attempt's and go on; with `going` False all of them, newest first."""
         return conversations.going(self._db) if going else conversations.listed(self._db)
+
+    def code_reviews(self, bead: str) -> list[Session]:
+        """The sessions that read the bead's work, oldest first."""
+        return conversations.reading(self._db, of_bead(bead))
 
     def messages(self, session: int) -> list[Message]:
         """All that was said in it, oldest first."""

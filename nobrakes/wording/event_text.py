@@ -222,6 +222,17 @@ def _plan_review(event: Event) -> str:
     return f"plan review ended: {found}{f': {detail}' if detail else ''}"
 
 
+def _read(event: Event) -> str:
+    data = event.data
+    who = f"{_said(event, 'agent')}, round {data.get('round')} of {data.get('of')}"
+    if event.kind is Kind.CODE_REVIEW_BEGAN:
+        return f"read by fresh eyes: {who}"
+    if data.get("state") == "failed":
+        return f"no review by {who}: {one_line(str(data.get('why') or ''))}"
+    counts = ", ".join(f"{data[key]} {key.upper()}" for key in ("p1", "p2", "p3") if data.get(key))
+    return f"review by {who}: {counts or 'nothing found'}"
+
+
 def _found(event: Event) -> str:
     kind = _said(event, "category")
     return f"finding P{event.data.get('priority')}, {kind}: {one_line(str(event.data.get('issue') or ''))}"
@@ -273,6 +284,8 @@ _SPECIAL: Mapping[Kind, Callable[[Event], str]] = {
     Kind.PLAN_KEPT: _plan_kept,
     Kind.PLAN_REVIEW_BEGAN: _plan_review,
     Kind.PLAN_REVIEW_ENDED: _plan_review,
+    Kind.CODE_REVIEW_BEGAN: _read,
+    Kind.CODE_REVIEW_ENDED: _read,
     Kind.FINDING_MADE: _found,
     Kind.ITEM_COLLECTED: _collected,
     Kind.CHECKS_BEGAN: _checks_began,

@@ -77,6 +77,13 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.FLAKED: Happening(
         "A check failed and passed on the same tree, under the same contract.", ("check", "tests", "tree", "run")
     ),
+    Kind.CODE_REVIEW_BEGAN: Happening(
+        "Fresh eyes read what passed its checks.", ("session", "round", "of", "agent", "model", "head")
+    ),
+    Kind.CODE_REVIEW_ENDED: Happening(
+        "A reviewer of work is through, or failed.",
+        ("session", "round", "of", "agent", "model", "state", "why", "p1", "p2", "p3", "findings", "cost_usd"),
+    ),
     Kind.PULL_OPENED: Happening("The bead's pull request is there.", _PULL),
     Kind.PULL_REVIEW_BEGAN: Happening("People or checks of the code host began to look at it.", _PULL),
     Kind.PULL_ISSUE_FOUND: Happening(
@@ -234,6 +241,8 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.CHECKS_CHANGED: "The branch changes what decides whether work is good; a person is shown the difference.",
     Outcome.UNUSUAL_CONTENT: "The branch has names that hide something, or what looks like a secret key.",
     Outcome.MERGE_REVIEW: "Everything passed, and the merge waits for a person's yes.",
+    Outcome.CODE_REVIEW: "Everything passed; a person decides on what fresh eyes found, or that nobody read it.",
+    Outcome.FINDINGS: "Everything passed, and fresh eyes found what is to be mended; the next attempt is told.",
     Outcome.REMARKS: "People want changes of the pull request; the next attempt is told what they wrote.",
     Outcome.ASKED_AGAIN: "People asked for changes of the same point of the pull request again, after it was answered.",
     Outcome.PULL_CLOSED: "People closed the pull request without merging it.",
@@ -267,6 +276,8 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.MERGE_REVIEW: "Everything passed, and the merge waits for your yes: the bead or an epic above "
     "it has the label `merge-review`, or `review.approve` is `always`. You see tests and code: `--approve` merges "
     "them, `--retry` sends them back with your note. The yes counts for this content alone, also on another base.",
+    EscalationType.CODE_REVIEW: "Everything passed, and an agent that did not do the work found something in it, or no "
+    "agent could read it (`review.fresh_eyes`). `--approve` goes on with it as it is, `--retry` sends it back.",
     EscalationType.ASKED_AGAIN: "People asked twice for a change of one point. `--retry`: a Doer tries once more.",
     EscalationType.PULL_CLOSED: "People closed the bead's pull request unmerged. `--retry`: a Doer, and a new request.",
     EscalationType.WEAK_TESTS: "As repeated_failure; the tests were too weak: the bead may say too little of them.",
@@ -300,6 +311,7 @@ CAUSES: Mapping[EscalationType, str] = {
     EscalationType.CHECKS_CHANGED: "changes what decides about work",
     EscalationType.UNUSUAL_CONTENT: "has unusual names or content",
     EscalationType.MERGE_REVIEW: "passed, and its merge waits for your yes",
+    EscalationType.CODE_REVIEW: "passed, and you decide on what a reviewer found",
     EscalationType.ASKED_AGAIN: "people asked twice for the same change of its pull request",
     EscalationType.PULL_CLOSED: "its pull request was closed unmerged",
     EscalationType.MAIN_RED: "main fails its checks",

@@ -69,6 +69,9 @@ TALKS = ("--people", "0.5", "--crash", "0.01")
 APPROVED = ("--approvals", "1", "--people", "0.6", "--crash", "0.005")
 """People look at many merges, while main moves."""
 
+READ = ("--readings", "1", "--people", "0.4", "--crash", "0.005")
+"""Fresh eyes read what passed, and people decide on what they found."""
+
 BY_HAND = ("--hands", "3", "--people", "0.5", "--crash", "0.003")
 """People take beads, hand work in and give beads back all the time."""
 
@@ -126,6 +129,20 @@ BUGS = (
         "is_head = not train or train[0].attempt == context.attempt.id",
         "is_head = not train",
         seed=4,
+    ),
+    Bug(
+        "what fresh eyes found is passed over",
+        "core/review/reading.py",
+        "if not last.urgent:",
+        "if last:",
+        options=READ,
+    ),
+    Bug(
+        "a round is read for ever",
+        "core/review/reading.py",
+        "if last.session.data.get(TRY, 1) < TRIES:",
+        "if last:",
+        options=READ,
     ),
     Bug(
         "a yes counts for whatever is merged",
@@ -304,8 +321,8 @@ BUGS = (
     Bug(
         "those behind the head may be taken away while they land",
         "daemon/review/queue.py",
-        "for entry, approval in zip(seen.train, approvals, strict=False)",
-        "for entry, approval in zip(seen.train[:1], approvals, strict=False)",
+        "for entry, brought in zip(seen.train, said, strict=False)",
+        "for entry, brought in zip(seen.train[:1], said, strict=False)",
         options=QUEUES,
         runs=120,
         seed=20,
@@ -430,8 +447,8 @@ BUGS = (
     Bug(
         "the merge is recorded before main moves",
         "core/review/machine.py",
-        'Fact.MAY_LAND: _to(Step.SWAP, "tip approval")',
-        'Fact.MAY_LAND: _to(Step.VALIDATE_MAIN, "tip approval")',
+        'Fact.MAY_LAND: _to(Step.SWAP, "tip approval reading")',
+        'Fact.MAY_LAND: _to(Step.VALIDATE_MAIN, "tip approval reading")',
     ),
     Bug(
         "a push that nobody heard of is forgotten",
@@ -866,7 +883,15 @@ def test_the_stories_of_a_store_that_goes_back_find_a_start_that_compares_nothin
     assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
 
 
-WORLDS = {"usual": (), "planned": PLANNED, "talks": TALKS, "approved": APPROVED, "by hand": BY_HAND, "shared": SHARED}
+WORLDS = {
+    "usual": (),
+    "read": READ,
+    "planned": PLANNED,
+    "talks": TALKS,
+    "approved": APPROVED,
+    "by hand": BY_HAND,
+    "shared": SHARED,
+}
 """Whose options find bugs: without one they find nothing."""
 ALWAYS = ("usual", "planned")
 

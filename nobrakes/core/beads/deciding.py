@@ -28,6 +28,7 @@ WAYS: Mapping[EscalationType, tuple[How, ...]] = {
     EscalationType.CHECKS_CHANGED: _OF_A_HEAD,
     EscalationType.UNUSUAL_CONTENT: _OF_A_HEAD,
     EscalationType.MERGE_REVIEW: _OF_A_HEAD,
+    EscalationType.CODE_REVIEW: _OF_A_HEAD,
     EscalationType.ASKED_AGAIN: _STOPPED,
     EscalationType.PULL_CLOSED: _STOPPED,
     EscalationType.MAIN_RED: _STOPPED,

@@ -30,6 +30,7 @@ class EscalationType(StrEnum):
     CHECKS_CHANGED = "checks_changed"
     UNUSUAL_CONTENT = "unusual_content"
     MERGE_REVIEW = "merge_review"
+    CODE_REVIEW = "code_review"
     ASKED_AGAIN = "asked_again"
     PULL_CLOSED = "pull_closed"
     MAIN_RED = "main_red"

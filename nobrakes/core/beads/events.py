@@ -46,6 +46,8 @@ class Kind(StrEnum):
     FOUND_MERGED = "found_merged"
     REVERTED = "reverted"
     FLAKED = "flaked"
+    CODE_REVIEW_BEGAN = "code_review_began"
+    CODE_REVIEW_ENDED = "code_review_ended"
     # pull requests
     PULL_OPENED = "pull_opened"
     PULL_REVIEW_BEGAN = "pull_review_began"

@@ -39,6 +39,8 @@ class Outcome(StrEnum):
     CHECKS_CHANGED = "checks_changed"
     UNUSUAL_CONTENT = "unusual_content"
     MERGE_REVIEW = "merge_review"
+    CODE_REVIEW = "code_review"
+    FINDINGS = "findings"
     REMARKS = "remarks"
     ASKED_AGAIN = "asked_again"
     PULL_CLOSED = "pull_closed"
@@ -149,6 +151,8 @@ TABLE: Mapping[Outcome, Consequence] = {
     Outcome.CHECKS_CHANGED: _PERSON,
     Outcome.UNUSUAL_CONTENT: _PERSON,
     Outcome.MERGE_REVIEW: Consequence(False, Retry.PERSON, Session.RESUME, Told.EACH),
+    Outcome.CODE_REVIEW: _PERSON,
+    Outcome.FINDINGS: Consequence(False, Retry.AT_ONCE, Session.FRESH, Told.NOBODY),
     Outcome.REMARKS: Consequence(False, Retry.AT_ONCE, Session.FRESH, Told.NOBODY),
     Outcome.ASKED_AGAIN: _PERSON,
     Outcome.PULL_CLOSED: _PERSON,

@@ -25,6 +25,7 @@ from ..forge.feature import PLANNED, Stage
 from . import feature_payloads as of
 from . import payloads as say
 from . import pull_payloads as pulls
+from . import reading_payloads as readings
 from .names import Name
 from .payload import Payload, made
 
@@ -180,6 +181,14 @@ def _replans(event: Event) -> bool:
 
 
 _CLI = {"cli": "agent"}
+_READ = {
+    "iteration_number": "round",
+    "max_iterations": "of",
+    "session_id": "session",
+    "cli": "agent",
+    "state": "outcome",
+}
+_READ["detail"] = "why"
 _LOOK = {"iteration_number": "round", "session_id": "session"}
 _STAGES: Mapping[Stage, Name] = {
     Stage.DISCOVERY: Name.STAGE_DISCOVERY,
@@ -240,6 +249,8 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     Kind.PULL_ISSUE_FOUND: (Rule(Name.PR_ISSUE_FOUND, pulls.RequestIssue),),
     Kind.PULL_APPROVED: (Rule(Name.PR_APPROVED, pulls.RequestApproved),),
     Kind.PULL_MERGED: (Rule(Name.PR_MERGED, pulls.Requested),),
+    Kind.CODE_REVIEW_BEGAN: (Rule(Name.CODE_REVIEW_STARTED, readings.WorkRead, _READ),),
+    Kind.CODE_REVIEW_ENDED: (Rule(Name.CODE_REVIEW_ENDED, readings.WorkRead, _READ),),
     Kind.FLAKED: (Rule(Name.CHECK_FLAKED, say.Flaked),),
     Kind.ESCALATED: (
         Rule(Name.ESCALATION, say.Asked, fixed={"stops": True}),

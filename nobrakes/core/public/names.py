@@ -33,6 +33,8 @@ class Name(StrEnum):
     REVIEW_FAILED = "review_failed", "The work goes back."
     REVIEW_INTERRUPTED = "review_interrupted", "The review ended without a judgement; another one follows if it can."
     REBASE_CONFLICT = "rebase_conflict", "The work conflicts with main. The review's end follows."
+    CODE_REVIEW_STARTED = "code_review.started", "Fresh eyes read what passed its checks."
+    CODE_REVIEW_ENDED = "code_review.ended", "They are through, or failed; what they found."
     # pull requests
     PR_CREATED = "pr.created", "The bead's pull request is there."
     PR_REVIEW_STARTED = "pr.review_started", "People or checks of the code host began to look at it."

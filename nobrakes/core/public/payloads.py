@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import feature_payloads, pull_payloads
+from . import feature_payloads, pull_payloads, reading_payloads
 from .payload import Payload
 
 
@@ -373,5 +373,6 @@ KINDS: tuple[type[Payload], ...] = (
     Begun,
     *feature_payloads.KINDS,
     *pull_payloads.KINDS,
+    *reading_payloads.KINDS,
 )
 """Every shape."""

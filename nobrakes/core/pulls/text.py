@@ -1,12 +1,14 @@
 """The text of a pull request, made of records alone: the same records give the same text.
 
-1. Title, summary, test plan, what a person has to try, evidence, linked beads; then the repository's template as it is.
+1. Title, summary, test plan, what a person has to try, what fresh eyes found in numbers, evidence, linked beads; then
+   the repository's template as it is.
 2. Words of beads are shown, and do nothing: nobody is mentioned by them, and no comment of theirs is ours.
 3. The line `mark` is how the request is found again: it names the bead. That the branch is ours is known by its commit.
 4. It is bounded; whoever gives it to a host has cleaned it of secrets.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +40,8 @@ _MENTION = re.compile(r"(?<![\w`])@(?=[A-Za-z0-9])")
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What the text is made of. `checks`: rows of the validation that the candidate passed; `before` and `after`:
-    tests that passed on the base and on the candidate; `manual`: what no check says; `files`: paths that change.
+    tests that passed on the base and on the candidate; `manual`: what no check says; `files`: paths that change;
+    `read`: the readings by fresh eyes, as core.review.reading keeps them.
     """
 
     bead: Bead
@@ -50,6 +53,7 @@ class Facts:
     after: int | None = None
     attempts: int = 0
     manual: Sequence[str] = ()
+    read: Sequence[Mapping[str, Any]] = ()
     epic: tuple[str, str] | None = None  # its id and title
     needs: Sequence[tuple[str, str]] = ()
     within: Sequence[Bead] = ()  # of an epic: its beads that the request brings
@@ -75,6 +79,7 @@ def body(facts: Facts, line: str) -> str:
         _summary(facts),
         _test_plan(facts),
         _manual(facts),
+        _read(facts),
         _evidence(facts),
         _linked(facts),
         shorten(clean(facts.template), _TEMPLATE).replace("<!-- nobrakes", "&lt;!-- nobrakes").strip(),
@@ -111,6 +116,26 @@ def _manual(facts: Facts) -> str:
         return ""
     boxes = [f"- [ ] {shown(one, 500)}" for one in facts.manual[:_CRITERIA]]
     return "\n".join(["## To be tried by a person", "", *boxes])
+
+
+def _read(facts: Facts) -> str:
+    """How many findings each reading had: what they say stays here, and is no item of a person's list."""
+    if not facts.read:
+        return ""
+    lines = [
+        "## Review by fresh eyes",
+        "",
+        "An agent that did not do the work read it after every check had passed.",
+        "",
+    ]
+    for one in facts.read:
+        found = Counter(str(finding["priority"]) for finding in one["findings"])
+        counts = ", ".join(f"{found[name]} {name}" for name in sorted(found)) or "nothing found"
+        said = counts if one["outcome"] == "done" else "no review came of it"
+        lines.append(f"- Round {one['round']}: {said}.")
+    if facts.cost:
+        lines.append(f"- Cost: ${sum(float(one['cost_usd']) for one in facts.read):.2f}.")
+    return "\n".join(lines)
 
 
 def _evidence(facts: Facts) -> str:

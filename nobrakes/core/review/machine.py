@@ -61,6 +61,9 @@ class Fact(StrEnum):
     COMMIT_PROVEN = "commit_proven"  # one of the commits that lead to the candidate
     FOLDED = "folded"
     MAY_LAND = "may_land"
+    TO_READ = "to_read"  # it is proven, and fresh eyes have to read it first
+    READ = "read"
+    SENT_BACK = "sent_back"  # for what fresh eyes found
     # what a validation said
     RAN_GREEN = "ran_green"
     RAN_RED = "ran_red"
@@ -178,7 +181,7 @@ _WITH_CANDIDATE: Mapping[Fact, Rule] = {
 }
 _ON_THE_TRAIN: Mapping[Fact, Rule] = {
     **_WITH_CANDIDATE,
-    Fact.MAY_LAND: _to(Step.SWAP, "tip approval"),  # its head takes it along, whatever it was about to do
+    Fact.MAY_LAND: _to(Step.SWAP, "tip approval reading"),  # its head takes it along, whatever it was about to do
 }
 _VALIDATES: Mapping[Fact, Rule] = {
     Fact.UNPROVEN: _VALIDATE,
@@ -232,7 +235,8 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         Fact.RAN_UNSURE: _stays(f"{_JUDGED} failure is_broken", forgets=_CONFIRMS, counts="red"),
         Fact.RAN_COMMIT: _stays(f"{_JUDGED} kept", forgets=_CONFIRMS, counts="checked"),
         Fact.RAN_OUTDATED: _RAN_OTHER_CHECKS,
-        Fact.MAY_ASK: _to(Step.PULL_REQUEST, "approval"),
+        Fact.MAY_ASK: _to(Step.PULL_REQUEST, "approval reading"),
+        Fact.TO_READ: _to(Step.READING),
         **_ON_THE_TRAIN,
     },
     Step.COUNT_BASE: {
@@ -276,6 +280,14 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         Fact.RAN_RED: _ends(Act.REVERT, _JUDGED, forgets=_CONFIRMS),
         Fact.RAN_SUSPECT: _CONFIRM,
         Fact.RAN_OUTDATED: _stays(forgets=_CONFIRMS),
+        **_WITH_CANDIDATE,
+    },
+    Step.READING: {
+        Fact.NOT_YET: _WAIT,
+        Fact.BLOCKED: Rule(None, Act.WAIT, _names(_WAITS)),
+        Fact.READ: _to(Step.REBASE, forgets=f"candidate {_WAITS}"),  # it goes to the end of the queue
+        Fact.SENT_BACK: _REJECT,
+        Fact.QUESTIONED: _ASK,
         **_WITH_CANDIDATE,
     },
     Step.PULL_REQUEST: {

@@ -32,6 +32,7 @@ class SessionKind(StrEnum):
     ATTEMPT = "attempt"
     PLANNING = "planning"
     REVIEW = "review"  # of a plan; nobrakes begins it, and nobody talks with it
+    CODE_REVIEW = "code_review"  # the same, of work that passed its checks
     CHAT = "chat"
     RELAY = "relay"  # it works in a clone of its own, and hands back a branch
 
@@ -96,6 +97,10 @@ TABLE: Mapping[State, Mapping[Fact, State]] = {
     State.ENDED: {},
 }
 """What each fact makes of each state; what is not in it is refused."""
+
+
+REVIEWERS = frozenset({SessionKind.REVIEW, SessionKind.CODE_REVIEW})
+"""Nobody talks with them, and they ask nobody."""
 
 
 CLEAN = frozenset({Outcome.COMPLETED, Outcome.BLOCKED, Outcome.GAVE_UP_TESTS, Outcome.CONTRADICTED_ITSELF})

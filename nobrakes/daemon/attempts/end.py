@@ -41,6 +41,7 @@ _NEEDS_PERSON: Mapping[Outcome, EscalationType] = {
     Outcome.CHECKS_CHANGED: EscalationType.CHECKS_CHANGED,
     Outcome.UNUSUAL_CONTENT: EscalationType.UNUSUAL_CONTENT,
     Outcome.MERGE_REVIEW: EscalationType.MERGE_REVIEW,
+    Outcome.CODE_REVIEW: EscalationType.CODE_REVIEW,
     Outcome.ASKED_AGAIN: EscalationType.ASKED_AGAIN,
     Outcome.PULL_CLOSED: EscalationType.PULL_CLOSED,
     Outcome.BROKEN_CHECKS: EscalationType.BROKEN_CHECKS,
@@ -51,6 +52,7 @@ _DECIDED_BY_WORK = (
     EscalationType.CHECKS_CHANGED,
     EscalationType.UNUSUAL_CONTENT,
     EscalationType.MERGE_REVIEW,
+    EscalationType.CODE_REVIEW,
     EscalationType.ASKED_AGAIN,
     EscalationType.PULL_CLOSED,
 )
@@ -68,6 +70,7 @@ def close(
     head: str | None = None,
     log: AttemptLog | None = None,
     evidence: Mapping[str, Any] | None = None,
+    form: Mapping[str, Any] | None = None,
 ) -> Bead:
     """End an attempt that did not succeed; the bead goes back, a review's to where its `kind` says, or to a person."""
     store = ports.store
@@ -89,7 +92,9 @@ def close(
     escalation = _escalation(
         bead, past, attempt, outcome, detail, log, limits, repeats if waits else 0, evidence or {}, asked
     )
-    if escalation is not None:
+    if escalation is not None and form is not None:
+        escalation = replace(escalation, form=form)
+    elif escalation is not None:
         escalation = offered(store, bead, escalation)
     with store.together():
         if tried is not None:

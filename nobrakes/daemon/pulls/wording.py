@@ -7,6 +7,7 @@ from ...core.forge.criteria import MANUAL
 from ...core.pulls import text
 from ...core.pulls.happened import of_auto_merge
 from ...core.pulls.pull import PullRequest
+from ...core.review import reading
 from ...ports.codehosts import Wanted
 from ...roles.plan_beads import epics_above
 from .. import epics
@@ -56,6 +57,7 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
         after=_passing(after),
         attempts=len(past),
         manual=_manual(ports, bead),
+        read=[one.as_values() for one in reading.of_last_merge(reading.of_sessions(store.code_reviews(bead.id)))],
         epic=_epic(ports, bead),
         needs=_needs(ports, bead),
         within=within,

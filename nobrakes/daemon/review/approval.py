@@ -22,7 +22,7 @@ from ..ports import Ports
 from .protected_files import ProtectedFiles
 from .reports import AttemptEnd
 
-_MERGES = (Kind.MERGED, Kind.FOUND_MERGED)
+MERGES = (Kind.MERGED, Kind.FOUND_MERGED)
 
 
 class Approvals:
@@ -54,7 +54,7 @@ class Approvals:
             "head": journal.head,
             "commit": candidate,
             "main": base,
-            "content": self._content(base, candidate),
+            "content": self.content(base, candidate),
             "why": needed(board, bead.id),
             "test_files": [change.path for change in of_tests[:50]],
             "tests": self.gates.shown(base, candidate, of_tests)["difference"],
@@ -72,9 +72,9 @@ class Approvals:
     def _given(self, bead: str, journal: Journal) -> Mapping[str, Any]:
         """Who said yes to this content, when, and in what words; empty: nobody."""
         store = self.ports.store
-        merges = store.latest_events(_MERGES, None, 1, bead)
+        merges = store.latest_events(MERGES, None, 1, bead)
         merged = merges[0].seq if merges else 0
-        content = self._content(journal.base, journal.candidate)
+        content = self.content(journal.base, journal.candidate)
         said = self._said_since(merged, bead)
         found = given(store.escalations(open_only=False, bead=bead), content, said, merged)
         if found is None:
@@ -89,7 +89,7 @@ class Approvals:
             "head": str(yes.evidence.get("head", "")),
         }
 
-    def _content(self, base: str, candidate: str) -> str:
+    def content(self, base: str, candidate: str) -> str:
         """What the candidate would bring; commits do not change, and one is looked at in many turns."""
         found = self._contents.get((base, candidate))
         if found is None:

@@ -68,6 +68,7 @@ class Review:
             Step.COUNT_BASE: self.queueing.count_base,
             Step.SWAP: self.queueing.swap,
             Step.VALIDATE_MAIN: self._validate_main,
+            Step.READING: self.queueing.readings.turn,
             Step.PULL_REQUEST: self.pulls.turn,
             Step.CLEAN_UP: self._clean_up,
         }
@@ -77,7 +78,8 @@ class Review:
         # another one's turn may have moved it since the board was made
         attempt = self.train.look(board).attempts.get(attempt.id, attempt)
         journal = Journal.of(attempt.data)
-        if journal.waiting_until > board.now and not self.pulls.is_due(attempt, journal):
+        is_read = journal.step is Step.READING  # its end is heard whenever it comes
+        if journal.waiting_until > board.now and not is_read and not self.pulls.is_due(attempt, journal):
             return False
         context = ReviewContext(self.ports, attempt, board)
         moved = False
@@ -220,6 +222,8 @@ class Review:
     def settle(self, board: Board) -> bool:
         """Hear the ends of what a code host was asked for reviews that are not open any more."""
         self.pulls.settle({attempt.id for attempt in board.attempts})
+        reviews = (attempt for attempt in board.attempts if attempt.role is Role.REVIEWER)
+        self.queueing.readings.settle({one.id for one in reviews if Journal.of(one.data).step is Step.READING})
         return False
 
     def ended(self, attempt: Attempt, run: Run, board: Board) -> Attempt | None:

@@ -106,6 +106,7 @@ class Evidence:
             **self._takes_back(bead),
             **({"epic": self.ports.epic} if self.ports.epic else {}),
             **({"approval": dict(journal.approval)} if journal.approval else {}),
+            **({"fresh_eyes": dict(journal.reading)} if journal.reading else {}),
             "review": {"attempt": attempt.number, "run": attempt.id, "started_at": round(attempt.started_at, 3)},
         }
         return bounded(record)

@@ -18,10 +18,10 @@ from ...core.beads.bead import Bead, Role
 from ...core.board import Board, Limits
 from ...core.checks.verdict import Verdict
 from ...core.review import machine
-from ...core.review.journal import Journal, Step
+from ...core.review.journal import Journal, Step, is_aside
 from ...core.review.machine import Fact
 from ...core.review.queue import PACE, Move, Pace, decide, red
-from ...core.review.train import Entry, joined, may_join, to_land
+from ...core.review.train import Entry, at_once, joined, may_join, to_land
 from ..attempts.test_weakening import proves_less
 from ..checks.decoys import SEEN, decoys_of, unnoticed
 from ..checks.validation import Validation, counts_of
@@ -117,7 +117,7 @@ class Train:
 
     def _of(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> QueueSnapshot:
         opened = [Entry(a.id, a.bead, Journal.of(a.data)) for a in attempts.values()]
-        going = [entry for entry in opened if entry.journal.step is not Step.PULL_REQUEST]  # others wait for people
+        going = [entry for entry in opened if not is_aside(entry.journal.step)]
         return QueueSnapshot(main, going, joined(main, going, self.validation.contract), busy, pace, attempts)
 
     def may_join(self, board: Board) -> bool:
@@ -126,6 +126,13 @@ class Train:
         if any(entry.journal.brings for entry in seen.opened):  # which waits until nobody else is on the train
             return False
         return may_join(seen.train, board.limits.queue, seen.pace)
+
+    def has_place(self, board: Board, attempt: int) -> bool:
+        """Whether the queue has room for this review, which may have left it and comes back."""
+        seen = self.look(board)
+        before = (Step.TAKE_IN, Step.BOUNDARIES, Step.REBASE)
+        others = sum(entry.attempt != attempt and entry.journal.step not in before for entry in seen.opened)
+        return others < at_once(board.limits.queue, seen.pace)
 
     def free(self, board: Board) -> int:
         """How many more validations may run."""
@@ -218,18 +225,18 @@ class Train:
         """A candidate was sent back."""
         self._keep(board, self.look(board).pace.blamed())
 
-    def begin_landing(self, board: Board, approvals: Sequence[Mapping[str, Any]]) -> str:
-        """Journal that main is about to move to the last of the first candidates, one for each of `approvals`, which
-        are what a person said about each; that candidate.
+    def begin_landing(self, board: Board, said: Sequence[Mapping[str, Any]]) -> str:
+        """Journal that main is about to move to the last of the first candidates, one for each of `said`, which is what
+        a person and fresh eyes said about each; that candidate.
 
         From here on a person cannot take any of these beads away. All or none: Stale when somebody just did.
         """
         seen = self.look(board)
-        count = len(approvals)
+        count = len(said)
         tip = seen.train[count - 1].journal.candidate
         landing = [
-            machine.advance(entry.journal, Fact.MAY_LAND, tip=tip, approval=approval).journal
-            for entry, approval in zip(seen.train, approvals, strict=False)
+            machine.advance(entry.journal, Fact.MAY_LAND, tip=tip, **brought).journal
+            for entry, brought in zip(seen.train, said, strict=False)
         ]
         attempts = [
             replace(seen.attempts[entry.attempt], data=journal.as_data())

@@ -13,12 +13,16 @@ from ...core.review.train import Entry
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnd:
-    """The outcome and the words with which the attempt of a review ends that does not land."""
+    """The outcome and the words with which the attempt of a review ends that does not land.
+
+    `form`: the one in which a person is asked (core.beads.forms).
+    """
 
     outcome: Outcome
     detail: str
     head: str | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    form: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from .landing import Landings
 from .protected_files import ProtectedFiles
 from .pulls import PullSteps
 from .queue import ReviewContext, Train
+from .reading import Readings
 from .reports import AttemptEnd, Report, questioned, unsure
 from .verdicts import Verdicts
 
@@ -54,6 +55,7 @@ class ReviewSteps:
         self.pulls = pulls
         self.gates = ProtectedFiles(ports)
         self.approvals = Approvals(ports, self.gates)
+        self.readings = Readings(ports, self.approvals)
 
     def rebase(self, context: ReviewContext, journal: Journal) -> Report:
         """The candidate: on the last one of the train, or on main where there is none."""
@@ -81,6 +83,8 @@ class ReviewSteps:
         if any(entry.attempt == context.attempt.id for entry in seen.train):
             # main moved away and is back where it was: the candidate stands, and nothing could stand on itself
             return Report(Fact.STANDS)
+        if not self.train.has_place(context.board, context.attempt.id):
+            return Report(Fact.NOT_YET)
         base = seen.train[-1].journal.candidate if seen.train else main
         if journal.brings and base != main:
             return Report(Fact.NOT_YET)  # nobody else is validated by it, so it lands by itself
@@ -164,6 +168,8 @@ class ReviewSteps:
         if bent:
             return questioned(self.gates.question_of_runner(journal, bent))
         is_in_batch = place <= move.publish and not context.limits.queue.every_commit_green
+        if place != 1 and is_in_batch and self.readings.is_missing(train[place - 1]):
+            return Report(Fact.TO_READ)
         if place != 1 and is_in_batch and self.approvals.is_missing(context.board, train[place - 1]):
             return questioned(self.approvals.question(context.board, context.bead, journal))
         if place != 1 or not move.publish:
@@ -178,19 +184,26 @@ class ReviewSteps:
             return self._validate_chain(context, journal)
         if journal.chain and len(journal.kept) < len(journal.chain):
             return self._folded(context, journal)
+        if self.readings.is_missing(train[0]):
+            return Report(Fact.TO_READ)
         if self.approvals.is_missing(context.board, train[0]):
             return questioned(self.approvals.question(context.board, context.bead, journal))
         count = next((n for n in range(1, publish) if self._is_held_back(context, train, n)), publish)
         if count < publish and not context.limits.queue.every_commit_green:
             return Report(Fact.NOT_YET)  # its own step asks about it, and the others are tried without it
-        approvals = [self.approvals.kept(context.board, entry) for entry in train[:count]]
+        said = [
+            {"approval": self.approvals.kept(context.board, entry), "reading": self.readings.kept(entry)}
+            for entry in train[:count]
+        ]
         if self.pulls.is_on:  # it stands on main alone, and people decide when it is merged
-            return Report(Fact.MAY_ASK, {"approval": approvals[0]})
-        tip = self.train.begin_landing(context.board, approvals)
-        return Report(Fact.MAY_LAND, {"tip": tip, "approval": approvals[0]})
+            return Report(Fact.MAY_ASK, said[0])
+        tip = self.train.begin_landing(context.board, said)
+        return Report(Fact.MAY_LAND, {"tip": tip, **said[0]})
 
     def _is_held_back(self, context: ReviewContext, train: Sequence[Entry], place: int) -> bool:
-        """Whether a person has to be asked about this candidate first."""
+        """Whether somebody has to look at this candidate first."""
+        if self.readings.is_missing(train[place]):
+            return True
         return bool(self._bent(context, train, place)) or self.approvals.is_missing(context.board, train[place])
 
     def _bent(self, context: ReviewContext, train: Sequence[Entry], place: int) -> str:

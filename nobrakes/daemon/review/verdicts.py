@@ -91,6 +91,7 @@ class Verdicts:
                 kind=kind,
                 head=ending.head,
                 evidence=ending.evidence,
+                form=ending.form,
             )
             if whole_epics.is_whole_epic(context.bead):
                 whole_epics.sent_back(self.ports, context.bead, journal, ending)

@@ -1,7 +1,7 @@
 """What a session's turn is told, and how long it may take: by whom it serves.
 
-1. A session that plans a feature has the persona of its stage and the feature's context, one that reviews a plan the
-   reviewer's, any other the Shaper's.
+1. A session that plans a feature has the persona of its stage and the feature's context, one that reviews a plan or
+   reads work the reviewer's, any other the Shaper's.
 2. What the turn notes of itself (`notes`) says where its feature was when it began: a conversation is renewed by it.
 """
 
@@ -14,10 +14,11 @@ from ...core.beads.approval import is_approval
 from ...core.beads.bead import Role
 from ...core.forge.data_keys import ROUND, STAGE
 from ...core.forge.feature import Feature
+from ...core.review import reading
 from ...core.sessions.relay import PLAN_OF, is_relay, only_plans
 from ...core.sessions.session import Message, SessionKind, Talk
 from ...core.text.cleaning import only_seen
-from ...roles import shaper_briefing, sprint_briefing, talking
+from ...roles import code_review, shaper_briefing, sprint_briefing, talking
 from ...roles.prompts import role_text
 from ...roles.talking import turn_prompt
 from ..ports import Ports
@@ -28,18 +29,27 @@ CUT_OFF = "cut_off"
 
 @dataclass(frozen=True, slots=True)
 class TurnBrief:
-    """`system` on top of the agent's own instructions, then `prompt`; `minutes` None: as long as any agent may take."""
+    """`system` on top of the agent's own instructions, then `prompt`; `minutes` None: as long as any agent may take;
+    `most_usd` None: it costs what an attempt may cost.
+    """
 
     system: str
     prompt: str
     minutes: float | None = None
+    most_usd: float | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
+
+    def usd(self, cap: float | None) -> float | None:
+        """What the turn may cost where an attempt may cost `cap`."""
+        return min((one for one in (self.most_usd, cap) if one is not None), default=None)
 
 
 def brief(ports: Ports, talk: Talk) -> TurnBrief:
     """The briefing of an open turn; ConfigError for a bad file of a persona, or of a person's own instructions."""
     if talk.session.kind is SessionKind.REVIEW:
         return _reviewer(ports, talk)
+    if talk.session.kind is SessionKind.CODE_REVIEW:
+        return _code_reviewer(ports, talk)
     found = ports.store.feature_of_session(talk.session.id)
     if found is not None and not found[1]:
         return _shaper(ports, talk, found[0])
@@ -80,9 +90,20 @@ def _reviewer(ports: Ports, talk: Talk) -> TurnBrief:
     return TurnBrief(only_seen(text), prompt, ports.config().forge.review_minutes)
 
 
+def _code_reviewer(ports: Ports, talk: Talk) -> TurnBrief:
+    session, rules = talk.session, ports.config().review.reading_rules()
+    prompt = code_review.prompt(ports.store.told(talk.turn.id), _cut_off(talk), resumes=talk.turn.resumes)
+    text = role_text(code_review.ROLE, ports.paths.folder)
+    known = reading.of_sessions(ports.store.code_reviews(str(session.data[reading.BEAD])))
+    since = session.data.get(reading.SINCE)
+    spent = reading.cost([one for one in known if one.session.data.get(reading.SINCE) == since])
+    return TurnBrief(only_seen(text), prompt, rules.minutes, max(0.01, rules.usd - spent))
+
+
 def _shaper(ports: Ports, talk: Talk, feature: Feature) -> TurnBrief:
     settings, told = ports.config().forge, ports.store.told(talk.turn.id)
     given = shaper_briefing.Given(told, _cut_off(talk), _nonce(talk), talk.turn.resumes)
     prompt = shaper_briefing.shaper_turn(ports.store, ports.git, settings, feature, given)
     notes = {STAGE: feature.stage.value, ROUND: feature.round}
-    return TurnBrief(shaper_briefing.persona_of(feature, ports.paths.folder), prompt, settings.turn_minutes, notes)
+    persona = shaper_briefing.persona_of(feature, ports.paths.folder)
+    return TurnBrief(persona, prompt, settings.turn_minutes, notes=notes)

@@ -16,8 +16,9 @@ from ...core.beads.attempt import Run, RunKind
 from ...core.beads.bead import Role
 from ...core.board import Limits
 from ...core.errors import NoMain
+from ...core.review.reading import CANDIDATE
 from ...core.sessions.relay import is_relay, only_plans
-from ...core.sessions.session import Session, Talk, name_of
+from ...core.sessions.session import REVIEWERS, Session, Talk, name_of
 from ...ports import Argv
 from .. import agent_starts
 from ..attempts.guard_watch import NAMED
@@ -56,7 +57,7 @@ class TurnLauncher:
         folder, workspace = os.path.join(ports.paths.runs, run_id), folder_of(ports, session)
         is_own = is_relay(session)
         role = Role.DOER if is_own and not only_plans(session) else Role.SHAPER
-        model = session.model if is_own else ""
+        model = session.model if is_own or session.kind in REVIEWERS else ""
         told = brief(ports, talk)
         adapter = ports.adapter(session.agent)
         named = str(uuid.UUID(hashlib.md5(turn.token.encode()).hexdigest()))
@@ -82,7 +83,7 @@ class TurnLauncher:
                     "NOBRAKES_WORKSPACE": workspace,
                     **(self.relays.environment(session) if is_own else {}),
                 },
-                settings=config.agents.seated(session.agent, role.value, limits.caps.attempt.usd, model),
+                settings=config.agents.seated(session.agent, role.value, told.usd(limits.caps.attempt.usd), model),
                 system_prompt=told.system,
                 guard=ports.guard,
                 permitted=agent_starts.permitted(self.confinement, config, session.agent),
@@ -99,14 +100,14 @@ class TurnLauncher:
         lent = self.relays.lent(session) if is_own else ()
         laid = self.relays.laid(session) if is_own else None
         confined = self.confinement.agent(run_id, workspace, folder, launch, lent, laid)
-        prologue = self.relays.making(talk) if is_own else self._checkout(workspace)
+        prologue = self.relays.making(talk) if is_own else self._checkout(session, workspace)
         command = agent_starts.command(launch, confined, folder, workspace, told.prompt, prologue)
         born = ports.processes.start(run_id, command)
         ports.store.update_run(run_id, pid=born.pid, born=born.mark)
 
-    def _checkout(self, workspace: str) -> tuple[Argv, ...]:
+    def _checkout(self, session: Session, workspace: str) -> tuple[Argv, ...]:
         git = self.ports.git
         try:
-            return git.scratch(git.main(), workspace)
+            return git.scratch(session.data.get(CANDIDATE) or git.main(), workspace)
         except NoMain:  # a repository without a commit has nothing to read yet
             return (("mkdir", "-p", "--", workspace),)

@@ -160,28 +160,15 @@ def _done(outcome: str, summary: str, blockers: str, learnings: str, discard_bra
     return Reply({"outcome": said}, client.HANDED_IN)
 
 
-def _propose(plan: str) -> Reply:
-    from . import forging
+def _forging(name: str) -> "Callable[..., Reply]":
+    """The function of forging with this name: it takes what the operation does."""
 
-    return Reply(*forging.propose(plan))
+    def perform(**given: "Any") -> Reply:
+        from . import forging
 
+        return Reply(*getattr(forging, name)(**given))
 
-def _plan() -> Reply:
-    from . import forging
-
-    return Reply(*forging.plan())
-
-
-def _plan_ready() -> Reply:
-    from . import forging
-
-    return Reply(*forging.plan_ready())
-
-
-def _finding(issue: str, impact: str, option: "list[str]", category: str, priority: int, about: str) -> Reply:
-    from . import forging
-
-    return Reply(*forging.finding(issue, impact, list(option), category, priority, about))
+    return perform
 
 
 _TEXT = Parameter("text", "The text.", required=True)
@@ -285,19 +272,31 @@ OPERATIONS: "tuple[Operation, ...]" = (
         "propose",
         "Propose the beads of your feature's plan, as a plan file has them: they become drafts under its epic. What a "
         "plan names again is changed; what it wants of a live bead waits for a person's yes.",
-        _propose,
+        _forging("propose"),
         (Parameter("plan", "The plan as YAML or JSON: {beads: [{id, title, …}]}.", required=True),),
     ),
-    Operation("plan", "The plan of your feature as it lies now: its beads as JSON.", _plan, reads=True),
+    Operation("plan", "The plan of your feature as it lies now: its beads as JSON.", _forging("plan"), reads=True),
     Operation(
         "plan-ready",
         "Say that your feature's plan is whole: a version of it is kept, and goes to review. Then end your turn.",
-        _plan_ready,
+        _forging("plan_ready"),
+    ),
+    Operation(
+        "review",
+        "Give your review of the work that you read: all findings at once, none where all is well.",
+        _forging("review"),
+        (
+            Parameter(
+                "findings",
+                'JSON: {"findings": [{"category", "priority": "P1" | "P2" | "P3", "path", "line", "text"}]}.',
+                required=True,
+            ),
+        ),
     ),
     Operation(
         "finding",
         "Say what is wrong with the plan that you review. A person decides about it.",
-        _finding,
+        _forging("finding"),
         (
             Parameter("issue", "What is wrong.", required=True),
             Parameter("impact", "What comes of it if it stays so.", required=True),

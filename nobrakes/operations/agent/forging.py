@@ -1,4 +1,4 @@
-"""What the agent of a feature's session says: the Shaper its plan, a reviewer what it found.
+"""What the agent of a feature's session says: the Shaper its plan, a reviewer what it found; and who reads work.
 
 As in own_bead: in a sandbox the daemon does it, by the same functions (`CALLS`).
 """
@@ -47,11 +47,24 @@ def plan_ready() -> "tuple[dict[str, Any], str]":
     return data, text
 
 
+def review(findings: str) -> "tuple[dict[str, Any], str]":
+    """Give the review of work that was read; (JSON values, text). UsageError: it is none, and nothing of it is kept."""
+    from ...core.review.findings import ANSWER, FORM
+
+    if len(findings) > ANSWER:  # it does not travel
+        from ...core.errors import UsageError
+
+        raise UsageError(f"the review has {len(findings)} characters, and {ANSWER} are the most", FORM)
+    data = _asked("code_review", findings)
+    said = ", ".join(f"{number} {name}" for name, number in data.items() if number) or "nothing was found"
+    return data, f"kept: {said}. End your turn; another review before that takes the place of this one."
+
+
 def finding(
-    issue: str, impact: str, options: "list[str]", category: str, priority: int, bead: str
+    issue: str, impact: str, option: "list[str]", category: str, priority: int, about: str
 ) -> "tuple[dict[str, Any], str]":
     """Say what is wrong with the plan; (JSON values, text)."""
-    number = _asked("forge_finding", issue, impact, options, category, priority, bead)
+    number = _asked("forge_finding", issue, impact, list(option), category, priority, about)
     return {"finding": number}, f"finding {number} is kept: a person decides about it"
 
 
@@ -76,7 +89,7 @@ def _spoken(path: str, token: str) -> "Iterator[tuple[Store, Turn, Session]]":
 
         agent_standing(path, token)  # who has no door is told so first
         raise NotAllowed(
-            "only a session that plans or reviews a feature says this",
+            "only a session that plans a feature, or reviews a plan or work, says this",
             "Work outside your bead: `nobrakes agent escalate`.",
         )
     store = open_store(path)
@@ -129,10 +142,18 @@ def _finding(
         return shaping.find(store, session.id, issue, impact, options, category, priority, bead, turn).id
 
 
+def _review(path: str, token: str, answer: str) -> "dict[str, Any]":
+    from .. import readings
+
+    with _spoken(path, token) as (store, _, session):
+        return dict(readings.give(store, session, answer))
+
+
 CALLS: "Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]" = {
     "forge_propose": (_propose, ((str,),)),
     "forge_plan": (_plan, ()),
     "forge_ready": (_ready, ()),
+    "code_review": (_review, ((str,),)),
     "forge_finding": (_finding, ((str,), (str,), (list,), (str,), (int,), (str,))),
 }
 """What is done where the database is, and the types of its arguments beside (path, token)."""

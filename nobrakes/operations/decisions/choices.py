@@ -26,6 +26,7 @@ LABELS: dict[How, str] = {
     "dismiss": "Close the question",
 }
 _APPROVE = {EscalationType.PLAN_REVIEW: "Approve the plan", EscalationType.MERGE_REVIEW: "Approve the merge"}
+_APPROVE[EscalationType.CODE_REVIEW] = "Go on as it is"
 _WORKERS = {Status.NEEDS_TESTS: "A Test Writer", Status.NEEDS_DOER: "A Doer"}
 
 
@@ -144,6 +145,11 @@ def _approve(found: Escalation, stakes: Stakes) -> tuple[str, str]:
             "It is merged, once it passes on main as it is then.",
             "The change is on main then. Where main has moved and the difference is another one, you are asked again.",
         )
+    if found.type is EscalationType.CODE_REVIEW:
+        return (
+            "It goes on without a change, once it passes on main as it is then.",
+            "What was found stays in it. Where main has moved and the difference is another one, it is read again.",
+        )
     if "contract" in found.evidence:
         return (
             "The contract is accepted, byte for byte as it is here: this bead is validated by it.",
@@ -164,7 +170,7 @@ def _retry(found: Escalation, stakes: Stakes) -> tuple[str, str]:
     back = found.return_to or bead.return_to or Status.NEEDS_DOER
     if found.type not in STOPS_BEAD or back is Status.NEEDS_REVIEW:
         return "The review begins again with the work as it is; no agent is started.", _forgiven(stakes)
-    if found.type is EscalationType.MERGE_REVIEW and stakes.by_person:
+    if found.type in (EscalationType.MERGE_REVIEW, EscalationType.CODE_REVIEW) and stakes.by_person:
         return f"It goes back to {stakes.by_person} with your note; no agent begins on it.", ""
     who = _WORKERS.get(back, "An agent")
     if bead.branch_kept:

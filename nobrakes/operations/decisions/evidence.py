@@ -142,5 +142,7 @@ _TITLES: Mapping[tuple[EscalationType, str], str] = {
     (EscalationType.MERGE_REVIEW, "difference"): "the change of the code",
     (EscalationType.MERGE_REVIEW, "commit"): "the commit that passed, and would be merged",
     (EscalationType.MERGE_REVIEW, "main"): "main, on which it passed",
+    (EscalationType.CODE_REVIEW, "commit"): "the commit that passed, and was read",
+    (EscalationType.CODE_REVIEW, "main"): "main, on which it passed",
     (EscalationType.MAIN_RED, "results"): "what the checks said on main",
 }

@@ -5,12 +5,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...core.beads.bead import CLOSED, NO_AGENTS, Bead, DependencyType, Status
 from ...core.beads.events import Event
 from ...core.graph.readiness import Why
 from ...core.pulls.shown import RequestView
+from ...core.review import reading
 from . import readiness
 from .history import BeadHistory, history
 from .one_bead import neighbours, whole_bead
@@ -27,7 +28,7 @@ class BeadPage:
     """`waits_for` and `waited_for_by` are (bead, type of the dependency); `reasons` say why it is not ready.
 
     `children` are those of an epic; `can` names the commands that its status allows; `request`: its newest pull
-    request.
+    request; `readings`: those by fresh eyes, and `read` what they came to, in a line.
     """
 
     history: BeadHistory
@@ -40,6 +41,8 @@ class BeadPage:
     can: frozenset[str]
     now: float
     request: RequestView | None = None
+    readings: tuple[Mapping[str, Any], ...] = ()
+    read: str = ""
 
 
 def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
@@ -59,6 +62,7 @@ def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
         else:
             others.append((other, one.type.value))
     why = readiness.explain(store, [id])[0]
+    readings = reading.of_last_merge(reading.of_sessions(store.code_reviews(id)))
     reasons = tuple(
         text for text, kind in zip(why.reasons, why.whys, strict=True) if kind not in (Why.DONE, Why.CANCELLED)
     )
@@ -73,6 +77,8 @@ def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
         allowed(found.bead),
         store.now(),
         whole.request,
+        tuple(one.as_values() for one in readings),
+        reading.summary(readings),
     )
 
 

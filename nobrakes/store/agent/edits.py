@@ -249,6 +249,10 @@ def agent_plan(path: str, token: str, title: str, plan: str) -> int:
 
 def _refuse_reviewer(connection: "Connection", who: Speaker) -> None:
     row = connection.execute("SELECT kind FROM sessions WHERE id = ?", (who.session,)).fetchone()
+    if row[0] == "code_review":
+        from ...core.errors import NotAllowed
+
+        raise NotAllowed("a reviewer of work asks nobody", "Say what you found: `nobrakes agent review …`.")
     if row[0] == "review":
         from ...core.errors import NotAllowed
 

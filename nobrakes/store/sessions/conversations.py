@@ -209,6 +209,12 @@ def going(db: Database) -> list[Session]:
     return [rows.session(row) for row in db.all(f"{SESSION} INDEXED BY sessions_going WHERE {GOING} ORDER BY id")]
 
 
+def reading(db: Database, owner: str) -> list[Session]:
+    """The sessions that read the owner's work, oldest first."""
+    which = "INDEXED BY sessions_reading WHERE kind = 'code_review' AND owner = ? ORDER BY id"
+    return [rows.session(row) for row in db.all(f"{SESSION} {which}", (owner,))]
+
+
 _HELD = """SELECT session FROM features
 WHERE session IS NOT NULL AND (state <> 'active' OR json_extract(data, '$.held') > '')
 UNION ALL SELECT plan_reviews.session FROM plan_reviews JOIN features ON features.id = plan_reviews.feature

@@ -5,6 +5,8 @@ import re
 from markupsafe import escape
 
 from nobrakes.cli import main
+from nobrakes.core.owners import of_bead
+from nobrakes.core.sessions.session import SessionKind
 from nobrakes.store.opening import open_store
 from tests.support.web import serving
 
@@ -106,3 +108,16 @@ def test_what_the_doctor_found_is_kept_by_the_server_that_asked(site, repository
     assert site.get("/r/shop/api/health").json()["data"]["looked"]["findings"]
     with serving() as another:
         assert another.log_in().get("/r/shop/api/health").json()["data"]["looked"] is None
+
+
+def test_a_beads_page_shows_what_fresh_eyes_found_as_text(site, repository) -> None:
+    store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
+    found = {"category": "edge_cases", "priority": "P1", "path": "a.py", "line": 3, "text": "<b>An empty name</b>"}
+    data = {"bead": "nb-1", "round": 1, "outcome": "done", "answer": [found]}
+    seat = ("codex", "openai", "")
+    store.begin_session(SessionKind.CODE_REVIEW, of_bead("nb-1"), "Review of nb-1", seat, "Read it", "nobrakes", data)
+    store.close()
+    page = site.get("/r/shop/bead/nb-1").text
+    assert "Review by fresh eyes" in page and "1 round, $0.00: 1 P1" in page
+    assert "&lt;b&gt;An empty name&lt;/b&gt;" in page and "a.py:3" in page
+    assert "Review by fresh eyes" not in site.get("/r/shop/bead/nb-2").text

@@ -69,7 +69,7 @@ PLAIN = [
 
 def test_all_operations_are_here() -> None:
     # typer says them: a feature's session and a sprint's agent have the time
-    of_features = {"propose", "plan", "plan-ready", "finding", "document"}
+    of_features = {"propose", "plan", "plan-ready", "finding", "review", "document"}
     assert {words[0] for words in PLAIN} | {"answer", "test"} | of_features == {
         operation.name for operation in api.OPERATIONS
     }

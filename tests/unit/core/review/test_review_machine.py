@@ -48,6 +48,7 @@ validate_rebased  uncounted               count_base
 validate_rebased  commit_proven           validate_rebased
 validate_rebased  folded                  validate_rebased
 validate_rebased  may_ask                 pull_request
+validate_rebased  to_read                 reading
 
 count_base        checks_edited           rebase
 count_base        counted                 validate_rebased
@@ -93,6 +94,12 @@ validate_main     ran_red                 revert
 validate_main     ran_suspect             validate_main
 validate_main     ran_outdated            validate_main
 
+reading           not_yet                 wait
+reading           blocked                 wait
+reading           read                    rebase
+reading           sent_back               reject
+reading           questioned              ask
+
 pull_request      not_yet                 wait
 pull_request      blocked                 wait
 pull_request      adopted                 pull_request
@@ -126,7 +133,7 @@ CANDIDATE = "base candidate tree chain contract"
 OF_A_CANDIDATE = "checked kept apart red is_suspect is_broken counted before"
 REST = (
     f"{CANDIDATE} {OF_A_CANDIDATE} {WAITS} tip approval proven validating results failure confirming again carried "
-    "carried_for merged_as"
+    "carried_for merged_as reading"
 )
 
 FIELDS = f"""
@@ -157,12 +164,13 @@ built                  brings {CANDIDATE}; forgets {OF_A_CANDIDATE}
 fell_off               forgets waiting waiting_until
 swap.fell_off          forgets tip {WAITS}
 pull_request.fell_off  forgets {WAITS}
-may_ask                brings approval
+may_ask                brings approval reading
 adopted                brings base candidate tree contract
 pull_merged            brings merged_as base candidate tree contract; forgets {WAITS}
 commit_proven          brings kept; counts checked
 folded                 brings candidate proven; forgets chain kept
-may_land               brings tip approval
+may_land               brings tip approval reading
+read                   forgets candidate {WAITS}
 lost_race              forgets {WAITS}
 swap.landed            forgets {WAITS}
 main_moved             forgets failure is_suspect confirming again
@@ -181,7 +189,7 @@ def told() -> dict[tuple[Step, Fact], tuple[Step, Act]]:
             step, fact, *rest = line.split()
             found[Step(step), Fact(fact)] = _end(Step(step), rest)
     train = (Step.REBASE, Step.VALIDATE_REBASED, Step.COUNT_BASE, Step.VALIDATE_BASE, Step.SWAP)
-    candidate = (*train, Step.VALIDATE_MAIN, Step.PULL_REQUEST, Step.CLEAN_UP)
+    candidate = (*train, Step.VALIDATE_MAIN, Step.READING, Step.PULL_REQUEST, Step.CLEAN_UP)
     for lines, steps in ((ANYWHERE, tuple(Step)), (WITH_CANDIDATE, candidate), (ON_THE_TRAIN, train)):
         for step, line in product(steps, filter(None, lines.split("\n"))):
             fact, *rest = line.split()
@@ -307,7 +315,7 @@ class Review:
 def test_good_work_lands() -> None:
     review = Review().is_validated()
     assert review.journal.step is Step.VALIDATE_REBASED
-    review.sees(Fact.MAY_LAND, tip="c1", approval={}).sees(Fact.LANDED)
+    review.sees(Fact.MAY_LAND, tip="c1", approval={}, reading={}).sees(Fact.LANDED)
     assert (review.journal.step, review.journal.tip) == (Step.VALIDATE_MAIN, "c1")
     review.passes().sees(Fact.PROVEN).sees(Fact.MERGED)
     assert review.act is Act.FINISH
@@ -338,16 +346,16 @@ def test_only_work_that_is_to_blame_or_asked_about_goes_back_to_a_doer() -> None
 def test_a_lost_race_begins_again_on_the_new_main_with_nothing_held_against_it() -> None:
     review = Review().is_validated().fails()
     assert review.journal.red == 1
-    review.sees(Fact.MAY_LAND, tip="c1", approval={}).sees(Fact.LOST_RACE)
+    review.sees(Fact.MAY_LAND, tip="c1", approval={}, reading={}).sees(Fact.LOST_RACE)
     review.is_built(on="m1", candidate="c2")
     assert (review.journal.base, review.journal.candidate, review.journal.red) == ("m1", "c2", 0)
 
 
 def test_a_checkout_in_the_way_is_waited_for_with_the_candidate_as_it_is() -> None:
     waits = {name: BROUGHT[name] for name in WAITS.split()}
-    review = Review().is_validated().sees(Fact.MAY_LAND, tip="c1", approval={}).sees(Fact.BLOCKED, **waits)
+    review = Review().is_validated().sees(Fact.MAY_LAND, tip="c1", approval={}, reading={}).sees(Fact.BLOCKED, **waits)
     assert (review.journal.step, review.journal.tip, review.act) == (Step.VALIDATE_REBASED, "", Act.WAIT)
-    review.sees(Fact.MAY_LAND, tip="c1", approval={}).sees(Fact.LANDED)
+    review.sees(Fact.MAY_LAND, tip="c1", approval={}, reading={}).sees(Fact.LANDED)
     assert review.journal.waiting == "" and not review.journal.published
 
 
@@ -362,7 +370,7 @@ def test_a_red_main_after_the_merge_takes_it_back() -> None:
     review = (
         Review()
         .is_validated()
-        .sees(Fact.MAY_LAND, tip="c1", approval={})
+        .sees(Fact.MAY_LAND, tip="c1", approval={}, reading={})
         .sees(Fact.LANDED)
         .sees(Fact.UNPROVEN, validating="c1")
     )

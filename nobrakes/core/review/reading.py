@@ -1,0 +1,229 @@
+"""Review by fresh eyes: whether a candidate that passed was read, who reads it next, and what follows from the answer.
+
+1. It is read after every check passed, and never in their place: a reviewer's word lets nothing land that did not pass.
+2. A reading is one session. What it was of, and how it ended, is in the session's data, so that a crash finds it again:
+   one content (core.review.content) is read in one round, by a second reviewer where the first one came to nothing.
+3. A round counts once. The rounds of a bead begin anew when a person decided about findings, and when it was merged.
+4. With `ask` nothing lands unread without a person's word. With `send_back` the work is sent back with what was found,
+   as long as there are rounds; then a person is asked. A finding that must or should be mended is never passed over.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ..sessions.session import Session, SessionKind
+from ..sessions.session import State as Of
+from . import findings
+from .findings import Finding
+
+OFF, ASK, SEND_BACK = "off", "ask", "send_back"
+BEAD, ATTEMPT, CONTENT, HEAD, BASE, CANDIDATE = "bead", "attempt", "content", "head", "base", "candidate"
+ROUND, TRY, SINCE, MERGED = "round", "try", "since", "merged"
+"""In a session's data: what it reads, in which round, as which reviewer of it, and after which events of the bead."""
+ANSWER, OUTCOME, WHY, SENT_BACK = "answer", "outcome", "why", "sent_back"
+"""In a session's data: its findings, how it ended, why it failed, and the review that sent the work back with them."""
+DONE, FAILED, DROPPED = "done", "failed", "dropped"
+"""How a reading ended; `dropped`: its review did before it, and it counts as none."""
+TRIES = 2
+"""So many reviewers may come to nothing in one round."""
+WAITS = 6
+"""A reviewer that was not started yet may wait so many times the minutes that it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The settings: at most so many rounds and dollars a bead; minutes of one reading; who reads, in turn."""
+
+    way: str = OFF
+    rounds: int = 3
+    usd: float = 5.0
+    minutes: float = 10.0
+    agents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One session that reads. `outcome`: empty while it goes on."""
+
+    session: Session
+    findings: tuple[Finding, ...]
+
+    @staticmethod
+    def of(session: Session) -> "Reading":
+        """The reading that this session is."""
+        return Reading(session, findings.kept(session.data.get(ANSWER) or ()))
+
+    def _said(self, key: str, other: Any = "") -> Any:
+        return self.session.data.get(key, other)
+
+    @property
+    def content(self) -> str:
+        """What it reads."""
+        return str(self._said(CONTENT))
+
+    @property
+    def round(self) -> int:
+        """In which round it reads."""
+        return int(self._said(ROUND, 1))
+
+    @property
+    def outcome(self) -> str:
+        """How it ended; empty: it goes on."""
+        return str(self._said(OUTCOME))
+
+    @property
+    def why(self) -> str:
+        """Why it failed."""
+        return str(self._said(WHY))
+
+    @property
+    def urgent(self) -> tuple[Finding, ...]:
+        """What it found that has to be decided."""
+        return findings.urgent(self.findings)
+
+    def as_values(self) -> dict[str, Any]:
+        """What is kept and shown of it, as JSON values."""
+        return {
+            "round": self.round,
+            "session": self.session.id,
+            "agent": self.session.agent,
+            "model": self.session.model,
+            "cost_usd": round(self.session.cost_usd, 6),
+            "outcome": self.outcome,
+            "why": self.why,
+            "findings": [one.as_values() for one in self.findings],
+        }
+
+
+class Way(StrEnum):
+    """What is to be done about a candidate."""
+
+    PASS = "pass"  # it was read, or need not be
+    BEGIN = "begin"  # a reviewer begins
+    WAIT = "wait"  # one reads it
+    SEND_BACK = "send back"
+    ASK = "ask"  # a person decides on what was found, or on what nobody could read
+    UNREAD = "unread"  # it goes on, and was not read
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """How it goes on. `reading`: the one that it follows from. `round`, `tries`: those of a reviewer that begins."""
+
+    way: Way
+    reading: Reading | None = None
+    round: int = 0
+    tries: int = 0
+    why: str = ""
+
+
+def following(rules: Rules, readings: Sequence[Reading], content: str, attempt: int, may_send_back: bool) -> Next:
+    """What follows for a candidate with this content in this review. `readings`: those since rounds began, by session.
+
+    `may_send_back`: there is an agent whose work it is.
+    """
+    if rules.way == OFF:
+        return Next(Way.PASS)
+    counts = [one for one in readings if one.outcome != DROPPED]
+    answered = {one.round for one in counts if one.session.data.get(SENT_BACK) not in (None, attempt)}
+    own = [one for one in counts if one.content == content and one.round not in answered]
+    last = own[-1] if own else None
+    if last is None:
+        return _begun(rules, readings, max((one.round for one in counts), default=0) + 1, 1)
+    if not last.outcome:
+        return Next(Way.WAIT, last)
+    if last.outcome == FAILED:
+        if last.session.data.get(TRY, 1) < TRIES:
+            return _begun(rules, readings, last.round, last.session.data.get(TRY, 1) + 1)
+        return _unread(rules, readings, f"Nobody came through with a review in round {last.round}: {last.why}", last)
+    if not last.urgent:
+        return Next(Way.PASS, last)
+    is_sent = rules.way == SEND_BACK and may_send_back and last.round < rules.rounds
+    return Next(Way.SEND_BACK if is_sent else Way.ASK, last)
+
+
+def _begun(rules: Rules, readings: Sequence[Reading], number: int, tries: int) -> Next:
+    spent = cost(readings)
+    if number > rules.rounds:
+        return _unread(rules, readings, f"It was read in {number - 1} rounds, and may be in {rules.rounds}.")
+    if spent >= rules.usd:
+        return _unread(rules, readings, f"Its reviews have cost ${spent:.2f}, and may cost ${rules.usd:.2f}.")
+    return Next(Way.BEGIN, round=number, tries=tries)
+
+
+def _unread(rules: Rules, readings: Sequence[Reading], why: str, last: Reading | None = None) -> Next:
+    """With `send_back` it goes on as where nobody reads, unless something was found that nobody saw mended."""
+    done = [one for one in readings if one.outcome == DONE]
+    is_open = bool(done) and bool(done[-1].urgent)
+    return Next(Way.UNREAD if rules.way == SEND_BACK and not is_open else Way.ASK, last, why=why)
+
+
+def cost(readings: Sequence[Reading]) -> float:
+    """What they have cost by now, in dollars."""
+    return sum(one.session.cost_usd for one in readings)
+
+
+def reader(agents: Sequence[str], worker: str, number: int, tries: int) -> str:
+    """Who reads in this round: the agents in turn, those that did not do the work first; the next one at a retry."""
+    names = [one for one in agents if one != worker] or list(agents) or [worker]
+    return names[(number - 1 + tries - 1) % len(names)]
+
+
+# --- one reading -----------------------------------------------------------------------------------------------------
+
+
+def ended(reading: Reading, minutes: float, now: float, paused: bool, halted: bool) -> tuple[str, str] | None:
+    """How a reading that was not over has ended, and why it failed; None: it goes on.
+
+    `halted`: its last turn did not end by itself. What was answered counts, however its turn ended.
+    """
+    session = reading.session
+    if session.state is Of.RUNNING:
+        return None
+    if ANSWER in session.data:
+        return DONE, ""
+    if session.state is Of.READY:
+        if session.failures:
+            return FAILED, session.detail or "its agent failed"
+        if paused or now < session.created_at + WAITS * minutes * 60:
+            return None
+        return FAILED, f"it was not started within {WAITS * minutes:g} minutes: {session.detail}".rstrip(": ")
+    if session.state is Of.IDLE and not halted:
+        return FAILED, "it ended and gave no review"
+    why = {Of.ASKING: "it asked a person instead of reviewing", Of.ENDED: "its session was ended"}
+    return FAILED, why.get(session.state) or session.detail or "it does not go on"
+
+
+def until(reading: Reading, minutes: float) -> float:
+    """When it has waited for too long."""
+    return reading.session.created_at + WAITS * minutes * 60
+
+
+# --- what is shown ---------------------------------------------------------------------------------------------------
+
+
+def of_sessions(sessions: Sequence[Session]) -> list[Reading]:
+    """The readings among these sessions of one bead, in their order."""
+    return [Reading.of(one) for one in sessions if one.kind is SessionKind.CODE_REVIEW]
+
+
+def of_last_merge(readings: Sequence[Reading]) -> list[Reading]:
+    """Those of the work that was read last: what was read before an earlier merge of the bead is left out."""
+    counts = [one for one in readings if one.outcome != DROPPED]
+    return [one for one in counts if one.session.data.get(MERGED) == counts[-1].session.data.get(MERGED)]
+
+
+def summary(readings: Sequence[Reading]) -> str:
+    """What they came to, in a line; empty: there is none."""
+    if not readings:
+        return ""
+    rounds, last = readings[-1].round, readings[-1]
+    said = f"{rounds} {'round' if rounds == 1 else 'rounds'}, ${cost(readings):.2f}: "
+    if not last.outcome:
+        return said + "it is being read"
+    if last.outcome == FAILED:
+        return said + f"no review ({last.why})"
+    counts = ", ".join(f"{number} {name}" for name, number in findings.counted(last.findings).items() if number)
+    return said + (counts or "nothing was found")

@@ -1,0 +1,72 @@
+"""What fresh eyes say of work, and what a person decides on it: it goes on, is read again, or each P2 becomes a draft.
+
+1. It is one transaction with the end of the question. Sending the work back is an answer, and nothing more.
+2. A draft has the reviewer's words quoted: they describe work, and are nobody's instructions. It waits for approval as
+   any other does.
+"""
+
+from ..core.beads.approval import APPROVE
+from ..core.beads.bead import BeadType, Dependency, DependencyType, Status
+from ..core.beads.escalations import Escalation
+from ..core.errors import NotAllowed
+from ..core.review import findings
+from ..core.review.findings import Finding, Priority
+from ..core.review.reading import ANSWER
+from ..core.review.reading_choices import GO_ON, READ_AGAIN, SEND_BACK, TICKETS
+from ..core.sessions.session import Session, SessionKind
+from ..core.text.cleaning import only_seen, shorten
+from ..ports import Store
+from . import beads
+
+_TITLE = 120
+
+
+def give(store: Store, session: Session, answer: str) -> dict[str, int]:
+    """Keep the review that the session gives, in the place of an earlier one; how many findings of each priority.
+
+    NotAllowed: it reads no work. UsageError: it is no review, and nothing of it is kept.
+    """
+    if session.kind is not SessionKind.CODE_REVIEW:
+        raise NotAllowed("this session reads no work, so it gives no review", "Say it in your last message.")
+    found = findings.findings_of(answer)
+    store.note_session(session.id, {ANSWER: [one.as_values() for one in found]})
+    return findings.counted(found)
+
+
+def follow(store: Store, found: Escalation, label: str, actor: str) -> bool:
+    """Do what the chosen option means, and end the question; False: it is an answer, and nothing more."""
+    if label not in (GO_ON, READ_AGAIN, TICKETS) or found.bead is None:
+        return False
+    with store.together():
+        if label == READ_AGAIN:
+            store.resolve(found.id, label, actor, Status.NEEDS_REVIEW)
+        elif label == GO_ON:
+            store.resolve(found.id, f"{APPROVE}: {label}", actor, Status.NEEDS_REVIEW)
+        else:
+            _tickets(store, found, found.bead, actor)
+    return True
+
+
+def _tickets(store: Store, found: Escalation, bead: str, actor: str) -> None:
+    said = findings.kept(found.evidence.get("findings") or ())
+    made = [_draft(store, found, bead, one, actor) for one in said if one.priority is Priority.SHOULD]
+    words = f"drafts {', '.join(made)}"
+    if any(one.priority is Priority.MUST for one in said):
+        store.answer(found.id, f"{SEND_BACK}: what is P1; what is P2 became {words}", actor)
+    else:
+        store.resolve(found.id, f"{APPROVE}: {words}", actor, Status.NEEDS_REVIEW)
+
+
+def _draft(store: Store, found: Escalation, bead: str, one: Finding, actor: str) -> str:
+    title = shorten(" ".join(only_seen(f"{one.category.replace('_', ' ')}: {one.text}").split()), _TITLE)
+    known = [each.bead for each in store.dependencies(bead) if each.type is DependencyType.DISCOVERED_FROM]
+    same = next((each for each in known if each != bead and store.bead(each).title == title), None)
+    if same is not None:  # another round found it again
+        return same
+    quoted = "\n".join(f"> {line}" for line in only_seen(one.text).splitlines())
+    where = f"\n\nIt is at `{one.place.replace('`', '')}`." if one.path else ""
+    text = f"A reviewer of {bead} found this (escalation {found.id}).\n\n{quoted}{where}"
+    epic = store.bead(bead).epic
+    new = beads.add(store, title, BeadType.TASK, text, epic=epic, draft=True, actor=actor)
+    store.add_dependency(Dependency(new.id, bead, DependencyType.DISCOVERED_FROM), actor)
+    return new.id
