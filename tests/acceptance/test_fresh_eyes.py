@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -252,3 +253,32 @@ def test_a_request_is_opened_only_after_the_reading_and_counts_what_was_found(te
     team.run_on()
     assert team.status("one") == "done" and len(read(team, "one")["rounds"]) == 2
     team.nobrakes("verify")
+
+
+def test_a_persons_work_is_asked_about_and_never_sent_back_by_itself(project: Scripted) -> None:
+    set_to(project, "send_back")
+    project.nobrakes("cancel", "one")
+    project.add("mine")
+    folder = project.ask("take", "mine")["folder"]
+    Path(folder, "mine.txt").write_text("mine\n")
+    for words in (("add", "-A"), ("commit", "-q", "-m", "Mine")):
+        subprocess.run(["git", "-C", folder, *words], check=True)
+    project.nobrakes("hand-in", "mine")
+    finds(project, 1, P1)
+    project.nobrakes("run", expect=40)
+    one = asked(project)
+    labels = [option["label"] for option in one["form"]["options"]]
+    assert labels == ["go on as it is", "read it again"] and project.turns("mine") == []
+    project.nobrakes("resolve", str(one["id"]), "--retry", "--note", "Mend the name")
+    assert "handed back to" in project.show("mine")["held"] and "Mend the name" in project.show("mine")["held"]
+
+
+def test_a_reading_is_ended_with_its_review(project: Scripted) -> None:
+    set_to(project, "ask")
+    project.does("session~1", 'touch "$BOOK/reads"; sleep 300')
+    with project.running() as process:
+        until(project.flag("reads").exists)
+        project.nobrakes("cancel", "one")
+        process.wait(timeout=60)
+    assert project.status("one") == "cancelled" and project.events("code_review_ended") == []
+    assert [one["state"] for one in project.ask("sessions", "--all")] == ["ended"]
