@@ -1,13 +1,18 @@
 """The beads of an epic land on its branch, and people merge all of them by one pull request."""
 
+import os
+import random
 import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.test_pull_requests import Team
+from tests.support.scripted import until
 
 pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
 
@@ -226,3 +231,95 @@ def test_a_database_that_was_lost_knows_what_has_landed(team: Team, lost: bool) 
         team.run_on()
     assert [team.status(bead) for bead in ("shop", "one", "two")] == ["done"] * 3, said
     assert len(team.hub.pulls) == 1 and len(team.turns("one")) == 1
+
+
+@pytest.mark.parametrize("merged", [False, True])
+@pytest.mark.parametrize("number", range(3))
+def test_a_daemon_that_is_killed_at_any_call_loses_nothing_of_an_epic(team: Team, number: int, merged: bool) -> None:
+    """Before a call is answered: while the request is opened, or when it is merged already."""
+    small(team)
+    if merged:
+        team.run_on()
+        team.hub.merge(1)
+    seen: list[str] = []
+    with team.running() as run:
+
+        def at(call: str) -> None:
+            if "/pulls" in call or "/commits" in call:
+                seen.append(call)
+                if len(seen) == number + 1:
+                    os.kill(run.pid, signal.SIGKILL)
+
+        team.hub.before = at
+        until(lambda: run.poll() is not None)
+    team.hub.before = lambda call: None
+    team.run_on()
+    if not merged:
+        assert (team.status("shop"), team.status("one"), team.status("two")) == ("reviewing", "landed", "landed")
+        team.hub.merge(1)
+        team.run_on()
+    assert {team.status(bead) for bead in ("shop", "one", "two")} == {"done"} and len(team.hub.pulls) == 1, seen
+    team.nobrakes("verify")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_a_daemon_that_is_killed_again_and_again_brings_an_epic_to_one_request(team: Team, seed: int) -> None:
+    dice = random.Random(seed)
+    beads = ten(team)
+    for _ in range(12):
+        with team.running() as run:
+            time.sleep(dice.uniform(0.5, 2.5))  # the moment of the kill is what is drawn
+            if run.poll() is None:
+                os.kill(run.pid, signal.SIGKILL)
+            until(lambda run=run: run.poll() is not None)
+    team.run_on()
+    assert {team.status(bead) for bead in beads} == {"landed"} and len(team.hub.pulls) == 1
+    assert team.hub.git("rev-list", "--count", "feature/shop", "^main") == "10"
+    team.hub.merge(1)
+    for _ in range(3):
+        with team.running() as run:
+            time.sleep(dice.uniform(0.3, 2.0))
+            if run.poll() is None:
+                os.kill(run.pid, signal.SIGKILL)
+            until(lambda run=run: run.poll() is not None)
+    team.run_on()
+    assert {team.status(bead) for bead in (*beads, "shop")} == {"done"}
+    team.nobrakes("verify")
+
+
+@pytest.mark.parametrize("how", ["squash", "merge", "forward"])
+def test_with_plain_git_the_base_says_that_an_epic_is_merged(team: Team, how: str) -> None:
+    team.configure(f'code_host_repository = "{team.hub.host}/team/thing"', 'code_host = "git"')
+    small(team)
+    said = team.run_on()
+    assert "feature/shop" in said and not team.hub.calls
+    team.hub.git("worktree", "add", "-q", str(team.folder.parent / "theirs"), "main")
+    theirs = ["-C", str(team.folder.parent / "theirs")]
+    if how == "forward":
+        team.hub.git(*theirs, "merge", "-q", "--ff-only", "feature/shop")
+    elif how == "merge":
+        team.hub.git(*theirs, "merge", "-q", "--no-ff", "-m", "Merge it", "feature/shop")
+    else:
+        team.hub.git(*theirs, "merge", "-q", "--squash", "feature/shop")
+        team.hub.git(*theirs, "commit", "-q", "-m", "All of it")
+    team.run_on()
+    assert {team.status(bead) for bead in ("shop", "one", "two")} == {"done"}
+    team.nobrakes("verify")
+
+
+def test_an_epics_branch_follows_its_base_as_its_commits_anew_where_that_is_wanted(team: Team) -> None:
+    team.configure('unit = "epic"', 'unit = "epic"\ndiverged = "rebase"')
+    small(team)
+    team.nobrakes("hold", "two", "-m", "not yet")
+    team.run_on()
+    theirs = team.hub.push({"theirs": "by others\n"})
+    team.nobrakes("release", "two")
+    team.run_on()
+    head = team.hub.head(1)
+    assert team.hub.git("rev-list", "--count", "--min-parents=2", head) == "0"
+    assert team.hub.git("merge-base", "--is-ancestor", theirs, head) == ""
+    team.hub.merge(1, "rebase")
+    team.run_on()
+    assert {team.status(bead) for bead in ("shop", "one", "two")} == {"done"}
+    team.nobrakes("verify")

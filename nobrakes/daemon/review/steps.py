@@ -100,7 +100,12 @@ class ReviewSteps:
         if isinstance(made, Conflict):
             return self._conflicts(journal, base, made)
         if whole_epics.is_whole_epic(context.bead) and whole_epics.adds_nothing(self.ports, made, base):
-            there = {"merged_as": base, "base": base, "candidate": base, "tree": made[-1].tree}
+            there = {
+                "merged_as": base,
+                "base": base,
+                "candidate": journal.head,
+                "tree": self.ports.git.tree(journal.head),
+            }
             return Report(Fact.PULL_MERGED, {**there, "contract": self.validation.contract(journal.brings)})
         # no ref holds the candidate: git's own upkeep leaves objects alone for two weeks after they were made
         return Report(

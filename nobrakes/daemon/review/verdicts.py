@@ -99,8 +99,9 @@ class Verdicts:
     def _finish(self, context: ReviewContext, journal: Journal) -> None:
         ports = self.ports
         passed = ports.store.validation(ports.git.tree(journal.candidate), journal.contract) or {}
-        self.evidence.merged(context.attempt, context.bead, journal)
         merged = journal.merged_as or journal.candidate
+        if not whole_epics.is_a_landing(ports, context.bead, merged):
+            self.evidence.merged(context.attempt, context.bead, journal)
         is_epic = whole_epics.is_whole_epic(context.bead)
         kind = Kind.LANDED if ports.epic else Kind.MERGED
         with ports.store.together():

@@ -21,7 +21,7 @@ from ...core.evidence.verify import NONE
 from ...core.review.journal import Journal
 from ...core.review.machine import Fact
 from ...core.text.cleaning import shorten
-from ...ports import Candidate, Conflict, Message, Store
+from ...ports import Candidate, Conflict, Git, Message, Store
 from .. import epics
 from ..completing import complete
 from ..ports import Ports
@@ -56,12 +56,27 @@ def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str
     if git.contains(base, journal.head):
         return (Candidate(journal.head, git.tree(journal.head)),)
     if ports.config().review.diverged == "rebase":
-        words = Message(bead.title, "", messages.US, attempt.started_at)
-        found = git.replay(base, journal.head, words, journal.fork)
-        return found if isinstance(found, Conflict) else found[-1:]
+        return _anew(ports, bead, journal, base)
     words = Message(f"Merge {ports.config().main} into the branch of {bead.id}", "", messages.US, attempt.started_at)
     both = git.join(base, journal.head, words)
     return both if isinstance(both, Conflict) else (both,)
+
+
+def _anew(ports: Ports, bead: Bead, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
+    """The landings of the branch one by one on the base, with their words and trailers."""
+    git = ports.git
+    landed = {one.commit: one for one in epics.landings(ports, bead.id)}
+    tip = Candidate(base, git.tree(base))
+    for made in reversed(git.line(journal.head, journal.fork)):
+        one = landed.get(made.commit)
+        if one is None:
+            continue
+        words = Message(one.bead.title, one.bead.description, made.author, made.at, tuple(made.trailers))
+        found = git.squash(tip.commit, one.commit, words, one.base)
+        if isinstance(found, Conflict):
+            return found
+        tip = found
+    return (tip,)
 
 
 def has_more(ports: Ports, bead: Bead, journal: Journal) -> Report | None:
@@ -93,7 +108,7 @@ def sent_back(ports: Ports, bead: Bead, journal: Journal, ending: AttemptEnd) ->
     if ending.outcome not in _SENT_BACK:
         return
     git = ports.git
-    if ending.outcome is Outcome.FAILED_REVIEW and journal.candidate not in ("", journal.head):
+    if ending.outcome is Outcome.FAILED_REVIEW and _goes_on_from(git, journal):
         git.of_epic(bead.id).land(journal.candidate, journal.head)
     taken = {one.id for one in _children(ports.store, bead)}
     number = next(n for n in range(1, len(taken) + 2) if f"{bead.id[:50]}-mend-{n}" not in taken)
@@ -108,6 +123,11 @@ def sent_back(ports: Ports, bead: Bead, journal: Journal, ending: AttemptEnd) ->
         needs_tests=False,
     )
     ports.store.put([live(mends)], [], "nobrakes")
+
+
+def _goes_on_from(git: Git, journal: Journal) -> bool:
+    """Whether what was validated is the branch and something more."""
+    return journal.candidate not in ("", journal.head) and git.contains(journal.head, journal.candidate)
 
 
 def may_end(ports: Ports, bead: Bead, journal: Journal) -> Kind:
@@ -133,6 +153,11 @@ def _merged(ports: Ports, bead: Bead, journal: Journal) -> list[epics.Landed]:
             if one.bead.id in named or git.contains(one.commit, journal.candidate):
                 found.append(one)
     return found
+
+
+def is_a_landing(ports: Ports, bead: Bead, merged: str) -> bool:
+    """Whether the epic came to main by the very commit that one of its beads landed by, and that has its record."""
+    return is_whole_epic(bead) and any(one.commit == merged for one in epics.landings(ports, bead.id))
 
 
 def let_go(ports: Ports, bead: Bead, journal: Journal) -> None:
