@@ -106,10 +106,19 @@ class AtTheHost:
         """At the end of the day: something that a request waits for; None: nothing."""
         met, self.host.answers = self.host.answers, lambda call: None
         try:
-            return next(filter(None, map(self._helped, self.host.open_ones())), None)
+            return self._given_back() or next(filter(None, map(self._helped, self.host.open_ones())), None)
         finally:
             self.host.answers = met
             self.git.people_did()
+
+    def _given_back(self) -> str | None:
+        """A branch of ours that somebody pushed to, also where its request is closed, or was never heard of."""
+        for pull in self.people.store.pulls():
+            there = self.host.branches.get(pull.branch, "")
+            if there and pull.head and there not in self.git.refs.values():
+                self.host.branches[pull.branch] = pull.head
+                return f"put {pull.branch} back"
+        return None
 
     def _helped(self, one: Request) -> str | None:
         store = self.people.store
@@ -118,8 +127,7 @@ class AtTheHost:
         if bead is None or pull is None or bead.status is not Status.REVIEWING or pull.number != one.number:
             return None
         if self._head(one) != pull.head:
-            self.host.branches[one.branch] = pull.head
-            return f"put {one.branch} back"
+            return None  # it is pushed
         tree, conflicts = self.host.merged(one.number)
         if conflicts:
             return None  # it is built anew
