@@ -28,8 +28,12 @@ from ..ports import Ports
 from . import messages
 from .reports import AttemptEnd, Report, refused
 
-_SENT_BACK = frozenset({Outcome.FAILED_REVIEW, Outcome.REMARKS})
-"""What a bead of its own answers."""
+_SENT_BACK = {
+    Outcome.FAILED_REVIEW: "what the checks say of",
+    Outcome.REMARKS: "what people wrote about",
+    Outcome.FINDINGS: "what fresh eyes found in",
+}
+"""What a bead of its own answers, as its title says."""
 _LOG = 8000
 
 
@@ -112,10 +116,9 @@ def sent_back(ports: Ports, bead: Bead, journal: Journal, ending: AttemptEnd) ->
         git.of_epic(bead.id).land(journal.candidate, journal.head)
     taken = {one.id for one in _children(ports.store, bead)}
     number = next(n for n in range(1, len(taken) + 2) if f"{bead.id[:50]}-mend-{n}" not in taken)
-    what = "what people wrote about" if ending.outcome is Outcome.REMARKS else "what the checks say of"
     mends = Bead(
         f"{bead.id[:50]}-mend-{number}",
-        f"Answer {what} the pull request of {bead.id}",
+        f"Answer {_SENT_BACK[ending.outcome]} the pull request of {bead.id}",
         BeadType.FIX,
         description=shorten(ending.detail, _LOG),
         epic=bead.id,

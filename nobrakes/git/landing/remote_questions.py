@@ -104,9 +104,10 @@ class Remote:
         asked = ["push", "--porcelain", "--atomic", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
         return self._reach([*asked, f"--force-with-lease={ref}:{old}", "--", self.shared.remote, f"{new}:{ref}"])
 
-    def branches(self, pattern: str) -> tuple[dict[str, str], Reply]:
-        """The remote's branches that fit the pattern, and where each is."""
-        said, out = self._reached(["ls-remote", "--", self.shared.remote, f"refs/heads/{pattern}"])
+    def branches(self, *patterns: str) -> tuple[dict[str, str], Reply]:
+        """The remote's branches that fit one of the patterns, and where each is."""
+        wanted = [f"refs/heads/{pattern}" for pattern in patterns]
+        said, out = self._reached(["ls-remote", "--", self.shared.remote, *wanted])
         lines = [line.split("\t") for line in out.splitlines() if line.count("\t") == 1]
         return {name.removeprefix("refs/heads/"): commit for commit, name in lines}, said
 

@@ -14,7 +14,8 @@ from .remote_questions import KNOWN, Remote, Shared
 
 WAIT_SECONDS = 60.0
 PATIENCE_SECONDS = 300.0
-BRANCHES = "*/bead-*"
+BRANCHES = ("*/bead-*", "feature/*")
+"""How branches of beads and of epics are named."""
 _WHY = 'main changes by merged pull requests alone (review.land = "pull_request")'
 
 
@@ -90,7 +91,7 @@ class Publisher:
 
     def branches(self) -> Mapping[str, str]:
         """The remote's branches that are named as those of beads are, and where each is. GitFailed: no answer."""
-        found, said = self.remote.branches(BRANCHES)
+        found, said = self.remote.branches(*BRANCHES)
         if not said.ok:
             raise GitFailed(f"{self.remote.shared.remote} cannot be asked: {said.words}")
         return found
