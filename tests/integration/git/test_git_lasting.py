@@ -41,7 +41,7 @@ def test_a_written_commit_is_the_one_that_commit_tree_makes(place: Place, tmp_pa
     }
     wanted = git(tmp_path, "commit-tree", tree, "-p", head, stdin=text, PATH="/usr/bin:/bin", **dates, **names)
     bo = Person("Bo", "b@x")
-    whole = content(tree, head, (bo, "1700000000 +0200"), (bo, "1700000001 +0000"), text)
+    whole = content(tree, (head,), (bo, "1700000000 +0200"), (bo, "1700000001 +0000"), text)
     for _ in range(2):
         assert place.commits.write(whole, place.git_dir, place.plumbing) == wanted
 
@@ -63,7 +63,7 @@ def test_a_commit_that_git_refuses_says_why_and_the_next_one_is_written(place: P
         place.commits.write(b"tree nonsense\n\n", place.git_dir, place.plumbing)
     tree, head = git(tmp_path, "rev-parse", "HEAD^{tree}"), git(tmp_path, "rev-parse", "HEAD")
     bo = (Person("Bo", "b@x"), "1 +0000")
-    commit = place.commits.write(content(tree, head, bo, bo, "again\n"), place.git_dir, place.plumbing)
+    commit = place.commits.write(content(tree, (head,), bo, bo, "again\n"), place.git_dir, place.plumbing)
     assert git(tmp_path, "log", "-1", "--format=%s", commit) == "again"
 
 

@@ -57,9 +57,7 @@ class Trees:
 
     def commit(self, tree: str, parent: str | None = None) -> str:
         me = (Person("A", "a@x"), "1 +0000")
-        whole = content(tree, parent or "", me, me, "x\n")
-        if parent is None:
-            whole = whole.replace(b"parent \n", b"")
+        whole = content(tree, (parent,) if parent else (), me, me, "x\n")
         return self.place.commits.write(whole, self.place.git_dir, self.place.plumbing)
 
     def by_hand(self, base: Files, ours: Files, theirs: Files) -> str | None:
