@@ -30,6 +30,7 @@ say propose '{beads: []}'
 say plan-ready
 say document 'SQLite: one file, no server' --kind decision
 say finding 'it is too wide'
+say review '{"findings": []}'
 say bead --json
 say test
 say blocked ' '

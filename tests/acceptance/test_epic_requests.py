@@ -323,3 +323,13 @@ def test_an_epics_branch_follows_its_base_as_its_commits_anew_where_that_is_want
     team.run_on()
     assert {team.status(bead) for bead in ("shop", "one", "two")} == {"done"}
     team.nobrakes("verify")
+
+
+def test_epics_that_wait_for_each_other_are_named(team: Team) -> None:
+    small(team)
+    team.nobrakes("add", "The office", "--id", "office", "--type", "epic")
+    team.add("desk", epic="office", needs=["one"])
+    assert "wait for each other" not in team.nobrakes("doctor", expect=None).stdout.replace("no beads wait", "")
+    team.nobrakes("depend", "two", "desk")
+    said = team.nobrakes("doctor", expect=None).stdout
+    assert "wait for each other" in said and "nobrakes undepend" in said, said

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 from ...core.beads.bead import CLOSED
 from ...core.errors import NobrakesError
+from ...core.graph.epic_waits import of_epics
+from ...core.graph.readiness import deadlocks
 from .findings import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -35,8 +37,27 @@ def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "C
         if store.bead(pull.bead).status in CLOSED:
             left = f"pull request {pull.name} is open, and its bead {pull.bead} is over: close it there ({pull.url})"
             yield Finding(_NAME, WARNING, left)
+    if config.review.by_epic:
+        yield from _waits(store)
     if git is not None and pulls is not None:
         yield from _orphans(store, git, pulls)
+
+
+def _waits(store: "Store") -> Iterator[Finding]:
+    """Epics that wait for each other, though their beads do not."""
+    nodes, dependencies = store.nodes(), store.dependencies()
+    if deadlocks(nodes, dependencies):
+        return  # said already
+    epics, seen = {node.id: node.epic for node in nodes}, of_epics(nodes, dependencies)
+    for circle in deadlocks(nodes, list(seen)):
+        meant = seen[circle.cut]
+        around = " -> ".join((*circle.members, circle.members[0]))
+        told = (
+            f"{around} wait for each other: {meant.needs} of {epics.get(meant.needs)} is done only when all of that "
+            f"epic is merged, and {meant.bead} needs it. Have them in one epic (`nobrakes edit`), or "
+            f"`nobrakes undepend {meant.bead} {meant.needs}`"
+        )
+        yield Finding("epics", ERROR, told)
 
 
 def _orphans(store: "Store", git: "Git", pulls: "PullPorts") -> Iterator[Finding]:
