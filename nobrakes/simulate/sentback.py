@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from ..config.sections import ReviewSettings
 from ..core.beads.escalations import EscalationType
 from ..core.beads.events import Event, Kind
+from ..core.beads.outcomes import Outcome
 from ..core.review.journal import Journal
 from .drawn import settings
 from .project import SLOW, green
@@ -71,8 +72,12 @@ def of_world(world: World) -> Count:
 
 
 def was_good(world: World, rejected: Event) -> bool:
-    """Whether what a review sent back passes every check: alone, and as it would have landed; no change is none."""
+    """Whether what a review sent back for its checks passes every one: alone, and as it would have landed; no change is
+    none.
+    """
     assert rejected.attempt is not None
+    if rejected.data.get("outcome") != Outcome.FAILED_REVIEW.value:
+        return False  # it was not blamed for what the checks say
     journal = Journal.of(world.store.attempt(rejected.attempt).data)
     judged = [commit for commit in (journal.head, journal.candidate) if commit]
     return bool(judged) and all(green(world.git.objects.tree_of(commit)) for commit in judged)

@@ -476,7 +476,7 @@ BUGS = (
     ),
     Bug(
         "a bead is cancelled while it lands",
-        "store/beads/transitions.py",
+        "store/beads/landing.py",
         "if is_landing(data):",
         "if False:",
         seed=86,
@@ -599,7 +599,7 @@ BUGS = (
     Bug(
         "a new dependency is not counted",
         "store/beads/planning.py",
-        'if moves.state(db, dependency.needs)["status"] != Status.DONE:',
+        "if not moves.is_finished_for(db, dependency.needs, dependency.bead):",
         "if False:",
     ),
     Bug(
@@ -786,7 +786,7 @@ ASKED_TWICE = (
 )
 """Bugs in what is asked about a red main: the stories of test_red_main_is_asked_once.py must find each of them."""
 
-CLOCK = Bug("a jump is not seen", "daemon/loop.py", "jump = self.jumps.settle()", "jump = 0.0")
+CLOCK = Bug("a jump is not seen", "daemon/loop.py", "if jump := self.jumps.settle():", "if jump := 0.0:")
 """The stories of test_clock_that_jumps.py must find it."""
 
 GONE_BACK = Bug("a start compares nothing", "daemon/recovery.py", "Reconciling(ports).look()", "Reconciling(ports)")

@@ -48,13 +48,14 @@ def test_whatever_moment_the_database_goes_back_to_nothing_is_merged_twice(
         landed = Counter(world.git.merged())
         before = len(world.git.landings)
         copy.backup(world.store._db.connection)
+        world.store._db._forget()  # whoever starts then has read nothing yet
         world.processes.reboot()
         world.daemon = world._boot()
         to_its_end(world)
         events = [one for one in world.store.events(0, 100_000) if one.kind is Kind.FOUND_MERGED]
         found += len(events)
         for event in events:
-            assert set(event.data) == set(glossary.EVENTS[Kind.FOUND_MERGED].keys)
+            assert set(event.data) == set(glossary.EVENTS[Kind.FOUND_MERGED].keys) - {"with", "whole"}  # of epics
         assert len(world.git.landings) == before, "what was merged already was merged again"
         assert Counter(world.git.merged()) == landed
         for bead in world.store.beads():

@@ -29,6 +29,7 @@ def killed_again_and_again(seed: int, mixed: bool) -> tuple[World, str]:
         if agents and mixed and stops < killed:
             stops += 1
             world._stop()
+            world._turns()  # the daemon that was started then
         elif agents:
             killed += 1
             world.processes.kill_wrapper(agents[0].run, down=True)
