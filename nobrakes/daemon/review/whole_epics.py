@@ -9,6 +9,7 @@
 """
 
 import contextlib
+import itertools
 from collections.abc import Sequence
 
 from ...core.beads.attempt import Attempt
@@ -114,10 +115,9 @@ def sent_back(ports: Ports, bead: Bead, journal: Journal, ending: AttemptEnd) ->
     git = ports.git
     if ending.outcome is Outcome.FAILED_REVIEW and _goes_on_from(git, journal):
         git.of_epic(bead.id).land(journal.candidate, journal.head)
-    taken = {one.id for one in _children(ports.store, bead)}
-    number = next(n for n in range(1, len(taken) + 2) if f"{bead.id[:50]}-mend-{n}" not in taken)
+    names = (f"{bead.id[:50]}-mend-{number}" for number in itertools.count(1))
     mends = Bead(
-        f"{bead.id[:50]}-mend-{number}",
+        next(name for name in names if not ports.store.beads(ids=[name])),
         f"Answer {_SENT_BACK[ending.outcome]} the pull request of {bead.id}",
         BeadType.FIX,
         description=shorten(ending.detail, _LOG),
