@@ -1,7 +1,8 @@
 """The branch that a bead lands on: main, or its epic's where people merge epics as a whole (`review.unit = "epic"`).
 
 1. An epic's branch is a ref of ours and tells nobody who moved it. What landed there is known by the reviews that
-   landed it: where the ref is gone or behind, it is put back before anybody starts or lands there.
+   landed it: where the ref is gone or behind, it is put back before anybody starts there, and before the epic is
+   reviewed.
 2. Where it holds something else instead, nobody knows which of the two is meant: the epic is held, and a person told.
 """
 
@@ -15,10 +16,8 @@ from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.errors import GitFailed
 from ..ports import Git, Notice
+from ..ports.git import EPICS
 from .ports import Ports
-
-BRANCHES = "epics"
-"""Where the branches are, below refs/nobrakes/."""
 
 
 def epic_of(ports: Ports, bead: Bead) -> str:
@@ -77,26 +76,26 @@ def keep_whole(ports: Ports, epic: str) -> bool:
     commits = [one.commit for one in landings(ports, epic)]
     if not commits:
         return True
-    there = git.kept().get(f"{BRANCHES}/{epic}")
+    there = git.kept().get(f"{EPICS}/{epic}")
     with contextlib.suppress(GitFailed):
         missing = [one for one in commits if there is None or not git.contains(one, there)]
         if not missing:
             return True
         tip = next((one for one in missing if all(git.contains(other, one) for other in missing)), None)
         if tip is not None and (there is None or git.contains(there, tip)):
-            git.pin(f"{BRANCHES}/{epic}", tip)
+            git.pin(f"{EPICS}/{epic}", tip)
             ports.notifier.tell(Notice(f"{epic}: its branch had lost what landed there, and was put back", epic))
             return True
-    _hold(ports, epic)
+    reason = (
+        f"refs/nobrakes/{EPICS}/{epic} does not hold what landed there. `git log` shows what it holds, and "
+        f"`nobrakes history {epic}` what should be there; put it back, then `nobrakes release {epic}`"
+    )
+    hold(ports, epic, reason)
     return False
 
 
-def _hold(ports: Ports, epic: str) -> None:
-    bead = ports.store.bead(epic)
-    if bead.held is None:
-        reason = (
-            f"refs/nobrakes/{BRANCHES}/{epic} does not hold what landed there. `git log` shows what it holds, and "
-            f"`nobrakes history {epic}` what should be there; put it back, then `nobrakes release {epic}`"
-        )
+def hold(ports: Ports, epic: str, reason: str, more: str = "") -> None:
+    """Hold the epic until a person looks, and tell it once; `more` is told with the reason."""
+    if ports.store.bead(epic).held is None:
         ports.store.record(Event(Kind.HELD, epic, data={"reason": reason}))
-        ports.notifier.tell(Notice(f"{epic} is held: {reason}", epic, urgent=True))
+        ports.notifier.tell(Notice(f"{epic} is held: {reason}{more}", epic, urgent=True))

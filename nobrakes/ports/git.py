@@ -13,6 +13,9 @@ from .shown import Shows
 
 Argv = tuple[str, ...]
 
+EPICS = "epics"
+"""Where the branches of epics are, below refs/nobrakes/."""
+
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
@@ -333,7 +336,7 @@ class Git(Questions, Work, Building, MovingMain, Records, Shows, Protocol):
     """The repository, on the daemon's own side. Nothing runs under a configuration that an agent wrote."""
 
     def of_epic(self, epic: str) -> "Git":
-        """The same repository where main is the branch of that epic: refs/nobrakes/epics/<epic>. As long as it is not
+        """The same repository where main is the branch of that epic: EPICS/<epic>. As long as it is not
         there, main itself stands for it; `land` makes it.
         """
         ...

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Any, cast
 
 from ..ports import Candidate, Conflict, Git, Land, Landing, Message
+from ..ports.git import EPICS
 from .objects import Objects
 
 
@@ -46,7 +47,7 @@ class EpicBranch:
 
     def __init__(self, git: Any, epic: str) -> None:
         self._git = git
-        self._name = f"epics/{epic}"
+        self._name = f"{EPICS}/{epic}"
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._git, name)

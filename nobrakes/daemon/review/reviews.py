@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from ...core.beads.attempt import Attempt, Run
-from ...core.beads.events import Event, Kind
 from ...core.board import Board
 from ...core.checks.contract import CheckResult
-from ...ports import Notice
+from ...ports.git import EPICS
 from ..checks.validation import Validation, explain
-from ..epics import epic_of, ports_of
+from ..epics import epic_of, hold, ports_of
 from ..ports import Ports
 from .driver import Review
 
@@ -58,11 +57,8 @@ class Reviews:
         return self.main.settle(board)
 
     def _found_red(self, epic: str, results: Sequence[CheckResult]) -> None:
-        if self.ports.store.bead(epic).held is not None:
-            return
         reason = (
-            f"its branch does not pass the checks by itself: mend it (refs/nobrakes/epics/{epic}), or add a bead of "
+            f"its branch does not pass the checks by itself: mend it (refs/nobrakes/{EPICS}/{epic}), or add a bead of "
             f"type repair to {epic}; then `nobrakes release {epic}`"
         )
-        self.ports.store.record(Event(Kind.HELD, epic, data={"reason": reason}))
-        self.ports.notifier.tell(Notice(f"{epic} is held: {reason}\n{explain(results)}", epic, urgent=True))
+        hold(self.ports, epic, reason, f"\n{explain(results)}")

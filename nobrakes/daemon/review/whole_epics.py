@@ -23,6 +23,7 @@ from ...core.review.journal import Journal
 from ...core.review.machine import Fact
 from ...core.text.cleaning import shorten
 from ...ports import Candidate, Conflict, Git, Message, Store
+from ...ports.git import EPICS
 from .. import epics
 from ..completing import complete
 from ..ports import Ports
@@ -165,7 +166,7 @@ def is_a_landing(ports: Ports, bead: Bead, merged: str) -> bool:
 
 def let_go(ports: Ports, bead: Bead, journal: Journal) -> None:
     """Archive the branch whose request is merged. It stays where it has more than the request had."""
-    git, name = ports.git, f"{epics.BRANCHES}/{bead.id}"
+    git, name = ports.git, f"{EPICS}/{bead.id}"
     there = git.kept().get(name)
     if there is None:
         return

@@ -6,16 +6,15 @@
 """
 
 from ...ports import Land, Landing
+from ...ports.git import EPICS
 from .. import refs
 from ..history import History
 from ..location import Place
 
-FOLDER = "epics"
-
 
 def ref_of(epic: str) -> str:
     """The ref that is the epic's branch here."""
-    return refs.own_ref(f"{FOLDER}/{epic}")
+    return refs.own_ref(f"{EPICS}/{epic}")
 
 
 class EpicLander:

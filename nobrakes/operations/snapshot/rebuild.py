@@ -29,6 +29,7 @@ from ...host.locks import DaemonLock, holder
 from ...host.runs.strays import end_all
 from ...paths import Paths
 from ...ports import Git, Position, Restored
+from ...ports.git import EPICS
 from . import log
 from .sources import Sources, gather
 
@@ -192,7 +193,7 @@ def _on_epics(refs: Mapping[str, str], git: Git | None) -> dict[str, str]:
     """The beads that are on an epic's branch and not on main, with the epic."""
     found: dict[str, str] = {}
     if git is not None:
-        for epic in (name.removeprefix("epics/") for name in refs if name.startswith("epics/")):
+        for epic in (name.removeprefix(f"{EPICS}/") for name in refs if name.startswith(f"{EPICS}/")):
             with contextlib.suppress(GitFailed, NoMain):
                 found |= dict.fromkeys(git.of_epic(epic).merged(git.main()), epic)
     return found
