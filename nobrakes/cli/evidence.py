@@ -230,7 +230,8 @@ def _read(said: Mapping[str, Any] | None) -> Iterator[str]:
         )
         yield f"           round {one['round']}, {model}: {came}"
         for each in one["findings"]:
-            where = f"{each['path']}:{each['line']} " if each["path"] else ""
+            line = f":{each['line']}" if each["line"] else ""
+            where = f"{each['path']}{line} " if each["path"] else ""
             yield one_line(f"             {each['priority']} {each['category']} {where}{each['text']}")
 
 

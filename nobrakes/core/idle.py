@@ -33,9 +33,9 @@ def is_idle(board: Board) -> bool:
         return False
     # while main is red the others wait for it to be green
     to_review = any(not board.frozen or bead.type == REPAIR for bead in board.to_review)
-    if any(one.until is None for one in caps.reached(board.limits.caps, board.spent, board.now)):
-        return not (to_review or board.epics_done)  # the run's cap never ends by itself
     epics = board.epics_done or board.epics_landed
+    if any(one.until is None for one in caps.reached(board.limits.caps, board.spent, board.now)):
+        return not (to_review or epics)  # the run's cap never ends by itself
     return not (board.ready or to_review or epics or board.retry_at is not None)
 
 

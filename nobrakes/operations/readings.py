@@ -50,7 +50,7 @@ def follow(store: Store, found: Escalation, label: str, actor: str) -> bool:
 def _tickets(store: Store, found: Escalation, bead: str, actor: str) -> None:
     said = findings.kept(found.evidence.get("findings") or ())
     made = [_draft(store, found, bead, one, actor) for one in said if one.priority is Priority.SHOULD]
-    words = f"drafts {', '.join(made)}"
+    words = f"drafts {', '.join(dict.fromkeys(made))}"
     if any(one.priority is Priority.MUST for one in said):
         store.answer(found.id, f"{SEND_BACK}: what is P1; what is P2 became {words}", actor)
     else:

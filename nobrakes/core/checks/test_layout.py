@@ -86,7 +86,6 @@ class _Folder:
 
 
 @lru_cache(maxsize=64)
-@lru_cache(maxsize=16)
 def unclear(paths: frozenset[str]) -> tuple[str, ...]:
     """The paths whose texts `layout` wants, in order; nothing but these is asked for."""
     wanted = {path for path in paths if "test" in path and _BY_TEXT.fullmatch(path.rpartition("/")[2])}

@@ -186,9 +186,8 @@ _READ = {
     "max_iterations": "of",
     "session_id": "session",
     "cli": "agent",
-    "state": "outcome",
+    "detail": "why",
 }
-_READ["detail"] = "why"
 _LOOK = {"iteration_number": "round", "session_id": "session"}
 _STAGES: Mapping[Stage, Name] = {
     Stage.DISCOVERY: Name.STAGE_DISCOVERY,

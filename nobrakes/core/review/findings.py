@@ -88,9 +88,11 @@ def _finding(values: Any, number: int) -> Finding:
     if type(line) is not int or not 0 <= line < 10**7:
         raise _wrong(number, "has a line that is no number")
     texts = values.get("text"), values.get("path") or ""
-    if not all(isinstance(one, str) for one in texts) or not str(texts[0]).strip():
+    if not all(isinstance(one, str) for one in texts):
         raise _wrong(number, "has no text, or a path that is none")
     text, path = _bounded(str(texts[0]), TEXT), " ".join(_bounded(str(texts[1]), PATH).split())
+    if not text.strip():
+        raise _wrong(number, "has no text, or a path that is none")
     return Finding(values["category"], Priority(values["priority"]), text, path, line)
 
 

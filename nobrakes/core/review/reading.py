@@ -187,7 +187,7 @@ def ended(reading: Reading, minutes: float, now: float, paused: bool, halted: bo
     if session.state is Of.READY:
         if session.failures:
             return FAILED, session.detail or "its agent failed"
-        if paused or now < session.created_at + WAITS * minutes * 60:
+        if paused or now < until(reading, minutes):
             return None
         return FAILED, f"it was not started within {WAITS * minutes:g} minutes: {session.detail}".rstrip(": ")
     if session.state is Of.IDLE and not halted:

@@ -220,7 +220,7 @@ class Review:
     # --- from outside ----------------------------------------------------------------------------
 
     def settle(self, board: Board) -> bool:
-        """Hear the ends of what a code host was asked for reviews that are not open any more."""
+        """Hear the ends of what a code host was asked for reviews that are over, and end what was read for them."""
         self.pulls.settle({attempt.id for attempt in board.attempts})
         reviews = (attempt for attempt in board.attempts if attempt.role is Role.REVIEWER)
         self.queueing.readings.settle({one.id for one in reviews if Journal.of(one.data).step is Step.READING})

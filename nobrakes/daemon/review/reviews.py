@@ -53,7 +53,7 @@ class Reviews:
         self.of(attempt.bead).judging.restart(attempt)
 
     def settle(self, board: Board) -> bool:
-        """Hear the ends of what a code host was asked for reviews that are not open any more."""
+        """Hear the ends of what a code host was asked for reviews that are over, and end what was read for them."""
         return self.main.settle(board)
 
     def _found_red(self, epic: str, results: Sequence[CheckResult]) -> None:

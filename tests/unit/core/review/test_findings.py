@@ -44,6 +44,7 @@ def test_findings_come_in_the_order_of_their_priority_each_once() -> None:
         answer({**ONE, "line": "3"}),
         answer({**ONE, "line": True}),
         answer({**ONE, "text": " "}),
+        answer({**ONE, "text": "\u200b\u200b"}),
         answer({**ONE, "text": 7}),
         answer({**ONE, "path": ["a"]}),
         answer({**ONE, "command": "rm"}),
