@@ -30,7 +30,7 @@ _DEVELOPER = 30
 _MOST = 1000
 _TEXT = 20_000
 _LOG = 100_000
-_DRAFT = re.compile(r"\s*(?:\[draft\]|\(draft\)|draft:)\s*", re.IGNORECASE)
+_DRAFT = re.compile(r"\A\s*(?:\[draft\]|\(draft\)|draft:)\s*", re.IGNORECASE)
 _COMMAND = re.compile(r"^(\s*)/", re.MULTILINE)
 
 
@@ -123,7 +123,10 @@ class GitLab:
         told = _told(row)
         if len(self._pipelines) >= _MOST:
             self._pipelines.clear()
-        self._pipelines[told.head] = row.get("head_pipeline") or {}
+        pipeline = row.get("head_pipeline") or {}
+        # after a push it stays the one of the commit before, until there is another
+        is_of_it = pipeline.get("sha") == told.head or str(pipeline.get("ref")).endswith(("/merge", "/train"))
+        self._pipelines[told.head] = pipeline if is_of_it else {}
         return told
 
     def checks(self, commit: str) -> Sequence[HostCheck]:
@@ -215,7 +218,7 @@ def _told(one: Mapping[str, Any]) -> Told:
         head=head,
         merged_as=str(made) if state is PullState.MERGED else "",
         conflicts=state is PullState.OPEN and (bool(one.get("has_conflicts")) or status in _CONFLICTS),
-        title=_DRAFT.sub("", str(one.get("title") or ""), count=1)[:500],
+        title=_DRAFT.sub("", str(one.get("title") or ""))[:500],
         body=str(one.get("description") or "")[:_LOG],
         base=str(one.get("target_branch") or ""),
         auto_merge=bool(one.get("merge_when_pipeline_succeeds")),
@@ -235,7 +238,7 @@ def _check(name: str, one: Mapping[str, Any]) -> HostCheck:
 
 
 def _title(text: str, is_draft: bool) -> str:
-    bare = _DRAFT.sub("", text, count=1) if _DRAFT.match(text) else text
+    bare = _DRAFT.sub("", text)
     return f"Draft: {bare}" if is_draft else bare
 
 

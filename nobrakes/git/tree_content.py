@@ -85,7 +85,10 @@ def stored(raw: bytes, width: int, like: Stored | None = None) -> Stored:
         return Stored(raw, width, whole, [0, *ends], tree_content(whole) == raw)
     first, last, end = _between(like, raw)
     begin = like.starts[first]
-    fresh, ends = _parsed(raw[begin:end], width)
+    try:
+        fresh, ends = _parsed(raw[begin:end], width)
+    except ValueError:  # what both end with begins inside of an entry: a name may end like another entry
+        return stored(raw, width)
     gone, _ = _parsed(like.raw[begin : like.starts[last]], width)
     found = dict(like.entries)
     for name, _ in gone:
@@ -109,7 +112,10 @@ def differing(one: Stored, other: Stored) -> set[str]:
         return {*one.entries, *other.entries}
     first, last, end = _between(one, other.raw)
     before = dict(_parsed(one.raw[one.starts[first] : one.starts[last]], one.width)[0])
-    after = dict(_parsed(other.raw[one.starts[first] : end], one.width)[0])
+    try:
+        after = dict(_parsed(other.raw[one.starts[first] : end], one.width)[0])
+    except ValueError:  # as in `stored`
+        return {*one.entries, *other.entries}
     return {name for name in {**before, **after} if before.get(name) != after.get(name)}
 
 

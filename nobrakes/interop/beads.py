@@ -123,7 +123,7 @@ def _encoder() -> Callable[[Any], str]:
     plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
     if make is None:
         return plain.encode
-    chunks = make({}, plain.default, json.encoder.encode_basestring, None, ":", ",", False, False, True)
+    chunks = make(None, plain.default, json.encoder.encode_basestring, None, ":", ",", False, False, True)
     return lambda value: "".join(chunks(value, 0))
 
 

@@ -29,7 +29,7 @@ def ports_of(paths: "Paths", config: "Config") -> PullPorts:
     review = config.review
     publish = publisher(paths, config)
 
-    def asking(host: str) -> Asking:  # gh believes a login from the environment for the host that it names alone
+    def asking(host: str) -> Asking:  # who asks: a login from the environment is for this host alone
         return Asking({**os.environ, **_QUIET, "GH_HOST": host, "GITLAB_HOST": host}, review.remote_seconds)
 
     address = publish.remote.address()

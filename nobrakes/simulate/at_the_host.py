@@ -189,7 +189,7 @@ def done_is_merged_by_people(scene: Scene) -> list[str]:
 
 
 def no_request_is_lost(scene: Scene) -> list[str]:
-    """At rest: what was merged of a bead that is not with a person is done; what is open is known."""
+    """At rest: each request is of a bead with a row, and an open one at a commit of ours is the one of that row."""
     if scene.requested is None:
         return []
     wrong, beads = [], {branch_of(bead): bead for bead in scene.beads}

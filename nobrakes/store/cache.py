@@ -51,7 +51,7 @@ class Cache:
         self._answers: dict[tuple[bool, str, tuple[Any, ...]], tuple[int, Of, list[Any]]] = {}
         self._written: dict[str, int] = {}
         self._writes = 0
-        self._version = -1
+        self.version = -1
         self._sure_until = 0.0
         self.asked = 0
         """How many questions the database itself was asked."""
@@ -112,8 +112,8 @@ class Cache:
         """Whether nobody else wrote since this was asked last; else no answer holds any more."""
         version = self._ask_version()
         self._sure_until = monotonic() + DOUBT_SECONDS
-        if version == self._version:
+        if version == self.version:
             return True
-        self._version = version
+        self.version = version
         self._answers.clear()
         return False

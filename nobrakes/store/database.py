@@ -174,10 +174,11 @@ class Database:
         Where answers are kept it takes no transaction to see that nobody wrote meanwhile; where somebody did, it does.
         """
         if self._cache is not None and not self.connection.in_transaction:
-            asked = self._cache.asked
+            asked, version = self._cache.asked, self._cache.version
             with self.errors():
                 found = look()
-                if self._cache.asked == asked or self._cache.is_same():
+                # a question in between may have seen the write of another one, and counts from there on
+                if self._cache.asked == asked or (self._cache.is_same() and self._cache.version == version):
                     return found
         with self.read():
             return look()

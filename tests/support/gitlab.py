@@ -29,7 +29,6 @@ class GitLab(HostServer):
         self.statuses: dict[str, list[dict[str, Any]]] = {}
         self.logs: dict[int, str] = {}
         self.commands: list[str] = []  # lines of texts that were taken for commands
-        self.needs_rebase = False
 
     def is_let_in(self, headers: Mapping[str, str]) -> bool:
         return headers.get("private-token") == self.token

@@ -10,8 +10,7 @@ from ...core.forge import data_keys as keys
 from ...core.public.actor import UNDO_MARK
 from ...ports import Store
 
-_MOST = 1000
-"""So many beads of one epic are looked for."""
+_PAGE = 1000
 
 
 def settle(store: Store, bead: str, commit: str) -> None:
@@ -36,9 +35,13 @@ def _with(store: Store, merge: Merged) -> list[Merged]:
     """The beads that came to main with the merged request of an epic."""
     if store.bead(merge.bead).type is not BeadType.EPIC:
         return []
-    found = store.latest_events((Kind.FOUND_MERGED,), None, _MOST)
-    return [
-        Merged(str(one.bead), str(one.data["merged_commit"]), seq=one.seq)
-        for one in found
-        if one.data.get("with") == merge.bead and one.data.get("whole") == merge.commit
-    ]
+    found: list[Merged] = []
+    before = None
+    while page := store.latest_events((Kind.FOUND_MERGED,), before, _PAGE):
+        found += [
+            Merged(str(one.bead), str(one.data["merged_commit"]), seq=one.seq)
+            for one in page
+            if one.data.get("with") == merge.bead and one.data.get("whole") == merge.commit
+        ]
+        before = page[-1].seq
+    return found

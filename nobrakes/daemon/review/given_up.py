@@ -34,7 +34,8 @@ class GivenUp:
         store = self.ports.store
         for _, closed in self._beside.settle(()):
             now = store.pull(closed.bead)
-            if closed.state is PullState.CLOSED and now is not None and now.number in (0, closed.number):
+            is_it = now is not None and now.number in (0, closed.number) and now.head == closed.head
+            if closed.state is PullState.CLOSED and is_it:
                 store.save_pull(closed)
         for pull in store.pulls():
             key = pull.bead, pull.number

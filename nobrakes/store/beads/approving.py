@@ -50,7 +50,7 @@ def at_once(
             moves.move(db, bead, to[type_, needs_tests], now)
         return True
     finally:
-        db.run(f"DROP TABLE {_TABLE}")
+        db.run(f"DROP TABLE IF EXISTS {_TABLE}")  # a full disk has rolled it back already
 
 
 def _of_kind(type_: str, needs_tests: int) -> Bead:

@@ -95,10 +95,8 @@ _NONE: Mapping[str, list[str]] = {}
 
 def _needs_the_same(lists: Sequence[Sequence[str] | None], edges: Mapping[str, Sequence[str]]) -> bool:
     for needs, kind in zip(lists, _KINDS, strict=True):
-        if needs is not None:
-            found = edges.get(kind, ())
-            if len(found) != len(needs) or {*needs}.difference(found):
-                return False
+        if needs is not None and {*needs} != {*edges.get(kind, ())}:
+            return False
     return True
 
 

@@ -34,11 +34,11 @@ _NEXT = f"""SELECT (SELECT min(defer_until) FROM beads WHERE asleep = 1),
 EXISTS (SELECT 1 FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE}),
 EXISTS (SELECT 1 FROM beads INDEXED BY beads_status WHERE status = 'landed'),
 {priority_levels.IS_DUE}"""
-_OF_NEXT = ("beads", *priority_levels.OF_DUE)
 """The next moments at which something is let in, or rises, whether an epic is complete, whether a bead is on the branch
 of one, and whether levels lag: asked in each look, and mostly nothing is due. It names no moment, so its answer may
 hold for a while.
 """
+_OF_NEXT = ("beads", *priority_levels.OF_DUE)
 _RISE = "UPDATE beads SET rank = ?, rises_at = ? WHERE id = ?"
 
 _SHIFT = """UPDATE beads SET open_blockers = open_blockers + :by,

@@ -138,7 +138,13 @@ def test_jobs_on_what_a_merge_would_be_count_and_a_pipeline_without_jobs_is_red(
     jobs = [
         {"id": 4, "name": "build", "status": "failed", "web_url": "https://h/4", "failure_reason": "script_failure"}
     ]
-    pipeline = {"id": 77, "sha": "f" * 40, "status": "failed", "web_url": "https://h/77"}
+    pipeline = {
+        "id": 77,
+        "sha": "f" * 40,
+        "ref": "refs/merge-requests/3/merge",
+        "status": "failed",
+        "web_url": "https://h/77",
+    }
     statuses = f"repository/commits/{'a' * 40}/statuses"
     host, lab = gitlab(
         {"merge_requests/3": {**ROW, "head_pipeline": pipeline}, statuses: [], "pipelines/77/jobs": jobs}

@@ -95,3 +95,14 @@ def test_trees_in_any_order_and_with_names_that_stand_twice(
         name for name in {**before.entries, **after.entries} if before.entries.get(name) != after.entries.get(name)
     }
     assert changed(before, changes) == tree_content({**before.entries, **changes})
+
+
+@pytest.mark.parametrize("name", ["zb 100644 zb", "zc100644 zb"])
+def test_a_name_may_end_like_another_entry(name: str) -> None:
+    """What two trees end with may begin inside of an entry then."""
+    one = {**{f"a{number:03}": Entry(FILE, "61" * 20) for number in range(300)}, "zb": Entry(FILE, "62" * 20)}
+    other = {path: entry for path, entry in one.items() if path != "zb"} | {name: Entry(FILE, "62" * 20)}
+    before = stored(tree_content(one), 20)
+    after = stored(tree_content(other), 20, before)
+    assert after.entries == other
+    assert {"zb", name} <= differing(before, after)
