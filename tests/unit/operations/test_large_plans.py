@@ -91,18 +91,3 @@ def test_what_is_there_as_it_is_said_is_not_read_as_a_bead(monkeypatch):
     found["beads"][1]["labels"] = ["y"]
     work = difference.work_out(store, plan_of(found, "plan"), False)
     assert set(work.same) == {"a"} and set(work.before) == {"b"}
-
-
-def test_a_dependency_that_is_named_twice_hides_no_other(monkeypatch):
-    """What a large plan leaves out is removed, also where it names another one more often."""
-    beads = [{"id": name, "title": name} for name in ("x", "y", "z")]
-    with_both = [*beads[:2], {**beads[2], "needs": ["x", "y"]}]
-    twice = [*beads[:2], {**beads[2], "needs": ["x", "x"]}]
-    found = []
-    for many in (0, 1000):
-        monkeypatch.setattr(comparing, "MANY", many)
-        store = open_memory(lambda: 1_750_000_000.0)
-        for plan in (with_both, twice):
-            applied(store, {"beads": plan})
-        found.append([one.needs for one in store.dependencies("z") if one.bead == "z"])
-    assert found == [["x"], ["x"]]
