@@ -91,3 +91,10 @@ def test_what_is_there_as_it_is_said_is_not_read_as_a_bead(monkeypatch):
     found["beads"][1]["labels"] = ["y"]
     work = difference.work_out(store, plan_of(found, "plan"), False)
     assert set(work.same) == {"a"} and set(work.before) == {"b"}
+
+
+def test_a_dependency_that_is_named_twice_hides_no_other():
+    """Or what a plan leaves out would stay."""
+    named = [["x", "x"], *[None] * (len(comparing._KINDS) - 1)]
+    assert not comparing._needs_the_same(named, {comparing._KINDS[0]: ["x", "y"]})
+    assert comparing._needs_the_same(named, {comparing._KINDS[0]: ["x"]})

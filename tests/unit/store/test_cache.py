@@ -148,6 +148,25 @@ def test_a_moment_is_one_moment_whoever_writes_in_it(db: Database, path: str) ->
         assert asked == []  # nothing was written, and that was seen a moment ago
 
 
+def test_a_moment_is_one_though_a_question_in_it_sees_what_others_wrote(db: Database, path: str) -> None:
+    put(db, "a", "1")
+    put(db, "b", "1")
+    for _ in range(2):  # both answers are kept, and as what was there when the database was last looked at
+        assert (value(db, "a"), value(db, "b")) == ("1", "1")
+    with closing(Database(path)) as other:
+
+        def look() -> tuple[str | None, str | None]:
+            first = value(db, "a")
+            if first == "1":
+                with other.write():
+                    put(other, "a", "2")
+                    put(other, "b", "2")
+                db.doubt()
+            return first, value(db, "b")
+
+        assert db.moment(look) == ("2", "2")
+
+
 def test_a_moment_in_which_nobody_writes_takes_no_transaction(db: Database) -> None:
     assert db.moment(lambda: value(db, "a")) is None
     put(db, "a", "1")
