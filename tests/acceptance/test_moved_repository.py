@@ -1,6 +1,5 @@
 """A repository that is moved while nothing works in it: its workspaces, runs and reviews are found and gone on with."""
 
-import os
 import signal
 from pathlib import Path
 
@@ -12,11 +11,7 @@ WAITS = 'until [ -e "{go}" ]; do sleep 0.05; done'
 
 def ended(project: Scripted) -> bool:
     """Whether nothing works any more; who sleeps is killed."""
-    left = project.orphans()
-    for line in left:
-        if " sleep 60" in line:
-            os.kill(int(line.split(":")[0]), signal.SIGKILL)
-    return not left
+    return not project.kill_orphans(" sleep 60")
 
 
 def test_what_was_open_in_a_repository_that_is_moved_goes_on(tmp_path: Path) -> None:

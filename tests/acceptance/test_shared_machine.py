@@ -35,8 +35,7 @@ def daemon(made: Scripted) -> Iterator[int]:
     finally:
         made.flag("go").touch()
         made.nobrakes("daemon", "stop", expect=None)
-        for line in made.orphans():
-            os.kill(int(line.split(":")[0]), signal.SIGKILL)
+        made.kill_orphans()
 
 
 def test_repositories_are_listed_with_what_waits_there(tmp_path: Path) -> None:

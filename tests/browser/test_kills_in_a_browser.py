@@ -75,8 +75,7 @@ def world(tmp_path: Path) -> Iterator[World]:
     finally:
         made.project.flag("enough").touch()
         made.project.nobrakes("daemon", "stop", expect=None)
-        for line in made.project.orphans():
-            os.kill(int(line.split(":")[0]), signal.SIGKILL)
+        made.project.kill_orphans()
 
 
 @pytest.fixture

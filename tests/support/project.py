@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -119,4 +121,13 @@ mode = {json.dumps(sandbox)}
                 continue
             if b"NOBRAKES_RUN=" in environ and str(self.folder).encode() in environ + line.encode():
                 found.append(f"{pid}: {line}")
+        return found
+
+    def kill_orphans(self, named: str = "") -> list[str]:
+        """Kill those of the orphans that have `named` in their command line, and give all; some end by themselves meanwhile."""
+        found = self.orphans()
+        for line in found:
+            if named in line:
+                with suppress(ProcessLookupError):
+                    os.kill(int(line.split(":")[0]), signal.SIGKILL)
         return found

@@ -5,8 +5,6 @@ work. It leaves a line `<pid> <role>` a turn in `<book>/<bead>.turns`, and its p
 """
 
 import json
-import os
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -103,8 +101,7 @@ class Scripted(Project):
             if process.poll() is None:
                 process.kill()
             process.communicate()
-            for line in self.orphans():
-                os.kill(int(line.split(":")[0]), signal.SIGKILL)
+            self.kill_orphans()
 
     def error(self, *arguments: str, code: int) -> dict[str, Any]:
         """The error that a command ends with, after its text for people was seen to be sound."""

@@ -3,6 +3,7 @@
 To add another implementation, subclass World and list it in WORLDS.
 """
 
+import contextlib
 import os
 import signal
 import sys
@@ -18,7 +19,7 @@ from nobrakes.ports import Argv, Born, Command, Processes, Remains, Step
 PATH = os.environ["PATH"]
 
 
-def until(condition: Callable[[], object], seconds: float = 15.0) -> None:
+def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
     """Wait for the condition; the test fails when it never comes."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -116,7 +117,8 @@ class LocalWorld(World):
         assert run.pid is not None
         below = [*proctable.below(run.pid)] if down else []
         for pid in (run.pid, *below):
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # what was below ends by itself, too
+                os.kill(pid, signal.SIGKILL)
 
     def python(self, text: str, *arguments: str) -> Argv:
         return (sys.executable, "-S", "-c", text, *arguments)

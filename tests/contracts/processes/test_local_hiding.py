@@ -149,7 +149,7 @@ def test_only_whoever_is_of_the_run_is_taken_for_it(local: LocalWorld, tmp_path:
 
 
 KILLS = """
-import os, signal, sys, time
+import contextlib, os, signal, sys, time
 from nobrakes.core.beads.attempt import Run, RunKind
 from nobrakes.host.runs import forkserver; from nobrakes.host.system import proctable
 from nobrakes.host.runs.processes import LocalProcesses
@@ -169,7 +169,7 @@ def started(name, note):
     born = processes.start(name, Command(place + "/runs/" + name, place, {"PATH": os.environ["PATH"]}, (step,)))
     return Run(name, 1, RunKind.AGENT, 0.0, pid=born.pid, born=born.mark)
 def until(what):
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while not what():
         assert time.monotonic() < end, "waited too long"
         time.sleep(0.01)
@@ -195,7 +195,8 @@ try:
     print("ended", lives(of_git), lives(other.pid))
 finally:
     for pid in proctable.below(os.getpid()):
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 """
 
 
