@@ -7,7 +7,6 @@
 
 from typing import ClassVar
 
-from ..core.errors import HostUnavailable
 from .calls import Calls
 
 _UNKNOWN = ("has not been authenticated", "no gitlab instances")
@@ -29,10 +28,11 @@ class Glab(Calls):
         return f"glab auth login --hostname {self.host}"
 
     def knows(self) -> bool:
-        """Whether somebody ever logged in to the host with it."""
-        try:
-            said = self.run("auth", "status", "--hostname", self.host)
-        except HostUnavailable:
-            return False
+        """Whether somebody ever logged in to the host with it.
+
+        An answer that does not come in time is no no: of a host that it does not know it says so without asking
+        anybody. Whether that one answers by now is asked before each exchange.
+        """
+        said = self.ask([self.program, "auth", "status", "--hostname", self.host], b"")
         words = f"{said.out}\n{said.error}".lower()
-        return said.code == 0 or not any(word in words for word in _UNKNOWN)
+        return said.code == 0 or (said.code != 127 and not any(word in words for word in _UNKNOWN))

@@ -99,6 +99,7 @@ KNOWN = Said(0, "", "code.team.org\n  Logged in to code.team.org as ann")
         ("auto", "", "https://code.team.org/team/thing", Said(1, "", "API call failed: 401"), GitLab),
         ("auto", "", "https://code.team.org/team/thing", UNKNOWN, PlainGit),
         ("auto", "", "https://code.team.org/team/thing", Said(127), PlainGit),
+        ("auto", "", "https://code.team.org/team/thing", Said(None), GitLab),
         ("auto", "code.team.org/team/thing", "../x.git", UNKNOWN, GitHub),
         ("auto", "code.team.org/team/thing", "../x.git", KNOWN, GitLab),
         ("gitlab", "", "https://code.team.org/team/thing", UNKNOWN, GitLab),
