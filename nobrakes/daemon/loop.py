@@ -190,7 +190,7 @@ class Daemon:
         self.checks.keep(set())
         self.meter.keep(set())
         self.work.keep(set())
-        self.performer.renew_anew()
+        self.performer.measure_anew()
         self.monitor.measure_anew(jump)
         self.courier.measure_anew()
 

@@ -345,9 +345,10 @@ class Performer:
         self.turn_endings.relays.settle()
         return False
 
-    def renew_anew(self) -> None:
-        """The clock jumped: leases are looked at in the next turn."""
+    def measure_anew(self) -> None:
+        """The clock jumped: leases are looked at in the next turn, and readings begin to wait now."""
         self._renewed = -math.inf
+        self.review.measure_anew()
 
     def _renew(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.RenewLeases)

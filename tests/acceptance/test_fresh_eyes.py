@@ -1,7 +1,9 @@
 """Work that passed is read by an agent that did not do it: sent back, mended, read again, landed; or a person decides."""
 
+import contextlib
 import json
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -225,6 +227,33 @@ def test_a_killed_daemon_finds_the_reading_again_and_counts_it_once(project: Scr
     assert project.status("one") == "done"
     assert len(project.events("code_review_began")) == len(project.events("code_review_ended")) == 1
     assert len(read(project, "one")["rounds"]) == 1
+
+
+def test_days_in_which_nobody_was_started_count_against_no_reading(project: Scripted) -> None:
+    """The second reviewer waits to be started while all is paused; nobody goes on before days are gone."""
+    set_to(project, "ask")
+    project.does("session~1", 'touch "$BOOK/reads"; sleep 300')
+    with project.running() as process:
+        until(project.flag("reads").exists)
+        process.kill()
+        process.wait()
+    project.nobrakes("pause")
+    project.nobrakes("run", expect=40)
+    finds(project, 2)
+    for _ in range(2):
+        long_ago(project)
+        project.nobrakes("run", expect=40)
+    long_ago(project)
+    project.nobrakes("resume")
+    project.nobrakes("run")
+    assert project.status("one") == "done"
+    assert [one["metadata"]["state"] for one in project.events("code_review_ended")] == ["failed", "done"]
+
+
+def long_ago(project: Scripted) -> None:
+    """Days go by."""
+    with contextlib.closing(sqlite3.connect(project.folder / ".nobrakes" / "nobrakes.db")) as store, store:
+        store.execute("UPDATE sessions SET created_at = created_at - 300000, retry_at = NULL")
 
 
 @pytest.fixture

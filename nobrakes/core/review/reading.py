@@ -174,10 +174,11 @@ def reader(agents: Sequence[str], worker: str, number: int, tries: int) -> str:
 # --- one reading -----------------------------------------------------------------------------------------------------
 
 
-def ended(reading: Reading, minutes: float, now: float, paused: bool, halted: bool) -> tuple[str, str] | None:
+def ended(reading: Reading, minutes: float, waited: float, halted: bool) -> tuple[str, str] | None:
     """How a reading that was not over has ended, and why it failed; None: it goes on.
 
-    `halted`: its last turn did not end by itself. What was answered counts, however its turn ended.
+    `waited`: so many seconds it might have been started and was not (`Waits`). `halted`: its last turn did not end by
+    itself. What was answered counts, however its turn ended.
     """
     session = reading.session
     if session.state is Of.RUNNING:
@@ -187,7 +188,7 @@ def ended(reading: Reading, minutes: float, now: float, paused: bool, halted: bo
     if session.state is Of.READY:
         if session.failures:
             return FAILED, session.detail or "its agent failed"
-        if paused or now < until(reading, minutes):
+        if waited < patience(minutes):
             return None
         return FAILED, f"it was not started within {WAITS * minutes:g} minutes: {session.detail}".rstrip(": ")
     if session.state is Of.IDLE and not halted:
@@ -196,9 +197,30 @@ def ended(reading: Reading, minutes: float, now: float, paused: bool, halted: bo
     return FAILED, why.get(session.state) or session.detail or "it does not go on"
 
 
-def until(reading: Reading, minutes: float) -> float:
-    """When it has waited for too long."""
-    return reading.session.created_at + WAITS * minutes * 60
+def patience(minutes: float) -> float:
+    """So many seconds one that was not started yet may wait."""
+    return WAITS * minutes * 60
+
+
+class Waits:
+    """Since when readings wait to be started: in the life of one daemon, and since the last pause.
+
+    Of a time in which nobody was started, as there was no daemon or all was paused, no reading has to answer for.
+    """
+
+    def __init__(self) -> None:
+        self._since: dict[int, float] = {}
+
+    def seen(self, reading: Reading, now: float, paused: bool) -> float:
+        """Note how it is now; since when it waits, `now` where it does not."""
+        if reading.session.state is not Of.READY or paused:
+            self._since.pop(reading.session.id, None)
+            return now
+        return self._since.setdefault(reading.session.id, now)
+
+    def anew(self) -> None:
+        """The clock jumped: all of them begin to wait now."""
+        self._since.clear()
 
 
 # --- what is shown ---------------------------------------------------------------------------------------------------

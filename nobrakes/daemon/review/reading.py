@@ -43,6 +43,7 @@ class Readings:
     def __init__(self, ports: Ports, approvals: Approvals) -> None:
         self.ports = ports
         self.approvals = approvals
+        self.waits = reading.Waits()
 
     @property
     def rules(self) -> Rules:
@@ -94,9 +95,11 @@ class Readings:
         return Report(Fact.SENT_BACK, ending=_sent_back(journal, found.reading))
 
     def _waits(self, context: ReviewContext, journal: Journal, one: Reading) -> Report:
-        session, minutes = one.session, self.rules.minutes
+        session, board = one.session, context.board
         reason = f"fresh eyes read it: session {session.id}, round {one.round} of {self.rules.rounds}"
-        until = reading.until(one, minutes) if session.state is Of.READY and not context.board.paused else 0.0
+        until = self.waits.seen(one, board.now, board.paused) + reading.patience(self.rules.minutes)
+        if session.state is not Of.READY or board.paused:
+            until = 0.0
         if (journal.waiting, journal.waiting_until) == (reason, until):
             return Report(Fact.NOT_YET)
         waits = {"waiting": reason, "waiting_until": until, "waiting_since": session.created_at}
@@ -157,7 +160,8 @@ class Readings:
         is_idle = session.state is Of.IDLE
         halted = is_idle and self.ports.store.turns(session.id)[-1].outcome not in CLEAN
         board = context.board
-        ended = reading.ended(one, self.rules.minutes, board.now, board.paused, halted)
+        waited = board.now - self.waits.seen(one, board.now, board.paused)
+        ended = reading.ended(one, self.rules.minutes, waited, halted)
         if ended is not None:
             self._end(one, context.attempt.id, *ended)
 

@@ -56,6 +56,11 @@ class Reviews:
         """Hear the ends of what a code host was asked for reviews that are over, and end what was read for them."""
         return self.main.settle(board)
 
+    def measure_anew(self) -> None:
+        """The clock jumped: that counts against no reading."""
+        for one in (self.main, *self._epics.values()):
+            one.queueing.readings.waits.anew()
+
     def _found_red(self, epic: str, results: Sequence[CheckResult]) -> None:
         reason = (
             f"its branch does not pass the checks by itself: mend it (refs/nobrakes/{EPICS}/{epic}), or add a bead of "

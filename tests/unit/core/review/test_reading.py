@@ -1,11 +1,12 @@
 """Who reads work next, in which round, and what follows from what was found."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from nobrakes.core.review import reading
-from nobrakes.core.review.reading import ASK, SEND_BACK, Next, Reading, Rules, Way, following, reader
+from nobrakes.core.review.reading import ASK, SEND_BACK, Next, Reading, Rules, Waits, Way, following, reader
 from nobrakes.core.sessions.session import Session, SessionKind, State
 
 P1 = {"category": "errors", "priority": "P1", "text": "x", "path": "", "line": 0}
@@ -108,16 +109,30 @@ def test_eyes_are_fresh_where_there_are_others() -> None:
 )
 def test_how_a_reading_ends(state: State, more: dict[str, Any], ended: str | None) -> None:
     one = Reading.of(Session(1, SessionKind.CODE_REVIEW, "bead:x", "", "codex", state, created_at=100.0, data=more))
-    found = reading.ended(one, 10.0, 100.0, False, False)
+    found = reading.ended(one, 10.0, 0.0, False)
     assert (found[0] if found else None) == ended and (found is None or bool(found[1]) == (ended == "failed"))
 
 
-def test_who_is_not_started_waits_long_but_not_for_ever_and_not_while_all_is_paused() -> None:
-    waits = Session(1, SessionKind.CODE_REVIEW, "bead:x", "", "codex", State.READY, created_at=100.0)
-    late = reading.until(Reading.of(waits), 10.0)
-    assert reading.ended(Reading.of(waits), 10.0, late - 1, False, False) is None
-    assert reading.ended(Reading.of(waits), 10.0, late, True, False) is None
-    assert (reading.ended(Reading.of(waits), 10.0, late, False, False) or ("", ""))[0] == "failed"
+WAITING = Reading.of(Session(1, SessionKind.CODE_REVIEW, "bead:x", "", "codex", State.READY, created_at=100.0))
+
+
+def test_who_is_not_started_waits_long_but_not_for_ever() -> None:
+    late = reading.patience(10.0)
+    assert reading.ended(WAITING, 10.0, late - 1, False) is None
+    assert (reading.ended(WAITING, 10.0, late, False) or ("", ""))[0] == "failed"
+
+
+def test_a_time_in_which_nobody_is_started_counts_against_no_reading() -> None:
+    waits = Waits()
+    assert waits.seen(WAITING, 90_000.0, False) == 90_000.0, "there was no daemon before"
+    assert waits.seen(WAITING, 90_100.0, False) == 90_000.0
+    assert waits.seen(WAITING, 90_200.0, True) == 90_200.0, "it is paused"
+    assert waits.seen(WAITING, 180_000.0, False) == 180_000.0, "and was until now"
+    runs = Reading.of(replace(WAITING.session, state=State.RUNNING))
+    assert waits.seen(runs, 180_100.0, False) == 180_100.0, "it runs"
+    assert waits.seen(WAITING, 180_200.0, False) == 180_200.0, "and was cut off"
+    waits.anew()
+    assert waits.seen(WAITING, 500_000.0, False) == 500_000.0, "the machine slept"
 
 
 def test_a_summary_counts() -> None:
