@@ -207,6 +207,19 @@ def test_only_a_reviewer_of_work_gives_a_review_and_it_asks_nobody(project: Scri
     assert "asks nobody" in project.flag("asks").read_text() and project.status("one") == "done"
 
 
+def test_what_was_read_before_a_merge_is_told_of_no_later_life(project: Scripted) -> None:
+    set_to(project, "send_back")
+    finds(project, 1, P3)
+    project.nobrakes("run")
+    assert [len(one["findings"]) for one in read(project, "one")["rounds"]] == [1]
+    project.does("one", 'echo more >>src/one; commit "More"')
+    project.nobrakes("reopen", "one")
+    finds(project, 2)
+    project.nobrakes("run")
+    assert [len(one["findings"]) for one in read(project, "one")["rounds"]] == [0]
+    assert "could be shorter" not in project.prompt("session~2", 1)
+
+
 def test_off_is_off(project: Scripted) -> None:
     project.nobrakes("run")
     assert project.status("one") == "done" and "fresh_eyes" not in project.ask("review", "one")[-1]["record"]
@@ -282,6 +295,11 @@ def test_a_request_is_opened_only_after_the_reading_and_counts_what_was_found(te
     team.run_on()
     assert team.status("one") == "done" and len(read(team, "one")["rounds"]) == 2
     team.nobrakes("verify")
+    team.configure('fresh_eyes = "send_back"', 'fresh_eyes = "off"')
+    team.does("one", 'echo more >>src/one; commit "More"', turn=3)
+    team.nobrakes("reopen", "one")
+    team.run_on()
+    assert "fresh eyes" not in team.hub.pull(2)["body"], "nobody read it this time"
 
 
 def test_a_persons_work_is_asked_about_and_never_sent_back_by_itself(project: Scripted) -> None:

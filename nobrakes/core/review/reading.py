@@ -231,6 +231,11 @@ def of_sessions(sessions: Sequence[Session]) -> list[Reading]:
     return [Reading.of(one) for one in sessions if one.kind is SessionKind.CODE_REVIEW]
 
 
+def since(readings: Sequence[Reading], merged: int) -> list[Reading]:
+    """Those of the work that is to be merged next: begun after this merge of the bead, which was its last."""
+    return [one for one in readings if one.outcome != DROPPED and one.session.data.get(MERGED) == merged]
+
+
 def of_last_merge(readings: Sequence[Reading]) -> list[Reading]:
     """Those of the work that was read last: what was read before an earlier merge of the bead is left out."""
     counts = [one for one in readings if one.outcome != DROPPED]

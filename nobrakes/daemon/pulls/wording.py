@@ -13,6 +13,7 @@ from ...roles.plan_beads import epics_above
 from .. import epics
 from ..checks.proofs import clean
 from ..checks.validation import counts_of
+from ..lives import last_merge
 from ..ports import Ports
 
 _TEMPLATE = 100_000
@@ -46,6 +47,7 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
     after = counts_of(passed)
     within = [one.bead for one in epics.landings(ports, bead.id)] if bead.type is BeadType.EPIC else []
     past = [one for each in (bead, *within) for one in store.attempts(each.id) if one.role not in NO_AGENTS]
+    readings = reading.of_sessions(store.code_reviews(bead.id))
     names = dict.fromkeys(f"{one.name} ({one.agent}{f', {one.model}' if one.model else ''})" for one in past)
     return text.Facts(
         bead,
@@ -57,7 +59,7 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
         after=_passing(after),
         attempts=len(past),
         manual=_manual(ports, bead),
-        read=[one.as_values() for one in reading.of_last_merge(reading.of_sessions(store.code_reviews(bead.id)))],
+        read=[one.as_values() for one in reading.since(readings, last_merge(store, bead.id))],
         epic=_epic(ports, bead),
         needs=_needs(ports, bead),
         within=within,

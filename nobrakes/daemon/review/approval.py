@@ -18,11 +18,10 @@ from ...core.merge_approval import given, needed
 from ...core.review.journal import Journal
 from ...core.review.train import Entry
 from ..checks.proofs import clean
+from ..lives import last_merge
 from ..ports import Ports
 from .protected_files import ProtectedFiles
 from .reports import AttemptEnd
-
-MERGES = (Kind.MERGED, Kind.FOUND_MERGED)
 
 
 class Approvals:
@@ -72,8 +71,7 @@ class Approvals:
     def _given(self, bead: str, journal: Journal) -> Mapping[str, Any]:
         """Who said yes to this content, when, and in what words; empty: nobody."""
         store = self.ports.store
-        merges = store.latest_events(MERGES, None, 1, bead)
-        merged = merges[0].seq if merges else 0
+        merged = last_merge(store, bead)
         content = self.content(journal.base, journal.candidate)
         said = self._said_since(merged, bead)
         found = given(store.escalations(open_only=False, bead=bead), content, said, merged)

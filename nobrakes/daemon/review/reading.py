@@ -28,8 +28,9 @@ from ...core.sessions.session import CLEAN, SessionKind
 from ...core.sessions.session import State as Of
 from ...ports import Notice
 from ...roles.code_review import Read, review_text
+from ..lives import last_merge
 from ..ports import Ports
-from .approval import MERGES, Approvals
+from .approval import Approvals
 from .queue import ReviewContext
 from .reading_asked import question
 from .reports import AttemptEnd, Report, questioned
@@ -62,7 +63,8 @@ class Readings:
         """What the journal, and so the evidence, keeps of the readings that it lands with; empty: there was none."""
         if self.rules.way == reading.OFF:
             return {}
-        found = reading.of_last_merge(self._all(entry.bead)[0])
+        known, _, merged = self._all(entry.bead)
+        found = reading.since(known, merged)
         yes = self._yes(entry.bead, entry.journal)
         if not found and yes is None:
             return {}
@@ -129,7 +131,9 @@ class Readings:
             reading.SINCE: since,
             reading.MERGED: merged,
         }
-        text = review_text(bead, self._read(bead.id, journal, work, known), found.round, self.rules.rounds)
+        text = review_text(
+            bead, self._read(bead.id, journal, work, reading.since(known, merged)), found.round, self.rules.rounds
+        )
         title = f"Review of {bead.id}, round {found.round}"[:100]
         told = {"round": found.round, "of": self.rules.rounds, "agent": name, "model": seat[2]}
         with ports.store.together():
@@ -147,7 +151,7 @@ class Readings:
             [change.path for change in changes],
             self.approvals.gates.shown(journal.base, journal.candidate, changes)["difference"],
             passed.get("results", ()),
-            [one.as_values() for one in reading.of_last_merge(known) if one.outcome == reading.DONE],
+            [one.as_values() for one in known if one.outcome == reading.DONE],
             work.log.summary if work is not None else "",
             [one.answer or one.resolution for one in self._asked(bead) if one.resolved_at is not None],
         )
@@ -207,8 +211,7 @@ class Readings:
         return reading.of_sessions(self.ports.store.code_reviews(bead)), f"{merged}.{decided}", merged
 
     def _merged(self, bead: str) -> int:
-        merges = self.ports.store.latest_events(MERGES, None, 1, bead)
-        return merges[0].seq if merges else 0
+        return last_merge(self.ports.store, bead)
 
     def _asked(self, bead: str) -> list[Escalation]:
         found = self.ports.store.escalations(open_only=False, bead=bead)
