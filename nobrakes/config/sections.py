@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..core.beads.branches import PATTERN
 from ..core.policy.usual_protected import GATES
+from .features import Features, mistakes
 from .values import Branch, BranchPattern, ExportPath, Hosts, OneOrMore, Rule, Section, WholePaths, section
 
 if TYPE_CHECKING:
     from ..core.forge.rules import Rules as ForgeRules
     from ..core.policy.agent_choice import AgentChoice
+    from ..core.pulls.ways import Rules as WayRules
     from ..core.review.reading import Rules as ReadingRules
 
 
@@ -68,6 +70,7 @@ class ReviewSettings(Section):
     canary_hours: Annotated[float, Rule(ge=0)] = 24.0
     land: Literal["local", "remote", "pull_request"] = "local"
     unit: Literal["bead", "epic"] = "bead"
+    features: Features = field(default_factory=dict)
     diverged: Literal["merge", "rebase"] = "merge"
     remote: Annotated[str, Rule(min_length=1), Branch()] = "origin"
     remote_branch: Annotated[str, Branch()] | None = None
@@ -101,10 +104,18 @@ class ReviewSettings(Section):
         """Whether people merge what is done, by pull requests."""
         return self.land == "pull_request"
 
-    @property
-    def by_epic(self) -> bool:
-        """Whether the beads of an epic land on its branch first, and people merge them together."""
-        return self.by_request and self.unit == "epic"
+    def rules(self) -> "WayRules":
+        """How work gets to people, as core reads it."""
+        from ..core.pulls.ways import Rules as WayRules
+
+        return WayRules(self.by_request, self.unit, {epic: one.said() for epic, one in self.features.items()})
+
+    def mistakes(self, main: str, pattern: str) -> list[str]:
+        """What does not fit together, each with its key below `review`; `pattern`: how branches of beads are named."""
+        base = self.remote_branch or main
+        bases = {base: "review.remote_branch" if self.remote_branch else "main"}
+        found = mistakes(self.features, self.land, self.unit, bases, pattern)
+        return [f"features.{mistake}" for mistake in found]
 
     @property
     def watch_hours(self) -> float:

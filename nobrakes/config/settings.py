@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 from .. import __version__, cache
 from ..core.errors import ConfigError
 from ..paths import resource
-from . import checks, notify, sections, values
+from . import checks, features, notify, sections, values
 from .checks import CheckSettings
+from .features import FeatureSettings
 from .notify import ChannelSettings, NotifySettings
 from .sections import (
     AgentSettings,
@@ -254,6 +255,8 @@ def parse(text: str, where: str) -> Config:
             raise ConfigError(f"{where}: two checks are called '{name}'")
     wrong = [f"{where}: check '{check.name}': {mistake}" for check in config.checks if (mistake := check.mistake())]
     wrong += [f"{where}: {mistake}" for mistake in config.notify.mistakes()]
+    review = config.review.mistakes(config.main, config.git.branch_pattern)
+    wrong += [f"{where}: review.{mistake}" for mistake in review]
     if wrong:
         raise ConfigError("\n".join(wrong))
     return config
@@ -300,11 +303,17 @@ def _remembered(path: str, text: str) -> Config | None:
 
 def _judge() -> str:
     """Which rules judged a file: those of these very modules."""
-    own = [os.stat(file) for file in (__file__, checks.__file__, notify.__file__, sections.__file__, values.__file__)]
+    modules = checks, features, notify, sections, values
+    own = [os.stat(file) for file in (__file__, *(str(module.__file__) for module in modules))]
     return " ".join([__version__, *(f"{one.st_mtime_ns} {one.st_size}" for one in own)])
 
 
-_MAPPED: Mapping[str, type[Section]] = {"by_type": RoleAgents, "models": RoleModels, "channels": ChannelSettings}
+_MAPPED: Mapping[str, type[Section]] = {
+    "by_type": RoleAgents,
+    "models": RoleModels,
+    "features": FeatureSettings,
+    "channels": ChannelSettings,
+}
 """The settings whose values are tables by names that a person chooses."""
 
 

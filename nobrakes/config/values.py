@@ -82,6 +82,23 @@ def _branch(name: str) -> str:
     return name
 
 
+class BeadId:
+    """What may be a bead's id."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_bead_id, handler(source))
+
+
+def _bead_id(name: str) -> str:
+    from ..core.beads.bead import is_bead_id
+
+    if not is_bead_id(name):
+        raise ValueError("is no id of a bead: 1 to 64 letters, digits, '-', '_' or '.'")
+    return name
+
+
 class BranchPattern:
     """What the branches of beads are called."""
 

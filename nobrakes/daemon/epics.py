@@ -1,4 +1,4 @@
-"""The branch that a bead lands on: main, or its epic's where people merge epics as a whole (`review.unit = "epic"`).
+"""The branch that a bead lands on: main, or its epic's where people merge epics as a whole (`unit = "epic"`).
 
 1. An epic's branch is a ref of ours and tells nobody who moved it. What landed there is known by the reviews that
    landed it: where the ref is gone or behind, it is put back before anybody starts there, and before the epic is
@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 
 from ..core.beads.attempt import Attempt
 from ..core.beads.bead import Bead, Role, Status
-from ..core.beads.branches import lands_with
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.errors import GitFailed
 from ..ports import Git, Notice
 from ..ports.git import EPICS
+from ..roles.ways import way_of
 from .ports import Ports
 
 
 def epic_of(ports: Ports, bead: Bead) -> str:
     """The epic on whose branch the bead lands; empty: it lands on main."""
-    return lands_with(bead, ports.config().review.by_epic)
+    return way_of(ports.store, ports.config().review, bead).epic
 
 
 def git_of(ports: Ports, bead: Bead) -> Git:

@@ -21,10 +21,11 @@ def open_git(paths: Paths, config: "Config") -> Repository:
 def publisher(paths: Paths, config: "Config") -> "Publisher":
     """What pushes the branches of requests."""
     from .landing.remote_questions import Remote
-    from .landing.requests import Publisher, followed
+    from .landing.requests import BRANCHES, Publisher, followed
 
     shared = _shared(config)
-    return Publisher(Remote(followed(paths.root, config.main, shared), shared))
+    named = [one.branch for one in config.review.features.values() if one.branch is not None]
+    return Publisher(Remote(followed(paths.root, config.main, shared), shared), (*BRANCHES, *named))
 
 
 def _shared(config: "Config") -> "Shared":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..core.beads.attempt import FORK, Attempt
 from ..core.beads.bead import CLOSED, NO_AGENTS, WAITING_FOR_AGENT, WORKING, Bead, BeadType, Role, Status
-from ..core.beads.branches import lands_with, named
+from ..core.beads.branches import named
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.beads.taking import is_with_person, taken
@@ -24,34 +24,35 @@ from ..git.landing.worktrees import Worktree
 from ..git.persons import Persons
 from ..paths import Paths
 from ..ports import Conflict, Git, Message, Store
+from ..roles.ways import way_of
 from .waking import wake
 
 if TYPE_CHECKING:
+    from ..config.sections import ReviewSettings
     from ..config.settings import Config
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """What taking and handing in work with; `pattern` names branches, `by_epic`: beads land on those of their epics."""
+    """What taking and handing in work with; `pattern` names branches, `review` says where beads land."""
 
     store: Store
     git: Git
     persons: Persons
     paths: Paths
     pattern: str
-    by_epic: bool = False
+    review: "ReviewSettings"
 
     def git_of(self, bead: Bead) -> Git:
         """The repository as the bead sees it: main is the branch that it lands on."""
-        epic = lands_with(bead, self.by_epic)
+        epic = way_of(self.store, self.review, bead).epic
         return self.git.of_epic(epic) if epic else self.git
 
 
 def repository(store: Store, git: Git, paths: Paths, config: "Config") -> Repository:
     """The repository that is open, for `take` and `hand_in`."""
-    return Repository(
-        store, git, Persons(paths.root, config.main), paths, config.git.branch_pattern, config.review.by_epic
-    )
+    persons = Persons(paths.root, config.main)
+    return Repository(store, git, persons, paths, config.git.branch_pattern, config.review)
 
 
 @dataclass(frozen=True, slots=True)

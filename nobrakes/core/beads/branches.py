@@ -21,16 +21,6 @@ def branch_of(bead: "Bead") -> str:
     return bead.branch or named(bead, PATTERN)
 
 
-def request_branch(bead: "Bead") -> str:
-    """The branch of its pull request at the code host: an epic's has a name of its own."""
-    return f"feature/{bead.id}" if bead.type == "epic" else branch_of(bead)
-
-
-def lands_with(bead: "Bead", by_epic: bool) -> str:
-    """The epic on whose branch the bead lands; empty: on main. `by_epic`: people merge epics as a whole."""
-    return bead.epic or "" if by_epic and bead.type != "epic" else ""
-
-
 def named(bead: "Bead", pattern: str) -> str:
     """The name that the pattern gives the bead's branch."""
     return pattern.replace("{type}", str(bead.type)).replace("{id}", bead.id)
@@ -44,6 +34,15 @@ def is_branch_name(name: str) -> bool:
 
 
 _NO_BRANCH = r"^-|^/|[/.]$|\.\.|//|@\{|(^|/)\.|\.lock(/|$)|[\x00-\x20\x7f~^:?*\[\\]|^@?$"
+
+
+def may_be_a_beads(name: str, pattern: str) -> bool:
+    """Whether the pattern, or the one of those who chose none, names some bead's branch so."""
+    import re
+
+    id_, type_ = "[A-Za-z0-9][A-Za-z0-9_.-]*", "[a-z]+"
+    plain = (re.escape(one).replace(r"\{type\}", type_).replace(r"\{id\}", id_) for one in (pattern, PATTERN))
+    return any(re.fullmatch(one, name) for one in plain)
 
 
 def pattern_mistake(pattern: str) -> str | None:

@@ -16,7 +16,6 @@ from typing import Any
 
 from ...core.beads.attempt import Attempt
 from ...core.beads.bead import CLOSED, Role
-from ...core.beads.branches import request_branch
 from ...core.beads.events import Event
 from ...core.beads.outcomes import Outcome
 from ...core.errors import NobrakesError
@@ -29,6 +28,7 @@ from ...core.review.journal import Journal, Step
 from ...core.review.machine import Fact
 from ...ports import Notice
 from ...ports.codehosts import PullPorts
+from ...roles.ways import way_of
 from ..checks.proofs import clean
 from ..ports import Ports
 from ..pulls import branches
@@ -112,6 +112,8 @@ class PullSteps:
     def turn(self, context: ReviewContext, journal: Journal) -> Report:
         """Open it, or see how it is."""
         attempt, bead = context.attempt.id, context.bead
+        if not self.is_on:  # it was to be a request of its own, and now its epic's branch is where it lands
+            return Report(Fact.FELL_OFF)
         name = _asking(attempt)
         self._looked[attempt] = self.ports.store.now()
         pull = self.ports.store.pull(bead.id)
@@ -128,7 +130,8 @@ class PullSteps:
                     context, journal, None, Seen(trouble=held, wait=_wait(self.ports), needs_person=True)
                 )
             heard = pull.heard if pull is not None else ()
-            pull = PullRequest(bead.id, branch=request_branch(bead), heard=heard, opened_at=self.ports.store.now())
+            branch = way_of(self.ports.store, self.ports.config().review, bead).branch
+            pull = PullRequest(bead.id, branch=branch, heard=heard, opened_at=self.ports.store.now())
         if not self._beside.is_pending(name):
             adopted = self._adopted(journal, pull)
             if adopted is not None:

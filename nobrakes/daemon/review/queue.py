@@ -111,7 +111,7 @@ class Train:
 
     def _is_ours(self, attempt: Attempt) -> bool:
         """Whether it is to land on the branch that this train is for."""
-        if not self.ports.config().review.by_epic:
+        if not self.ports.config().review.by_request:
             return not self.ports.epic
         return epic_of(self.ports, self.ports.store.bead(attempt.bead)) == self.ports.epic
 

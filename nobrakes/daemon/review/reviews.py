@@ -28,7 +28,7 @@ class Reviews:
 
     def of(self, bead: str) -> Review:
         """The Reviewer of the bead's branch."""
-        epic = epic_of(self.ports, self.ports.store.bead(bead)) if self.ports.config().review.by_epic else ""
+        epic = epic_of(self.ports, self.ports.store.bead(bead)) if self.ports.config().review.by_request else ""
         if not epic:
             return self.main
         if epic not in self._epics:

@@ -53,8 +53,9 @@ class RequestLander:
 class Publisher:
     """Pushes the branches of requests, and removes them."""
 
-    def __init__(self, remote: Remote) -> None:
+    def __init__(self, remote: Remote, names: Collection[str] = BRANCHES) -> None:
         self.remote = remote
+        self.names = names
 
     def __call__(self, branch: str, commit: str, ours: Collection[str]) -> Land:
         """Push `commit` to the remote's `branch`, which is not there, or at one of `ours`."""
@@ -91,7 +92,7 @@ class Publisher:
 
     def branches(self) -> Mapping[str, str]:
         """The remote's branches that are named as those of beads are, and where each is. GitFailed: no answer."""
-        found, said = self.remote.branches(*BRANCHES)
+        found, said = self.remote.branches(*self.names)
         if not said.ok:
             raise GitFailed(f"{self.remote.shared.remote} cannot be asked: {said.words}")
         return found

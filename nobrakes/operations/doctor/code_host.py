@@ -1,12 +1,13 @@
 """What doctor says of the code host that pull requests are opened at, and of requests that nobody waits for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ...core.beads.bead import CLOSED
+from ...core.beads.bead import CLOSED, BeadType, is_bead_id
 from ...core.errors import NobrakesError
 from ...core.graph.epic_waits import of_epics
 from ...core.graph.readiness import deadlocks
+from ...core.pulls.ways import of_epic, unit_of
 from .findings import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -37,18 +38,42 @@ def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "C
         if store.bead(pull.bead).status in CLOSED:
             left = f"pull request {pull.name} is open, and its bead {pull.bead} is over: close it there ({pull.url})"
             yield Finding(_NAME, WARNING, left)
-    if config.review.by_epic:
-        yield from _waits(store)
+    yield from features(store, config)
+    yield from _waits(store, config)
     if git is not None and pulls is not None:
         yield from _orphans(store, git, pulls)
 
 
-def _waits(store: "Store") -> Iterator[Finding]:
+def features(store: "Store", config: "Config") -> Iterator[Finding]:
+    """What the settings say of features that there are not, and names of branches that are another epic's."""
+    named = config.review.features
+    beads = {one.id: one for one in store.beads(ids=sorted(named))} if named else {}
+    for epic, one in named.items():
+        key = f"review.features.{epic}"
+        if epic not in beads:
+            told = f"{key}: there is no epic {epic} yet: `nobrakes config unset {key}` takes the settings out"
+            yield Finding("features", WARNING, told)
+        elif beads[epic].type is not BeadType.EPIC:
+            told = f"{key}: {epic} is no epic but a {beads[epic].type}, so nothing follows from it: name its epic"
+            yield Finding("features", WARNING, told)
+        if one.branch is not None and one.branch.startswith(of_epic("")):
+            other = one.branch.removeprefix(of_epic(""))
+            if other != epic and is_bead_id(other) and store.beads(ids=[other]):
+                told = f"{key}.branch: {one.branch} is what the branch of {other} is called: choose another name"
+                yield Finding("features", ERROR, told)
+
+
+def _waits(store: "Store", config: "Config") -> Iterator[Finding]:
     """Epics that wait for each other, though their beads do not."""
+    rules = config.review.rules()
+    if rules.unit != "epic" and all(one.unit != "epic" for one in rules.features.values()):
+        return
     nodes, dependencies = store.nodes(), store.dependencies()
     if deadlocks(nodes, dependencies):
         return  # said already
-    epics, seen = {node.id: node.epic for node in nodes}, of_epics(nodes, dependencies)
+    epics = {node.id: node.epic for node in nodes}
+    apart = {node.id for node in nodes if unit_of(_around(node.epic, epics), rules) != "epic"}
+    seen = of_epics((node._replace(epic=None) if node.id in apart else node for node in nodes), dependencies)
     for circle in deadlocks(nodes, list(seen)):
         meant = seen[circle.cut]
         around = " -> ".join((*circle.members, circle.members[0]))
@@ -58,6 +83,15 @@ def _waits(store: "Store") -> Iterator[Finding]:
             f"`nobrakes undepend {meant.bead} {meant.needs}`"
         )
         yield Finding("epics", ERROR, told)
+
+
+def _around(epic: str | None, epics: Mapping[str, str | None]) -> list[str]:
+    """The epic and those above it, the nearest first."""
+    found: list[str] = []
+    while epic is not None and epic not in found:
+        found.append(epic)
+        epic = epics.get(epic)
+    return found
 
 
 def _orphans(store: "Store", git: "Git", pulls: "PullPorts") -> Iterator[Finding]:

@@ -1,0 +1,65 @@
+"""The tables [review.features.EPIC] of config.toml: how the work of one feature gets to people."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from .values import BeadId, Branch, Section, section
+
+if TYPE_CHECKING:
+    from ..core.pulls.ways import Said
+
+
+@section
+class FeatureSettings(Section):
+    """One feature, by the id of its epic. Unset: as the epics above it have it, and then the repository."""
+
+    unit: Literal["bead", "epic"] | None = None
+    branch: Annotated[str, Branch()] | None = None
+
+    def said(self) -> "Said":
+        """The same as core reads it."""
+        from ..core.pulls.ways import Said
+
+        return Said(self.unit, self.branch)
+
+
+Features = Mapping[Annotated[str, BeadId()], FeatureSettings]
+LONGEST = 200
+"""Characters of a branch's name."""
+
+
+def mistakes(features: Features, land: str, unit: str, bases: Mapping[str, str], pattern: str) -> Iterator[str]:
+    """What does not fit together, each with its key below `review.features`.
+
+    `bases`: the branches that work is for, each with the setting that names it; `pattern`: how branches of beads are
+    named.
+    """
+    from ..core.beads.branches import may_be_a_beads
+    from ..core.pulls.ways import of_epic
+
+    taken = dict(bases)
+    for epic, one in features.items():
+        if land != "pull_request":
+            yield (
+                f'{epic}: is for pull requests, and review.land = "{land}": take the table out, or '
+                "`nobrakes config set review.land pull_request`"
+            )
+            continue
+        if one.branch is None:
+            continue
+        key = f"{epic}.branch: '{one.branch[:80]}'"
+        if (one.unit or unit) != "epic":
+            yield f'{key} is for the one request of an epic: set {epic}.unit = "epic", or leave branch out'
+        if len(one.branch) > LONGEST or one.branch.startswith("refs/"):
+            yield f"{key} is no name for it: at most {LONGEST} characters, and not from refs/ on"
+        if may_be_a_beads(one.branch, pattern):
+            yield f'{key} is named like the branch of a bead (git.branch_pattern = "{pattern}"): choose another name'
+        other = next((other for other in features if other != epic and one.branch == of_epic(other)), None)
+        if other is not None:
+            yield f"{key} is what the branch of {other} is called: choose another name"
+        for name, whose in taken.items():
+            if name == one.branch:
+                yield f"{key} is {whose} already: choose another name"
+            elif f"{name}/".startswith(f"{one.branch}/") or f"{one.branch}/".startswith(f"{name}/"):
+                yield f"{key} and {name} ({whose}) cannot both be branches: one would be a folder of the other"
+        taken.setdefault(one.branch, f"review.features.{epic}.branch")

@@ -1,0 +1,65 @@
+"""How the work of a bead gets to people: by the settings of its feature, and the repository's where those say nothing.
+
+1. A feature is an epic. What it says holds for everything below it; of several epics around a bead the nearest one that
+   says something about a setting is heard. The name of a branch is one request's, and holds for that very epic.
+2. What has begun on an epic's branch ends there (`is_begun`): what is in it is on nobody else's base.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..beads.bead import Bead, BeadType
+from ..beads.branches import branch_of
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the settings of one feature say; None: what is said above it."""
+
+    unit: str | None = None
+    branch: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the settings say of the whole repository, and of each feature by its epic."""
+
+    by_request: bool
+    unit: str
+    features: Mapping[str, Said] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How one bead's work gets to people.
+
+    `epic`: on whose branch it lands, empty: on main; `branch`: that of its request at the code host.
+    """
+
+    epic: str
+    branch: str
+
+
+def way(bead: Bead, above: Sequence[str], rules: Rules, is_begun: bool = False) -> Way:
+    """How the bead's work goes; `above` are the epics that it lies in, the nearest first."""
+    is_epic = bead.type is BeadType.EPIC
+    around = (bead.id, *above) if is_epic else tuple(above)
+    own = rules.features.get(bead.id) if is_epic else None
+    together = rules.by_request and (unit_of(around, rules) == "epic" or is_begun)
+    return Way(bead.epic or "" if together and not is_epic else "", (own and own.branch) or request_branch(bead))
+
+
+def unit_of(around: Sequence[str], rules: Rules) -> str:
+    """What one request brings of the beads in these epics, the nearest of them first."""
+    said = (rules.features[one].unit for one in around if one in rules.features)
+    return next((unit for unit in said if unit is not None), rules.unit)
+
+
+def request_branch(bead: Bead) -> str:
+    """The branch of its pull request where nobody chose another one: an epic's has a name of its own."""
+    return of_epic(bead.id) if bead.type is BeadType.EPIC else branch_of(bead)
+
+
+def of_epic(epic: str) -> str:
+    """The branch of an epic's request where nobody chose another one."""
+    return f"feature/{epic}"

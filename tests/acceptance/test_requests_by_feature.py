@@ -1,0 +1,146 @@
+"""How the work of a feature gets to people is said for each feature: settings of its epic."""
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.test_pull_requests import Team
+from tests.support.scripted import until
+
+pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Iterator[Team]:
+    made = Team(tmp_path)
+    yield made
+    made.hub.close_down()
+
+
+def says(team: Team, *lines: str) -> None:
+    """One more table in the settings, or more of it."""
+    team.config.write_text(team.config.read_text() + "\n".join(lines) + "\n")
+
+
+def feature(team: Team, epic: str) -> list[str]:
+    """An epic of two beads, the second of which needs the first."""
+    team.nobrakes("add", f"The {epic}", "--id", epic, "--type", "epic")
+    one, two = f"{epic}-1", f"{epic}-2"
+    team.add(one, epic=epic)
+    team.add(two, epic=epic, needs=[one])
+    return [one, two]
+
+
+def heads(team: Team) -> dict[str, int]:
+    """The branches of the requests that are open, with their numbers."""
+    return {one["head"]["ref"]: one["number"] for one in team.hub.open_ones()}
+
+
+def test_two_features_get_to_people_in_two_ways(team: Team) -> None:
+    says(team, "[review.features.shop]", 'unit = "epic"', 'branch = "feature/checkout"')
+    shop, office = feature(team, "shop"), feature(team, "office")
+    team.run_on()
+    assert set(heads(team)) == {"feature/checkout", "task/bead-office-1"}
+    assert {team.status(bead) for bead in shop} == {"landed"} and team.status("shop") == "reviewing"
+    assert [team.status(bead) for bead in office] == ["reviewing", "needs_doer"]
+    assert {one["branch"] for one in team.ask("pr", "list")} == set(heads(team))
+    assert team.ask("pr", "show", "shop")["branch"] == "feature/checkout"
+    number = heads(team)["feature/checkout"]
+    team.hub.comment(number, "ann", "Name it better.", "src/shop-1", 1)
+    team.does("shop-mend-1", "echo better >src/shop-1; commit Mend")
+    team.run_on()
+    assert team.hub.git("show", "feature/checkout:src/shop-1") == "better"
+    for number in heads(team).values():
+        team.hub.merge(number)
+    team.run_on()
+    assert {team.status(bead) for bead in ("shop", *shop)} == {"done"}
+    assert "feature/checkout" not in team.hub.git("for-each-ref", "--format=%(refname:short)"), "as it is set"
+    for number in heads(team).values():
+        team.hub.merge(number)
+    team.run_on()
+    assert [team.status(bead) for bead in office] == ["done", "done"]
+    team.nobrakes("verify")
+
+
+def test_what_has_begun_goes_on_as_it_began_whatever_the_settings_say_then(team: Team) -> None:
+    says(team, "[review.features.shop]", 'unit = "epic"')
+    shop, office = feature(team, "shop"), feature(team, "office")
+    team.nobrakes("hold", "shop-2", "-m", "not yet")
+    team.run_on()
+    assert (team.status("shop-1"), team.status("office-1")) == ("landed", "reviewing")
+    team.nobrakes("config", "set", "review.features.shop.unit", "bead")
+    team.nobrakes("config", "set", "review.features.office.unit", "epic")
+    team.nobrakes("release", "shop-2")
+    team.run_on()
+    assert [team.status(bead) for bead in shop] == ["landed", "landed"] and "feature/shop" in heads(team)
+    assert team.status("office-1") == "reviewing" and "task/bead-office-1" in heads(team)
+    for number in heads(team).values():
+        team.hub.merge(number)
+    team.run_on()
+    assert [team.status(bead) for bead in ("shop", *shop, "office-1")] == ["done"] * 4
+    assert team.status("office-2") == "landed" and list(heads(team)) == ["feature/office"], "which began afterwards"
+    team.hub.merge(heads(team)["feature/office"])
+    team.run_on()
+    assert [team.status(bead) for bead in ("office", *office)] == ["done"] * 3
+    team.nobrakes("verify")
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_daemon_that_is_killed_at_any_call_makes_one_request_of_each(team: Team, number: int) -> None:
+    says(team, "[review.features.shop]", 'unit = "epic"', 'branch = "feature/checkout"')
+    feature(team, "shop")
+    team.add("alone")
+    seen: list[str] = []
+    with team.running() as run:
+
+        def at(call: str) -> None:
+            if call.startswith("POST") or "/pulls" in call:
+                seen.append(call)
+                if len(seen) == number + 1:
+                    os.kill(run.pid, signal.SIGKILL)
+
+        team.hub.before = at
+        until(lambda: run.poll() is not None)
+    team.hub.before = lambda call: None
+    team.run_on()
+    assert sorted(heads(team)) == ["feature/checkout", "task/bead-alone"] and len(team.hub.pulls) == 2, seen
+    for one in heads(team).values():
+        team.hub.merge(one)
+    team.run_on()
+    assert [team.status(bead) for bead in ("shop", "shop-1", "shop-2", "alone")] == ["done"] * 4
+    team.nobrakes("verify")
+
+
+def test_a_branch_that_is_somebody_elses_is_never_pushed_to(team: Team) -> None:
+    theirs = team.hub.git("rev-parse", "main")
+    team.hub.git("update-ref", "refs/heads/feature/checkout", theirs)
+    says(team, "[review.features.shop]", 'unit = "epic"', 'branch = "feature/checkout"')
+    feature(team, "shop")
+    said = team.run_on()
+    assert "feature/checkout" in said and "did not push" in said and not team.hub.pulls, said
+    assert team.hub.git("rev-parse", "feature/checkout") == theirs
+
+
+def test_the_doctor_names_features_that_there_are_not_and_names_that_are_anothers(team: Team) -> None:
+    feature(team, "shop")
+    team.nobrakes("add", "The cart", "--id", "cart", "--type", "epic")
+    says(team, "[review.features.shop]", 'unit = "epic"', 'branch = "feature/cart"')
+    says(team, "[review.features.shpo]", 'unit = "epic"', "[review.features.shop-1]", 'unit = "epic"')
+    said = " ".join(team.nobrakes("doctor", expect=None).stdout.split())
+    assert "review.features.shpo: there is no epic shpo yet" in said, said
+    assert "shop-1 is no epic but a task" in said and "feature/cart is what the branch of cart is called" in said, said
+
+
+@pytest.mark.parametrize("name", ["--upload-pack=touch pwned", "../../etc", "main", "task/bead-shop-1", "x:main"])
+def test_a_hostile_name_stops_before_anything_is_done(team: Team, name: str) -> None:
+    feature(team, "shop")
+    before = team.config.read_text()
+    said = team.nobrakes("config", "set", "--", "review.features.shop.branch", name, expect=None)
+    assert said.returncode and "review.features.shop" in said.stderr and team.config.read_text() == before, said
+    says(team, "[review.features.shop]", 'unit = "epic"', f'branch = "{name}"')
+    said = team.nobrakes("run", expect=None)
+    assert said.returncode and "review.features.shop" in said.stderr and not team.hub.calls, said

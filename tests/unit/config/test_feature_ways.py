@@ -1,0 +1,60 @@
+"""[review.features.EPIC]: what a feature may say of its requests, and what is refused with a reason."""
+
+import pytest
+
+from nobrakes.config.settings import Config, _made, parse
+from nobrakes.core.errors import ConfigError
+
+HEAD = 'main = "main"\n[git]\nbranch_pattern = "work/{id}"\n[review]\nland = "pull_request"\nunit = "epic"\n'
+
+
+def refused(text: str, head: str = HEAD) -> str:
+    with pytest.raises(ConfigError) as mistake:
+        parse(head + text, "config.toml")
+    return str(mistake.value)
+
+
+def test_a_feature_says_what_differs_and_is_remembered_as_it_was_judged() -> None:
+    from dataclasses import asdict
+
+    config = parse(HEAD + '[review.features.shop]\nunit = "bead"\n[review.features."a.b"]\nbranch = "f/ch-1"\n', "x")
+    assert config.review.features["shop"].unit == "bead" and config.review.features["a.b"].branch == "f/ch-1"
+    assert _made(Config, asdict(config)) == config
+
+
+@pytest.mark.parametrize(
+    ("branch", "said"),
+    [
+        ("--upload-pack=x", "is no name of a branch"),
+        ("a b", "is no name of a branch"),
+        ("a..b", "is no name of a branch"),
+        ("a\\u001b[31m", "is no name of a branch"),
+        ("someone:main", "is no name of a branch"),
+        ("refs/heads/main", "not from refs/ on"),
+        ("x" * 201, "at most 200"),
+        ("main", "is main already"),
+        ("main/x", "folder of the other"),
+        ("work/b1", "like the branch of a bead"),
+        ("task/bead-b1", "like the branch of a bead"),
+        ("feature/cart", "what the branch of cart is called"),
+        ("feature/both", "features.cart.branch already"),
+        ("feature/both/x", "folder of the other"),
+    ],
+)
+def test_a_hostile_or_a_taken_name_of_a_branch_is_refused(branch: str, said: str) -> None:
+    told = refused(f'[review.features.cart]\nbranch = "feature/both"\n[review.features.shop]\nbranch = "{branch}"\n')
+    assert said in told and "review.features.shop.branch" in told and "\x1b" not in told, told
+
+
+@pytest.mark.parametrize("epic", ["../x", "", "a b", "-x", "x" * 65])
+def test_what_is_no_id_of_an_epic_is_refused(epic: str) -> None:
+    assert "is no id of a bead" in refused(f'[review.features."{epic}"]\nunit = "bead"\n')
+
+
+def test_what_would_mean_nothing_is_refused() -> None:
+    one = '[review.features.shop]\nunit = "bead"\nbranch = "f/x"\n'
+    assert "for the one request of an epic" in refused(one)
+    for land in ("local", "remote"):
+        told = refused(one, f'[review]\nland = "{land}"\n')
+        assert f'review.land = "{land}"' in told and "config set review.land pull_request" in told
+    assert "did you mean branch?" in refused('[review.features.shop]\nbranche = "x"\n')

@@ -1,0 +1,46 @@
+"""How the work of a bead gets to people: by its feature's settings, and the repository's where those say nothing."""
+
+import pytest
+
+from nobrakes.core.beads.bead import Bead, BeadType
+from nobrakes.core.pulls.ways import Rules, Said, unit_of, way
+
+SHOP = Bead("shop", "The shop", BeadType.EPIC)
+CART = Bead("cart", "The cart", BeadType.EPIC, epic="shop")
+STEP = Bead("step", "A step", epic="cart")
+ALONE = Bead("alone", "Alone")
+ABOVE = {"shop": [], "cart": ["shop"], "step": ["cart", "shop"], "alone": []}
+
+
+def lands(bead: Bead, rules: Rules, is_begun: bool = False) -> str:
+    return way(bead, ABOVE[bead.id], rules, is_begun).epic
+
+
+def test_what_no_feature_says_is_as_in_the_whole_repository() -> None:
+    assert [lands(one, Rules(True, "bead")) for one in (SHOP, STEP, ALONE)] == ["", "", ""]
+    assert [lands(one, Rules(True, "epic")) for one in (SHOP, STEP, ALONE)] == ["", "cart", ""]
+    assert lands(STEP, Rules(False, "epic")) == "", "nothing of it holds where work lands in another way"
+    assert way(STEP, ABOVE["step"], Rules(True, "bead")).branch == "task/bead-step"
+    assert way(SHOP, (), Rules(True, "bead")).branch == "feature/shop"
+
+
+@pytest.mark.parametrize("whole", ["bead", "epic"])
+def test_the_nearest_epic_that_says_something_is_heard(whole: str) -> None:
+    outer = Rules(True, whole, {"shop": Said(unit="epic")})
+    both = Rules(True, whole, {"shop": Said(unit="epic"), "cart": Said(unit="bead")})
+    silent = Rules(True, whole, {"shop": Said(unit="epic"), "cart": Said(branch="feature/x")})
+    assert [lands(STEP, rules) for rules in (outer, both, silent)] == ["cart", "", "cart"]
+    assert unit_of([], outer) == whole == unit_of(["other"], outer)
+
+
+def test_what_has_begun_on_an_epics_branch_ends_there() -> None:
+    rules = Rules(True, "epic", {"cart": Said(unit="bead")})
+    assert (lands(STEP, rules), lands(STEP, rules, is_begun=True)) == ("", "cart")
+    assert lands(CART, rules, is_begun=True) == "", "the request of an epic is for main"
+    assert lands(STEP, Rules(False, "bead"), is_begun=True) == ""
+
+
+def test_the_branch_is_that_of_the_epics_own_request() -> None:
+    rules = Rules(True, "epic", {"shop": Said(branch="feature/checkout"), "step": Said(branch="x")})
+    named = {one.id: way(one, ABOVE[one.id], rules).branch for one in (SHOP, CART, STEP)}
+    assert named == {"shop": "feature/checkout", "cart": "feature/cart", "step": "task/bead-step"}
