@@ -7,20 +7,25 @@
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status, parse_type
 from ..core.beads.branches import PATTERN, named
 from ..core.beads.imported import KEPT
 from ..core.beads.lifecycle import returns_to
+from ..ports.graph import Alike
 from .reader import Imported, parse, parse_lines
 from .words import TYPE_WORDS, status_word, written
 
-__all__ = ["Imported", "dump", "line", "parse", "parse_lines", "record"]
+__all__ = ["Imported", "dump", "dump_all", "line", "parse", "parse_lines"]
 
 Record = dict[str, Any]
+MANY = 4096
+"""So many frames are remembered at once."""
+Edges = Iterable[str]
 
 
 def resting(bead: Bead) -> Status:
@@ -28,35 +33,6 @@ def resting(bead: Bead) -> Status:
     if bead.status is Status.ESCALATED:
         return bead.return_to or returns_to(bead.status)
     return returns_to(bead.status)
-
-
-def _own(bead: Bead) -> Record:
-    """What Beads has no field for; defaults are left out."""
-    own: Record = {"status": resting(bead).value}
-    if bead.type in _INEXACT:
-        own["type"] = bead.type.value
-    lines = bead.acceptance
-    if lines and (len(lines) > 1 or any(line.splitlines() != [line] or line != line.strip() for line in lines)):
-        own["acceptance"] = list(lines)
-    if not bead.needs_tests:
-        own["needs_tests"] = False
-    if bead.scaffolding:
-        own["scaffolding"] = True
-    if bead.touches:
-        own["touches"] = list(bead.touches)
-    if bead.held is not None:
-        own["held"] = bead.held
-    if bead.failures:
-        own["failures"] = bead.failures
-    if bead.merged_commit:
-        own["merged_commit"] = bead.merged_commit
-    if bead.branch and bead.branch != named(bead, PATTERN):
-        own["branch"] = bead.branch
-    if bead.branch_kept:
-        own["branch_kept"] = True
-    if bead.proposed:
-        own["proposed"] = _sorted(bead.proposed)
-    return own
 
 
 def _sorted(value: Any) -> Any:
@@ -71,47 +47,9 @@ def _is_kept(value: Any) -> bool:
     return bool(value) and isinstance(value, Mapping) and isinstance(value.get("dependencies", []), list)
 
 
-def record(bead: Bead, dependencies: Iterable[Dependency]) -> Record:
-    """One bead with what it depends on, in Beads' format. Keys are in a fixed order."""
-    metadata = _sorted(bead.metadata) if bead.metadata else {}
-    kept: Mapping[str, Any] = metadata.pop(KEPT) if _is_kept(metadata.get(KEPT)) else {}
-    edges = {(needs, _EDGE_WORDS[type_]) for _, needs, type_ in dependencies}
-    if bead.epic:
-        edges.add((bead.epic, DependencyType.PARENT_CHILD.value))
-    written_edges = [{"issue_id": bead.id, "depends_on_id": needs, "type": type_} for needs, type_ in sorted(edges)]
-    made: Record = {"id": bead.id, "title": bead.title}
-    # what is empty is left out; by hand, since whole plans are written after they came in
-    if bead.description:
-        made["description"] = bead.description
-    if acceptance := "\n".join(bead.acceptance):
-        made["acceptance_criteria"] = acceptance
-    if bead.notes:
-        made["notes"] = bead.notes
-    made |= {"status": status_word(bead), "priority": bead.priority, "issue_type": _WORDS[bead.type]}
-    if bead.assignee:
-        made["assignee"] = bead.assignee
-    if bead.estimate is not None:
-        made["estimated_minutes"] = bead.estimate
-    if bead.labels:
-        made["labels"] = list(bead.labels)
-    if written_edges or kept.get("dependencies"):
-        made["dependencies"] = written_edges + list(kept.get("dependencies", ()))
-    made |= {"created_at": written(bead.created_at), "updated_at": written(bead.updated_at)}
-    if bead.closed_at is not None:
-        made["closed_at"] = written(bead.closed_at)
-    if bead.close_reason:
-        made["close_reason"] = bead.close_reason
-    if bead.defer_until is not None:
-        made["defer_until"] = written(bead.defer_until)
-    if metadata:
-        made["metadata"] = metadata
-    for key in sorted(kept):
-        made.setdefault(key, kept[key])
-    made["x_nobrakes"] = _own(bead)
-    return made
-
-
 _EDGE_WORDS = {type_: type_.value for type_ in DependencyType}
+_PARENT = _EDGE_WORDS[DependencyType.PARENT_CHILD]
+_TYPE = '","type":"'
 _WORDS = {type_: TYPE_WORDS.get(type_, type_.value) for type_ in BeadType}
 _INEXACT = frozenset(type_ for type_, word in _WORDS.items() if parse_type(word) is not type_)
 """The types that Beads' word does not tell."""
@@ -128,11 +66,140 @@ def _encoder() -> Callable[[Any], str]:
 
 
 _encode = _encoder()
+_quoted = json.encoder.encode_basestring
+
+
+_PARTS = (
+    *("status", "held", "priority", "type", "assignee", "estimate", "labels", "closed_at", "close_reason"),
+    *("defer_until", "return_to", "needs_tests", "scaffolding", "touches", "failures", "merged_commit", "branch_kept"),
+)
+_of_parts = attrgetter(*_PARTS)
+
+
+@lru_cache(1024)  # beads that came in together are alike in all of this, and whole graphs are written
+def _parts(*values: Any) -> tuple[str, str, str, str, str]:
+    """Of the values of _PARTS what is written of them in each place: beside the texts, after the times, and three of
+    our own: before the acceptance, before the branch, after it. What is empty, and what is by default, is left out."""
+    bead = Bead("", "", **dict(zip(_PARTS, values, strict=True)))
+    state: Record = {"status": status_word(bead), "priority": bead.priority, "issue_type": _WORDS[bead.type]}
+    if bead.assignee:
+        state["assignee"] = bead.assignee
+    if bead.estimate is not None:
+        state["estimated_minutes"] = bead.estimate
+    if bead.labels:
+        state["labels"] = list(bead.labels)
+    ended: Record = {}
+    if bead.closed_at is not None:
+        ended["closed_at"] = written(bead.closed_at)
+    if bead.close_reason:
+        ended["close_reason"] = bead.close_reason
+    if bead.defer_until is not None:
+        ended["defer_until"] = written(bead.defer_until)
+    own: Record = {"status": resting(bead).value}
+    if bead.type in _INEXACT:
+        own["type"] = bead.type.value
+    rest: Record = {}
+    if not bead.needs_tests:
+        rest["needs_tests"] = False
+    if bead.scaffolding:
+        rest["scaffolding"] = True
+    if bead.touches:
+        rest["touches"] = list(bead.touches)
+    if bead.held is not None:
+        rest["held"] = bead.held
+    if bead.failures:
+        rest["failures"] = bead.failures
+    if bead.merged_commit:
+        rest["merged_commit"] = bead.merged_commit
+    kept_on: Record = {"branch_kept": True} if bead.branch_kept else {}
+    return _inner(state), _inner(ended), _inner(own)[1:], _inner(rest), _inner(kept_on)
+
+
+def _inner(of: Mapping[str, Any]) -> str:
+    """The keys and values as they stand within an object, each after a comma."""
+    return f",{_encode(of)[1:-1]}" if of else ""
 
 
 def line(bead: Bead, dependencies: Iterable[Dependency]) -> str:
-    """One bead's line, without its end; it begins with the id."""
-    return _encode(record(bead, dependencies))
+    """One bead with what it depends on, as a record in Beads' format, without its line end; it begins with the id.
+
+    Keys are in a fixed order, and what is empty is left out.
+    """
+    edges = [f"{needs} {_EDGE_WORDS[type_]}" for _, needs, type_ in dependencies]
+    return _line(bead.id, bead.title, bead.description, bead.acceptance, bead.notes, edges, _frame_of(bead))
+
+
+class _Frame(NamedTuple):
+    """What is written of a bead beside its texts and dependencies, each part as it stands in its place.
+
+    `kept`: what came in from another tool. `own`: our own part up to the acceptance, `own_rest` what follows that.
+    """
+
+    state: str
+    epic: str | None
+    after: str
+    kept: Mapping[str, Any]
+    own: str
+    own_rest: str
+
+
+def _frame_of(bead: Bead) -> _Frame:
+    state, ended, own, own_rest, kept_on = _parts(*_of_parts(bead))
+    metadata = _sorted(bead.metadata) if bead.metadata else {}
+    kept = metadata.pop(KEPT) if metadata and _is_kept(metadata.get(KEPT)) else _NOTHING
+    after = f',"created_at":"{written(bead.created_at)}","updated_at":"{written(bead.updated_at)}"{ended}'
+    if metadata:
+        after += f',"metadata":{_encode(metadata)}'
+    if bead.branch and bead.branch != named(bead, PATTERN):
+        own_rest += f',"branch":{_quoted(bead.branch)}'
+    own_rest += kept_on
+    if bead.proposed:
+        own_rest += f',"proposed":{_encode(_sorted(bead.proposed))}'
+    return _Frame(state, bead.epic, after, kept, own, own_rest)
+
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+def _line(  # put together by hand, and no bead is made for it: whole graphs are written
+    id_: str, title: str, description: str, acceptance: Sequence[str], notes: str, edges: Edges, frame: _Frame
+) -> str:
+    """The line of a bead with these texts and edges (as Alike has them) and this frame."""
+    state, epic, after, kept, own, own_rest = frame
+    own_id = _quoted(id_)
+    text = f'{{"id":{own_id},"title":{_quoted(title)}'
+    if description:
+        text += f',"description":{_quoted(description)}'
+    if acceptance and (shown := "\n".join(acceptance)):
+        text += f',"acceptance_criteria":{_quoted(shown)}'
+    if notes:
+        text += f',"notes":{_quoted(notes)}'
+    text += f"{state}{_dependencies(own_id, edges, epic, kept.get('dependencies', ()))}{after}"
+    if kept:
+        there = json.loads(text + "}")
+        text += _inner({key: kept[key] for key in sorted(kept) if key not in there})
+    lines = f',"acceptance":{_encode(list(acceptance))}' if acceptance and not _is_one_line(acceptance) else ""
+    return f'{text},"x_nobrakes":{{{own}{lines}{own_rest}}}}}'
+
+
+def _dependencies(own_id: str, edges: Edges, epic: str | None, theirs: Sequence[Any]) -> str:
+    """What the bead depends on, and what another tool said of it that we have no word for."""
+    every = {*edges, f"{epic} {_PARENT}"} if epic else {*edges}
+    if not every and not theirs:
+        return ""
+    begin = f'{{"issue_id":{own_id},"depends_on_id":'
+    # an id needs no quoting, and none of its characters comes before a space: sorted as by (id, type)
+    found = [f'{begin}"{one.replace(" ", _TYPE)}"}}' for one in sorted(every)]
+    return f',"dependencies":[{",".join([*found, *map(_encode, theirs)])}]'
+
+
+def _is_one_line(acceptance: Sequence[str]) -> bool:
+    """Whether the lines, read as one text, are the same again."""
+    return (
+        len(acceptance) == 1
+        and acceptance[0].splitlines() == [acceptance[0]]
+        and acceptance[0] == acceptance[0].strip()
+    )
 
 
 def dump(beads: Iterable[Bead], dependencies: Iterable[Dependency]) -> str:
@@ -142,6 +209,22 @@ def dump(beads: Iterable[Bead], dependencies: Iterable[Dependency]) -> str:
         of.setdefault(dependency[0], []).append(dependency)
     lines = [line(bead, of.get(bead.id, ())) for bead in sorted(beads, key=attrgetter("id"))]
     return "\n".join([*lines, ""])
+
+
+def dump_all(beads: Iterable[Alike]) -> str:
+    """The same of every bead of a graph; they come in order."""
+    frames: dict[int, tuple[Bead, _Frame]] = {}  # by who it is, which stays here as long, so that no other one is it
+
+    def lines() -> Iterator[str]:
+        for id_, title, description, acceptance, notes, edges, like in beads:
+            known = frames.get(id(like))
+            if known is None:
+                if len(frames) >= MANY:
+                    frames.clear()
+                known = frames[id(like)] = like, _frame_of(like)
+            yield _line(id_, title, description, acceptance, notes, edges, known[1])
+
+    return "\n".join([*lines(), ""])
 
 
 assert set(TYPE_WORDS) < set(BeadType)

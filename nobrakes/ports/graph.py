@@ -1,7 +1,7 @@
 """The part of the door to the facts that is the graph: beads, dependencies, and what is proposed for them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from ..core.beads.bead import Bead, Dependency, Status
 from ..core.beads.events import Kind
@@ -12,6 +12,19 @@ Said = tuple[str, Mapping[str, Any], tuple[Sequence[str] | None, Sequence[str] |
 """What a plan says of a bead: its id, fields by name, and what it depends on by the kinds of
 core.beads.proposals.LISTS (None: nothing is said). A plain tuple: a plan says it a hundred thousand times.
 """
+
+
+class Alike(NamedTuple):
+    """A bead as it is written down: its own texts, what it depends on beside its epic (`<id> <type>`), and a bead
+    that is the same in all else, one object for many."""
+
+    id: str
+    title: str
+    description: str
+    acceptance: Sequence[str]
+    notes: str
+    edges: Sequence[str]
+    like: Bead
 
 
 class Graph(Protocol):
@@ -51,6 +64,10 @@ class Graph(Protocol):
 
     def beads(self, statuses: Iterable[Status] = (), ids: Iterable[str] = ()) -> list[Bead]:
         """Beads by id order; no filter means all of them."""
+        ...
+
+    def alike(self) -> Iterator[Alike]:
+        """Every bead by id order, read as they are asked for; nothing is written meanwhile."""
         ...
 
     def learn(self) -> bool:

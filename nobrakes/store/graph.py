@@ -1,14 +1,14 @@
 """The part of the port `Store` that is the graph: beads, dependencies, and what is asked of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..core.beads.bead import Bead, Dependency, Status
 from ..core.beads.events import Kind
 from ..core.graph.links import Node
 from ..core.graph.usual import Usual
-from ..ports.graph import Said
-from . import view_queries
+from ..ports.graph import Alike, Said
+from . import alike, view_queries
 from .beads import comparing, edits, planning, priority_levels, proposals, usual, whole
 from .database import Database
 
@@ -48,6 +48,10 @@ class Graph:
     def proposed(self) -> list[Bead]:
         """The beads for which something is proposed."""
         return proposals.proposed(self._db)
+
+    def alike(self) -> Iterator[Alike]:
+        """Every bead by id order, as it is written down."""
+        return alike.alike(self._db)
 
     def learn(self) -> bool:
         """Keep what beads without an estimate take as a rule by now; whether that changed."""

@@ -36,7 +36,8 @@ def as_json(value: Any) -> str:
     return _encode(value)
 
 
-def _tuple(text: str) -> tuple[Any, ...]:
+def read_texts(text: str) -> tuple[Any, ...]:
+    """Texts as a tuple, from a column."""
     return () if text == "[]" else tuple(json.loads(text))  # most of them are empty
 
 
@@ -85,14 +86,14 @@ def bead(row: Row | tuple[Any, ...]) -> Bead:
         title,
         _TYPES[type_],
         description,
-        () if acceptance == "[]" else _tuple(acceptance),
+        () if acceptance == "[]" else read_texts(acceptance),
         priority,
-        () if labels == "[]" else _tuple(labels),
+        () if labels == "[]" else read_texts(labels),
         epic,
         estimate,
         bool(needs_tests),
         bool(scaffolding),
-        () if touches == "[]" else _tuple(touches),
+        () if touches == "[]" else read_texts(touches),
         notes,
         _mapping(metadata),
         STATUSES[status],
@@ -189,7 +190,7 @@ def plain_node(row: tuple[Any, ...]) -> Node:
 def frontier(row: Row) -> Frontier:
     """A row of FRONTIER."""
     id_, status, type_, priority, failures, retry_at, rank, touches = row
-    return Frontier(id_, STATUSES[status], type_, priority, failures, retry_at, rank, _tuple(touches))
+    return Frontier(id_, STATUSES[status], type_, priority, failures, retry_at, rank, read_texts(touches))
 
 
 ATTEMPT = """SELECT attempts.*, (SELECT provider_session FROM sessions WHERE sessions.id = attempts.session)

@@ -51,8 +51,10 @@ def _of_attempts(descriptor: int) -> bytes:
     """The file's lines of ended attempts, as they stand."""
     from ...interop.ended import BEGIN
 
-    lines = os.pread(descriptor, os.fstat(descriptor).st_size, 0).split(b"\n")[:-1]
-    return b"".join(line + b"\n" for line in dict.fromkeys(lines) if line.startswith(BEGIN.encode()))
+    begin = b"\n" + BEGIN.encode()
+    text = b"\n" + os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    rests = (rest.partition(b"\n") for rest in text.split(begin)[1:])
+    return b"".join(begin[1:] + line + b"\n" for line in dict.fromkeys(line for line, end, _ in rests if end))
 
 
 def settings(store: Store) -> dict[str, str]:

@@ -40,7 +40,7 @@ def snapshot(store: Store, paths: Paths) -> Snapshot:
     seq, now, touched = store.touched(known["seq"], known["at"]) if old is not None else store.touched(None, None)
     lines = None if old is None else old.split(b"\n")[:-1]
     if lines is None or len(touched) * FEW > len(lines):
-        text = interop.dump(store.beads(), store.dependencies()).encode()
+        text = interop.dump_all(store.alike()).encode()
     else:
         text = _brought_along(store, lines, touched)
     mark = {"by": _writer(), "digest": sha256(text).hexdigest(), "seq": seq, "at": now}

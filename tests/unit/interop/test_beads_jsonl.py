@@ -25,9 +25,9 @@ def one(**fields):
 def test_a_branch_of_another_pattern_is_kept_and_no_other_text_is_taken_for_one():
     own = {"status": "needs_doer", "branch": "agents/x"}
     found, _ = one(x_nobrakes=own)
-    assert found.branch == "agents/x" and interop.record(found, [])["x_nobrakes"] == own
+    assert found.branch == "agents/x" and json.loads(interop.line(found, []))["x_nobrakes"] == own
     usual = Bead("x", "X", status=Status.NEEDS_DOER, branch="task/bead-x")
-    assert "branch" not in interop.record(usual, [])["x_nobrakes"]
+    assert "branch" not in json.loads(interop.line(usual, []))["x_nobrakes"]
     for bad in ("../../x", "a b", "x" * 400, 7, None):
         assert one(x_nobrakes={**own, "branch": bad})[0].branch == ""
 
@@ -37,7 +37,7 @@ def test_a_record_has_beads_words():
         "b", "Title", BeadType.FIX, "d", ("one", "two"), 0, ("l",), "e", 30, False, True, ("src/**",), "n", {"k": 1},
         Status.NEEDS_DOER, held="wait", defer_until=10.5, created_at=1.0, updated_at=2.0,
     )  # fmt: skip
-    found = interop.record(bead, [Dependency("b", "a"), Dependency("b", "e", DependencyType.PARENT_CHILD)])
+    found = json.loads(interop.line(bead, [Dependency("b", "a"), Dependency("b", "e", DependencyType.PARENT_CHILD)]))
     assert list(found)[:2] == ["id", "title"]
     assert found["issue_type"] == "bug" and found["status"] == "deferred" and found["priority"] == 0
     assert found["acceptance_criteria"] == "one\ntwo"
@@ -127,6 +127,8 @@ def test_what_goes_out_comes_in_the_same(found):
     made, edges = found
     text = interop.dump(made, edges)
     assert text.count("\n") == len(made)
+    for one in text.splitlines():
+        assert json.dumps(json.loads(one), ensure_ascii=False, separators=(",", ":")) == one
     back = interop.parse(text)
     assert back.problems == ()
     assert list(back.beads) == sorted(made, key=lambda bead: bead.id)

@@ -15,6 +15,7 @@ from nobrakes.interop import beads as interop
 from nobrakes.operations.snapshot import text
 from nobrakes.paths import Paths
 from nobrakes.ports import NewEscalation
+from nobrakes.store import alike
 from nobrakes.store.opening import open_memory
 
 
@@ -97,7 +98,7 @@ def test_only_what_was_touched_is_read(tmp_path: Path, monkeypatch: pytest.Monke
     world.write()
     world.time += 1
     world.store.change("b7", {"title": "new"}, "me")
-    monkeypatch.setattr(interop, "dump", lambda *_: pytest.fail("all of it was made anew"))
+    monkeypatch.setattr(interop, "dump_all", lambda *_: pytest.fail("all of it was made anew"))
     read: list[list[str]] = []
     beads = world.store.beads
     monkeypatch.setattr(
@@ -105,6 +106,30 @@ def test_only_what_was_touched_is_read(tmp_path: Path, monkeypatch: pytest.Monke
     )
     text = world.write()
     assert read == [["b7"]] and b'{"id":"b7","title":"new",' in text
+
+
+def test_beads_that_are_alike_are_written_each_as_itself(tmp_path: Path) -> None:
+    world = World(tmp_path, 3)
+    kept = {"x_beads": {"owner": "you", "dependencies": [{"type": "tracks"}], "notes": "theirs"}, "k": 1}
+    for number in range(4):
+        lines = (("one line",), ("two", "lines"), (), (" spaces ",))[number]
+        branch = "" if number < 2 else f"task/bead-{'a2' if number == 2 else 'other'}"
+        texts = {"description": f"d{number}", "acceptance": lines, "notes": "n" * number}
+        world.store.put([Bead(f"a{number}", "Same", metadata=kept, branch=branch, **texts)], [], "me")
+    world.store.add_dependency(Dependency("a1", "b1", DependencyType.RELATED), "me")
+    world.store.add_dependency(Dependency("a1", "a0"), "me")
+    found = {one.id: one.like for one in world.store.alike()}
+    assert found["a0"] is found["a1"] and found["b1"] is found["b4"] and found["a2"] is not found["a3"]
+    assert world.write() == world.whole()
+
+
+def test_more_kinds_than_are_remembered_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(tmp_path, 4)
+    for place in (alike, interop):
+        monkeypatch.setattr(place, "AT_ONCE" if place is alike else "MANY", 2)
+    for number in range(9):
+        world.store.change(f"b{number}", {"priority": number % 5, "estimate": number % 3 + 1}, "me")
+    assert world.write() == world.whole()
 
 
 @pytest.mark.parametrize("spoil", ["other", "gone", "writer"])
