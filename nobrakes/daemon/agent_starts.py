@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..agents.adapter import Launch
 from ..config.settings import Config
 from ..core.policy import agent_permissions
-from ..host.runs import recorder
+from ..host.runs import recording
 from ..ports import Argv, Command, Step
 from .agent_ends import STEP
 from .confine import OWN, Confined, Confinement
@@ -69,4 +69,4 @@ def command(
 def _recorded(folder: str, argv: Argv) -> Argv:
     """The argv by way of the recorder: whatever an agent says is kept without secrets, and bounded."""
     out, err = (os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err"))
-    return recorder.recorded(argv, out, err)
+    return recording.recorded(argv, out, err)

@@ -5,7 +5,7 @@
 3. Every namespace of its own (the network by setting), no capability, no new privileges, no further user namespace.
    With the first process of the namespace the whole tree dies, whatever it detached from.
 4. bubblewrap itself does not hear TERM: it would end at once and take everything with it. What runs inside hears it
-   (sandbox.inside), and KILL to any of bubblewrap's two processes ends all.
+   (sandbox.inside, sandbox.tools), and KILL to any of bubblewrap's two processes ends all.
 """
 
 import os
@@ -33,8 +33,16 @@ def wrap(argv: Argv, closure: Closure, executable: str = "bwrap") -> Argv:
     variables = (("HOME", HOME), ("TMPDIR", "/tmp"), *_direct(closure), *closure.machine.variables)
     for name, value in (*variables, *closure.environment):
         words += ["--setenv", name, value]
-    words += ["--chdir", closure.workspace, "--", closure.machine.python, "-I", "-S", INSIDE]
-    return (*words, *closure.bounds.words(), "--", *argv)
+    return (*words, "--chdir", closure.workspace, "--", *_first(closure, argv), *argv)
+
+
+def _first(closure: Closure, argv: Argv) -> Argv:
+    """The words of what sets the limits inside and then becomes `argv`."""
+    tools = closure.machine.tools
+    # a way out is opened by Python alone, and `env` would take a name with a `=` in it for a variable
+    if tools is None or closure.hosts or "=" in argv[0]:
+        return (closure.machine.python, "-I", "-S", INSIDE, *closure.bounds.words(), "--")
+    return tools.words(closure.bounds)
 
 
 def _direct(closure: Closure) -> Iterator[tuple[str, str]]:

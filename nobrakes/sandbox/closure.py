@@ -29,6 +29,28 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
+class Tools:
+    """The programs that set limits and let signals be heard again (sandbox.tools)."""
+
+    prlimit: str
+    env: str
+    hard: tuple[tuple[str, int], ...] = ()  # by prlimit's name: what none can be set above; missing: without limit
+
+    def words(self, bounds: Bounds) -> tuple[str, ...]:
+        """What stands before a command, for these bounds."""
+        wanted = (
+            ("data", bounds.memory_mb << 20),
+            ("nproc", bounds.processes),
+            ("fsize", bounds.file_mb << 20),
+            ("nofile", bounds.open_files),
+            ("cpu", bounds.cpu_minutes * 60),
+        )
+        most = dict(self.hard)
+        limits = [f"--{name}={min(number, most.get(name, number))}" for name, number in wanted if number]
+        return (self.prlimit, *limits, "--core=0", "--", self.env, "--default-signal=TERM,PIPE", "--")
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
     """What of this machine every run may read, and what none may see even where it lies in between."""
 
@@ -39,6 +61,7 @@ class Machine:
     home: str
     variables: tuple[tuple[str, str], ...] = ()  # where toolchains are that a program would look for in its home
     account: str = ""  # the home that the account has, whatever HOME says: Java goes by it. Empty: it has none
+    tools: Tools | None = None  # None: Python does it (sandbox.inside)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from .bubblewrap import lies_in
 from .closure import Machine
+from .tools import tools
 
 SYSTEM = ("/usr", "/opt", "/nix/store", "/gnu/store", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = """
@@ -50,8 +51,9 @@ def machine(environment: Mapping[str, str]) -> Machine:
         if os.path.isdir(folder):
             found.append(folder)
             variables.append((variable, os.path.join(folder, "python") if name.endswith("/uv") else folder))
-    programs = tuple(dict.fromkeys(path for path in found if not any(lies_in(path, f) for f in (*folders, *SYSTEM))))
-    return Machine(system, links, programs, sys.executable, home, tuple(variables), _account(system))
+    programs = tuple(dict.fromkeys(path for path in found if not any(lies_in(path, f) for f in (*system, *SYSTEM))))
+    account = _account(system)
+    return Machine(system, links, programs, sys.executable, home, tuple(variables), account, tools(folders))
 
 
 def _account(system: tuple[str, ...]) -> str:

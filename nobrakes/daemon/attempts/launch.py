@@ -23,7 +23,7 @@ from ...core.beads.outcomes import Outcome
 from ...core.board import Limits
 from ...core.errors import NobrakesError
 from ...core.limits.resuming import BEGUN, RESUMES, goes_on
-from ...host.runs import recorder
+from ...host.runs import recording
 from ...ports import Candidate, Command, Message, Workspace
 from ...roles.briefing import TOLD, Briefing, brief, digest
 from ...roles.instructions import instructions
@@ -141,7 +141,7 @@ class Launcher:
         prologue = workspace.prologue
         if prologue and not workspace.is_kept:
             setup = setup_argv(workspace.path, self.ports.config().setup)
-            prologue += tuple(recorder.capped(confined.wrap(argv)) for argv in setup)
+            prologue += tuple(recording.capped(confined.wrap(argv)) for argv in setup)
         return agent_starts.command(launch, confined, folder, workspace.path, prompt, prologue)
 
     def _workspace(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None, Workspace]:

@@ -3,7 +3,7 @@
 1. A check's tools are asked first, then comes its command, then what repeats it; each is a step with its own output.
 2. What repeats a check runs only when the run before it failed. Of neighbours that run at the same time it comes when
    all of them have ended, one after the other: what fails for the crowd's sake gets its chance alone.
-3. What a step prints costs no more of the disk than recorder.MOST, while it runs; its check's result says so.
+3. What a step prints costs no more of the disk than recording.MOST, while it runs; its check's result says so.
 4. A check's directory is entered by the step itself, and only when it lies in the checkout, links resolved.
 """
 
@@ -16,7 +16,7 @@ from ...core.checks.contract import Check, CheckEnd, CheckOutcome, CheckResult, 
 from ...core.checks.failed_tests import failing_tests
 from ...core.checks.test_counts import count_tests
 from ...core.checks.tool_versions import ASKED_WITH, unmet
-from ...host.runs import recorder
+from ...host.runs import recording
 from ...ports import Argv, Ending, Processes, Step, StepEnd
 
 OUTPUT_TAIL = 2_000_000
@@ -90,7 +90,7 @@ def _inside(check: Check, argv: Argv) -> Argv:
 
 def bounded(wrap: Callable[[Argv], Argv]) -> Callable[[Argv], Argv]:
     """The same wrap, and an output that is bounded."""
-    return lambda argv: recorder.capped(wrap(argv))
+    return lambda argv: recording.capped(wrap(argv))
 
 
 def as_steps(checks: Sequence[Check], wrap: Callable[[Argv], Argv]) -> tuple[Step, ...]:
@@ -159,7 +159,7 @@ class Ends:
             output,
             self._unmet(check),
             trouble,
-            recorder.left_out(output),
+            recording.left_out(output),
         )
         return judge(whole, counts, names)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host.runs import recorder
+from nobrakes.host.runs import recorder, recording
 
 KEY = "sk-ant-" + "x" * 40
 
@@ -167,10 +167,10 @@ def test_of_a_check_that_prints_too_much_both_ends_are_kept_and_the_file_is_boun
     assert code == 0
     assert said.startswith("first\n") and said.endswith("5 passed\n")
     assert max(map(int, looks.read_text().split())) <= 4_000_000 < 30_000_000
-    left_out = recorder.left_out(said[-2_000_000:])
-    assert left_out + len(said.replace(f"\n{recorder.LEFT_OUT.format(left_out)}\n", "")) == 30_000_000 + 15
+    left_out = recording.left_out(said[-2_000_000:])
+    assert left_out + len(said.replace(f"\n{recording.LEFT_OUT.format(left_out)}\n", "")) == 30_000_000 + 15
     assert len(said) < 4_000_000 + 256 * 1024
-    assert recorder.left_out("all of it\n") == 0
+    assert recording.left_out("all of it\n") == 0
 
 
 def test_who_holds_a_check_s_output_open_is_not_waited_for(tmp_path: Path) -> None:

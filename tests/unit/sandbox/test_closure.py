@@ -1,6 +1,7 @@
 """What a sandbox shows: the argv of bubblewrap, built from nothing, and the little program inside."""
 
 import os
+import resource
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,12 +10,14 @@ import pytest
 
 from nobrakes.sandbox import bubblewrap
 from nobrakes.sandbox.bubblewrap import INSIDE, wrap
-from nobrakes.sandbox.closure import Bounds, Closure, Machine
+from nobrakes.sandbox.closure import Bounds, Closure, Machine, Tools
 from nobrakes.sandbox.machine import installation, machine, of_tools
+from nobrakes.sandbox.tools import tools
 
 MACHINE = Machine(
     ("/usr", "/etc/hosts"), (("/bin", "usr/bin"),), ("/people/ada/venv",), "/usr/bin/python3", "/people/ada"
 )
+NO_BOUNDS = Bounds()
 CLOSURE = Closure("/project/.nobrakes/workspaces/one", MACHINE, hidden=("/project", "/project/.nobrakes"))
 
 
@@ -82,6 +85,13 @@ def inside(*words, **how):
     return subprocess.run(argv, capture_output=True, text=True, check=False, **how)
 
 
+def by_tools(argv, bounds=NO_BOUNDS, **how):
+    found = tools(("/usr",))
+    if found is None:
+        pytest.skip("prlimit of util-linux or env of GNU is missing")
+    return subprocess.run([*found.words(bounds), *argv], capture_output=True, text=True, check=False, **how)
+
+
 @pytest.mark.parametrize(
     ("bounds", "option", "shown"),
     [
@@ -94,6 +104,38 @@ def inside(*words, **how):
 )
 def test_the_limits_hold_inside(bounds, option, shown):
     assert inside(*bounds.words(), "--", "sh", "-c", f"ulimit {option}").stdout.strip() == shown
+    assert by_tools(("sh", "-c", f"ulimit {option}"), bounds).stdout.strip() == shown
+
+
+def test_no_limit_is_set_above_what_may_be():
+    hard = Tools("/usr/bin/prlimit", "/usr/bin/env", (("nofile", 50),))
+    assert "--nofile=50" in hard.words(Bounds(open_files=100)) and "--nofile=20" in hard.words(Bounds(open_files=20))
+    assert not [word for word in hard.words(Bounds()) if word.startswith("--n")]
+    lowered = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))}
+    code = "from nobrakes.sandbox.tools import tools; print(tools(('/usr',)))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **lowered).stdout
+    assert said == "None\n" or "('nofile', 64)" in said
+
+
+def test_python_stands_first_only_where_the_tools_cannot():
+    known = replace(MACHINE, tools=Tools("/usr/bin/prlimit", "/usr/bin/env"))
+    closure = replace(CLOSURE, machine=known)
+    assert INSIDE not in wrap(("agent",), closure) and "/usr/bin/prlimit" in wrap(("agent",), closure)
+    assert INSIDE in wrap(("a=b",), closure) and INSIDE in wrap(("agent",), CLOSURE)
+    assert INSIDE in wrap(("agent",), replace(closure, network="provider", hosts=("api.example:443",)))
+
+
+def test_programs_of_others_are_not_taken_for_the_tools(tmp_path):
+    from nobrakes.sandbox import tools as module
+
+    assert tools(("/gnu/store",)) is None
+    (tmp_path / "prlimit").write_bytes(b"busybox nproc util-linux")
+    (tmp_path / "env").write_bytes(b"busybox")
+    assert not module._are_known(str(tmp_path)) and not module._are_known(str(tmp_path / "none"))
+    (tmp_path / "both").mkdir()
+    (tmp_path / "both" / "prlimit").write_bytes(b"util-linux nproc")
+    (tmp_path / "both" / "env").write_bytes(b"GNU coreutils --default-signal")
+    assert module._are_known(str(tmp_path / "both"))
 
 
 def test_processes_are_limited():
@@ -108,11 +150,16 @@ def test_processes_are_limited():
 def test_a_program_inside_hears_term_again():
     deaf = ["sh", "-c", bubblewrap.DEAF, "sh", sys.executable, "-I", "-S", INSIDE, "--", "sh", "-c", "kill $$; sleep 5"]
     assert subprocess.run(deaf, check=False).returncode == -15
+    found = tools(("/usr",))
+    if found is not None:
+        deaf = ["sh", "-c", bubblewrap.DEAF, "sh", *found.words(Bounds()), "sh", "-c", "kill $$; sleep 5"]
+        assert subprocess.run(deaf, check=False).returncode == -15
 
 
 @pytest.mark.parametrize(("program", "code"), [("no-such-program", 127), ("/etc", 126)])
 def test_what_cannot_be_started_ends_as_a_shell_would_end_it(program, code):
     assert inside("--", program).returncode == code
+    assert by_tools((program,)).returncode == code
 
 
 def test_a_network_of_the_provider_has_no_route_and_asks_no_proxy_for_its_own_loopback():

@@ -1,0 +1,241 @@
+"""What the recorder does: an agent's words in files, a check's passed on, neither without end (host.runs.recorder).
+
+1. Of an agent secrets are blacked out before anything is written (core.text.redaction), and the values of the
+   environment's secrets. What a check says is what it is judged by: it is passed on unchanged.
+2. OUT and ERR are private files. At half of its limit (BYTES for OUT, a sixteenth for ERR) a file becomes FILE.1 and
+   is begun anew, so that a flood costs no more than the limit, and the newest is kept.
+   Of a check the beginning and the newest are kept, and a line between them says how much is not.
+3. Its exit code is the agent's (128 + N for signal N). What would stop it stops the agent, not it: it ends when the
+   agent has ended and what was said is written. A disk that is full costs lines, never the agent.
+4. Standard library only, and of nobrakes the rules of what is secret: it outlives the daemon that started it.
+5. It stands before every agent and every check, so it imports nothing that costs: `subprocess` and `selectors` took
+   twice as long as all the rest, and so do the rules, which only who says something waits for.
+"""
+
+import _signal  # type: ignore[import-not-found]
+import os
+import select
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...core.text.redaction import Redactor
+
+HELD = 1024 * 1024
+"""A line that is longer is written in parts."""
+OVERLAP = 4096
+"""What is kept back of such a part, since a secret may lie across the cut."""
+LAST_BLOCKS = 16
+"""So often a pipe is read once the agent has ended: all that it held then, whoever else goes on writing into it."""
+_BYTES = "latin-1"
+"""Bytes as text and back, one for one."""
+
+
+MOST = 64 * 1024 * 1024
+"""Bytes that are kept of what an agent says on OUT, of a check, and of a setup."""
+NEWEST = 1_000_000
+"""Bytes of a check's end that are kept whatever came before; less than what is read of it for judging."""
+LEFT_OUT = "[nobrakes kept no more of this output: {} bytes are left out here]"
+
+
+def capped(argv: "Sequence[str]") -> "tuple[str, ...]":
+    """The argv with an output that is bounded, its errors among it."""
+    return (*_PROGRAM, str(MOST), "--", *argv)
+
+
+def recorded(argv: "Sequence[str]", out: str, err: str) -> "tuple[str, ...]":
+    """The argv with its output and its errors in these files, bounded and without secrets."""
+    return (*_PROGRAM, out, err, str(MOST), "--", *argv)
+
+
+def left_out(text: str) -> int:
+    """How many bytes such an output says were left out; 0: none. Who prints that line deceives nobody else."""
+    import re  # only for who reads it: each check waits until this is imported
+
+    before, _, after = LEFT_OUT.partition("{}")
+    found = re.search(f"^{re.escape(before)}([0-9]{{1,18}}){re.escape(after)}$", text, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+_PROGRAM = (sys.executable, "-I", "-S", os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorder.py"))
+
+
+class Passed:
+    """Output that is passed on to our own, but for what lies between its beginning and its newest."""
+
+    def __init__(self, limit: int) -> None:
+        self.newest = min(NEWEST, limit // 2)
+        self.room = limit - self.newest
+        self.end: list[bytes] = []
+        self.held = 0
+        self.left_out = 0
+
+    def add(self, block: bytes) -> None:
+        """Pass it on while there is room, then hold the newest."""
+        begin, rest = block[: self.room], block[self.room :]
+        if begin:
+            self.room -= len(begin)
+            self._write(begin)
+        if rest:
+            self.end.append(rest)
+            self.held += len(rest)
+            while self.held - len(self.end[0]) >= self.newest:
+                self.left_out += len(self.end[0])
+                self.held -= len(self.end.pop(0))
+
+    def finish(self) -> None:
+        """Pass on what is held."""
+        if self.left_out:
+            self._write(f"\n{LEFT_OUT.format(self.left_out)}\n".encode())
+        for block in self.end:
+            self._write(block)
+
+    def _write(self, data: bytes) -> None:
+        try:
+            while data:
+                data = data[os.write(1, data) :]
+        except OSError:
+            pass  # the disk is full: these lines are lost, the check goes on, and what it is counted by is missing
+
+
+class File:
+    """A private file of two halves."""
+
+    def __init__(self, path: str, limit: int) -> None:
+        self.path = path
+        self.half = max(1, limit // 2)
+        self._redactor: Redactor | None = None
+        self.rest = b""
+        self.descriptor = self._open()
+        self.size = os.fstat(self.descriptor).st_size
+
+    def _open(self) -> int:
+        return os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+
+    def add(self, block: bytes) -> None:
+        """Write the whole lines of what was said so far."""
+        data = self.rest + block
+        end = data.rfind(b"\n") + 1
+        if not end and len(data) > HELD:
+            end = self._rules().cut(data.decode(_BYTES), OVERLAP)
+        self.rest = data[end:]
+        if end:
+            self._write(self._clean(data[:end]))
+
+    def finish(self) -> None:
+        """Write what has no line end."""
+        if self.rest:
+            self._write(self._clean(self.rest))
+        self.rest = b""
+
+    def _clean(self, data: bytes) -> bytes:
+        try:
+            return self._rules().feed(data.decode(_BYTES)).encode(_BYTES)
+        except ImportError:
+            return b""  # nobrakes was taken away under it: nothing is written that nobody looked through
+
+    def _rules(self) -> "Redactor":
+        """What is secret, known from the first words on."""
+        if self._redactor is None:
+            from ...core.text.redaction import Redactor, secret_values
+
+            given = (
+                (name, text.encode("utf-8", "surrogateescape").decode(_BYTES)) for name, text in os.environ.items()
+            )
+            self._redactor = Redactor(secret_values(given))
+        return self._redactor
+
+    def _write(self, data: bytes) -> None:
+        try:
+            while data:
+                # a block may be larger than a half: then it is cut between its lines, where it has any
+                end = len(data) if len(data) <= self.half else data.rfind(b"\n", 0, self.half) + 1 or self.half
+                self._append(data[:end])
+                data = data[end:]
+        except OSError:
+            pass  # the disk is full, or somebody took the folder away: these lines are lost, the agent goes on
+
+    def _append(self, piece: bytes) -> None:
+        if self.size and self.size + len(piece) > self.half:
+            os.rename(self.path, self.path + ".1")
+            os.close(self.descriptor)
+            self.descriptor = self._open()
+            self.size = 0
+        while piece:
+            written = os.write(self.descriptor, piece)
+            self.size += written
+            piece = piece[written:]
+
+
+def files_of(out: str, err: str, limit: int) -> "tuple[File, File]":
+    """An agent's output and errors."""
+    return (File(out, limit), File(err, limit // 16))
+
+
+def record(files: "Sequence[File | Passed]", argv: "list[str]") -> int:
+    """Run `argv` and write down what it says, its errors in the last of the files; its exit code."""
+    try:
+        child, streams = _started(argv, apart=len(files) > 1)
+    except OSError as error:
+        files[-1].add(f"{argv[0]}: {error.strerror}\n".encode())
+        files[-1].finish()
+        return 127 if isinstance(error, FileNotFoundError) else 126
+    for number in (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP, _signal.SIGQUIT):
+        _signal.signal(number, _signal.SIG_IGN)  # after the start: the agent must hear them
+    said = dict(zip(streams, files, strict=True))
+    watched = select.poll()
+    for stream in streams:
+        os.set_blocking(stream, False)
+        watched.register(stream, select.POLLIN)
+    ended = os.pidfd_open(child) if hasattr(os, "pidfd_open") else -1
+    if ended >= 0:
+        watched.register(ended, select.POLLIN)
+    status = None
+    while status is None and said:
+        for number, _ in watched.poll(None if ended >= 0 else 200):
+            if number == ended:
+                status = os.waitpid(child, 0)[1]
+            elif number in said:
+                _take(number, said)
+                if number not in said:
+                    watched.unregister(number)
+        if status is None and ended < 0:
+            gone, code = os.waitpid(child, os.WNOHANG)
+            status = code if gone else None
+    # what it said last is in the pipes; who still holds them open is not waited for, nor heard for ever
+    for stream in list(said):
+        blocks = LAST_BLOCKS
+        while blocks and _take(stream, said):
+            blocks -= 1
+    for file in files:
+        file.finish()
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1] if status is None else status)
+    return 128 - code if code < 0 else code
+
+
+def _started(argv: "list[str]", apart: bool) -> "tuple[int, list[int]]":
+    """The process that `argv` has become, and what it says: output and errors, in one unless `apart`. OSError."""
+    pipes = [os.pipe() for _ in range(2 if apart else 1)]
+    heard = [(os.POSIX_SPAWN_DUP2, pipes[0][1], 1), (os.POSIX_SPAWN_DUP2, pipes[-1][1], 2)]
+    ignored = [number for number in (_signal.SIGPIPE, getattr(_signal, "SIGXFSZ", None)) if number is not None]
+    try:
+        child = os.posix_spawnp(argv[0], argv, os.environ, file_actions=heard, setsigdef=ignored)
+    finally:
+        for _, tell in pipes:
+            os.close(tell)
+    return child, [told for told, _ in pipes]
+
+
+def _take(stream: int, said: "dict[int, File | Passed]") -> bool:
+    """Read a block; whether there may be more at once, or later. What has ended is said no more."""
+    try:
+        block = os.read(stream, 256 * 1024)
+    except BlockingIOError:
+        return False
+    if block:
+        said[stream].add(block)
+        return True
+    del said[stream]
+    return False

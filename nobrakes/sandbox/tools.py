@@ -1,0 +1,44 @@
+"""The machine's own programs that do what sandbox.inside does, in a fifth of its time: `prlimit` and `env`.
+
+Only util-linux' and GNU's: what is inside their files shows that they are, and that they can do it. Whoever has others,
+or has them elsewhere than every run finds them, takes Python's way.
+"""
+
+import functools
+import resource
+from collections.abc import Iterable
+
+from .closure import Tools
+
+_FOLDER = "/usr/bin"
+_MARKS = {"prlimit": (b"util-linux", b"nproc"), "env": (b"GNU coreutils", b"--default-signal")}
+LIMITS = {
+    "data": resource.RLIMIT_DATA,
+    "nproc": getattr(resource, "RLIMIT_NPROC", resource.RLIMIT_DATA),
+    "fsize": resource.RLIMIT_FSIZE,
+    "nofile": resource.RLIMIT_NOFILE,
+    "cpu": resource.RLIMIT_CPU,
+}
+
+
+def tools(system: Iterable[str]) -> Tools | None:
+    """Those of this machine, for runs that see `system`; None: Python has to do it."""
+    if "/usr" not in system or not _are_known(_FOLDER):
+        return None
+    hard = ((name, resource.getrlimit(which)[1]) for name, which in LIMITS.items())
+    bounded = tuple((name, most) for name, most in hard if most != resource.RLIM_INFINITY)
+    return Tools(f"{_FOLDER}/prlimit", f"{_FOLDER}/env", bounded)
+
+
+@functools.cache
+def _are_known(folder: str) -> bool:
+    """Whether both are there and hold what shows whose they are."""
+    try:
+        for name, marks in _MARKS.items():
+            with open(f"{folder}/{name}", "rb") as file:
+                content = file.read(1 << 20)
+            if not all(mark in content for mark in marks):
+                return False
+    except OSError:
+        return False
+    return True
