@@ -11,12 +11,46 @@ if TYPE_CHECKING:
 _READ: "dict[str, tuple[str, ...]]" = {}
 MOST_READ = 4096
 """So many globs are kept as they were read."""
+_LISTS: "dict[tuple[str, ...], tuple[frozenset[str], list[str], list[tuple[str, ...]]]]" = {}
+_FOLDED: "dict[tuple[str, ...], tuple[str, ...]]" = {}
+MOST_LISTS = 64
+"""So many lists of them: the same few are asked for each path of each change."""
 
 
 def matches(path: str, globs: "Iterable[str]") -> bool:
     """Whether one of the globs covers the repository path."""
+    names, stars, others = _sorted(tuple(globs))
     parts = path.split("/")
-    return any(_covers(segments(glob), 0, parts, 0) for glob in globs)
+    return (
+        not names.isdisjoint(parts)
+        or any(_same(star, part, False) for star in stars for part in parts)
+        or any(_covers(one, 0, parts, 0) for one in others)
+    )
+
+
+def folded(globs: "tuple[str, ...]") -> "tuple[str, ...]":
+    """The globs for paths whose case was folded."""
+    found = _FOLDED.get(globs)
+    if found is None:
+        if len(_FOLDED) >= MOST_LISTS:
+            _FOLDED.clear()
+        found = _FOLDED[globs] = tuple(glob.casefold() for glob in globs)
+    return found
+
+
+def _sorted(globs: "tuple[str, ...]") -> "tuple[frozenset[str], list[str], list[tuple[str, ...]]]":
+    """Names that cover in any folder, the same with stars, and all others, as they are read."""
+    found = _LISTS.get(globs)
+    if found is None:
+        read = [segments(glob) for glob in globs]
+        anywhere = [one[1] for one in read if len(one) == 2 and one[0] == "**" and "**" not in one[1]]
+        names = frozenset(name for name in anywhere if "*" not in name and "?" not in name)
+        stars = [name for name in anywhere if name not in names]
+        others = [one for one in read if not (len(one) == 2 and one[0] == "**" and "**" not in one[1])]
+        if len(_LISTS) >= MOST_LISTS:
+            _LISTS.clear()
+        found = _LISTS[globs] = (names, stars, others)
+    return found
 
 
 def segments(glob: str) -> "tuple[str, ...]":

@@ -9,6 +9,7 @@ import glob
 import os
 import pwd
 import sys
+import time
 from collections.abc import Iterator, Mapping
 
 from .bubblewrap import lies_in
@@ -26,6 +27,12 @@ _TOOLS = "ant* erlang java-*-openjdk* java*-openjdk maven*/logging maven*/m2.con
 """Below /etc, what an installed language or build tool is not whole without; a `settings.xml` may hold passwords."""
 _MARKS = ("pyvenv.cfg", "conda-meta", "libexec", "versions", os.path.join("lib", "node_modules"))
 """What shows that a `bin` or `shims` belongs to an installation whose other folders its programs need."""
+_ASKED = ("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS")
+"""Beside PATH, what of an environment says where something lies."""
+SECONDS = 5.0
+"""A look at the machine holds so long: it takes as much of the CPU as all the rest of a run's start."""
+MOST_SEEN = 16
+_SEEN: dict[tuple[str | None, ...], tuple[float, Machine]] = {}
 TOOLCHAINS = {
     ".rustup": "RUSTUP_HOME",
     ".nvm": "NVM_DIR",
@@ -39,8 +46,19 @@ TOOLCHAINS = {
 
 
 def machine(environment: Mapping[str, str]) -> Machine:
-    """This machine, for programs that are started with this environment."""
+    """This machine, for programs that are started with this environment, as it was a moment ago."""
     home = os.path.realpath(os.path.expanduser("~"))
+    asked = (home, *(environment.get(name) for name in (*_ASKED, "PATH")))
+    now = time.monotonic()
+    seen = _SEEN.get(asked)
+    if seen is None or now - seen[0] > SECONDS:
+        if len(_SEEN) >= MOST_SEEN:
+            _SEEN.clear()
+        seen = _SEEN[asked] = (now, _looked_at(environment, home))
+    return seen[1]
+
+
+def _looked_at(environment: Mapping[str, str], home: str) -> Machine:
     folders = [path for path in SYSTEM if os.path.isdir(path) and not os.path.islink(path)]
     links = tuple((path, os.readlink(path)) for path in SYSTEM if os.path.islink(path))
     system = (*folders, *(f"/etc/{name}" for name in _ETC.split()), *of_tools("/etc"))
@@ -75,7 +93,7 @@ def of_tools(etc: str) -> tuple[str, ...]:
 def _programs(environment: Mapping[str, str]) -> Iterator[str]:
     yield from (sys.prefix, sys.base_prefix, os.path.realpath(sys.base_prefix))
     yield os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"):
+    for name in _ASKED:
         if os.path.isabs(environment.get(name, "")):
             yield environment[name]
     for folder in environment.get("PATH", os.defpath).split(os.pathsep):

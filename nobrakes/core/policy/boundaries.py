@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from ..beads.bead import Role
 from ..checks.test_names import SNAPSHOTS
+from ..globs import folded as folded_globs
 from ..globs import matches
 from .ownership import OWN_FOLDER, is_helper, why_not
 from .shadows import PLANTED, framework, hidden, hides, new_names
@@ -68,7 +69,7 @@ def is_asked(change: Change, boundary: Boundary) -> bool:
         return False
     if change.sections or (change.dependencies and boundary.asks_dependencies):
         return True
-    if matches(folded, (gate.casefold() for gate in (*boundary.gates, *PLANTED))):
+    if matches(folded, folded_globs((*boundary.gates, *PLANTED))):
         return True
     if matches(change.path, boundary.tests):
         return matches(change.path, SNAPSHOTS)

@@ -4,6 +4,7 @@ Pure, and the only such rule: the law (core.policy.boundaries) and the guard
 that advises agents both ask it, so it imports nothing that costs.
 """
 
+from nobrakes.core.globs import folded as folded_globs
 from nobrakes.core.globs import matches
 
 TYPE_CHECKING = False  # importing `typing` or `collections` would cost more than deciding
@@ -50,9 +51,7 @@ def why_not(
     if scaffolding:
         return None
     is_test = matches(path, tests)
-    if not is_helper(role, path, tests) and matches(
-        folded, [gate.casefold() for gate in gates]
-    ):  # `makefile` goes before `Makefile`
+    if not is_helper(role, path, tests) and matches(folded, folded_globs(tuple(gates))):  # `makefile` goes first
         return GATE
     if role == WRITER and not is_test:
         return ONLY_TESTS

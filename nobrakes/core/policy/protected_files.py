@@ -15,6 +15,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from ..checks.contract import Check
 from ..checks.runner_files import SETTINGS, taken_up
@@ -46,8 +47,13 @@ SOURCES = (
 
 def sources(checks: Sequence[Check]) -> tuple[str, ...]:
     """The paths whose texts `named` wants."""
+    return _within(_folders(checks))
+
+
+@lru_cache(maxsize=16)
+def _within(folders: tuple[str, ...]) -> tuple[str, ...]:
     names = dict.fromkeys((*SOURCES, *SETTINGS))
-    return tuple(posixpath.join(folder, name) for folder in _folders(checks) for name in names)
+    return tuple(posixpath.join(folder, name) for folder in folders for name in names)
 
 
 def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None = None) -> frozenset[str]:
@@ -56,14 +62,16 @@ def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None =
     for check in checks:
         found.update(_of_command(check.command, check.directory))
     commands = [setup, *(check.command for check in checks)]
+    known = texts or {}
     for folder in _folders(checks):
-        for name in SOURCES:
-            text = (texts or {}).get(posixpath.join(folder, name), "")
+        for name in SOURCES if known else ():
+            text = known.get(posixpath.join(folder, name), "")
             for line in _lines(name, text, commands):
                 found.update(_of_command(line, folder))
-        for name in SETTINGS:
+        for name in SETTINGS if known else ():
             path = posixpath.join(folder, name)
-            found.update(taken_up(path, (texts or {}).get(path, "")))
+            if text := known.get(path, ""):
+                found.update(taken_up(path, text))
     return frozenset(found)
 
 

@@ -9,6 +9,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from math import log2
 from typing import NamedTuple
 
@@ -79,10 +80,7 @@ class Redactor:
     """Blacks out a text that comes piece by piece; a piece ends where a line does, or at `cut`."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        known = {value for value in values if len(value) >= SHORTEST}
-        known |= {value.replace("/", "\\/") for value in known}  # as some JSON has it
-        words = "|".join(re.escape(value) for value in sorted(known, key=lambda v: (-len(v), v)))
-        self._values = re.compile(words) if words else None
+        self._values = _pattern(frozenset(values))
         self._left = 0
         self._strange = 0
 
@@ -141,6 +139,15 @@ class Redactor:
         if self._strange > STRANGE_LINES:
             self._left = 0
         return black
+
+
+@lru_cache(maxsize=16)
+def _pattern(values: frozenset[str]) -> "re.Pattern[str] | None":
+    """What finds the values; None: none is long enough."""
+    known = {value for value in values if len(value) >= SHORTEST}
+    known |= {value.replace("/", "\\/") for value in known}  # as some JSON has it
+    words = "|".join(re.escape(value) for value in sorted(known, key=lambda v: (-len(v), v)))
+    return re.compile(words) if words else None
 
 
 def _blocks(text: str) -> Iterator["re.Match[str]"]:

@@ -19,12 +19,21 @@ KEPT = 4
 """So many runs of the same tree and checks are remembered."""
 
 Proof = dict[str, Any]
+_LAST: list[tuple[Ports, frozenset[str]]] = []
 
 
 def clean(ports: Ports, text: str) -> str:
     """The text without what is secret in it."""
-    values = secret_values([*ports.credentials.items(), *ports.environment.items()])
-    return redact(text, values).encode("utf-8", "replace").decode()
+    return redact(text, _values(ports)).encode("utf-8", "replace").decode() if text else ""
+
+
+def _values(ports: Ports) -> frozenset[str]:
+    """What is secret in this daemon's environment, which stays as it is: asked for each text that is kept."""
+    last = _LAST[0] if _LAST else None
+    if last is None or last[0] is not ports:
+        last = (ports, secret_values([*ports.credentials.items(), *ports.environment.items()]))
+        _LAST[:] = [last]
+    return last[1]
 
 
 def without_secrets(ports: Ports, result: CheckResult) -> CheckResult:

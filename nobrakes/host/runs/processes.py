@@ -22,7 +22,7 @@ from ..system.process import Process
 from . import activity, endings, wrapper
 from .exits import Exits
 from .outputs import Outputs
-from .reaper import Reaper, adopts_orphans
+from .reaper import PATIENCE, Reaper, adopts_orphans
 from .run_tree import HOME_MARKER, RUN_MARKER, Tree, members, send
 from .spawning import Child, Spawner
 
@@ -47,6 +47,7 @@ class LocalProcesses(Outputs):
         self._leaving: list[Child] = []
         self._folders: dict[str, str] = {}
         self._sessions: set[int] = set()
+        self._past: dict[int, float] = {}
         self._below_us: set[str] = set()
         self._known: dict[str, frozenset[tuple[int, int]]] = {}
         self._umask = os.umask(0o077)
@@ -208,6 +209,8 @@ class LocalProcesses(Outputs):
         """Nothing of the run lives any more. Until here a dead wrapper keeps its session's id from being given away."""
         self._folders.pop(run.id, None)
         self._sessions.discard(run.pid or 0)
+        if run.pid:
+            self._past[run.pid] = time.monotonic()
         self._below_us.discard(run.id)
         self._known.pop(run.id, None)
         child = self._wrappers.pop(run.id, None)
@@ -219,7 +222,11 @@ class LocalProcesses(Outputs):
         """Collect the wrappers that nobody needs any more, and the orphans that were left to this process."""
         self._leaving = [child for child in self._leaving if not child.over()]
         mine = {child.pid for child in (*self._wrappers.values(), *self._leaving)}
-        self._reaper.collect(self._sessions, mine)
+        oldest = time.monotonic() - PATIENCE
+        while self._past and next(iter(self._past.values())) < oldest:
+            del self._past[next(iter(self._past))]
+        # what dies with a run, as its sandbox does, comes to us a moment after it
+        self._reaper.collect(self._sessions | self._past.keys(), mine)
 
     def terminate(self, run: Run) -> None:
         """TERM to the whole tree; what was stopped is continued, so that it can hear it.

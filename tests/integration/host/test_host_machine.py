@@ -132,6 +132,42 @@ def test_orphans_are_collected_and_nobody_s_child_is_stolen() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+LEFT = """
+import os, sys, time
+from nobrakes.core.beads.attempt import Run, RunKind
+from nobrakes.host.runs.processes import LocalProcesses
+from nobrakes.host.runs.reaper import become_subreaper
+from nobrakes.host.system import proctable
+from nobrakes.ports import Command, Step
+place = sys.argv[1]
+assert become_subreaper()
+processes = LocalProcesses(place + "/wake")
+def zombies():
+    found = (proctable.look(pid) for pid in proctable.children(os.getpid()))
+    return [one for one in found if one is not None and not one.running]
+began = time.monotonic()
+for number in range(8):
+    leaves = ("sh", "-c", "sleep 0.05 </dev/null >/dev/null 2>&1 & exit 0")
+    command = Command(f"{place}/runs/{number}-1", place, {"PATH": os.environ["PATH"]}, (Step("step", leaves),))
+    born = processes.start(f"{number}-1", command)
+    run = Run(f"{number}-1", 1, RunKind.AGENT, 0.0, pid=born.pid, born=born.mark)
+    while processes.alive(run):
+        time.sleep(0.005)
+while zombies():
+    assert time.monotonic() - began < 20, zombies()
+    processes.alive(run)
+    time.sleep(0.05)
+print("none", os.getpid() in proctable.everything())
+"""
+
+
+@pytest.mark.skipif(not proctable.LINUX, reason="subreapers are Linux's")
+def test_what_dies_a_moment_after_its_run_is_collected_at_once(tmp_path: Path) -> None:
+    (tmp_path / "wake").mkdir()
+    done = subprocess.run([sys.executable, "-c", LEFT, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.stdout == "none True\n", done.stderr
+
+
 @pytest.mark.skipif(not proctable.LINUX, reason="zombies are read from /proc")
 def test_an_old_zombie_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nobrakes.host.runs.reaper.PATIENCE", -1.0)

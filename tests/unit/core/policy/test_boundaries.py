@@ -1,10 +1,13 @@
 """Agents cannot escape: what each role may change, checked on the tree that it hands in."""
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nobrakes.config.settings import Config
+from nobrakes.core import globs as globs_module
 from nobrakes.core.beads.bead import Role
 from nobrakes.core.globs import matches
 from nobrakes.core.policy.boundaries import GITLINK, SYMLINK, Boundary, Change, gate_changes, may_write, violations
@@ -176,3 +179,18 @@ def test_a_link_that_is_let_through_ends_inside(path: str, parts: list[str]) -> 
             elif part != ".":
                 where.append(part)
         assert where[:1] != [".git"]
+
+
+def test_a_list_of_globs_covers_what_one_of_them_does():
+    names = ("a", "ab", "b.py", "conftest.py", "test_a.py", "src", "x")
+    patterns = (*names, "*.py", "test_*", "a*b", "?b", "**", "a?*", "*")
+    drawn = random.Random(7)
+    for _ in range(4000):
+        path = "/".join(drawn.choice(names) for _ in range(drawn.randint(1, 4)))
+        globs = [
+            drawn.choice(("", "/")) + "/".join(drawn.choice(patterns) for _ in range(drawn.randint(1, 3)))
+            for _ in range(drawn.randint(0, 4))
+        ]
+        each = [globs_module._covers(globs_module.segments(glob), 0, path.split("/"), 0) for glob in globs]
+        assert matches(path, globs) == any(each), (path, globs)
+        assert matches(path.upper().casefold(), globs_module.folded(tuple(globs))) == any(each)
