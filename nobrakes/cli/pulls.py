@@ -58,14 +58,19 @@ def show(bead: Bead) -> Output:
 
 
 def view(bead: Bead) -> Output:
-    """Show a bead's pull request in the browser.
+    """Show a bead's pull request in the browser; where it waits for your word, let it be pushed and opened.
 
     Example: nobrakes pr open shop-3
     """
     from ..operations import pulls as operations
     from ..operations.browser import open_address
+    from ..operations.daemons import running
 
-    with looked_at() as app:
+    with opened() as app:
+        app.store.bead(bead)
+        if operations.may_open(app.store, app.paths, bead):
+            when = "now" if running(app.paths) is not None else "by the next `nobrakes run`"
+            return said({"bead": bead, "url": ""}, f"{bead} is pushed, and its pull request opened, {when}")
         address = operations.address(app.store, bead)
     open_address(address)
     return said({"bead": bead, "url": address}, one_line(address))

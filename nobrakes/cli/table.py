@@ -130,7 +130,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("providers", "providers:providers", BREAKER, "Which providers refuse; what was spent.", changes=True),
     Entry("pr list", "pulls:show_all", BREAKER, "The pull requests that wait for people."),
     Entry("pr show", "pulls:show", BREAKER, "A bead's pull request."),
-    Entry("pr open", "pulls:view", BREAKER, "Show a bead's pull request in the browser."),
+    Entry("pr open", "pulls:view", BREAKER, "Let a pull request be opened; show it in the browser.", changes=True),
     Entry("pr sync", "pulls:sync", BREAKER, "Look at all pull requests now.", changes=True),
     Entry("machine", "machine:machine", BREAKER, "What all your repositories may do together.", changes=True),
     Entry("doctor", "maintenance:doctor", BREAKER, "Look for what is broken, and mend what can be mended."),

@@ -15,12 +15,13 @@ class FeatureSettings(Section):
 
     unit: Literal["bead", "epic"] | None = None
     branch: Annotated[str, Branch()] | None = None
+    push: bool | None = None
 
     def said(self) -> "Said":
         """The same as core reads it."""
         from ..core.pulls.ways import Said
 
-        return Said(self.unit, self.branch)
+        return Said(self.unit, self.branch, self.push)
 
 
 Features = Mapping[Annotated[str, BeadId()], FeatureSettings]

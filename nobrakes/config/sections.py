@@ -70,6 +70,7 @@ class ReviewSettings(Section):
     canary_hours: Annotated[float, Rule(ge=0)] = 24.0
     land: Literal["local", "remote", "pull_request"] = "local"
     unit: Literal["bead", "epic"] = "bead"
+    push: bool = True
     features: Features = field(default_factory=dict)
     diverged: Literal["merge", "rebase"] = "merge"
     remote: Annotated[str, Rule(min_length=1), Branch()] = "origin"
@@ -108,7 +109,9 @@ class ReviewSettings(Section):
         """How work gets to people, as core reads it."""
         from ..core.pulls.ways import Rules as WayRules
 
-        return WayRules(self.by_request, self.unit, {epic: one.said() for epic, one in self.features.items()})
+        return WayRules(
+            self.by_request, self.unit, self.push, {epic: one.said() for epic, one in self.features.items()}
+        )
 
     def mistakes(self, main: str, pattern: str) -> list[str]:
         """What does not fit together, each with its key below `review`; `pattern`: how branches of beads are named."""

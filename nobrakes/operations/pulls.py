@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from ..core.errors import NotAllowed
-from ..core.pulls.pull import ASKED
+from ..core.pulls.pull import ASKED, word
 from ..core.pulls.shown import RequestView, view
+from ..core.review.journal import Journal, Step
 from .waking import wake
 
 if TYPE_CHECKING:
@@ -33,6 +34,22 @@ def address(store: "Store", bead: str) -> str:
     if not found.page:
         raise NotAllowed(f"the request of {bead} has no page: it is the branch {found.branch}", "Look for it there.")
     return found.page
+
+
+def may_open(store: "Store", paths: "Paths", bead: str) -> bool:
+    """Let the work of the bead be pushed that waits for a person's word; False: none does, and nothing was written."""
+    found = store.pull(bead)
+    if found is not None and found.waits:
+        return False
+    review = next((one for one in store.reviewing() if one.bead == bead), None)
+    journal = Journal.of(review.data) if review is not None else None
+    if journal is None or journal.step is not Step.PULL_REQUEST:
+        return False
+    with store.together():
+        store.set_setting(word(bead), journal.head)
+        store.set_setting(ASKED, repr(store.now()))
+    wake(paths)
+    return True
 
 
 def sync(store: "Store", config: "Config", paths: "Paths") -> int:

@@ -374,7 +374,7 @@ NOT_HERE: Mapping[str, str] = {
     "init": "It writes what a shell runs later: nobrakes init in the repository.",
     **dict.fromkeys(("config set", "config unset"), "What a shell runs is edited at a terminal: nobrakes config."),
     **dict.fromkeys(("shape", "reshape"), "It talks in a terminal. A session plans with you in a page."),
-    "pr sync": "The daemon looks at requests when they are due: nobrakes pr sync in a terminal.",
+    **dict.fromkeys(("pr open", "pr sync"), "Your word, or a look before it is due: nobrakes pr in a terminal."),
     "take": "It makes a worktree where you work: nobrakes take BEAD in a terminal.",
     "hand-in": "It reads a folder or a branch of yours: nobrakes hand-in BEAD in a terminal.",
     "run": "It works in the foreground of a terminal: nobrakes run. A page starts the daemon.",

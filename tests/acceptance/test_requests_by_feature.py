@@ -144,3 +144,67 @@ def test_a_hostile_name_stops_before_anything_is_done(team: Team, name: str) -> 
     says(team, "[review.features.shop]", 'unit = "epic"', f'branch = "{name}"')
     said = team.nobrakes("run", expect=None)
     assert said.returncode and "review.features.shop" in said.stderr and not team.hub.calls, said
+
+
+def test_nothing_is_pushed_before_a_person_says_so_and_each_work_needs_a_word(team: Team) -> None:
+    says(team, "[review.features.shop]", 'unit = "epic"', "push = false")
+    shop = feature(team, "shop")
+    team.add("alone")
+    refused = team.nobrakes("pr", "open", "shop", expect=17)
+    assert "has no pull request" in refused.stderr, "it has passed nothing yet"
+    said = team.run_on()
+    assert list(heads(team)) == ["task/bead-alone"], "what is in no such feature goes on"
+    assert team.waits() and "nobrakes pr open shop" in said and "nobrakes pr open shop" in " ".join(team.waits()), said
+    assert "feature/shop" not in team.hub.git("for-each-ref", "--format=%(refname:short)")
+    team.run_on()
+    assert len(team.hub.pulls) == 1 and team.status("shop") == "reviewing"
+    assert team.ask("pr", "open", "shop") == {"bead": "shop", "url": ""}
+    with team.running() as run:  # a crash between the word and the request
+
+        def at(call: str) -> None:
+            if call.startswith("POST") and "/pulls" in call:
+                os.kill(run.pid, signal.SIGKILL)
+
+        team.hub.before = at
+        until(lambda: run.poll() is not None)
+    team.hub.before = lambda call: None
+    team.run_on()
+    assert len(team.hub.pulls) == 2 and set(heads(team)) == {"task/bead-alone", "feature/shop"}
+    number = heads(team)["feature/shop"]
+    team.hub.comment(number, "ann", "Name it better.", "src/shop-1", 1)
+    team.does("shop-mend-1", "echo better >src/shop-1; commit Mend")
+    team.run_on()
+    assert team.hub.git("show", "feature/shop:src/shop-1") == "better", "the same request needs no other word"
+    assert team.ask("pr", "open", "shop")["url"].endswith(f"/{number}")
+    team.hub.merge(number)
+    team.run_on()
+    assert {team.status(bead) for bead in ("shop", *shop)} == {"done"}
+    team.nobrakes("verify")
+
+
+def test_a_word_holds_for_the_work_that_it_was_given_for(team: Team) -> None:
+    team.configure("poll_seconds = 1", "poll_seconds = 1\npush = false")
+    team.add("one")
+    team.run_on()
+    assert not team.hub.pulls and "bead-one" not in team.hub.git("for-each-ref")
+    team.nobrakes("pr", "open", "one")
+    team.run_on()
+    team.nobrakes("cancel", "one")
+    team.run_on()
+    assert not heads(team)
+    team.does("one", "mkdir -p src; echo anew >src/one; commit Anew")
+    team.nobrakes("reopen", "one")
+    team.run_on()
+    assert len(team.turns("one")) == 2 and team.status("one") == "reviewing"
+    assert len(team.hub.pulls) == 1, "other work waits for another word"
+    team.nobrakes("pr", "open", "one")
+    team.run_on()
+    assert len(team.hub.pulls) == 2
+
+
+def test_an_agent_gives_no_word(team: Team) -> None:
+    says(team, "[review.features.shop]", 'unit = "epic"', "push = false")
+    feature(team, "shop")
+    team.does("shop-2", 'nobrakes pr open shop >"$BOOK/said" 2>&1; echo x >src/shop-2; commit Two')
+    team.run_on()
+    assert not team.hub.pulls and "agent" in (team.book / "said").read_text(), (team.book / "said").read_text()

@@ -15,6 +15,11 @@ ASKED = "pulls_asked_at"
 """The setting: when a person asked to look at all requests at once."""
 
 
+def word(bead: str) -> str:
+    """The setting: the work of the bead, by its head, that a person said may be pushed."""
+    return f"pull_word {bead}"
+
+
 class PullState(StrEnum):
     """Where a request is."""
 

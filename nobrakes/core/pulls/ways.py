@@ -18,6 +18,7 @@ class Said:
 
     unit: str | None = None
     branch: str | None = None
+    push: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Rules:
 
     by_request: bool
     unit: str
+    push: bool = True
     features: Mapping[str, Said] = field(default_factory=dict)
 
 
@@ -33,20 +35,25 @@ class Rules:
 class Way:
     """How one bead's work gets to people.
 
-    `epic`: on whose branch it lands, empty: on main; `branch`: that of its request at the code host.
+    `epic`: on whose branch it lands, empty: on main; `branch`: that of its request at the code host; `push`: whether it
+    is pushed without a person's word.
     """
 
     epic: str
     branch: str
+    push: bool = True
 
 
 def way(bead: Bead, above: Sequence[str], rules: Rules, is_begun: bool = False) -> Way:
     """How the bead's work goes; `above` are the epics that it lies in, the nearest first."""
     is_epic = bead.type is BeadType.EPIC
     around = (bead.id, *above) if is_epic else tuple(above)
+    pushes = (rules.features[one].push for one in around if one in rules.features)
+    push = next((one for one in pushes if one is not None), rules.push)
     own = rules.features.get(bead.id) if is_epic else None
     together = rules.by_request and (unit_of(around, rules) == "epic" or is_begun)
-    return Way(bead.epic or "" if together and not is_epic else "", (own and own.branch) or request_branch(bead))
+    epic = bead.epic or "" if together and not is_epic else ""
+    return Way(epic, (own and own.branch) or request_branch(bead), push)
 
 
 def unit_of(around: Sequence[str], rules: Rules) -> str:

@@ -23,7 +23,7 @@ from ...core.idle import look_again, may_pass
 from ...core.pulls import disputes, happened, life
 from ...core.pulls.happened import Happening
 from ...core.pulls.life import Turn
-from ...core.pulls.pull import ASKED, PullRequest, PullState, Seen
+from ...core.pulls.pull import ASKED, PullRequest, PullState, Seen, word
 from ...core.review.journal import Journal, Step
 from ...core.review.machine import Fact
 from ...ports import Notice
@@ -123,15 +123,16 @@ class PullSteps:
         if pull is not None and self._is_cut_off(pull):
             return self._merged(attempt, pull)
         if pull is None or not pull.waits:
-            held = self._held_back(bead.id)
+            way = way_of(self.ports.store, self.ports.config().review, bead)
+            held = "" if way.push else self._unsaid(bead.id, journal)
+            held = held or self._held_back(bead.id)
             if held:
                 self._held.add(attempt)
                 return self._waits(
                     context, journal, None, Seen(trouble=held, wait=_wait(self.ports), needs_person=True)
                 )
             heard = pull.heard if pull is not None else ()
-            branch = way_of(self.ports.store, self.ports.config().review, bead).branch
-            pull = PullRequest(bead.id, branch=branch, heard=heard, opened_at=self.ports.store.now())
+            pull = PullRequest(bead.id, branch=way.branch, heard=heard, opened_at=self.ports.store.now())
         if not self._beside.is_pending(name):
             adopted = self._adopted(journal, pull)
             if adopted is not None:
@@ -188,6 +189,12 @@ class PullSteps:
     def _pulls(self) -> PullPorts:
         assert self.ports.pulls is not None, "who lands by requests has a host"
         return self.ports.pulls
+
+    def _unsaid(self, bead: str, journal: Journal) -> str:
+        """Why this work is not pushed; empty: a person said that it may be."""
+        if self.ports.store.setting(word(bead)) == journal.head:
+            return ""
+        return f"nothing is pushed, and no pull request opened, before you say `nobrakes pr open {bead}`"
 
     def _held_back(self, bead: str) -> str:
         """Why no new request is opened now; empty: it is."""

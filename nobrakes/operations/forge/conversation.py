@@ -49,7 +49,7 @@ _CHANGING = (
     "notify test", "notify secret", "web", "take", "hand-in", "forge new", "forge edit", "forge change",
     "forge discuss", "forge pause", "forge resume", "forge cancel", "forge archive", "forge rollback",
     "forge sign-off", "forge checkpoint", "project new", "project use", "project archive",
-    "project run", "project schedule", "project continue", "relay", "mcp client", "pr sync",
+    "project run", "project schedule", "project continue", "relay", "mcp client", "pr open", "pr sync",
 )  # fmt: skip
 _ASKED = (*(f"{words}:*" for words in _CHANGING), "commit-strategy *-y*", "commit-strategy *--drop*")
 """Asked even where the human's own settings allow every command: it changes what is live, or starts work."""

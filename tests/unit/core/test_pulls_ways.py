@@ -26,21 +26,26 @@ def test_what_no_feature_says_is_as_in_the_whole_repository() -> None:
 
 @pytest.mark.parametrize("whole", ["bead", "epic"])
 def test_the_nearest_epic_that_says_something_is_heard(whole: str) -> None:
-    outer = Rules(True, whole, {"shop": Said(unit="epic")})
-    both = Rules(True, whole, {"shop": Said(unit="epic"), "cart": Said(unit="bead")})
-    silent = Rules(True, whole, {"shop": Said(unit="epic"), "cart": Said(branch="feature/x")})
+    outer = Rules(True, whole, features={"shop": Said(unit="epic")})
+    both = Rules(True, whole, features={"shop": Said(unit="epic"), "cart": Said(unit="bead")})
+    silent = Rules(True, whole, features={"shop": Said(unit="epic"), "cart": Said(branch="feature/x")})
     assert [lands(STEP, rules) for rules in (outer, both, silent)] == ["cart", "", "cart"]
     assert unit_of([], outer) == whole == unit_of(["other"], outer)
 
 
 def test_what_has_begun_on_an_epics_branch_ends_there() -> None:
-    rules = Rules(True, "epic", {"cart": Said(unit="bead")})
+    rules = Rules(True, "epic", features={"cart": Said(unit="bead")})
     assert (lands(STEP, rules), lands(STEP, rules, is_begun=True)) == ("", "cart")
     assert lands(CART, rules, is_begun=True) == "", "the request of an epic is for main"
     assert lands(STEP, Rules(False, "bead"), is_begun=True) == ""
 
 
 def test_the_branch_is_that_of_the_epics_own_request() -> None:
-    rules = Rules(True, "epic", {"shop": Said(branch="feature/checkout"), "step": Said(branch="x")})
+    rules = Rules(True, "epic", features={"shop": Said(branch="feature/checkout"), "step": Said(branch="x")})
     named = {one.id: way(one, ABOVE[one.id], rules).branch for one in (SHOP, CART, STEP)}
     assert named == {"shop": "feature/checkout", "cart": "feature/cart", "step": "task/bead-step"}
+
+
+def test_whether_it_is_pushed_without_a_word_is_said_by_the_nearest() -> None:
+    rules = Rules(True, "bead", False, {"shop": Said(push=True), "cart": Said(unit="epic")})
+    assert [way(one, ABOVE[one.id], rules).push for one in (SHOP, CART, STEP, ALONE)] == [True, True, True, False]
