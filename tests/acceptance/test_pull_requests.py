@@ -356,6 +356,48 @@ def test_a_request_whose_bead_is_given_up_is_closed_and_its_work_is_kept(team: T
     assert [pull["state"] for pull in team.hub.pulls] == ["closed", "open"], "its work comes back, as a new request"
 
 
+def test_a_request_whose_bead_a_person_did_by_hand_is_closed_and_holds_nothing_up(team: Team) -> None:
+    team.configure("poll_seconds = 1", "poll_seconds = 1\nmax_open = 1")
+    team.add("one")
+    team.run_on()
+    team.nobrakes("done", "one")
+    team.add("two")
+    team.run_on()
+    assert [pull["state"] for pull in team.hub.pulls] == ["closed", "open"]
+    shown = team.ask("pr", "show", "one")
+    assert (shown["state"], shown["says"]) == ("closed", "its bead was done without it")
+    assert "pull request #1" not in team.nobrakes("doctor", expect=None).stdout
+    team.add("three")
+    team.hub.merge(2)
+    team.nobrakes("done", "two")
+    team.run_on()
+    assert team.hub.pull(3)["state"] == "open" and team.ask("pr", "show", "two")["state"] == "merged"
+    assert "pull request #2" not in team.nobrakes("doctor", expect=None).stdout
+
+
+def test_a_request_whose_bead_waits_for_a_decision_counts_and_it_is_said(team: Team) -> None:
+    team.configure("poll_seconds = 1", "poll_seconds = 1\nmax_open = 2")
+    for bead in ("one", "two"):
+        team.does(bead, f'echo {bead} >shared; commit "Mine"')
+    team.add("one", "two")
+    team.run_on()
+    team.hub.merge(1)
+    team.configure("max_open = 2", "max_open = 1")
+    team.run_on()
+    team.run_on()
+    assert [row["type"] for row in team.open()] == ["conflict"] and len(team.hub.open_ones()) == 1
+    team.add("three")
+    team.run_on()
+    (waits,) = team.waits()
+    assert waits == (
+        "1 pull request waits for people, and no more are opened (review.max_open = 1); the bead of 1 of them waits "
+        "for your decision: nobrakes escalations"
+    )
+    team.nobrakes("cancel", team.open()[0]["bead"])
+    team.run_on()
+    assert [pull["state"] for pull in team.hub.pulls][1:] == ["closed", "open"]
+
+
 def test_a_request_that_people_close_is_a_persons_matter(team: Team) -> None:
     team.add("one")
     team.run_on()

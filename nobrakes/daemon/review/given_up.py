@@ -1,14 +1,15 @@
-"""Requests whose bead a person gave up: they are closed at the code host, and what was pushed is kept.
+"""Requests whose bead a person gave up, or that is done without them: they are closed at the code host, and what was
+pushed is kept.
 
 1. It is tried once in the life of a daemon, beside the loop. What is left, doctor names.
-2. One that people merged meanwhile stays as it is.
-3. One that was opened, and that nobody had heard of before the bead was given up, is looked for as its review would.
+2. One that people merged meanwhile stays as it is, and where its bead is done, that is how it ended.
+3. One that was opened, and that nobody had heard of before the bead was over, is looked for as its review would.
 """
 
 from collections.abc import Collection
 from dataclasses import replace
 
-from ...core.beads.bead import Status
+from ...core.beads.bead import CLOSED, Status
 from ...core.errors import HostRefused, HostUnavailable
 from ...core.pulls.pull import PullRequest, PullState
 from ...core.pulls.text import mark
@@ -35,17 +36,18 @@ class GivenUp:
         for _, closed in self._beside.settle(()):
             now = store.pull(closed.bead)
             is_it = now is not None and now.number in (0, closed.number) and now.head == closed.head
-            if closed.state is PullState.CLOSED and is_it:
+            if closed.state in (PullState.CLOSED, PullState.MERGED) and is_it:
                 store.save_pull(closed)
         for pull in store.pulls():
             key = pull.bead, pull.number
-            if key in self._tried or store.bead(pull.bead).status is not Status.CANCELLED:
+            status = store.bead(pull.bead).status
+            if key in self._tried or status not in CLOSED:
                 continue
             self._tried.add(key)
             branches.archive(self.ports, pull.bead)
-            self._begin(host, pull, branches.pushed(self.ports, pull.bead))
+            self._begin(host, pull, branches.pushed(self.ports, pull.bead), status is Status.DONE)
 
-    def _begin(self, host: CodeHost, pull: PullRequest, ours: Collection[str]) -> None:
+    def _begin(self, host: CodeHost, pull: PullRequest, ours: Collection[str], is_done: bool) -> None:
         def close() -> PullRequest:
             try:
                 host.ready()
@@ -53,12 +55,15 @@ class GivenUp:
                 if not number:  # it may be on its way: who opens it hears of it, and it is closed then
                     return pull
                 host.close(number)
-                state = host.look(number).state
+                told = host.look(number)
             except (HostUnavailable, HostRefused):
                 return pull
-            if state is not PullState.CLOSED:
+            if told.state is PullState.MERGED and is_done:
+                return replace(pull, state=told.state, number=number, merged_as=told.merged_as, says="merged")
+            if told.state is not PullState.CLOSED:
                 return pull
-            return replace(pull, state=state, number=number, says="its bead was given up")
+            why = "its bead was done without it" if is_done else "its bead was given up"
+            return replace(pull, state=told.state, number=number, says=why)
 
         self._beside.begin(_NOBODY, f"pull close {pull.bead}", close)
 

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from ...core.beads.attempt import Attempt
-from ...core.beads.bead import CLOSED, Role
+from ...core.beads.bead import CLOSED, Role, Status
 from ...core.beads.events import Event
 from ...core.beads.outcomes import Outcome
 from ...core.errors import NobrakesError
@@ -202,10 +202,13 @@ class PullSteps:
         tip = store.setting(FROZEN)
         if tip is not None:
             return f"{self._pulls.base} is red at {tip[:12]}, and no request is opened before it is green again"
-        others = [one for one in store.pulls() if one.bead != bead and store.bead(one.bead).status not in CLOSED]
-        if len(others) >= most:
-            return f"{len(others)} pull requests wait for people, and no more are opened (review.max_open = {most})"
-        return ""
+        others = [store.bead(one.bead).status for one in store.pulls() if one.bead != bead]
+        asked, count = others.count(Status.ESCALATED), sum(one not in CLOSED for one in others)
+        if count < most:
+            return ""
+        wait = "1 pull request waits" if count == 1 else f"{count} pull requests wait"
+        why = f"{wait} for people, and no more are opened (review.max_open = {most})"
+        return f"{why}; the bead of {asked} of them waits for your decision: nobrakes escalations" if asked else why
 
     def _adopted(self, journal: Journal, pull: PullRequest) -> Report | None:
         """A request that is there already stays as it is, where it brings what this review proved."""
