@@ -5,6 +5,7 @@ It knows neither requests, nor checks, nor reviews, and says so; what is merged 
 
 from collections.abc import Sequence
 
+from ..core.errors import HostRefused
 from ..core.pulls.pull import HostCheck, PullState, Remark, Told
 from ..ports.codehosts import Wanted
 
@@ -42,7 +43,8 @@ class PlainGit:
         """Nobody there knows what a branch is for."""
 
     def auto_merge(self, number: int, head: str) -> None:
-        """Nobody there merges by itself."""
+        """HostRefused: nobody there merges by itself."""
+        raise HostRefused("git alone merges nothing by itself")
 
     def close(self, number: int) -> None:
         """The branch stays: it is somebody's to look at."""

@@ -633,6 +633,20 @@ def test_with_plain_git_a_branch_is_pushed_and_the_base_says_what_is_merged(team
     team.nobrakes("verify")
 
 
+def test_with_plain_git_it_is_said_that_nothing_merges_by_itself(team: Team) -> None:
+    team.configure(f'code_host_repository = "{team.hub.host}/team/thing"', 'code_host = "git"\npull_auto_merge = true')
+    team.add("one")
+    team.run_on()
+    for words in (team.nobrakes("pr", "show", "one").stdout, *team.waits()):
+        assert "people to merge it: git alone merges nothing by itself (review.pull_auto_merge)" in words, words
+    assert "git alone merges no request by itself" in team.nobrakes("doctor", expect=None).stdout
+    team.configure("pull_auto_merge = true", "pull_auto_merge = false")
+    team.nobrakes("pr", "sync")
+    team.run_on()
+    assert "git alone merges" not in team.nobrakes("pr", "show", "one").stdout
+    assert "merges no request" not in team.nobrakes("doctor", expect=None).stdout
+
+
 def test_a_bead_that_is_done_again_has_a_request_of_its_own(team: Team) -> None:
     team.add("one")
     team.run_on()

@@ -64,8 +64,8 @@ def news(remarks: Sequence[Remark], pull: PullRequest) -> list[Remark]:
     return [one for one in remarks if one.key not in pull.heard and not one.approves]
 
 
-def waits_for(seen: Seen, pull: PullRequest) -> str:
-    """What the request waits for, in words."""
+def waits_for(seen: Seen, pull: PullRequest, by_itself: bool = False) -> str:
+    """What the request waits for, in words. `by_itself`: it is to be merged so, and where it is nobody can."""
     if seen.trouble:
         return seen.trouble
     told = seen.told
@@ -77,7 +77,9 @@ def waits_for(seen: Seen, pull: PullRequest) -> str:
     open_ones = running(seen.checks)
     if open_ones:
         return f"{where} waits for its checks: {', '.join(clean(one.name)[:40] for one in open_ones[:_SHOWN])}"
-    return f"{where} waits for {'the host to merge it by itself' if told.auto_merge else 'people to merge it'}"
+    who = "the host to merge it by itself" if told.auto_merge else "people to merge it"
+    but = ": git alone merges nothing by itself (review.pull_auto_merge)" if by_itself else ""
+    return f"{where} waits for {who}{but}"
 
 
 def log_of_red(seen: Seen, pull: PullRequest) -> str:

@@ -103,7 +103,7 @@ def _merges_itself(order: Order, ports: PullPorts, told: Told) -> Told:
         ports.host.auto_merge(told.number, order.head)
     except HostRefused:
         return told
-    return replace(told, auto_merge=ports.host.tells)
+    return replace(told, auto_merge=True)
 
 
 def _looked(order: Order, ports: PullPorts, told: Told) -> Seen:

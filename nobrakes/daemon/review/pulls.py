@@ -246,7 +246,7 @@ class PullSteps:
             state = PullState.OPEN if told.state is PullState.MERGED else told.state  # until its commit is here
             pull = replace(pull, state=state, number=told.number, url=clean(self.ports, told.url))
             pull = replace(pull, text=seen.text or pull.text, merged_as=told.merged_as)
-        says = clean(self.ports, life.waits_for(seen, pull))
+        says = self._waits_for(seen, pull)
         pull = replace(happened.kept(pull, seen), says=says, looked_at=store.now())
         pull = self._save(context.attempt.id, *happened.happened(pull, seen))
         if seen.trouble:
@@ -319,10 +319,14 @@ class PullSteps:
 
     # --- waiting ---------------------------------------------------------------------------------
 
+    def _waits_for(self, seen: Seen, pull: PullRequest) -> str:
+        cannot = self.ports.config().review.pull_auto_merge and not self._pulls.host.tells
+        return clean(self.ports, life.waits_for(seen, pull, by_itself=cannot))
+
     def _waits(self, context: ReviewContext, journal: Journal, pull: PullRequest | None, seen: Seen) -> Report:
         """The review waits; a person is told once for each reason."""
         now, bead = self.ports.store.now(), context.attempt.bead
-        reason = clean(self.ports, life.waits_for(seen, pull or PullRequest(bead)))
+        reason = self._waits_for(seen, pull or PullRequest(bead))
         is_same = journal.waiting == reason
         since = (journal.waiting_since if is_same else 0.0) or now
         may = bool(seen.trouble) and not seen.needs_person

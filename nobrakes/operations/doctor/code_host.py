@@ -30,6 +30,12 @@ def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "C
         pulls = ports_of(paths, config)
         pulls.host.ready()
         yield Finding(_NAME, OK, f"pull requests are opened with {pulls.host.about()}")
+        if config.review.pull_auto_merge and not pulls.host.tells:
+            told = (
+                "git alone merges no request by itself, so people do. `nobrakes config set review.pull_auto_merge "
+                "false` if that is meant"
+            )
+            yield Finding(_NAME, WARNING, told)
     except NobrakesError as error:
         yield Finding(_NAME, ERROR, f"{str(error).rstrip('.')}. {error.hint}")
     if store is None:
