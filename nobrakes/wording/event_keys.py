@@ -11,6 +11,7 @@ KEYS: Mapping[str, str] = {
     "run": "the run's folder in `.nobrakes/runs`",
     "cap": "the cap that is reached, like `day.usd`",
     "base": "main before the merge",
+    "epic": "the epic on whose branch the work lands; absent where that is main",
     "beads": "the beads that the step was about, or how many were brought back, or are in the plan",
     "asked": "the escalations that are open again and stop the bead",
     "before": "what it was before: the bead's status, the reason it was held for, the moment it was deferred to; the "

@@ -152,7 +152,7 @@ def _asked(event: Event) -> str:
 
 
 def _checked(event: Event) -> str:
-    step = stages.stage(str(event.data.get("step") or ""))
+    step = stages.stage(str(event.data.get("step") or ""), str(event.data.get("epic") or ""))
     results = event.data.get("results")
     rows: Sequence[Any] = results if isinstance(results, list | tuple) else ()
     said = verdict([row for row in rows if isinstance(row, Mapping)])
@@ -174,7 +174,8 @@ def verdict(results: Sequence[Mapping[str, Any]]) -> str:
 def _checks_began(event: Event) -> str:
     last = event.data.get("seconds")
     took = f", took {lasted(float(last))} last time" if isinstance(last, int | float) else ""
-    return f"checks begin on {stages.subject(str(event.data.get('step') or ''))}{took}"
+    step, epic = (str(event.data.get(key) or "") for key in ("step", "epic"))
+    return f"checks begin on {stages.subject(step, epic)}{took}"
 
 
 def _culprit(event: Event) -> str:

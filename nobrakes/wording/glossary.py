@@ -57,8 +57,8 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.DOER_STOPPED: Happening("The Doer ended without handing in.", _ENDED),
     Kind.STOP_ASKED: Happening("`nobrakes stop` for one agent; it ends as `interrupted`.", ("name", "number")),
     Kind.REVIEW_STARTED: Happening("The Reviewer holds the bead.", _STARTED),
-    Kind.CHECKS_BEGAN: Happening("Checks are run from now on.", ("step", "commit", "run", "seconds")),
-    Kind.REVIEW_STEP: Happening("A validation of the review ended.", ("step", "commit", "run", "results")),
+    Kind.CHECKS_BEGAN: Happening("Checks are run from now on.", ("step", "commit", "run", "seconds", "epic")),
+    Kind.REVIEW_STEP: Happening("A validation of the review ended.", ("step", "commit", "run", "results", "epic")),
     Kind.REVIEW_REJECTED: Happening("The work goes back to a Doer.", _ENDED),
     Kind.REVIEW_INTERRUPTED: Happening("The review ended without a judgement of the work.", _ENDED),
     Kind.LANDED: Happening(

@@ -21,7 +21,7 @@ STAGES: Mapping[str, str] = {
     Step.REBASE.value: "putting the branch on top of main",
     Step.VALIDATE_REBASED.value: "checking on top of main",
     Step.VALIDATE_BASE.value: "checking main without the branch",
-    Step.COUNT_BASE.value: "counting main's tests",
+    Step.COUNT_BASE.value: "counting the tests of main",
     Step.SWAP.value: "moving main",
     Step.VALIDATE_MAIN.value: "checking main after the merge",
     Step.READING.value: "being read by fresh eyes",
@@ -92,9 +92,13 @@ ROLES: Mapping[str, str] = {
 }
 
 
-def stage(step: str) -> str:
-    """The step of a review, or what else is being checked, as what is done in it."""
-    return STAGES.get(step) or plain(step)
+def stage(step: str, epic: str = "") -> str:
+    """The step of a review, or what else is being checked, as what is done in it. `epic`: on whose branch it lands."""
+    return _of(STAGES.get(step) or plain(step), epic)
+
+
+def _of(words: str, epic: str) -> str:
+    return words.replace("main", f"the branch of {one_line(epic)}") if epic else words
 
 
 def ending(outcome: str) -> str:
@@ -107,9 +111,9 @@ def plain(word: str) -> str:
     return one_line(word.replace("_", " "))
 
 
-def subject(step: str) -> str:
-    """What the checks of a step are run on, as in `checks begin on …`."""
-    return _SUBJECTS.get(step, "the branch")
+def subject(step: str, epic: str = "") -> str:
+    """What the checks of a step are run on, as in `checks begin on …`; `epic` as in `stage`."""
+    return _of(_SUBJECTS.get(step, "the branch"), epic)
 
 
 _SUBJECTS: Mapping[str, str] = {

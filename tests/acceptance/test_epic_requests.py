@@ -103,10 +103,17 @@ def test_a_base_that_moved_is_joined_and_a_conflict_is_asked_about(team: Team) -
     team.nobrakes("hold", "two", "-m", "not yet")
     team.run_on()
     assert (team.status("one"), team.status("shop"), team.hub.pulls) == ("landed", "open", [])
+    board = team.ask("board")
+    assert board["columns"]["requested"] == [] and [card["id"] for card in board["columns"]["review"]] == ["one"]
+    assert "one" in team.nobrakes("board").stdout and "in a request" not in team.nobrakes("list").stdout
+    history = team.nobrakes("history", "one").stdout
+    assert "on top of the branch of shop: passed" in history and "on top of main" not in history
     theirs = team.hub.push({"theirs": "by others\n"})
     team.nobrakes("release", "two")
     team.run_on()
     head = team.hub.head(1)
+    says = [card["request"]["says"] for card in team.ask("board")["columns"]["requested"]]
+    assert len(says) == 2 and all("landed on the branch of shop; pull request #1" in words for words in says), says
     assert team.hub.git("merge-base", "--is-ancestor", theirs, head) == ""
     assert len(team.hub.git("log", "-1", "--format=%P", head).split()) == 2
     clash = team.hub.push({"clash": "theirs\n"})

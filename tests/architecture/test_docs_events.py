@@ -147,7 +147,8 @@ def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -
     assert {kind: keys - told[kind] for kind, keys in seen.items() if keys - told[kind]} == {}
     # what few stories have need not have had all its keys in one of them
     often = {kind: keys for kind, keys in seen.items() if kind not in unseen}
-    assert {kind: told[kind] - keys for kind, keys in often.items() if told[kind] - keys} == {}
+    rare = {"epic"}  # tests/acceptance/test_epic_requests
+    assert {kind: told[kind] - keys - rare for kind, keys in often.items() if told[kind] - keys - rare} == {}
     assert {key for found in glossary.EVENTS.values() for key in found.keys} == set(glossary.KEYS)
 
 

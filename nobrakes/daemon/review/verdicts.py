@@ -156,14 +156,9 @@ class Verdicts:
         self.flaky.hear(attempt, tree, run, results)
         self.validation.remember(tree, run, results)
         rows = tuple(as_json(results))
-        ports.store.record(
-            Event(
-                Kind.REVIEW_STEP,
-                attempt.bead,
-                attempt.id,
-                data={"step": journal.step.value, "commit": commit, "run": run.id, "results": list(rows)},
-            )
-        )
+        told = {"step": journal.step.value, "commit": commit, "run": run.id, "results": list(rows)}
+        told |= {"epic": ports.epic} if ports.epic else {}
+        ports.store.record(Event(Kind.REVIEW_STEP, attempt.bead, attempt.id, data=told))
         journal = self.flaky.carried(replace(journal, validating=""), commit, run, results)
         report = self._report_of_run(context, journal, commit, run, results, rows)
         following = machine.advance(journal, report.fact, **report.brought)

@@ -15,7 +15,7 @@ from ...core.columns import REQUESTED, column
 from ...core.graph.readiness import Why, explain, ready_beads
 from ...core.pulls.shown import RequestLine
 from .board import Worker, counted, nodes_by_column, workers
-from .requested import requested
+from .requested import landed, requested
 
 if TYPE_CHECKING:
     from ...core.graph.links import Node
@@ -164,6 +164,8 @@ class _Facts:
             return "; ".join(one.text for one in reasons if one.why not in (Why.DONE, Why.CANCELLED))
         if name == "review" and node.id not in self.reviewed and node.status is Status.NEEDS_REVIEW:
             return "waits for the Reviewer"
+        if node.status is Status.LANDED:
+            return f"{landed(str(node.epic))}; its request follows when all of it has"
         return ""
 
 

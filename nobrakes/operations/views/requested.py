@@ -14,17 +14,22 @@ if TYPE_CHECKING:
 
 def requested(store: "Store") -> dict[str, RequestLine]:
     """Bead -> its request, as long as it has nothing to do but to wait for that. The beads of an epic that have landed
-    on its branch wait for the epic's; the epic itself stands in no column.
+    on its branch wait for the epic's, once that is there; the epic itself stands in no column.
     """
     found = {}
     for attempt in store.reviewing():
         if waits_for_people(attempt.data):
             found[attempt.bead] = line(store, attempt.bead, str(attempt.data.get("waiting") or ""))
     for bead in store.beads(statuses=(Status.LANDED,)):
-        epic = str(bead.epic)
-        says = f"landed on the branch of {epic}"
-        found[bead.id] = replace(found[epic], says=f"{says}; {found[epic].says}") if epic in found else _none(says)
+        of_epic = found.get(str(bead.epic))
+        if of_epic is not None:
+            found[bead.id] = replace(of_epic, says=f"{landed(str(bead.epic))}; {of_epic.says}")
     return {one: how for one, how in found.items() if store.bead(one).type is not BeadType.EPIC}
+
+
+def landed(epic: str) -> str:
+    """Where a bead is that landed with its epic's others."""
+    return f"landed on the branch of {epic}"
 
 
 def _none(says: str) -> RequestLine:

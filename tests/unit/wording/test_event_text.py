@@ -83,6 +83,10 @@ def test_a_line_and_the_json_name_who_did_it(event: Event, name: str, who: str) 
     [
         ({"step": "main", "seconds": 41.2}, "checks begin on main, took 41 s last time"),
         ({"step": "validate_rebased", "seconds": None}, "checks begin on the branch on top of main"),
+        (
+            {"step": "validate_rebased", "seconds": None, "epic": "shop"},
+            "checks begin on the branch on top of the branch of shop",
+        ),
         ({"step": "red_proof", "seconds": 125.0}, "checks begin on the new tests, which have to fail, took 2 min 5 s"),
     ],
 )
