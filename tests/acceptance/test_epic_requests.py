@@ -86,6 +86,34 @@ def test_what_people_ask_for_is_a_bead_of_the_epic_and_the_same_request_follows(
     team.nobrakes("verify")
 
 
+def test_who_merges_before_a_push_merged_what_there_was(team: Team) -> None:
+    """People merge between our last look and our push: what landed meanwhile is not in what they merged."""
+    small(team)
+    team.run_on()
+    before = team.hub.head(1)
+    team.hub.comment(1, "ann", "Name it better.", "src/one", 1)
+    team.does("shop-mend-1", 'echo better >src/mended; commit Mend; touch "$BOOK/mended"')
+    looks: list[str] = []
+
+    def merge(call: str) -> None:
+        if call.startswith("GET") and call.endswith("/pulls/1") and team.flag("mended").exists():
+            looks.append(call)
+            if len(looks) == 2:  # the first is before the candidate is built
+                team.hub.merge(1)
+
+    team.hub.before = merge
+    team.run_on()
+    team.hub.before = lambda call: None
+    assert team.hub.pull(1)["head_sha"] == before, "it was merged as it was"
+    assert [team.status(bead) for bead in ("one", "two", "shop-mend-1")] == ["done", "done", "landed"]
+    assert len(team.hub.pulls) == 2 and team.status("shop") == "reviewing"
+    team.hub.merge(2)
+    team.run_on()
+    assert {team.status(bead) for bead in ("shop", "shop-mend-1")} == {"done"}
+    assert team.hub.git("show", "main:src/mended") == "better"
+    team.nobrakes("verify")
+
+
 def test_a_red_check_of_the_host_is_mended_in_the_epic(team: Team) -> None:
     small(team)
     team.run_on()

@@ -4,6 +4,7 @@ Everything that was pushed is pinned before it is, and archived before its branc
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ...core.pulls.pull import PullRequest
 from ..ports import Ports
@@ -30,6 +31,14 @@ def pushed_of(kept: Iterable[tuple[str, str]], bead: str) -> frozenset[str]:
     """The same of what refs/nobrakes/ holds."""
     starts = (f"{PINS}/{bead}/", f"archive/{bead}/pull-")
     return frozenset(commit for name, commit in kept if name.startswith(starts))
+
+
+def as_merged(ports: Ports, pull: PullRequest, head: str) -> PullRequest:
+    """The request as people merged it at this head: where they were faster than our last push, at an earlier one."""
+    git = ports.git
+    if head == pull.head or head not in pushed(ports, pull.bead) or not git.has(head):
+        return pull
+    return replace(pull, head=head, base=git.fork(pull.base, head) or pull.base)
 
 
 def archive(ports: Ports, bead: str) -> None:

@@ -100,6 +100,7 @@ class PullSteps:
             if seen.trouble:
                 return self._waits(context, journal, pull, seen)
             merged = seen.told.merged_as if seen.told is not None and seen.told.state is PullState.MERGED else ""
+            pull = branches.as_merged(self.ports, pull, seen.told.head if seen.told is not None else "")
         else:
             merged = in_base(self.ports.git, pull)
         if not merged or not is_on_main(self.ports.git, merged):
@@ -257,7 +258,8 @@ class PullSteps:
                 return self._merged(context.attempt.id, replace(pull, merged_as=merged))
         way = life.turn(seen, pull)
         if way is Turn.MERGED and is_on_main(self.ports.git, pull.merged_as):
-            return self._merged(context.attempt.id, pull)
+            had = branches.as_merged(self.ports, pull, told.head if told is not None else "")
+            return self._merged(context.attempt.id, had)
         if way is Turn.MERGED:
             why = f"pull request {pull.name} is merged, and its commit is not on {self._pulls.base} yet"
             return self._waits(context, journal, pull, Seen(told, trouble=why, wait=_wait(self.ports)))
