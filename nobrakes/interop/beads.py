@@ -12,7 +12,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ..core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status, parse_type
+from ..core.beads.bead import Bead, BeadType, DependencyType, Status, parse_type
 from ..core.beads.branches import PATTERN, named
 from ..core.beads.imported import KEPT
 from ..core.beads.lifecycle import returns_to
@@ -20,12 +20,11 @@ from ..ports.graph import Alike
 from .reader import Imported, parse, parse_lines
 from .words import TYPE_WORDS, status_word, written
 
-__all__ = ["Imported", "dump", "dump_all", "line", "parse", "parse_lines"]
+__all__ = ["Imported", "dump", "parse", "parse_lines"]
 
 Record = dict[str, Any]
 MANY = 4096
 """So many frames are remembered at once."""
-Edges = Iterable[str]
 
 
 def resting(bead: Bead) -> Status:
@@ -47,8 +46,7 @@ def _is_kept(value: Any) -> bool:
     return bool(value) and isinstance(value, Mapping) and isinstance(value.get("dependencies", []), list)
 
 
-_EDGE_WORDS = {type_: type_.value for type_ in DependencyType}
-_PARENT = _EDGE_WORDS[DependencyType.PARENT_CHILD]
+_PARENT = DependencyType.PARENT_CHILD.value
 _TYPE = '","type":"'
 _WORDS = {type_: TYPE_WORDS.get(type_, type_.value) for type_ in BeadType}
 _INEXACT = frozenset(type_ for type_, word in _WORDS.items() if parse_type(word) is not type_)
@@ -120,15 +118,6 @@ def _inner(of: Mapping[str, Any]) -> str:
     return f",{_encode(of)[1:-1]}" if of else ""
 
 
-def line(bead: Bead, dependencies: Iterable[Dependency]) -> str:
-    """One bead with what it depends on, as a record in Beads' format, without its line end; it begins with the id.
-
-    Keys are in a fixed order, and what is empty is left out.
-    """
-    edges = [f"{needs} {_EDGE_WORDS[type_]}" for _, needs, type_ in dependencies]
-    return _line(bead.id, bead.title, bead.description, bead.acceptance, bead.notes, edges, _frame_of(bead))
-
-
 class _Frame(NamedTuple):
     """What is written of a bead beside its texts and dependencies, each part as it stands in its place.
 
@@ -161,10 +150,9 @@ def _frame_of(bead: Bead) -> _Frame:
 _NOTHING: Mapping[str, Any] = {}
 
 
-def _line(  # put together by hand, and no bead is made for it: whole graphs are written
-    id_: str, title: str, description: str, acceptance: Sequence[str], notes: str, edges: Edges, frame: _Frame
-) -> str:
-    """The line of a bead with these texts and edges (as Alike has them) and this frame."""
+def _line(bead: Alike, frame: _Frame) -> str:  # put together by hand: whole graphs are written
+    """The line of the bead, of which the frame is known, without its end."""
+    id_, title, description, acceptance, notes, edges, _ = bead
     state, epic, after, kept, own, own_rest = frame
     own_id = _quoted(id_)
     text = f'{{"id":{own_id},"title":{_quoted(title)}'
@@ -182,7 +170,7 @@ def _line(  # put together by hand, and no bead is made for it: whole graphs are
     return f'{text},"x_nobrakes":{{{own}{lines}{own_rest}}}}}'
 
 
-def _dependencies(own_id: str, edges: Edges, epic: str | None, theirs: Sequence[Any]) -> str:
+def _dependencies(own_id: str, edges: Iterable[str], epic: str | None, theirs: Sequence[Any]) -> str:
     """What the bead depends on, and what another tool said of it that we have no word for."""
     every = {*edges, f"{epic} {_PARENT}"} if epic else {*edges}
     if not every and not theirs:
@@ -202,27 +190,22 @@ def _is_one_line(acceptance: Sequence[str]) -> bool:
     )
 
 
-def dump(beads: Iterable[Bead], dependencies: Iterable[Dependency]) -> str:
-    """These beads, each with what it waits for, one record a line, sorted by id."""
-    of: dict[str, list[Dependency]] = {}
-    for dependency in dependencies:
-        of.setdefault(dependency[0], []).append(dependency)
-    lines = [line(bead, of.get(bead.id, ())) for bead in sorted(beads, key=attrgetter("id"))]
-    return "\n".join([*lines, ""])
+def dump(beads: Iterable[Alike]) -> str:
+    """These beads, each with what it waits for, one record a line, in the order in which they come (by id).
 
-
-def dump_all(beads: Iterable[Alike]) -> str:
-    """The same of every bead of a graph; they come in order."""
+    A line begins with the id. Keys are in a fixed order, and what is empty is left out.
+    """
     frames: dict[int, tuple[Bead, _Frame]] = {}  # by who it is, which stays here as long, so that no other one is it
 
     def lines() -> Iterator[str]:
-        for id_, title, description, acceptance, notes, edges, like in beads:
+        for bead in beads:
+            like = bead.like
             known = frames.get(id(like))
             if known is None:
                 if len(frames) >= MANY:
                     frames.clear()
                 known = frames[id(like)] = like, _frame_of(like)
-            yield _line(id_, title, description, acceptance, notes, edges, known[1])
+            yield _line(bead, known[1])
 
     return "\n".join([*lines(), ""])
 

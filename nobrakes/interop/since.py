@@ -45,7 +45,7 @@ def _line(value: Mapping[str, Any]) -> str:
 
 def lines(changes: Changes) -> str:
     """The changes as lines, with their mark at the end."""
-    out = [dump(changes.beads, changes.dependencies)]
+    out = [dump(changes.beads)]
     out += [_line(_escalation(one)) for one in changes.escalations]
     if changes.settings is not None:
         out.append(_line({"_type": SETTINGS, "settings": dict(sorted(changes.settings.items()))}))

@@ -66,8 +66,11 @@ class Graph(Protocol):
         """Beads by id order; no filter means all of them."""
         ...
 
-    def alike(self) -> Iterator[Alike]:
-        """Every bead by id order, read as they are asked for; nothing is written meanwhile."""
+    def alike(self, ids: Iterable[str] | None = None) -> Iterator[Alike]:
+        """Those of these beads (None: of all) that are there, by id order, read as they are asked for.
+
+        Nothing is written meanwhile.
+        """
         ...
 
     def learn(self) -> bool:

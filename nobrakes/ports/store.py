@@ -15,7 +15,7 @@ from ..core.graph.links import Node
 from ..core.standstill import Standstill
 from .answers import Answers
 from .features import Forge
-from .graph import Graph, Proposals
+from .graph import Alike, Graph, Proposals
 from .notices import Outbox
 from .pulls import Pulls
 from .requests import Requests
@@ -60,14 +60,12 @@ class Position:
 class Changes:
     """What of the facts changed after a position, as it is now; `upto` is the position up to which it holds.
 
-    `restarted`: the position is not of this database, and everything is given. `dependencies` are those by which a
-    bead of `beads` waits. `settings` None: unchanged. `attempts` are those that have ended.
-    `more`: there is more after `upto`.
+    `restarted`: the position is not of this database, and everything is given. `settings` None: unchanged.
+    `attempts` are those that have ended. `more`: there is more after `upto`.
     """
 
     upto: Position
-    beads: Sequence[Bead] = ()
-    dependencies: Sequence[Dependency] = ()
+    beads: Sequence[Alike] = ()
     escalations: Sequence[Escalation] = ()
     settings: Mapping[str, str] | None = None
     restarted: bool = False

@@ -7,10 +7,10 @@
 
 import json
 
-from ..core.beads.bead import Dependency, DependencyType
 from ..core.beads.events import Kind
 from ..ports import Changes, Position
 from . import rows
+from .alike import alike
 from .database import Database, Row
 from .events import QUIET
 
@@ -18,7 +18,6 @@ PEOPLES = ("paused", "limits", "quarantine")
 """The settings that people make (operations.control, operations.flakes)."""
 
 _OF_SETTINGS = (Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED, Kind.QUARANTINED, Kind.QUARANTINE_LIFTED)
-_TYPES = {type_.value: type_ for type_ in DependencyType}
 _QUIET = ", ".join(f"'{kind.value}'" for kind in sorted(QUIET))
 _NAMED = f"""SELECT seq, at, bead, kind,
 CASE WHEN bead IS NULL THEN json_extract(data, '$.escalation') END AS escalation FROM events
@@ -51,15 +50,10 @@ def changes(db: Database, after: Position, limit: int | None = None) -> Changes:
         beads = sorted({row["bead"] for row in named if row["bead"] is not None})
         numbers = [row["escalation"] for row in named if row["bead"] is None and row["escalation"] is not None]
         settings = any(row["kind"] in _OF_SETTINGS for row in named) or restarted
-        ids = json.dumps(beads)
-        whose = "IN (SELECT value FROM json_each(?))"
-        found = db.plain(f"{rows.BEAD} WHERE beads.id {whose} ORDER BY id", (ids,))
-        edges = db.plain(f"SELECT bead, needs, type FROM edges WHERE bead {whose} ORDER BY 1, 2, 3", (ids,))
-        asked = db.all(_ESCALATIONS, {"beads": ids, "numbers": json.dumps(numbers)})
+        asked = db.all(_ESCALATIONS, {"beads": json.dumps(beads), "numbers": json.dumps(numbers)})
         return Changes(
             upto,
-            [rows.bead(row) for row in found],
-            [Dependency(bead, needs, _TYPES[word]) for bead, needs, word in edges],
+            [*alike(db, beads)],
             [rows.escalation(row) for row in asked],
             _settings(db) if settings else None,
             restarted,

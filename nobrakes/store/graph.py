@@ -49,9 +49,9 @@ class Graph:
         """The beads for which something is proposed."""
         return proposals.proposed(self._db)
 
-    def alike(self) -> Iterator[Alike]:
-        """Every bead by id order, as it is written down."""
-        return alike.alike(self._db)
+    def alike(self, ids: Iterable[str] | None = None) -> Iterator[Alike]:
+        """Those of these beads (None: of all) that are there, by id order, as they are written down."""
+        return alike.alike(self._db, ids)
 
     def learn(self) -> bool:
         """Keep what beads without an estimate take as a rule by now; whether that changed."""

@@ -18,7 +18,7 @@ from .sources import gather
 
 def bring_back(store: Store, paths: Paths, git: Git | None, beyond: Position) -> str:
     """Bring it back; what a person is told. `beyond`: the last position that the file names. PlanError."""
-    sources = gather(paths, git, dump(store.beads(), store.dependencies()))
+    sources = gather(paths, git, dump(store.alike()))
     found, _, problems = restorable(sources, git)
     later = [bead for bead in found.beads if bead.id in sources.differing]
     told = store.bring_back(replace(found, beads=later), beyond.seq, ACTOR)

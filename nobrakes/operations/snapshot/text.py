@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from ... import __version__
-from ...core.beads.bead import DependencyType
 from ...interop import beads as interop
 from ...paths import Paths
 from ...ports import Store
@@ -40,7 +39,7 @@ def snapshot(store: Store, paths: Paths) -> Snapshot:
     seq, now, touched = store.touched(known["seq"], known["at"]) if old is not None else store.touched(None, None)
     lines = None if old is None else old.split(b"\n")[:-1]
     if lines is None or len(touched) * FEW > len(lines):
-        text = interop.dump_all(store.alike()).encode()
+        text = interop.dump(store.alike()).encode()
     else:
         text = _brought_along(store, lines, touched)
     mark = {"by": _writer(), "digest": sha256(text).hexdigest(), "seq": seq, "at": now}
@@ -71,11 +70,7 @@ def _writer() -> str:
 
 def _brought_along(store: Store, lines: list[bytes], touched: list[str]) -> bytes:
     """The lines, with those of the touched beads made anew in their places."""
-    for bead in store.beads(ids=touched) if touched else ():
-        own = [
-            d for d in store.dependencies(bead.id) if d.bead == bead.id and d.type is not DependencyType.PARENT_CHILD
-        ]
-        line = interop.line(bead, own).encode()
+    for line in interop.dump(store.alike(touched)).encode().split(b"\n")[:-1]:
         place = bisect_left(lines, _id(line), key=_id)
         same = place < len(lines) and _id(lines[place]) == _id(line)
         lines[place : place + same] = [line]

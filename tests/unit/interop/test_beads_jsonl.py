@@ -10,6 +10,7 @@ from nobrakes.core.beads.bead import Bead, BeadType, Dependency, DependencyType,
 from nobrakes.core.errors import PlanError
 from nobrakes.interop import beads as interop
 from nobrakes.interop.words import moment, written
+from tests.support.records import dumped
 
 
 def line(**fields):
@@ -25,9 +26,9 @@ def one(**fields):
 def test_a_branch_of_another_pattern_is_kept_and_no_other_text_is_taken_for_one():
     own = {"status": "needs_doer", "branch": "agents/x"}
     found, _ = one(x_nobrakes=own)
-    assert found.branch == "agents/x" and json.loads(interop.line(found, []))["x_nobrakes"] == own
+    assert found.branch == "agents/x" and json.loads(dumped([found], []))["x_nobrakes"] == own
     usual = Bead("x", "X", status=Status.NEEDS_DOER, branch="task/bead-x")
-    assert "branch" not in json.loads(interop.line(usual, []))["x_nobrakes"]
+    assert "branch" not in json.loads(dumped([usual], []))["x_nobrakes"]
     for bad in ("../../x", "a b", "x" * 400, 7, None):
         assert one(x_nobrakes={**own, "branch": bad})[0].branch == ""
 
@@ -37,7 +38,7 @@ def test_a_record_has_beads_words():
         "b", "Title", BeadType.FIX, "d", ("one", "two"), 0, ("l",), "e", 30, False, True, ("src/**",), "n", {"k": 1},
         Status.NEEDS_DOER, held="wait", defer_until=10.5, created_at=1.0, updated_at=2.0,
     )  # fmt: skip
-    found = json.loads(interop.line(bead, [Dependency("b", "a"), Dependency("b", "e", DependencyType.PARENT_CHILD)]))
+    found = json.loads(dumped([bead], [Dependency("b", "a"), Dependency("b", "e", DependencyType.PARENT_CHILD)]))
     assert list(found)[:2] == ["id", "title"]
     assert found["issue_type"] == "bug" and found["status"] == "deferred" and found["priority"] == 0
     assert found["acceptance_criteria"] == "one\ntwo"
@@ -64,23 +65,23 @@ def test_a_record_has_beads_words():
     ],
 )
 def test_what_is_worked_on_comes_back_as_waiting(status, word, rests):
-    text = interop.dump([Bead("b", "B", status=status)], [])
+    text = dumped([Bead("b", "B", status=status)], [])
     assert json.loads(text)["status"] == word
     assert interop.parse(text).beads[0].status is rests
 
 
 def test_an_escalated_bead_comes_back_where_it_was():
     bead = Bead("b", "B", status=Status.ESCALATED, return_to=Status.NEEDS_REVIEW)
-    assert interop.parse(interop.dump([bead], [])).beads[0].status is Status.NEEDS_REVIEW
+    assert interop.parse(dumped([bead], [])).beads[0].status is Status.NEEDS_REVIEW
 
 
 def test_records_are_sorted_and_the_same_whatever_the_order():
     beads = [Bead(i, i) for i in ("c", "a", "b")]
     edges = [Dependency("c", "a"), Dependency("c", "b"), Dependency("b", "a", DependencyType.RELATED)]
-    text = interop.dump(beads, edges)
-    assert interop.dump(beads[::-1], edges[::-1]) == text
+    text = dumped(beads, edges)
+    assert dumped(beads[::-1], edges[::-1]) == text
     assert [json.loads(row)["id"] for row in text.splitlines()] == ["a", "b", "c"]
-    assert text.endswith("\n") and interop.dump([], []) == ""
+    assert text.endswith("\n") and dumped([], []) == ""
 
 
 LINE = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S")), min_size=1, max_size=12)
@@ -116,7 +117,7 @@ def graphs(draw):
 @pytest.mark.parametrize("value", [None, 5, [], {}, "text", {"dependencies": 3}], ids=str)
 def test_what_no_import_kept_under_its_key_stays_the_metadatas_own(value):
     bead = Bead("a", "A", metadata={"x_beads": value})
-    back = interop.parse(interop.dump([bead], []))
+    back = interop.parse(dumped([bead], []))
     assert back.problems == () and list(back.beads) == [bead]
 
 
@@ -125,7 +126,7 @@ def test_what_no_import_kept_under_its_key_stays_the_metadatas_own(value):
 @given(graphs())
 def test_what_goes_out_comes_in_the_same(found):
     made, edges = found
-    text = interop.dump(made, edges)
+    text = dumped(made, edges)
     assert text.count("\n") == len(made)
     for one in text.splitlines():
         assert json.dumps(json.loads(one), ensure_ascii=False, separators=(",", ":")) == one
@@ -133,7 +134,7 @@ def test_what_goes_out_comes_in_the_same(found):
     assert back.problems == ()
     assert list(back.beads) == sorted(made, key=lambda bead: bead.id)
     assert set(back.dependencies) == edges
-    assert interop.dump(back.beads, back.dependencies) == text
+    assert dumped(back.beads, back.dependencies) == text
 
 
 @pytest.mark.slow
@@ -172,10 +173,10 @@ def test_what_goes_out_comes_in_the_same(found):
 def test_whatever_is_in_a_file_is_read_and_then_stable(rows):
     text = "\n".join(json.dumps({"id": f"b{place}", "title": "T", **row}) for place, row in enumerate(rows))
     first = interop.parse(text)
-    written_once = interop.dump(first.beads, first.dependencies)
+    written_once = dumped(first.beads, first.dependencies)
     second = interop.parse(written_once)
     assert [bead.id for bead in second.beads] == [bead.id for bead in first.beads]
-    assert interop.dump(second.beads, second.dependencies) == written_once
+    assert dumped(second.beads, second.dependencies) == written_once
 
 
 def test_other_tools_keys_are_kept_and_computed_ones_dropped():
@@ -185,7 +186,7 @@ def test_other_tools_keys_are_kept_and_computed_ones_dropped():
         "dependencies": [{"issue_id": "x", "depends_on_id": "y", "type": "tracks", "created_by": "z"}],
     }  # fmt: skip
     found = interop.parse(json.dumps(raw))
-    out = json.loads(interop.dump(found.beads, found.dependencies))
+    out = json.loads(dumped(found.beads, found.dependencies))
     assert out["design"] == "D" and out["owner"] == "o" and out["comments"] == raw["comments"]
     assert out["dependencies"] == raw["dependencies"] and out["metadata"] == {"own": 1}
     assert "dependency_count" not in out and "_type" not in out
@@ -316,5 +317,5 @@ def test_times(text, seconds):
 
 @pytest.mark.parametrize("line", ["0\x850", "a\u2028b", "a\x0bb", " a", "", "a\nb"])
 def test_a_criterion_with_a_break_of_any_kind_is_kept_whole(line):
-    record = interop.dump([Bead("a", "A", acceptance=(line,))], [])
+    record = dumped([Bead("a", "A", acceptance=(line,))], [])
     assert interop.parse(record).beads[0].acceptance == (line,)

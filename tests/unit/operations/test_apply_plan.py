@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from nobrakes.core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status
 from nobrakes.core.errors import NoSuchBead, PlanError
-from nobrakes.interop import beads as interop
 from nobrakes.operations import beads
 from nobrakes.operations.plan import difference
 from nobrakes.operations.plan.apply import PlanDeadlock, apply_plan
 from nobrakes.operations.plan.nodes import plan_of
 from nobrakes.operations.plan.records import plan_of_records
 from nobrakes.store.opening import open_memory
+from tests.support.records import dumped
 
 
 def plan(*nodes, live=False):
@@ -231,14 +231,14 @@ def graphs(draw):
 @given(graphs())
 def test_a_snapshot_applied_as_a_plan_makes_the_same_graph(found):
     made, edges = found
-    text = interop.dump(made, edges)
+    text = dumped(made, edges)
     store = open_memory(lambda: 1_800_000_000.0)
     apply_plan(store, plan_of_records(text, "x"), actor="me")
     wanted = [replace(bead, updated_at=0.0, return_to=None, created_at=0.0) for bead in made]
     assert [replace(bead, updated_at=0.0, return_to=None, created_at=0.0) for bead in store.beads()] == wanted
     assert {d for d in store.dependencies() if d.type is not DependencyType.PARENT_CHILD} == set(edges)
     same_times = [replace(bead, updated_at=2000.25) for bead in store.beads()]
-    assert interop.dump(same_times, store.dependencies()) == text
+    assert dumped(same_times, store.dependencies()) == text
     again = apply_plan(store, plan_of_records(text, "x"), actor="me")
     assert again.new == again.changed == ()
     store.close()

@@ -21,6 +21,7 @@ from nobrakes.operations.hindrances import programs
 from nobrakes.operations.setup import init
 from nobrakes.operations.views import board
 from nobrakes.store.opening import open_store
+from tests.support.records import dumped
 
 GOOD = Config(
     checks=(CheckSettings(name="test", command="CI=1 sh -c true", format="exit"),),
@@ -246,10 +247,9 @@ def test_a_broken_database_is_a_finding_and_is_rebuilt(patient):
 
 def test_a_snapshot_with_a_circle_is_rebuilt_without_it(patient):
     from nobrakes.core.beads.bead import Dependency
-    from nobrakes.interop import beads as interop
 
     store, door, paths = patient
-    text = interop.dump([Bead("x", "X"), Bead("y", "Y")], [Dependency("x", "y"), Dependency("y", "x")])
+    text = dumped([Bead("x", "X"), Bead("y", "Y")], [Dependency("x", "y"), Dependency("y", "x")])
     with open(paths.snapshot, "w") as file:
         file.write(text)
     assert any("in a circle: left out" in line for line in examine.repair("rebuild", store, door, paths))

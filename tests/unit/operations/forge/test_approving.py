@@ -13,7 +13,6 @@ from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Role, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.errors import NoAgent, PlanError
 from nobrakes.git.repository import Repository
-from nobrakes.interop import beads as interop
 from nobrakes.operations import beads
 from nobrakes.operations.forge import approving, conversation, shaper, strategy
 from nobrakes.operations.plan.nodes import plan_of
@@ -21,6 +20,7 @@ from nobrakes.operations.setup import init
 from nobrakes.paths import Paths
 from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import open_store
+from tests.support.records import dumped
 
 CONFIG = Config(checks=(CheckSettings(name="test", command="make test"),))
 
@@ -142,7 +142,7 @@ def test_commit_strategy_makes_drafts_live_and_commits_only_its_files(initialise
         "Strategy:", "2", "new", "beads", ".nobrakes/.gitignore", ".nobrakes/beads.jsonl", ".nobrakes/config.toml"
     ]  # fmt: skip
     assert git(repository, "status", "--porcelain").splitlines() == ["M README.md", "A  mine.txt"]
-    assert (repository / ".nobrakes" / "beads.jsonl").read_text() == interop.dump(store.beads(), store.dependencies())
+    assert (repository / ".nobrakes" / "beads.jsonl").read_text() == dumped(store.beads(), store.dependencies())
     assert os.listdir(paths.wake)
 
 

@@ -9,7 +9,6 @@ from nobrakes.core.beads.bead import Dependency, Status
 from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.proposals import Standing
 from nobrakes.core.errors import Deadlock, NobrakesError, NotAllowed, PlanError, UsageError
-from nobrakes.interop import beads as records
 from nobrakes.operations import beads
 from nobrakes.operations.forge import approving, choosing
 from nobrakes.operations.forge.choosing import ALL, Choice
@@ -18,6 +17,7 @@ from nobrakes.operations.plan.apply import PlanDeadlock, apply_plan
 from nobrakes.operations.plan.nodes import plan_of
 from nobrakes.operations.undo.steps_back import undo
 from nobrakes.operations.views.next_step import next_step
+from tests.support.records import dumped
 
 
 def plan(*nodes):
@@ -214,7 +214,7 @@ def test_an_edit_since_is_in_the_way_of_undo_and_a_no_can_be_taken_back(live):
 
 def test_the_snapshot_holds_it_and_what_is_no_proposal_is_left_out(live):
     approving.propose(live, plan(WISH), "s")
-    text = records.dump(live.beads(), live.dependencies())
+    text = dumped(live.beads(), live.dependencies())
     found = {bead.id: bead for bead in interop.beads.parse(text, "x").beads}
     assert found["a"].proposed == live.bead("a").proposed and "x_nobrakes" in text
     broken = text.replace('"proposed":{', '"proposed":{"status":{"before":1,"after":2},"title2":3,', 1)

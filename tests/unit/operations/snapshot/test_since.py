@@ -27,7 +27,6 @@ from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import BadBead, Deadlock, NobrakesError, NoMain, NotAllowed, Stale, StoreBusy
-from nobrakes.interop import beads as interop
 from nobrakes.interop import since as later
 from nobrakes.interop.marks import BEGIN
 from nobrakes.operations import beads as operation
@@ -39,6 +38,7 @@ from nobrakes.paths import Paths
 from nobrakes.ports import NewEscalation, Position
 from nobrakes.store.opening import create_store, open_memory, open_store
 from nobrakes.store.sqlite import SqliteStore
+from tests.support.records import dumped
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -236,7 +236,7 @@ class AnyPlanning(RuleBasedStateMachine):
     @rule()
     def snapshot(self) -> None:
         upto = self.store.position()
-        text = interop.dump(self.store.beads(), self.store.dependencies())
+        text = dumped(self.store.beads(), self.store.dependencies())
         Path(self.paths.snapshot).write_text(text)
         log.shorten(self.store, self.paths, upto)
 

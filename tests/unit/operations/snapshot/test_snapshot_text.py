@@ -1,6 +1,7 @@
 """The snapshot's text is the same whether its lines are brought along or all made anew."""
 
 import random
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from nobrakes.paths import Paths
 from nobrakes.ports import NewEscalation
 from nobrakes.store import alike
 from nobrakes.store.opening import open_memory
+from tests.support.records import dumped
 
 
 class World:
@@ -38,7 +40,7 @@ class World:
         return made.text
 
     def whole(self) -> bytes:
-        return interop.dump(self.store.beads(), self.store.dependencies()).encode()
+        return dumped(self.store.beads(), self.store.dependencies()).encode()
 
     def change(self) -> None:
         rng, store = self.rng, self.store
@@ -98,12 +100,9 @@ def test_only_what_was_touched_is_read(tmp_path: Path, monkeypatch: pytest.Monke
     world.write()
     world.time += 1
     world.store.change("b7", {"title": "new"}, "me")
-    monkeypatch.setattr(interop, "dump_all", lambda *_: pytest.fail("all of it was made anew"))
-    read: list[list[str]] = []
-    beads = world.store.beads
-    monkeypatch.setattr(
-        world.store, "beads", lambda statuses=(), ids=(): read.append(list(ids)) or beads(statuses, ids)
-    )
+    read: list[Iterable[str] | None] = []
+    beads = world.store.alike
+    monkeypatch.setattr(world.store, "alike", lambda ids=None: read.append(ids) or beads(ids))
     text = world.write()
     assert read == [["b7"]] and b'{"id":"b7","title":"new",' in text
 
