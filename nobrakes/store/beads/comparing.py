@@ -6,6 +6,7 @@ bead could start is read off the counters, by core.graph.readiness's rule.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from ...core.beads.bead import Status
@@ -57,30 +58,49 @@ def _as_said(db: Database, said: Mapping[str, Said], where: str, ids: Sequence[s
     if texts := names & _OF_TEXT:
         same = {row[0] for row in _same(db, "bead_text", (*texts,), said, where.format("id"), ids)}
         found = {bead: status for bead, status in found.items() if bead in same}
-    sql = f"SELECT bead, type, needs FROM edges {where.format('bead')} ORDER BY bead, type, needs"
-    edges: dict[str, dict[str, list[str]]] = {}
-    for bead, word, needs in db.each(sql, ids):
-        if bead in found:
-            edges.setdefault(bead, {}).setdefault(word, []).append(needs)
-    return {bead: status for bead, status in found.items() if _needs_the_same(said[bead][2], edges.get(bead, _NONE))}
+    sql = f"SELECT bead, group_concat(type || ' ' || needs) FROM edges {where.format('bead')} GROUP BY bead"
+    edges = dict(db.each(sql, ids))
+    return {bead: status for bead, status in found.items() if _needs_the_same(said[bead][2], edges.get(bead))}
 
 
 def _same(
     db: Database, table: str, columns: Sequence[str], said: Mapping[str, Said], where: str, ids: Sequence[str]
 ) -> Iterator[tuple[str, Any]]:
     """(bead, the first of its columns) of those rows of the table that hold what is said."""
-    places = {name: place for place, name in enumerate(columns)}
-    for bead, *values in db.each(f"SELECT id, {', '.join(columns)} FROM {table} {where}", ids):
-        one = said.get(bead)
-        if one is not None:
-            for name, value in one[1].items():
-                place = places.get(name)
-                if place is None or value == values[place]:
-                    continue
-                if name not in _WRITTEN or not _is_written(name, value, values[place]):
-                    break
-            else:
-                yield bead, values[0]
+    places = {name: place for place, name in enumerate(columns, 1)}
+    shapes: dict[tuple[str, ...], _Shape] = {}
+    for row in db.each(f"SELECT id, {', '.join(columns)} FROM {table} {where}", ids):
+        one = said.get(row[0])
+        if one is None:
+            continue
+        fields = one[1]
+        names = (*fields,)
+        shape = shapes.get(names)
+        if shape is None:
+            shape = shapes[names] = _Shape([name for name in names if name in places], places)
+        if shape.of_fields(fields) == shape.of_row(row) or shape.is_written(fields, row):
+            yield row[0], row[1]
+
+
+class _Shape:
+    """Which fields of a bead stand where in a row: most beads of a plan name the same ones."""
+
+    def __init__(self, names: Sequence[str], places: Mapping[str, int]) -> None:
+        self._places = {name: places[name] for name in names}
+        # itemgetter gives no tuple of less than two
+        self.of_fields: Callable[[Mapping[str, Any]], Any] = itemgetter(*names) if names else _nothing
+        self.of_row: Callable[[Sequence[Any]], Any] = itemgetter(*self._places.values()) if names else _nothing
+
+    def is_written(self, fields: Mapping[str, Any], row: Sequence[Any]) -> bool:
+        """Whether each of the fields is in the row as it is written."""
+        return all(
+            fields[name] == row[place] or (name in _WRITTEN and _is_written(name, fields[name], row[place]))
+            for name, place in self._places.items()
+        )
+
+
+def _nothing(_: object) -> None:
+    """What is asked of a bead of which nothing is said here."""
 
 
 def _is_written(name: str, value: Any, text: str) -> bool:
@@ -90,14 +110,14 @@ def _is_written(name: str, value: Any, text: str) -> bool:
         return False
 
 
-_NONE: Mapping[str, list[str]] = {}
-
-
-def _needs_the_same(lists: Sequence[Sequence[str] | None], edges: Mapping[str, Sequence[str]]) -> bool:
-    for needs, kind in zip(lists, _KINDS, strict=True):
-        if needs is not None and {*needs} != {*edges.get(kind, ())}:
-            return False
-    return True
+def _needs_the_same(lists: Sequence[Sequence[str] | None], edges: str | None) -> bool:
+    """Whether the edges (`<type> <id>`, with commas; None: there are none) are what is said of each kind."""
+    there = {*edges.split(",")} if edges else set()
+    wanted = {f"{kind} {one}" for needs, kind in zip(lists, _KINDS, strict=True) if needs for one in needs}
+    if there == wanted:
+        return True
+    told = tuple(f"{kind} " for needs, kind in zip(lists, _KINDS, strict=True) if needs is not None)
+    return {one for one in there if one.startswith(told)} == wanted
 
 
 def ready_once_approved(db: Database, beads: Sequence[str]) -> list[str]:
