@@ -96,5 +96,7 @@ def test_what_is_there_as_it_is_said_is_not_read_as_a_bead(monkeypatch):
 def test_a_dependency_that_is_named_twice_hides_no_other():
     """Or what a plan leaves out would stay."""
     named = [["x", "x"], *[None] * (len(comparing._KINDS) - 1)]
-    assert not comparing._needs_the_same(named, {comparing._KINDS[0]: ["x", "y"]})
-    assert comparing._needs_the_same(named, {comparing._KINDS[0]: ["x"]})
+    one, other = (f"{kind} " for kind in comparing._KINDS[:2])
+    assert not comparing._needs_the_same(named, f"{one}x,{one}y") and not comparing._needs_the_same(named, None)
+    assert comparing._needs_the_same(named, f"{one}x") and comparing._needs_the_same(named, f"{one}x,{other}y")
+    assert not comparing._needs_the_same([["x"], [], None], f"{one}x,{other}y")
