@@ -100,13 +100,13 @@ class PullSteps:
             if seen.trouble:
                 return self._waits(context, journal, pull, seen)
             merged = seen.told.merged_as if seen.told is not None and seen.told.state is PullState.MERGED else ""
-            pull = branches.as_merged(self.ports, pull, seen.told.head if seen.told is not None else "")
+            had = branches.as_merged(self.ports, pull, seen.told.head if seen.told is not None else "")
         else:
-            merged = in_base(self.ports.git, pull)
+            merged, had = in_base(self.ports.git, pull), pull
         if not merged or not is_on_main(self.ports.git, merged):
             self._before.add(attempt)
             return None
-        return self._merged(attempt, replace(pull, merged_as=merged))
+        return self._merged(attempt, replace(had, merged_as=merged))
 
     # --- the request -----------------------------------------------------------------------------
 
