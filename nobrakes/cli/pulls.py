@@ -23,15 +23,17 @@ def show_all(
     from ..operations import pulls as operations
 
     with looked_at() as app:
-        found = operations.listed(app.store, everything)
+        found, unsaid = operations.listed(app.store, everything), operations.unsaid(app.store, app.config)
         now = app.store.now()
+    words = [f"{bead.id} has passed and is not pushed before you say: nobrakes pr open {bead.id}" for bead in unsaid]
 
     def text(screen: Screen) -> str:
         rows = [
             (one.name, one.state, one.bead, one_line(one.title), age(now - one.opened_at), one.url) for one in found
         ]
         titles = ("REQUEST", "STATE", "BEAD", "TITLE", "OPENED", "ADDRESS")
-        return table(titles, rows, screen) or "no pull request waits for people"
+        shown = table(titles, rows, screen) or ("" if words else "no pull request waits for people")
+        return "\n".join([*([shown] if shown else []), *words])
 
     return Output(plain(found), text)
 

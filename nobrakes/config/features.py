@@ -16,6 +16,8 @@ class FeatureSettings(Section):
     unit: Literal["bead", "epic"] | None = None
     branch: Annotated[str, Branch()] | None = None
     push: bool | None = None
+    base: Annotated[str, Branch()] | None = None
+    land: Literal["local", "remote", "pull_request"] | None = None
 
     def said(self) -> "Said":
         """The same as core reads it."""
@@ -32,17 +34,28 @@ LONGEST = 200
 def mistakes(features: Features, land: str, unit: str, bases: Mapping[str, str], pattern: str) -> Iterator[str]:
     """What does not fit together, each with its key below `review.features`.
 
-    `bases`: the branches that work is for, each with the setting that names it; `pattern`: how branches of beads are
+    `bases`: the branch that work is for, with the setting that names it; `pattern`: how branches of beads are
     named.
     """
     from ..core.beads.branches import may_be_a_beads
     from ..core.pulls.ways import of_epic
 
-    taken = dict(bases)
+    taken, base = dict(bases), next(iter(bases))
     for epic, one in features.items():
+        if one.base is not None and one.base != base:
+            yield (
+                f"{epic}.base: '{one.base[:80]}' is another base than '{base}' ({bases[base]}), and all work of a "
+                "repository stands on one: what needs what, and what is red, is judged by it. Take it out, or for all "
+                "work: `nobrakes config set review.remote_branch BRANCH`; a clone of its own may have another base"
+            )
+        if one.land is not None and one.land != land:
+            yield (
+                f'{epic}.land: "{one.land}" is another way than review.land = "{land}", and main changes in one way '
+                f"only: take it out, or for all work: `nobrakes config set review.land {one.land}`"
+            )
         if land != "pull_request":
             yield (
-                f'{epic}: is for pull requests, and review.land = "{land}": take the table out, or '
+                f'{epic}: is for pull requests, and review.land = "{land}": take the table out of config.toml, or '
                 "`nobrakes config set review.land pull_request`"
             )
             continue
@@ -50,7 +63,7 @@ def mistakes(features: Features, land: str, unit: str, bases: Mapping[str, str],
             continue
         key = f"{epic}.branch: '{one.branch[:80]}'"
         if (one.unit or unit) != "epic":
-            yield f'{key} is for the one request of an epic: set {epic}.unit = "epic", or leave branch out'
+            yield f'{key} is for the one request of an epic: have {epic} say unit = "epic" too, or leave branch out'
         if len(one.branch) > LONGEST or one.branch.startswith("refs/"):
             yield f"{key} is no name for it: at most {LONGEST} characters, and not from refs/ on"
         if may_be_a_beads(one.branch, pattern):

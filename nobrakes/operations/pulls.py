@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from ..core.beads.bead import Bead
 from ..core.errors import NotAllowed
 from ..core.pulls.pull import ASKED, word
 from ..core.pulls.shown import RequestView, view
 from ..core.review.journal import Journal, Step
+from ..roles.ways import way_of
 from .waking import wake
 
 if TYPE_CHECKING:
@@ -23,9 +25,28 @@ def one(store: "Store", bead: str) -> RequestView:
     """The bead's; NoSuchBead, NotAllowed: it has none."""
     store.bead(bead)
     found = store.pull(bead)
+    if found is None and _unopened(store, bead) is not None:
+        raise NotAllowed(f"{bead} has passed and has no pull request yet", f"`nobrakes pr open {bead}` opens it.")
     if found is None:
         raise NotAllowed(f"{bead} has no pull request", "`nobrakes pr list --all` shows those that there are.")
     return view(found)
+
+
+def unsaid(store: "Store", config: "Config") -> list[Bead]:
+    """The beads whose work has passed, and is pushed when a person says so."""
+    beads = [store.bead(one.bead) for one in store.reviewing()] if config.review.by_request else []
+    asked = [bead for bead in beads if not way_of(store, config.review, bead).push]
+    heads = ((bead, _unopened(store, bead.id)) for bead in asked)
+    return [bead for bead, head in heads if head is not None and store.setting(word(bead.id)) != head]
+
+
+def _unopened(store: "Store", bead: str) -> str | None:
+    """The head of the bead's work that has passed and is in no open request; None: there is none."""
+    found = store.pull(bead)
+    if found is not None and found.waits:
+        return None
+    journals = (Journal.of(one.data) for one in store.reviewing() if one.bead == bead)
+    return next((one.head for one in journals if one.step is Step.PULL_REQUEST), None)
 
 
 def address(store: "Store", bead: str) -> str:
@@ -38,15 +59,11 @@ def address(store: "Store", bead: str) -> str:
 
 def may_open(store: "Store", paths: "Paths", bead: str) -> bool:
     """Let the work of the bead be pushed that waits for a person's word; False: none does, and nothing was written."""
-    found = store.pull(bead)
-    if found is not None and found.waits:
-        return False
-    review = next((one for one in store.reviewing() if one.bead == bead), None)
-    journal = Journal.of(review.data) if review is not None else None
-    if journal is None or journal.step is not Step.PULL_REQUEST:
+    head = _unopened(store, bead)
+    if head is None:
         return False
     with store.together():
-        store.set_setting(word(bead), journal.head)
+        store.set_setting(word(bead), head)
         store.set_setting(ASKED, repr(store.now()))
     wake(paths)
     return True

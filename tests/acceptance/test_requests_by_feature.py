@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not in
 @pytest.fixture
 def team(tmp_path: Path) -> Iterator[Team]:
     made = Team(tmp_path)
+    made.configure("poll_seconds = 1", "poll_seconds = 60")  # each run looks at once; asked all the time, none rests
     yield made
     made.hub.close_down()
 
@@ -158,7 +159,10 @@ def test_nothing_is_pushed_before_a_person_says_so_and_each_work_needs_a_word(te
     assert "feature/shop" not in team.hub.git("for-each-ref", "--format=%(refname:short)")
     team.run_on()
     assert len(team.hub.pulls) == 1 and team.status("shop") == "reviewing"
+    assert "nobrakes pr open shop" in team.nobrakes("pr", "list").stdout
+    assert "`nobrakes pr open shop`" in team.error("pr", "show", "shop", code=17)["hint"]
     assert team.ask("pr", "open", "shop") == {"bead": "shop", "url": ""}
+    assert "nobrakes pr open" not in team.nobrakes("pr", "list").stdout, "it is said"
     with team.running() as run:  # a crash between the word and the request
 
         def at(call: str) -> None:
@@ -183,7 +187,7 @@ def test_nothing_is_pushed_before_a_person_says_so_and_each_work_needs_a_word(te
 
 
 def test_a_word_holds_for_the_work_that_it_was_given_for(team: Team) -> None:
-    team.configure("poll_seconds = 1", "poll_seconds = 1\npush = false")
+    team.configure("poll_seconds = 60", "poll_seconds = 60\npush = false")
     team.add("one")
     team.run_on()
     assert not team.hub.pulls and "bead-one" not in team.hub.git("for-each-ref")

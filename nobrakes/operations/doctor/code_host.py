@@ -57,7 +57,7 @@ def features(store: "Store", config: "Config") -> Iterator[Finding]:
     for epic, one in named.items():
         key = f"review.features.{epic}"
         if epic not in beads:
-            told = f"{key}: there is no epic {epic} yet: `nobrakes config unset {key}` takes the settings out"
+            told = f"{key}: there is no epic {epic} yet; if there is to be none, take that table out of config.toml"
             yield Finding("features", WARNING, told)
         elif beads[epic].type is not BeadType.EPIC:
             told = f"{key}: {epic} is no epic but a {beads[epic].type}, so nothing follows from it: name its epic"

@@ -51,6 +51,19 @@ def test_what_is_no_id_of_an_epic_is_refused(epic: str) -> None:
     assert "is no id of a bead" in refused(f'[review.features."{epic}"]\nunit = "bead"\n')
 
 
+def test_a_base_or_a_way_of_its_own_is_refused_with_a_reason_and_those_of_all_are_no_mistake() -> None:
+    same = '[review.features.shop]\nbase = "main"\nland = "pull_request"\n'
+    assert parse(HEAD + same, "x").review.features["shop"].base == "main"
+    told = refused('[review.features.shop]\nbase = "release/2"\n')
+    assert "'release/2' is another base than 'main'" in told and "config set review.remote_branch" in told, told
+    for land in ("local", "remote"):
+        told = refused(f'[review.features.shop]\nland = "{land}"\n')
+        assert f'"{land}" is another way than review.land = "pull_request"' in told and f"review.land {land}" in told
+    told = refused('[review.features.shop]\nland = "pull_request"\n', '[review]\nland = "remote"\n')
+    assert "for all work" in told
+    assert "is no name of a branch" in refused('[review.features.shop]\nbase = "-x"\n')
+
+
 def test_what_would_mean_nothing_is_refused() -> None:
     one = '[review.features.shop]\nunit = "bead"\nbranch = "f/x"\n'
     assert "for the one request of an epic" in refused(one)
