@@ -33,7 +33,7 @@ class Imported:
     exact: frozenset[str]
 
 
-def _edges(reading: Reading, bead: Bead, known: frozenset[str]) -> tuple[Bead, list[Dependency]]:
+def _edges(reading: Reading, bead: Bead, known: Mapping[str, str]) -> tuple[Bead, list[Dependency]]:
     """The bead with its epic, and its dependencies; what means nothing here goes into `reading.kept`."""
     found: list[Dependency] = []
     rest: list[Any] = []
@@ -56,6 +56,7 @@ def _edges(reading: Reading, bead: Bead, known: frozenset[str]) -> tuple[Bead, l
             reading.problem(f"it has a second parent, {needs}: kept as a remark")
             rest.append(edge)
         else:
+            needs = known[needs]
             if word not in EXACT_DEPENDENCY_WORDS:
                 reading.problem(f"the dependency '{word}' on {needs} is read as '{kind.value}'")
             if kind is DependencyType.PARENT_CHILD:
@@ -128,17 +129,22 @@ def parse_lines(lines: Callable[[], Iterable[str]], where: str) -> Imported:
         for number, raw in _records(lines(), where, [])
         if last.get(raw["id"]) == number and raw["id"] not in deleted
     )
-    return _graph(chosen, frozenset(last.keys() - deleted), len(deleted), problems)
+    return _graph(chosen, _names(last.keys() - deleted), len(deleted), problems)
 
 
 def graph(given: Mapping[str, tuple[int, dict[str, Any]]], problems: list[str]) -> Imported:
     """The graph of these records; what cannot be taken over goes to `problems`."""
     live = {id_: found for id_, found in given.items() if found[1].get("status") != TOMBSTONE}
-    return _graph(live.values(), frozenset(live), len(given) - len(live), problems)
+    return _graph(live.values(), _names(live), len(given) - len(live), problems)
+
+
+def _names(ids: Iterable[str]) -> dict[str, str]:
+    """Each id to itself: a million beads name each other by one text each."""
+    return {id_: id_ for id_ in ids}
 
 
 def _graph(
-    chosen: Iterable[tuple[int, dict[str, Any]]], known: frozenset[str], deleted: int, problems: list[str]
+    chosen: Iterable[tuple[int, dict[str, Any]]], known: Mapping[str, str], deleted: int, problems: list[str]
 ) -> Imported:
     if deleted:
         problems.append(f"{deleted} tombstones (deleted beads) are left out")
@@ -148,6 +154,7 @@ def _graph(
     exact = set()
     for line, raw in chosen:
         wrong: list[str] = []
+        raw["id"] = known[raw["id"]]
         reading = Reading(raw, line, wrong)
         bead, found = _edges(reading, reading.bead(), known)
         metadata = reading.metadata()

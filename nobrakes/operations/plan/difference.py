@@ -204,7 +204,10 @@ def _reference(problems: list[str], node: PlanNode, key: str, other: str, own: s
 def _create(work: Work, id_: str, node: PlanNode, fields: Mapping[str, Any], live: bool, now: float) -> None:
     if "title" not in fields:
         raise BadBead("title: is missing (no bead has this id yet)")
-    bead = new_bead(id_, {"held": node.hold, "defer_until": node.defer_until}, fields, node.facts)
+    if node.bead is not None:
+        bead = node.bead if fields["epic"] == node.bead.epic else replace(node.bead, epic=fields["epic"])
+    else:
+        bead = new_bead(id_, {"held": node.hold, "defer_until": node.defer_until}, fields)
     if node.status == "done" or node.status == "cancelled":
         bead = lifecycle.closed(bead, Status(node.status), now)
     elif node.status == "live" or (live and node.status is None):

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...core.beads.bead import Bead
 from ...core.errors import PlanError
 from ...interop.words import SET_ASIDE_WORDS
 from . import models
@@ -34,7 +35,7 @@ class PlanNode:
     status: StatusWord | None = None
     hold: str | None = None
     defer_until: float | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)  # what a record of another tool says that happened
+    bead: Bead | None = None  # what a record of another tool comes in as, with what it says that happened
 
     @property
     def name(self) -> str:

@@ -1,18 +1,19 @@
 """Beads records as a plan: what another tool, or a snapshot of ours, says the graph is."""
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from ...core.beads.bead import CONTENT, Bead, DependencyType, Status
+from ...core.beads.bead import CONTENT, Bead, DependencyType, Status, new_bead
 from ...interop import beads as interop
 from . import files
 from .nodes import Plan, PlanNode
 from .values import StatusWord
 
 _CLOSED: dict[Status, StatusWord] = {Status.DONE: "done", Status.CANCELLED: "cancelled"}
-_FACTS = ("created_at", "updated_at", "closed_at", "close_reason", "merged_commit")
+_TOLD = (*CONTENT, "held", "defer_until", "created_at", "updated_at", "closed_at", "close_reason", "merged_commit")
+"""The fields of a bead that come in."""
 
 
 def plan_of_records(text: str, source: str) -> Plan:
@@ -26,11 +27,19 @@ def plan_of_file(path: str) -> Plan:
 
 
 def _plan(found: interop.Imported, source: str) -> Plan:
+    """One object for each bead, and nothing kept beside it: a million of them shall fit into memory."""
     edges: defaultdict[tuple[str, DependencyType], list[str]] = defaultdict(list)
     for dependency in found.dependencies:
         edges[dependency.bead, dependency.type].append(dependency.needs)
-    nodes = tuple(_node(bead, f"line {found.lines[bead.id]}", edges) for bead in found.beads)
-    return Plan(nodes, False, source, found.problems)
+    beads, lines, problems = deque(found.beads), found.lines, found.problems
+    del found
+
+    def nodes() -> Iterator[PlanNode]:
+        while beads:
+            bead = beads.popleft()
+            yield _node(bead, f"line {lines[bead.id]}", edges)
+
+    return Plan(tuple(nodes()), False, source, problems)
 
 
 class _Content(Mapping[str, Any]):
@@ -53,20 +62,24 @@ class _Content(Mapping[str, Any]):
         return len(CONTENT)
 
 
-def _node(bead: Bead, where: str, edges: Mapping[tuple[str, DependencyType], list[str]]) -> PlanNode:
+def _node(bead: Bead, where: str, edges: dict[tuple[str, DependencyType], list[str]]) -> PlanNode:
     def needs(kind: DependencyType) -> tuple[str, ...]:
-        return tuple(sorted(edges.get((bead.id, kind), ())))
+        return tuple(sorted(edges.pop((bead.id, kind), ())))
 
+    told = {name: getattr(bead, name) for name in _TOLD}
+    if not bead.metadata:
+        del told["metadata"]  # one empty one is enough for all
+    comes_in = new_bead(bead.id, told)
     return PlanNode(
         where,
         bead.id,
         None,
-        _Content(bead),
+        _Content(comes_in),
         needs(DependencyType.BLOCKS),
         needs(DependencyType.RELATED),
         needs(DependencyType.DISCOVERED_FROM),
         _CLOSED.get(bead.status),
         bead.held,
         bead.defer_until,
-        {name: getattr(bead, name) for name in _FACTS if getattr(bead, name) not in (None, "", 0.0)},
+        comes_in,
     )
