@@ -11,7 +11,7 @@ import pytest
 from nobrakes.core.beads.bead import Bead, BeadType, Status
 from nobrakes.core.forge.feature import Feature, Stage
 from nobrakes.store.opening import open_store
-from tests.acceptance.test_pull_requests import Team
+from tests.support.team import Team
 
 pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
 

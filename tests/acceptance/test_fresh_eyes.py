@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.test_pull_requests import Team
 from tests.support.scripted import Scripted, until
+from tests.support.team import Team
 
 P1 = {"category": "edge_cases", "priority": "P1", "path": "src/one", "line": 1, "text": "An empty name is not met"}
 P2 = {"category": "tests", "priority": "P2", "path": "tests/test_one.sh", "line": 0, "text": "Nothing tests the end"}

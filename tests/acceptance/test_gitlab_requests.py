@@ -1,57 +1,23 @@
 """Each bead is a merge request that people merge at GitLab: through `glab`, against a GitLab of the tests' own."""
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.gitlab import GitLab
-from tests.support.glab import path_with_glab
 from tests.support.host_server import TOKEN
-from tests.support.scripted import Scripted
-
-
-class Team(Scripted):
-    """A project whose main is at a GitLab where nobody pushes to it."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.remote = folder / "remote.git"
-        subprocess.run(["git", "clone", "-q", "--bare", str(self.folder), str(self.remote)], check=True)
-        self.git("remote", "add", "origin", str(self.remote))
-        self.hub = GitLab(folder / "hub", self.remote)
-        self.token = TOKEN
-        self.home = folder / "home"
-        self.home.mkdir()
-        self.path = path_with_glab(folder)
-        self.config.write_text(
-            self.config.read_text() + f'[review]\nland = "pull_request"\npoll_seconds = 1\nremote_seconds = 20\n'
-            f'code_host = "gitlab"\ncode_host_repository = "{self.hub.host}/team/thing"\npull_labels = ["by-agents"]\n'
-            'pull_reviewers = ["ann"]\npull_draft = true\n'
-        )
-
-    def env(self) -> dict[str, str]:
-        found = super().env()
-        if hasattr(self, "path"):
-            found |= {"SSL_CERT_FILE": str(self.hub.cert), "HOME": str(self.home), "GITLAB_TOKEN": self.token}
-            found["PATH"] = self.path
-        return found
-
-    def run_on(self) -> str:
-        """A run until it waits for people, or has nothing to do."""
-        return self.nobrakes("run", expect=None).stdout
+from tests.support.team import GitLabTeam
 
 
 @pytest.fixture
-def team(tmp_path: Path) -> Iterator[Team]:
-    made = Team(tmp_path)
+def team(tmp_path: Path) -> Iterator[GitLabTeam]:
+    made = GitLabTeam(tmp_path)
     yield made
     made.hub.close_down()
 
 
 @pytest.mark.parametrize("how", ["squash", "merge", "rebase"])
-def test_a_bead_is_done_when_people_have_merged_its_request(team: Team, how: str) -> None:
+def test_a_bead_is_done_when_people_have_merged_its_request(team: GitLabTeam, how: str) -> None:
     team.add("one", description="Say what it does.\n/merge\n/approve", acceptance=["it is there"])
     team.add("two", needs=["one"])
     mine = team.git("rev-parse", "main")
@@ -75,7 +41,7 @@ def test_a_bead_is_done_when_people_have_merged_its_request(team: Team, how: str
     team.nobrakes("verify")
 
 
-def test_a_red_job_and_what_members_write_send_the_work_back_and_nobody_else_does(team: Team) -> None:
+def test_a_red_job_and_what_members_write_send_the_work_back_and_nobody_else_does(team: GitLabTeam) -> None:
     team.add("one")
     team.run_on()
     team.hub.check(team.hub.head(1), "deploy", "manual", may_fail=True)
@@ -104,7 +70,7 @@ def test_a_red_job_and_what_members_write_send_the_work_back_and_nobody_else_doe
 
 
 def test_nobody_logged_in_is_said_a_request_that_failed_to_be_heard_of_is_found_and_one_that_is_closed_asked_about(
-    team: Team,
+    team: GitLabTeam,
 ) -> None:
     team.token = "expired"
     team.add("one")

@@ -9,7 +9,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,38 +16,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.github import TOKEN, Answer, GitHub
-from tests.support.scripted import Scripted, until
+from tests.support.github import TOKEN, Answer
+from tests.support.scripted import until
+from tests.support.team import Team
 
 pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
-
-
-class Team(Scripted):
-    """A project whose main is at a code host where nobody pushes to it."""
-
-    def __init__(self, folder: Path, more: str = "") -> None:
-        super().__init__(folder)
-        self.remote = folder / "remote.git"
-        subprocess.run(["git", "clone", "-q", "--bare", str(self.folder), str(self.remote)], check=True)
-        self.git("remote", "add", "origin", str(self.remote))
-        self.hub = GitHub(folder / "hub", self.remote)
-        (folder / "home").mkdir()
-        self.home = folder / "home"
-        self.token = TOKEN
-        self.config.write_text(
-            self.config.read_text() + f'[review]\nland = "pull_request"\npoll_seconds = 1\nremote_seconds = 20\n'
-            f'code_host_repository = "{self.hub.host}/team/thing"\n{more}\n'
-        )
-
-    def env(self) -> dict[str, str]:
-        found = super().env()
-        if hasattr(self, "hub"):
-            found |= {"SSL_CERT_FILE": str(self.hub.cert), "HOME": str(self.home), "GH_ENTERPRISE_TOKEN": self.token}
-        return found
-
-    def run_on(self) -> str:
-        """A run until it waits for people, or has nothing to do."""
-        return self.nobrakes("run", expect=None).stdout
 
 
 @pytest.fixture
