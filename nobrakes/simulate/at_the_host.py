@@ -7,10 +7,12 @@ are red or green. At the end of the day what can be merged is.
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from ..core.beads.bead import Bead, BeadType, Status
+from ..core.beads.bead import CLOSED, Bead, BeadType, Status
 from ..core.beads.branches import branch_of
 from ..core.errors import NotAllowed
 from ..core.pulls.pull import CheckState, PullState
+from ..core.pulls.ways import request_branch
+from . import by_epics
 from .fake_code_host import WAYS, Request
 from .people import People
 from .project import green
@@ -84,7 +86,7 @@ class AtTheHost:
     def put_back(self) -> str:
         """Who pushed to our branch takes it back."""
         for one in self.host.open_ones():
-            pull = self.people.store.pull(one.branch.partition("/bead-")[2])
+            pull = next((row for row in self.people.store.pulls(False) if row.branch == one.branch), None)
             if pull is not None and pull.head and self._head(one) not in self.git.refs.values():
                 self.host.branches[one.branch] = pull.head
                 return f"put {one.branch} back"
@@ -122,7 +124,7 @@ class AtTheHost:
 
     def _helped(self, one: Request) -> str | None:
         store = self.people.store
-        bead = next((bead for bead in store.beads() if branch_of(bead) == one.branch), None)
+        bead = next((bead for bead in store.beads() if request_branch(bead) == one.branch), None)
         pull = store.pull(bead.id) if bead is not None else None
         if bead is None or pull is None or bead.status is not Status.REVIEWING or pull.number != one.number:
             return None
@@ -181,28 +183,45 @@ def done_is_merged_by_people(scene: Scene) -> list[str]:
     wrong, host = [], scene.requested.host
     for bead in _done(scene):
         merges = [one.merged_as for one in host.requests if one.branch == branch_of(bead) and one.merged_as]
-        if bead.merged_commit not in merges:
+        merged = str(bead.merged_commit) if bead.merged_commit in merges else by_epics.merged_with(scene, bead)
+        if not merged:
             wrong.append(f"{bead.id} is done as {str(bead.merged_commit)[:12]}, and nobody merged that")
-        elif not scene.git.contains(str(bead.merged_commit), scene.requested.there):
+        elif not scene.git.contains(merged, scene.requested.there):
             wrong.append(f"{bead.id} is done, and its merge is not in the base")
     return wrong
 
 
 def no_request_is_lost(scene: Scene) -> list[str]:
-    """At rest: each request is of a bead with a row, and an open one at a commit of ours is the one of that row."""
+    """At rest: each request is of a bead with a row, and an open one at a commit of ours is the one of that row.
+
+    The row says what became of its request, and where that was merged its bead is done, as long as nobody ended the
+    bead in another way or has to decide about it.
+    """
     if scene.requested is None:
         return []
-    wrong, beads = [], {branch_of(bead): bead for bead in scene.beads}
+    wrong, beads = [], {request_branch(bead): bead for bead in scene.beads}
     for one in scene.requested.host.requests:
         bead = beads[one.branch]
         pull = scene.store.pull(bead.id)
         if pull is None:
             wrong.append(f"#{one.number} of {bead.id} is not known")
-        elif bead.status is Status.CANCELLED and not pull.number:
-            continue  # given up before anybody heard of it: it is looked for once in each life, and doctor names it
+        elif bead.status in CLOSED and not pull.number:
+            continue  # over before anybody heard of it: it is looked for once in each life, and doctor names it
         elif one.state is PullState.OPEN and pull.number != one.number and _is_ours(scene, one):
             wrong.append(f"#{one.number} of {bead.id} is open, and #{pull.number} is what is known")
+        elif pull.number == one.number and bead.status not in (Status.CANCELLED, Status.ESCALATED):
+            wrong += _not_followed(scene, one, bead, pull.state)
     return wrong
+
+
+def _not_followed(scene: Scene, one: Request, bead: Bead, known: PullState) -> list[str]:
+    """What the row of a bead that waits for people, or is done by them, does not know of its request."""
+    is_done = bead.status is Status.DONE and bead.id not in scene.observed.by_hand
+    if (is_done or bead.status is Status.REVIEWING) and known is not one.state:
+        return [f"#{one.number} of {bead.id} is {one.state}, and {known} is what is known"]
+    if known is PullState.MERGED and bead.status is Status.REVIEWING:
+        return [f"#{one.number} of {bead.id} is merged, and its review waits"]
+    return []
 
 
 def _is_ours(scene: Scene, one: Request) -> bool:

@@ -13,7 +13,7 @@ from ..core.errors import Stale
 from ..core.transcript import PREFIX
 from ..daemon.attempts.exit import UNSEEN_IN_PEACE
 from ..daemon.checks.validation import MOST_CUT_OFF
-from . import approving, at_the_host, by_hand, feature_promises, landed, questions, reading
+from . import approving, at_the_host, by_epics, by_hand, feature_promises, landed, questions, reading
 from .fake_remote import SharedFakeGit
 from .main_monitor import nothing_is_reviewed_while_main_is_red, one_red_main_is_one_question, watch_of
 from .project import run_tests
@@ -265,6 +265,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     *by_hand.PROMISES,
     *feature_promises.EACH_STEP,
     *at_the_host.EACH_STEP,
+    *by_epics.EACH_STEP,
     proven_tests_are_red,
     nothing_is_lost,
     no_more_agents_than_allowed,

@@ -2,11 +2,11 @@
 
 from collections import Counter
 
-from ..core.beads.attempt import RunKind
+from ..core.beads.attempt import Attempt, RunKind
 from ..core.beads.bead import Role, Status
 from ..core.policy import plan_approval
 from ..core.policy.ownership import OWN_FOLDER
-from ..core.review.journal import Journal, Step, waits_for_people
+from ..core.review.journal import Journal, Step
 from ..core.review.queue import MOST
 from .objects import Commit, differing
 from .project import code_path, green, test_path
@@ -98,17 +98,27 @@ def what_asks_for_a_plan_lands_with_one(scene: Scene) -> list[str]:
 def no_more_reviews_than_allowed(scene: Scene) -> list[str]:
     """The merge queue is as long as its rules say; where each review needs runs of its own it is serial.
 
-    Who has a request holds no place, until it is merged or falls off its base; nor does what is being read, which comes
-    back to the end of the queue.
+    Who waits for people holds no place, nor does what they merged until it is written down, nor who comes back from
+    there as it fell off its base: all others do, whatever request their bead has or had. What is being read comes back
+    to the end of the queue.
     """
     open_ones = [a for a in scene.board.attempts if a.role is Role.REVIEWER]
     if scene.requested is not None:
-        open_ones = [a for a in open_ones if not waits_for_people(a.data) and scene.store.pull(a.bead) is None]
+        open_ones = [a for a in open_ones if not _was_with_people(scene, a)]
     outside = (Step.READING, Step.REBASE) if scene.readers is not None else ()
     reviews = [a.bead for a in open_ones if Journal.of(a.data).step not in outside]
     rules = scene.board.limits.queue
     together = MOST if not rules.every_commit_green else rules.validators
     return [f"reviews of {', '.join(reviews)}"] if len(reviews) > (1 if rules.is_serial else together) else []
+
+
+def _was_with_people(scene: Scene, review: Attempt) -> bool:
+    """Whether the review waits for people, or ever did: it began in the queue, and came back by itself."""
+    journal, pull = Journal.of(review.data), scene.store.pull(review.bead)
+    if journal.step is Step.PULL_REQUEST or journal.merged_as:
+        scene.observed.aside.add(review.id)
+    fell_off = pull is not None and pull.waits and not pull.base
+    return fell_off or review.id in scene.observed.aside
 
 
 def no_more_validations_than_allowed(scene: Scene) -> list[str]:

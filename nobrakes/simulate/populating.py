@@ -10,7 +10,7 @@ from typing import Protocol
 from ..config.settings import Config
 from ..daemon.ports import Ports
 from ..store.sqlite import SqliteStore
-from . import approving, by_hand, features, reading
+from . import approving, by_epics, by_hand, features, reading
 from .at_the_host import AtTheHost
 from .checkout import Staging, uses_the_index
 from .fake_git import FakeGit
@@ -47,6 +47,8 @@ def fill(world: World, beads: int) -> None:
     """The plan that is there, and who looks before what is merged."""
     seed, rates = world.seed, world.rates
     planned, dependencies = random_graph(world.rng, beads)
+    if rates.epics:
+        planned = by_epics.gathered(planned, seed)
     asking = with_plans(planned, seed) if rates.people else planned  # where nobody is, nobody approves
     if often := approving.how_often(seed, rates.approvals) if rates.people else 0.0:
         asking = approving.with_labels(asking, seed)

@@ -5,6 +5,7 @@ from collections import Counter
 from ..core.beads.bead import Status
 from ..core.beads.escalations import EscalationType
 from ..core.evidence.verify import Report, Repository, verify
+from . import by_epics
 from .scene import Scene
 
 
@@ -12,12 +13,13 @@ def a_merged_bead_has_its_evidence_once(scene: Scene) -> list[str]:
     """Whatever was killed: when a bead is done by a merge, exactly one record is about the commit."""
     found = Counter((entry.bead, entry.about) for entry in scene.git.evidence())
     wrong = [f"{bead} has {count} records of {about}" for (bead, about), count in found.items() if count > 1]
+    known = {bead for bead, _ in found}
     for bead in scene.beads:
-        if (
-            bead.status is Status.DONE
-            and bead.merged_commit
-            and (bead.id, f"Merged: {bead.merged_commit}") not in found
-        ):
+        if bead.status is not Status.DONE or not bead.merged_commit:
+            continue
+        if by_epics.merged_with(scene, bead) and bead.id in known:
+            continue  # its record is of its landing on the epic's branch, and the merge's is the epic's
+        if (bead.id, f"Merged: {bead.merged_commit}") not in found:
             wrong.append(f"{bead.id} is merged as {bead.merged_commit[:12]} without evidence")
     return wrong
 

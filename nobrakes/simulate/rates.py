@@ -26,6 +26,7 @@ class Rates:
     readings: float = _rate(0.0, "how often people decide on what fresh eyes found; 0: nobody reads")
     hands: float = _rate(0.0, "how often people take beads and hand work in; 0: never")
     requests: float = _rate(0.0, "how often people do something at a code host that work lands by; 0: it lands here")
+    epics: float = _rate(0.0, "above 0: they merge epics as a whole there, by one request each; needs --requests")
     features: float = _rate(0.0, "how often people do something with features, in every world; 0: as usual, in some")
     shared: float = _rate(0.0, "above 0: the machine is shared with other daemons in every world; 0: in some worlds")
     edits: float = _rate(1.0, "how often a person edits the checks, beside all else that people do (about 50)")

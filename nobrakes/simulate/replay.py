@@ -7,6 +7,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from ..core.beads import lifecycle
 from ..core.beads.attempt import Attempt
@@ -36,6 +37,10 @@ class Observed:
         self.asked: dict[str, set[int]] = defaultdict(set)  # open escalations that stop the bead
         self.failures: Counter[str] = Counter()
         self.merges: Counter[str] = Counter()
+        self.landed: Counter[str] = Counter()  # on their epics' branches
+        self.first_starts: dict[str, int] = {}  # of beads, the first attempt, until what it began with is known
+        self.waited_for: dict[str, list[str]] = {}  # what had landed of what each waited for then
+        self.aside: set[int] = set()  # reviews that waited for people
         self.by_hand: set[str] = set()
         self.persons: set[str] = set()  # beads whose latest work a person handed in
         self.taken_in: set[str] = set()  # heads that nobrakes fetched
@@ -71,10 +76,19 @@ class Observed:
         """Replay what is new in the log; `paused`: nothing may have started in it."""
         self.paused = paused
         events = store.events(self.seq, 100_000)
-        for event in events:
+        for event, after in zip_longest(events, events[1:]):
+            if after is not None and self._is_asked_with(event, after):
+                self.asked[str(event.bead)].add(int(after.data["escalation"]))
             self._apply(event, store)
             self.seq = event.seq
         return events
+
+    def _is_asked_with(self, event: Event, after: Event) -> bool:
+        """Whether the review of an epic ended with a question, which stops it: that is written down behind its end."""
+        name = event.bead or ""
+        is_epics = name in self.beads and self.beads[name].type is BeadType.EPIC and event.kind in lifecycle.MOVING
+        same = (after.bead, after.attempt) == (event.bead, event.attempt) and event.attempt is not None
+        return is_epics and same and after.kind is Kind.ESCALATED
 
     def _apply(self, event: Event, store: Store) -> None:
         name = event.bead
@@ -154,8 +168,11 @@ class Observed:
         if event.kind in STARTS:
             self._judge_start(name, event)
         is_asked = bool(event.data.get("asked") if event.kind is Kind.UNDONE else self.asked[name])
+        to = event.data.get("to")
+        if event.kind is Kind.RESOLVED and to == Status.OPEN:
+            to = Status.NEEDS_DOER.value  # where an epic just contains
         try:
-            move = lifecycle.advance(bead, event.kind, lifecycle.Facts(event.data.get("to"), is_asked))
+            move = lifecycle.advance(bead, event.kind, lifecycle.Facts(to, is_asked))
         except NotAllowed as error:
             self._breaches["lifecycle"].append(str(error))
             return
@@ -189,6 +206,8 @@ class Observed:
         elif event.kind is Kind.REVERTED:
             self.merges[name] -= 1
             self.failures[name] = 0
+        elif event.kind is Kind.LANDED:
+            self.landed[name] += 1
         elif event.kind is Kind.MERGED:
             self.merges[name] += 1
             if self.merges[name] > 1:
@@ -218,6 +237,9 @@ class Observed:
             self._breaches["gates"].append(f"{event.kind.value} {name} {until - event.at:.0f} s too early")
         self._breaches["caps"] += self.spending.start(name, event.at)
         self.now = event.at
+        if name not in self.waited_for:
+            landed = [one for one in sorted(self.blockers[name]) if self.beads[one].status is Status.LANDED]
+            self.waited_for[name], self.first_starts[name] = landed, int(event.attempt or 0)
         self._breaches["dependencies"] += [f"{event.kind.value} {name}, but {why}" for why in self.obstacles(name)]
 
     def obstacles(self, name: str) -> list[str]:
@@ -226,7 +248,9 @@ class Observed:
         place: str | None = name
         while place is not None:
             bead = self.beads[place]
-            found += [f"waits for {n}" for n in sorted(self.blockers[place]) if not self._done(n)]
+            found += [
+                f"waits for {n}" for n in sorted(self.blockers[place]) if not self._done(n, self.beads[place].epic)
+            ]
             if place in self.held:
                 found.append(f"{place} is held")
             if self.deferred.get(place, 0.0) > self.now:
@@ -236,8 +260,10 @@ class Observed:
             place = bead.epic
         return found
 
-    def _done(self, name: str) -> bool:
-        return self.beads[name].status is Status.DONE
+    def _done(self, name: str, epic: str | None) -> bool:
+        """Whether it counts as done in that epic: there what has landed does."""
+        bead = self.beads[name]
+        return bead.status is Status.DONE or (bead.status is Status.LANDED and bead.epic == epic is not None)
 
     # --- recomputing -----------------------------------------------------------------------------
 

@@ -93,8 +93,8 @@ class RequestedFakeGit(FakeGit):
         return self._pushed(lambda: self.host.branches.pop(branch, None))
 
     def named_as_ours(self) -> Mapping[str, str]:
-        """The branches of beads that are there."""
-        return {name: commit for name, commit in self.host.branches.items() if "/bead-" in name}
+        """The branches of beads and of epics that are there."""
+        return {name: at for name, at in self.host.branches.items() if "/bead-" in name or name.startswith("feature/")}
 
     def _pushed(self, push: Callable[[], object]) -> Land:
         try:

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from ..core.beads.bead import CLOSED, BeadType, Status
+from ..core.beads.bead import CLOSED, Bead, BeadType, Status
 from ..core.beads.escalations import STOPS_BEAD
 from ..core.beads.events import Kind
 from ..core.beads.outcomes import Outcome
 from ..core.errors import NobrakesError, NotAllowed, Stale
-from . import at_the_host, feature_promises
+from . import at_the_host, by_epics, feature_promises
 from .proven import main_and_its_evidence_agree
 from .reading import no_reading_is_left
 from .rewriting import nobody_is_blamed_for_a_rewritten_main
@@ -37,6 +37,8 @@ def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
             continue
         if bead.status is Status.ESCALATED and bead.id in asked:
             continue
+        if bead.status is Status.LANDED and not _is_complete(scene, bead):
+            continue
         if bead.type is BeadType.EPIC:
             if scene.features is not None and bead.id in scene.features.log.features:
                 continue  # feature_promises.a_feature_is_done_with_its_beads
@@ -47,6 +49,14 @@ def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
             continue
         wrong.append(f"{bead.id} is {bead.status}, and nobody can say why")
     return wrong
+
+
+def _is_complete(scene: Scene, bead: Bead) -> bool:
+    """Whether all of the bead's epic has landed, and no person was asked about that: then its request is merged."""
+    epic = next(one for one in scene.beads if one.id == bead.epic)
+    is_stopped = epic.status is Status.ESCALATED or bool(scene.observed.obstacles(epic.id))
+    children = (one.status for one in scene.beads if one.epic == epic.id)
+    return not is_stopped and all(status in (Status.LANDED, *CLOSED) for status in children)
 
 
 def done_is_merged(scene: Scene) -> list[str]:
@@ -144,4 +154,5 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     no_reading_is_left,
     *feature_promises.AT_REST,
     *at_the_host.AT_REST,
+    *by_epics.AT_REST,
 )

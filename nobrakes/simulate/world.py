@@ -22,7 +22,7 @@ from ..ports.machine import Alone
 from ..ports.notices import NoChannels
 from ..sandbox.home import steady
 from ..store.opening import open_memory
-from . import fake_remote, invariants, requested, settled
+from . import by_epics, fake_remote, invariants, requested, settled
 from .agents import AgentSpec, Script, agent, check, ends_at_once
 from .at_the_host import AtTheHost
 from .clock import FakeClock
@@ -81,6 +81,7 @@ class World:
         self.git = requested_git or fake_remote.some_git(ROOT, seed)
         if requested_git is not None:
             self.config = requested.settings(self.config, requested_git.rng)
+            self.config = by_epics.settings(self.config, seed) if self.rates.epics else self.config
         rates = self.rates
         self.processes = FakeProcesses(self.clock, self._prepare, self._program, self.rng, rates.fail / 4, rates.cut)
         self.providers = Providers(self.clock, self.rng, self.rates.refuse)

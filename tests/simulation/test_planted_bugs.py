@@ -87,7 +87,34 @@ PLANNED = (
 DEGRADED = (*PLANNED, "--fail", "0.6")
 """Most reviewers fail."""
 
+EPICS = ("--requests", "1", "--epics", "1")
+"""People merge epics as a whole at a code host."""
+
 BUGS = (
+    Bug(
+        "a merged request brought all that has landed",
+        "daemon/review/whole_epics.py",
+        "if one.bead.id in named or git.contains(one.commit, journal.candidate):",
+        "if True:",
+        seed=25,
+        options=EPICS,
+    ),
+    Bug(
+        "what was merged is taken for what was to be pushed next",
+        "daemon/pulls/branches.py",
+        "if head == pull.head or head not in pushed(ports, pull.bead) or not git.has(head):",
+        "if True:",
+        seed=25,
+        options=EPICS,
+    ),
+    Bug(
+        "who works in an epic starts on main",
+        "daemon/epics.py",
+        "    return ports.git.of_epic(epic)",
+        "    return ports.git",
+        seed=1,
+        options=EPICS,
+    ),
     Bug(
         "what a person took goes to an agent",
         "store/beads/transitions.py",
@@ -891,6 +918,7 @@ WORLDS = {
     "approved": APPROVED,
     "by hand": BY_HAND,
     "shared": SHARED,
+    "by epics": EPICS,
 }
 """Whose options find bugs: without one they find nothing."""
 ALWAYS = ("usual", "planned")

@@ -1,0 +1,175 @@
+"""The promises of simulated worlds in which people merge epics as a whole, by one request each; with `--epics`.
+
+A bead lands on the branch of its epic, a ref of ours that only the daemon moves; it is done when people have merged the
+epic's request.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from ..config.settings import Config
+from ..core.beads.bead import Bead, BeadType, Status
+from ..core.beads.lifecycle import live
+from ..core.pulls.pull import PullState
+from ..core.pulls.ways import of_epic
+from ..ports.git import EPICS
+from .fake_code_host import Request
+from .objects import Commit
+from .project import code_path
+from .scene import Scene
+
+BRANCHES = f"refs/nobrakes/{EPICS}/"
+OFTEN = 0.75
+
+
+def settings(config: Config, seed: int) -> Config:
+    """The settings, with requests for whole epics."""
+    rebased = random.Random(f"{seed} epics").random() < 0.5
+    return replace(config, review=replace(config.review, unit="epic", diverged="rebase" if rebased else "merge"))
+
+
+def gathered(beads: Sequence[Bead], seed: int) -> list[Bead]:
+    """The plan, most of it in one of two epics. What waits for each other over epics stands still, and says so."""
+    rng = random.Random(f"{seed} epics")
+    epics = [live(Bead(f"e{number}", f"Epic e{number}", BeadType.EPIC)) for number in (1, 2)]
+    found: list[Bead] = []
+    for bead in beads:
+        is_free = bead.epic is None and bead.type is not BeadType.EPIC
+        into = rng.choice(epics).id if is_free and rng.random() < OFTEN else bead.epic
+        found.append(replace(bead, epic=into))
+    return [*epics, *found]
+
+
+def is_by_epics(scene: Scene) -> bool:
+    """Whether people merge epics here."""
+    return scene.requested is not None and scene.config.review.unit == "epic"
+
+
+# --- on the branches of epics ----------------------------------------------------------------------
+
+
+def a_landed_bead_is_on_its_epics_branch_once(scene: Scene) -> list[str]:
+    """What has landed is on the branch of its epic, exactly once, and on that of no other epic."""
+    if not is_by_epics(scene):
+        return []
+    wrong, beads = [], {bead.id: bead for bead in scene.beads}
+    on_branch = {epic: Counter(bead for _, bead in _landings(scene, tip)) for epic, tip in _branches(scene)}
+    is_one = scene.config.review.merge == "squash"  # else one landing brings several commits of a bead
+    for epic, counts in on_branch.items():
+        for name, times in counts.items():
+            known = scene.observed.landed[name]
+            if beads[name].epic != epic:
+                wrong.append(f"{name} of {beads[name].epic} is on the branch of {epic}")
+            elif is_one and times > known + (
+                beads[name].status is not Status.LANDED
+            ):  # its end is not written down yet
+                wrong.append(f"{name} is {times} times on the branch of {epic}, and landed {known} times")
+    for bead in scene.beads:
+        if bead.status is not Status.LANDED or _is_merged(scene, str(bead.epic)):
+            continue
+        if not on_branch.get(str(bead.epic), Counter())[bead.id]:
+            wrong.append(f"{bead.id} has landed, and is not on the branch of {bead.epic}")
+    return wrong
+
+
+def who_starts_has_what_its_siblings_landed(scene: Scene) -> list[str]:
+    """Whoever starts on a bead for the first time has what of its epic it waited for."""
+    if not is_by_epics(scene):
+        return []
+    wrong, starts = [], scene.observed.first_starts
+    for name, attempt in list(starts.items()):
+        start = scene.store.attempt(attempt).data.get("start")
+        if start is None:
+            continue  # it is being made ready
+        del starts[name]
+        tree = scene.git.objects.tree_of(str(start))
+        needs = scene.observed.waited_for[name]
+        wrong += [f"{name} started without {one}" for one in needs if code_path(one) not in tree]
+    return wrong
+
+
+# --- at the host -----------------------------------------------------------------------------------
+
+
+def an_epics_request_is_of_its_beads(scene: Scene) -> list[str]:
+    """The request of an epic brings beads of that epic alone."""
+    if not is_by_epics(scene) or scene.requested is None:
+        return []
+    wrong, beads = [], {bead.id: bead for bead in scene.beads}
+    for epic, one in _requests(scene):
+        head = scene.requested.host.branches.get(one.branch, "") or one.head
+        if not _is_ours(scene, head):
+            continue  # somebody pushed to it
+        brought = {bead for _, bead in _landings(scene, head) if beads[bead].epic != epic}
+        wrong += [f"#{one.number} of {epic} brings {bead}" for bead in sorted(brought)]
+    return wrong
+
+
+def a_request_that_waits_has_all_that_landed(scene: Scene) -> list[str]:
+    """At rest: an open request of an epic at a commit of ours brings each of its beads that has landed."""
+    if not is_by_epics(scene) or scene.requested is None:
+        return []
+    wrong = []
+    status = {bead.id: bead.status for bead in scene.beads}
+    for epic, one in _requests(scene):
+        head = scene.requested.host.branches.get(one.branch, "")
+        if one.state is not PullState.OPEN or status[epic] is not Status.REVIEWING or not _is_ours(scene, head):
+            continue
+        brought = {bead for _, bead in _landings(scene, head)}
+        landed = {bead.id for bead in scene.beads if bead.epic == epic and bead.status is Status.LANDED}
+        wrong += [f"#{one.number} of {epic} has not {bead}, which has landed" for bead in sorted(landed - brought)]
+    return wrong
+
+
+def merged_with(scene: Scene, bead: Bead) -> str:
+    """The commit by which people merged the request of the bead's epic that brought it; empty: there is none."""
+    if scene.requested is None or not bead.merged_commit:
+        return ""
+    objects = scene.git.objects
+    for epic, one in _requests(scene):
+        if epic != bead.epic or not one.merged_as:
+            continue
+        is_it = bead.merged_commit == one.merged_as or objects.contains(bead.merged_commit, one.head)
+        if is_it and bead.id in {of for _, of in _landings(scene, one.head)}:
+            return one.merged_as
+    return ""
+
+
+def _requests(scene: Scene) -> Iterator[tuple[str, Request]]:
+    """Each request of an epic, with that."""
+    assert scene.requested is not None, "there is a host"
+    epics = {of_epic(bead.id): bead.id for bead in scene.beads if bead.type is BeadType.EPIC}
+    return ((epics[one.branch], one) for one in scene.requested.host.requests if one.branch in epics)
+
+
+def _is_merged(scene: Scene, epic: str) -> bool:
+    """Whether its request is merged, and its beads are about to be done: then the branch may be gone already."""
+    pull = scene.store.pull(epic)
+    return pull is not None and pull.state is PullState.MERGED
+
+
+def _branches(scene: Scene) -> list[tuple[str, str]]:
+    """Each epic that has a branch here, and where it is."""
+    return [(ref.removeprefix(BRANCHES), tip) for ref, tip in scene.git.refs.items() if ref.startswith(BRANCHES)]
+
+
+def _landings(scene: Scene, head: str) -> Iterator[tuple[Commit, str]]:
+    """The commits of beads that the line has beside main, newest first."""
+    for commit in scene.git.objects.line(head):
+        if scene.git.contains(commit.id, scene.git.head):
+            return
+        yield from ((commit, value) for key, value in commit.trailers if key == "Bead")
+
+
+def _is_ours(scene: Scene, head: str) -> bool:
+    return head in scene.git.refs.values()
+
+
+EACH_STEP: Sequence[Callable[[Scene], list[str]]] = (
+    a_landed_bead_is_on_its_epics_branch_once,
+    who_starts_has_what_its_siblings_landed,
+    an_epics_request_is_of_its_beads,
+)
+AT_REST: Sequence[Callable[[Scene], list[str]]] = (a_request_that_waits_has_all_that_landed,)

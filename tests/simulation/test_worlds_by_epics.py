@@ -1,0 +1,37 @@
+"""Whole simulated daemons where people merge epics as a whole: beads land on the branch of their epic, and are done when
+the epic's request is merged. People ask for changes, push to it by force, close it, and merge while more lands.
+"""
+
+import pytest
+
+from nobrakes.simulate.rates import Rates
+from nobrakes.simulate.world import World
+from tests.support.dose import each_dosed
+
+RATES = Rates(requests=1.0, epics=1.0)
+
+
+@pytest.mark.parametrize("seed", each_dosed("worlds by epics", range(60), 8))
+def test_every_promise_is_kept(seed: int) -> None:
+    World(seed, rates=RATES).run()
+
+
+def test_people_merge_epics_there() -> None:
+    world = World(25, rates=RATES)
+    world.run()
+    told = "\n".join(world.log)
+    for words in ("landed b", "epic_landed", "merged #", "found_merged b", "CRASH at host.", "review_rejected b05"):
+        assert words in told, words
+    done = [bead for bead in world.scene.beads if bead.merged_commit and bead.epic]
+    assert len(done) > 1 and world.git.landings == []
+    assert "--epics 1" in world.replay
+
+
+@pytest.mark.parametrize("seed", [25])
+def test_who_merges_before_a_push_merged_what_there_was(seed: int) -> None:
+    """Beads were done whose work was in no merge."""
+    World(seed, rates=RATES).run()
+
+
+def test_a_world_without_them_has_no_epics_of_its_own() -> None:
+    assert World(2, rates=Rates(requests=1.0)).config.review.unit == "bead" and "--epics" not in World(2).replay
