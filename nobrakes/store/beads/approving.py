@@ -25,10 +25,12 @@ def at_once(
     `approved`: what changes of a draft by it.
     """
     draft = Status.DRAFT.value
-    db.run(f"CREATE TEMP TABLE {_TABLE.partition('.')[2]} (id)")
+    db.run(f"CREATE TEMP TABLE {_TABLE.partition('.')[2]} (id VARCHAR NOT NULL PRIMARY KEY)")  # looked up by each row
     try:
         db.run_many(f"INSERT INTO {_TABLE} VALUES (?)", ((bead,) for bead in beads))
-        if db.one(f"SELECT count(*) FROM beads WHERE {_OF_THEM}", (draft,))[0] < len(beads):
+        asked = f"SELECT type, needs_tests, count(*), sum(children > 0) FROM beads WHERE {_OF_THEM} GROUP BY 1, 2"
+        kinds = db.plain(asked, (draft,))
+        if sum(many for _, _, many, _ in kinds) < len(beads):
             return False
         db.run(
             f"INSERT INTO events (at, kind, bead, actor, data) SELECT ?, ?, id, ?, '{{}}' FROM {_TABLE} ORDER BY rowid",
@@ -36,9 +38,10 @@ def at_once(
         )
         db.noted = True
         of_kind = "type = ? AND needs_tests = ?"
-        kinds = db.all(f"SELECT DISTINCT type, needs_tests FROM beads WHERE {_OF_THEM}", (draft,))
-        to = {kind: approved(_of_kind(*kind)) for kind in map(tuple, kinds)}
-        parents = db.all(f"SELECT id, type, needs_tests FROM beads WHERE {_OF_THEM} AND children > 0", (draft,))
+        to = {(type_, tested): approved(_of_kind(type_, tested)) for type_, tested, _, _ in kinds}
+        parents = []
+        if any(with_children for _, _, _, with_children in kinds):
+            parents = db.all(f"SELECT id, type, needs_tests FROM beads WHERE {_OF_THEM} AND children > 0", (draft,))
         for kind, move in to.items():
             values = {**move, "ready_since": now, "rises_at": rises_at(now, now), "updated_at": now}
             sets = ", ".join(f'"{name}" = ?' for name in values)

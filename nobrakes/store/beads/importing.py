@@ -93,7 +93,6 @@ def bring_in(
         if any(one.estimate for one in wanted) and usual.learn(db):
             priority_levels.mark_unestimated(db)
         priority_levels.mark(db, staged.needed)
-    _clear(db)
 
 
 def _version(db: Database) -> int:
@@ -101,7 +100,8 @@ def _version(db: Database) -> int:
     return int(db.one("PRAGMA data_version")[0])
 
 
-def _clear(db: Database) -> None:
+def clear(db: Database) -> None:
+    """Let go of what was staged; nobody waits for it, so it is called after the write."""
     for staged in (*STAGED.values(), EVENTS):
         db.run(f"DROP TABLE IF EXISTS temp.{staged}")
 
@@ -130,7 +130,7 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
     derived = Derived(links, now, expected)
     links.forget_moments()
     wrong = differing(db, derived, now) if known and not beside else {}
-    _clear(db)
+    clear(db)
     for table, staged in STAGED.items():
         db.run(f"CREATE TEMP TABLE {staged} AS SELECT * FROM main.{table} WHERE 0")
     db.run(f"CREATE TEMP TABLE {EVENTS} (bead, data)")

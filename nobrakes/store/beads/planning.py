@@ -53,6 +53,8 @@ def put(db: Database, beads: Sequence[Bead], dependencies: Sequence[Dependency],
         for edge in edges:
             if edge.bead not in new:
                 _tell(db, now, Kind.DEPENDENCY_ADDED, edge, actor)
+    if staged is not None:
+        importing.clear(db)
 
 
 def _put_each(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], actor: str, now: float) -> None:
