@@ -55,6 +55,7 @@ def show(bead: Bead) -> Output:
         *request_text(plain(found), ""),
         f"branch {found.branch} at {found.head[:12]}, proven on {found.base[:12]}; {looked}",
         f"merged as {found.merged_as[:12]}" if found.merged_as else "",
+        f"stacks on the pull request of {found.onto}, and is for its branch until that is merged" if found.onto else "",
     ]
     return said(plain(found), "\n".join(line for line in lines if line))
 

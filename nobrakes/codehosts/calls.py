@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from ..core.errors import HostRefused, HostUnavailable
+from ..core.pulls.life import CALLS_A_MINUTE
 from ..core.text.cleaning import clean, shorten
 
-MOST = 30
+MOST = CALLS_A_MINUTE
 MINUTE = 60.0
 PAGE = 100
 PAGES = 10

@@ -78,6 +78,7 @@ class ReviewSettings(Section):
     remote_seconds: Annotated[float, Rule(gt=0, le=3600)] = 120.0
     code_host: Literal["auto", "github", "gitlab", "git"] = "auto"
     code_host_repository: str = ""
+    dependants: Literal["wait", "stack"] = "wait"
     max_open: Annotated[int, Rule(ge=1, le=1000)] = 5
     poll_seconds: Annotated[float, Rule(ge=1, le=3600)] = 60.0
     pull_draft: bool = False
@@ -119,6 +120,11 @@ class ReviewSettings(Section):
         bases = {base: "review.remote_branch" if self.remote_branch else "main"}
         found = mistakes(self.features, self.land, self.unit, bases, pattern)
         return [f"features.{mistake}" for mistake in found]
+
+    @property
+    def stacks(self) -> bool:
+        """Whether a bead may be worked on on top of the open request of one that it needs."""
+        return self.by_request and self.dependants == "stack"
 
     @property
     def watch_hours(self) -> float:

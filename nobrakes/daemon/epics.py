@@ -1,4 +1,5 @@
-"""The branch that a bead lands on: main, or its epic's where people merge epics as a whole (`unit = "epic"`).
+"""The branch that a bead lands on: main, or its epic's where people merge epics as a whole (`unit = "epic"`);
+where dependants stack (`review.dependants = "stack"`), what the request below them brings.
 
 1. An epic's branch is a ref of ours and tells nobody who moved it. What landed there is known by the reviews that
    landed it: where the ref is gone or behind, it is put back before anybody starts there, and before the epic is
@@ -10,7 +11,7 @@ import contextlib
 from dataclasses import dataclass, replace
 
 from ..core.beads.attempt import Attempt
-from ..core.beads.bead import Bead, Role, Status
+from ..core.beads.bead import CLOSED, Bead, Role, Status
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.errors import GitFailed
@@ -29,13 +30,30 @@ def git_of(ports: Ports, bead: Bead) -> Git:
     """The repository as the bead sees it: main is what it lands on."""
     epic = epic_of(ports, bead)
     if not epic:
-        return ports.git
+        below = below_of(ports, bead)
+        return ports.git.of_request(below) if below else ports.git
     keep_whole(ports, epic)
     return ports.git.of_epic(epic)
 
 
-def ports_of(ports: Ports, epic: str) -> Ports:
-    """What those work with who review for the epic's branch: nobody else decides where it is."""
+def below_of(ports: Ports, bead: Bead) -> str:
+    """The bead on top of whose open request this one is worked on and proven; empty: it stands on main."""
+    below = bead.stacks_on
+    if below is None or not ports.config().review.by_request or ports.store.bead(below).status in CLOSED:
+        return ""
+    return below
+
+
+def lands_on(ports: Ports, bead: Bead) -> tuple[str, str]:
+    """(its epic, the bead below): by which branch it is reviewed; both empty: by main."""
+    epic = epic_of(ports, bead)
+    return epic, "" if epic else below_of(ports, bead)
+
+
+def ports_of(ports: Ports, epic: str, below: str) -> Ports:
+    """What those work with who review for the epic's branch, or on a request: nobody else decides where that is."""
+    if below:
+        return replace(ports, git=ports.git.of_request(below), below=below)
     return replace(ports, git=ports.git.of_epic(epic), pulls=None, epic=epic)
 
 
@@ -94,8 +112,8 @@ def keep_whole(ports: Ports, epic: str) -> bool:
     return False
 
 
-def hold(ports: Ports, epic: str, reason: str, more: str = "") -> None:
-    """Hold the epic until a person looks, and tell it once; `more` is told with the reason."""
-    if ports.store.bead(epic).held is None:
-        ports.store.record(Event(Kind.HELD, epic, data={"reason": reason}))
-        ports.notifier.tell(Notice(f"{epic} is held: {reason}{more}", epic, urgent=True))
+def hold(ports: Ports, bead: str, reason: str, more: str = "") -> None:
+    """Hold the bead until a person looks, and tell it once; `more` is told with the reason."""
+    if ports.store.bead(bead).held is None:
+        ports.store.record(Event(Kind.HELD, bead, data={"reason": reason}))
+        ports.notifier.tell(Notice(f"{bead} is held: {reason}{more}", bead, urgent=True))

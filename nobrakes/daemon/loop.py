@@ -136,8 +136,8 @@ class Daemon:
             changed, board = True, self._look()
         self._guarded(partial(self.work.look, self.intake.without_dead(board)))
         if board.now >= self._trouble_until:
-            went_on = [self._guarded(partial(part.turn, board)) for part in (self.forge, self.sprints)]
-            if any(went_on):
+            parts = (self.forge, self.sprints, self.performer.review.stacks)
+            if sum(self._guarded(partial(part.turn, board)) for part in parts):
                 changed, board = True, self._look()
             for action in self._decide(board):
                 changed |= self._guarded(partial(self.performer.perform, action, board))

@@ -127,6 +127,7 @@ class Ports:
     machine: MachineWide = field(default_factory=Alone)  # what it shares with the daemons of other repositories
     pulls: PullPorts | None = None  # where work lands by pull requests
     epic: str = ""  # on whose branch work lands here, which `git` then has as main; empty: on main
+    below: str = ""  # the bead on whose open request work is proven here, which `git` then has as main
     guard: tuple[str, ...] = ()  # argv of the guard that agent CLIs call before each tool
     words: ShaperWords = field(default_factory=NoWords)  # what is done for Shapers outside their turns
     export: Callable[[], None] = lambda: None  # brings the file of public events up to date; never raises for it

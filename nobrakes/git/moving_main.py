@@ -4,6 +4,7 @@ from typing import Self
 
 from ..core.errors import GitFailed
 from ..ports import Land, Landing
+from ..ports.git import EPICS, REQUESTS
 from . import locks, moved, refs
 from .landing import landed
 from .tools import Tools
@@ -28,13 +29,17 @@ class MovingMain(Tools):
         if refs.main(self.place) == old and not self._is_connected(new, old):
             raise GitFailed(f"{new[:12]} is not whole any more: something removed its objects")
         land = self._lands.land(new, old)
-        if land.landing is Landing.MOVED and not self.epic:
+        if land.landing is Landing.MOVED and not self.own:
             landed.keep(self.place, self.history, new)
         return land
 
     def of_epic(self, epic: str) -> Self:
         """The same repository where main is the branch of the epic, or the one of all, as long as that is not there."""
-        return self._of_epic(epic)
+        return self._of_own(f"{EPICS}/{epic}", f"the branch of {epic}")
+
+    def of_request(self, bead: str) -> Self:
+        """The same repository where main is what the bead's pull request brings, or the one of all."""
+        return self._of_own(f"{REQUESTS}/{bead}", f"the pull request of {bead}")
 
     def settle_in(self) -> tuple[str, ...]:
         """Mend the workspaces that point to where the repository was before it was moved; their names."""

@@ -8,6 +8,7 @@ from ..core.limits.sizes import DEFAULT, Sizes
 from ..core.policy.boundaries import Change
 from ..paths import Paths
 from ..ports import Lands
+from . import refs
 from .history import History
 from .location import Place
 from .objects import Objects
@@ -32,7 +33,7 @@ class Tools:
         self.places = places
         self.shared = shared
         self.sizes = sizes
-        self.epic = ""  # whose branch is main here; empty: main itself is
+        self.own = ""  # the ref of ours that is main here; empty: main itself is
         self.place = self._found(main)
         self.objects = Objects(self.place)
         self.history = History(self.place, self.objects)
@@ -60,10 +61,10 @@ class Tools:
 
     @cached_property
     def _lands(self) -> Lands:
-        if self.epic:
-            from .landing.epics import EpicLander
+        if self.own:
+            from .landing.own import OwnLander
 
-            return EpicLander(self.place, self.history)
+            return OwnLander(self.place, self.history)
         if self.shared is None:
             return self._lander
         from .landing.remote_questions import Remote
@@ -94,14 +95,12 @@ class Tools:
 
         return Chain(self.place, self.objects)
 
-    def _of_epic(self, epic: str) -> Self:
-        """The same repository, with all that was read of it, where the epic's branch is main."""
-        from .landing.epics import ref_of
-
+    def _of_own(self, name: str, words: str) -> Self:
+        """The same repository, with all that was read of it, where a branch of ours is main."""
         other = copy.copy(self)
         for made in _OF_MAIN:
             other.__dict__.pop(made, None)
-        other.epic, other.shared, other.place = epic, None, self.place.with_main(f"the branch of {epic}", ref_of(epic))
+        other.own, other.shared, other.place = name, None, self.place.with_main(words, refs.own_ref(name))
         return other
 
     def _forget(self) -> None:

@@ -46,7 +46,9 @@ class Repository:
     def git_of(self, bead: Bead) -> Git:
         """The repository as the bead sees it: main is the branch that it lands on."""
         epic = way_of(self.store, self.review, bead).epic
-        return self.git.of_epic(epic) if epic else self.git
+        if epic:
+            return self.git.of_epic(epic)
+        return self.git.of_request(bead.stacks_on) if bead.stacks_on else self.git
 
 
 def repository(store: Store, git: Git, paths: Paths, config: "Config") -> Repository:

@@ -14,6 +14,7 @@ from .shown import Shows
 Argv = tuple[str, ...]
 
 EPICS = "epics"
+REQUESTS = "requests"
 """Where the branches of epics are, below refs/nobrakes/."""
 
 
@@ -338,5 +339,11 @@ class Git(Questions, Work, Building, MovingMain, Records, Shows, Protocol):
     def of_epic(self, epic: str) -> "Git":
         """The same repository where main is the branch of that epic: EPICS/<epic>. As long as it is not
         there, main itself stands for it; `land` makes it.
+        """
+        ...
+
+    def of_request(self, bead: str) -> "Git":
+        """The same repository where main is what the bead's pull request brings: REQUESTS/<bead>. As long as it is not
+        there, main itself stands for it. Nothing lands there.
         """
         ...

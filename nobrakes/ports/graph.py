@@ -54,6 +54,16 @@ class Graph(Protocol):
         """Of these the beads that could be started, were the drafts among them approved; in their order."""
         ...
 
+    def stack(self, bead: str, on: str | None) -> None:
+        """The bead is worked on on top of the open request of this blocker of it, which keeps it from nothing any
+        more; None: it waits for all of them. It ends by itself when that one is done. NoSuchBead.
+        """
+        ...
+
+    def stacked(self) -> list[tuple[str, str]]:
+        """The beads that stack, each with the one on whose request, by id order."""
+        ...
+
     def levels_lag(self) -> bool:
         """Whether levels lag behind the graph: they are settled in parts."""
         ...

@@ -16,11 +16,11 @@ from ..core.policy.boundaries import ABSENT, Change
 from ..ports import Argv, Candidate, Conflict, Land, Landing, Message, Workspace
 from .checkout import Checkout
 from .clones import CHECKOUT, CLONE, Clones
-from .fake_epics import EpicBranches
 from .fake_evidence import FakeChain
 from .fake_landing import DecidedHere
 from .fake_showing import Showing
 from .objects import Commit, Objects, differing, merge
+from .own_branches import OwnBranches
 from .project import FIRST_TREE, Tree
 
 FILE = "100644"
@@ -30,7 +30,7 @@ ABOUT_BEADS = ("Bead", "Reverts-Bead")
 """The trailers of merges, and of what takes them back."""
 
 
-class FakeGit(FakeChain, DecidedHere, EpicBranches, Showing):
+class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
     """The repository, on the daemon's own side."""
 
     def __init__(self, root: str = "/sim/.nobrakes", first: Tree = FIRST_TREE) -> None:

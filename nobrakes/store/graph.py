@@ -69,6 +69,15 @@ class Graph:
         """Of these the beads that could be started, were the drafts among them approved."""
         return comparing.ready_once_approved(self._db, beads)
 
+    def stack(self, bead: str, on: str | None) -> None:
+        """The bead is worked on on top of the open request of this blocker of it; None: it waits for all of them."""
+        planning.stack(self._db, bead, on)
+
+    def stacked(self) -> list[tuple[str, str]]:
+        """The beads that stack, each with the one on whose request."""
+        rows = self._db.all("SELECT id, stacks_on FROM beads WHERE stacks_on IS NOT NULL ORDER BY id")
+        return [(row[0], row[1]) for row in rows]
+
     def levels_lag(self) -> bool:
         """Whether levels lag behind the graph."""
         return priority_levels.is_due(self._db)

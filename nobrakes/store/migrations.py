@@ -236,10 +236,16 @@ _COUNTED = ("DROP INDEX beads_status", "CREATE INDEX beads_status ON beads (stat
 _READ = "CREATE INDEX sessions_reading ON sessions (owner, id) WHERE kind = 'code_review'"
 
 
+_STACKED = (
+    "ALTER TABLE beads ADD COLUMN stacks_on VARCHAR",
+    "CREATE INDEX beads_stacked ON beads (stacks_on) WHERE stacks_on IS NOT NULL",
+)
+
+
 def _to_7(connection: Connection) -> None:
     """Beads rise a day after they were ready; equals go by how many they block. No branch is run by itself. Sprints.
-    Counting reads an index. Work is read by fresh eyes."""
-    for statement in (*_COMPETING, _NO_RUN_OF_THE_BRANCH, *_SPRINTS, *_COUNTED, _READ):
+    Counting reads an index. Work is read by fresh eyes. A bead may stack on a request."""
+    for statement in (*_COMPETING, _NO_RUN_OF_THE_BRANCH, *_SPRINTS, *_COUNTED, _READ, *_STACKED):
         connection.execute(statement)
 
 

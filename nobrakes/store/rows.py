@@ -16,7 +16,7 @@ from ..core.sessions.session import Message, Session, SessionKind, State, Turn
 BEAD = f"""SELECT {", ".join(Bead.__dataclass_fields__)}
 FROM beads JOIN bead_text USING (id)"""
 """Beads with their texts: the columns have the names and the order of Bead's fields."""
-NODE = """SELECT id, status, type, title, priority, estimate, epic, held, defer_until, retry_at, assignee
+NODE = """SELECT id, status, type, title, priority, estimate, epic, held, defer_until, retry_at, assignee, stacks_on
 FROM beads JOIN bead_text USING (id)"""
 FRONTIER = """SELECT id, status, type, priority, failures, retry_at, rank,
 (SELECT touches FROM bead_text WHERE bead_text.id = beads.id) FROM beads"""
@@ -79,6 +79,7 @@ def bead(row: Row | tuple[Any, ...]) -> Bead:
         branch_kept,
         merged_commit,
         branch,
+        stacks_on,
         proposed,
     ) = row
     values = (
@@ -112,6 +113,7 @@ def bead(row: Row | tuple[Any, ...]) -> Bead:
         bool(branch_kept),
         merged_commit,
         branch,
+        stacks_on,
         _mapping(proposed),
     )
     return bead_of(values)
@@ -174,6 +176,7 @@ def state_values(value: Bead) -> dict[str, Any]:
         "branch_kept": value.branch_kept,
         "merged_commit": value.merged_commit,
         "branch": value.branch,
+        "stacks_on": value.stacks_on,
     }
 
 

@@ -49,6 +49,7 @@ class BeadRow(SQLModel, table=True):
         Index("beads_resting", text("retry_at"), sqlite_where=text("resting = 1")),
         Index("beads_epic", text("epic"), text("b_level"), sqlite_where=text("epic IS NOT NULL")),
         Index("beads_status", text("status"), text("type")),
+        Index("beads_stacked", text("stacks_on"), sqlite_where=text("stacks_on IS NOT NULL")),
     )
 
     id: str = Field(primary_key=True)
@@ -88,6 +89,7 @@ class BeadRow(SQLModel, table=True):
     branch: str = Field(sa_column_kwargs={"server_default": ""})
     rises_at: float = Field(sa_column_kwargs={"server_default": text("0")})  # when its rank goes down by one
     dependents: int = Field(sa_column_kwargs={"server_default": text("0")})  # how many beads it blocks
+    stacks_on: str | None = None  # the blocker that is no obstacle: it is worked on on top of its open request
 
 
 class BeadTextRow(SQLModel, table=True):

@@ -182,6 +182,8 @@ class GitHub(HostServer):
         return (200, {"permission": known}, {}) if known else (404, {"message": "Not Found"}, {})
 
     def _row(self, pull: Mapping[str, Any]) -> dict[str, Any]:
+        if pull["state"] == "open" and not self.is_there(pull["base"]["ref"]):
+            self.close(pull["number"])  # with the branch that it was for
         row = {key: value for key, value in pull.items() if key != "head_sha"}
         if pull["state"] == "open":
             row["mergeable"] = self.merges_cleanly(pull["base"]["ref"], pull["head"]["ref"])

@@ -130,6 +130,7 @@ class Bead:
     branch_kept: bool = False  # the next attempt goes on where the last one stopped
     merged_commit: str | None = None  # the last merge; of a live bead, one that does not count any more
     branch: str = ""  # what its branch is called; empty before its first attempt (core.beads.branches)
+    stacks_on: str | None = None  # the blocker on whose open pull request it is worked on (core.pulls.stacking)
     proposed: Mapping[str, Any] = field(default_factory=dict)  # what waits for a person's yes (core.beads.proposals)
 
 

@@ -17,6 +17,9 @@ LOG = 6000
 """So many characters of a failed check's log are told, from its end."""
 REMARK = 2000
 """So many characters of one remark are told."""
+CALLS_A_MINUTE = 30
+"""So often a code host is asked at most."""
+_CALLS_OF_A_LOOK = 6
 _SHOWN = 12
 
 
@@ -29,6 +32,13 @@ class Turn(StrEnum):
     CONFLICTS = "conflicts"  # with what its base is by now
     RED = "red"
     REMARKS = "remarks"
+
+
+def between_looks(poll: float, waiting: int) -> float:
+    """Seconds from one look at a request to the next: where several wait, the looks at all of them fit into what a host
+    is asked in a minute.
+    """
+    return max(poll, (waiting - 1) * _CALLS_OF_A_LOOK * 60 / CALLS_A_MINUTE)
 
 
 def turn(seen: Seen, pull: PullRequest) -> Turn:

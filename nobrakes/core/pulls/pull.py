@@ -38,7 +38,7 @@ class PullRequest:
     """The newest request of a bead. `number` 0: the host told none, or not yet.
 
     `head` is the commit that we pushed, `base` what it was validated on, `tree` its tree, `contract` the key of the
-    checks that it passed, `branch` its branch at the host.
+    checks that it passed, `branch` its branch at the host, `onto` the bead on whose request it stacks; empty: on none.
     """
 
     bead: str
@@ -61,6 +61,7 @@ class PullRequest:
     says: str = ""  # what it waits for, in words
     opened_at: float = 0.0
     looked_at: float = 0.0
+    onto: str = ""
 
     @property
     def waits(self) -> bool:

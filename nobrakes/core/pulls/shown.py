@@ -35,6 +35,7 @@ class RequestView:
     page: str  # the same where it is an address of the web
     says: str  # what it waits for
     branch: str
+    onto: str  # the bead on whose request it stacks; empty: on none
     head: str
     base: str
     merged_as: str
@@ -66,6 +67,7 @@ def view(pull: PullRequest) -> RequestView:
         page_of(pull.url),
         pull.says,
         pull.branch,
+        pull.onto,
         pull.head,
         pull.base,
         pull.merged_as,

@@ -57,6 +57,7 @@ class Facts:
     epic: tuple[str, str] | None = None  # its id and title
     needs: Sequence[tuple[str, str]] = ()
     within: Sequence[Bead] = ()  # of an epic: its beads that the request brings
+    below: tuple[str, str] | None = None  # the bead on whose request it stacks, and that one's name
     files: Sequence[str] = ()
     template: str = ""
     names: Sequence[str] = ()  # who worked on it, where the settings say so
@@ -96,6 +97,9 @@ def shown(text: str, most: int) -> str:
 
 def _summary(facts: Facts) -> str:
     words = shown(facts.bead.description, _DESCRIPTION) or shown(facts.bead.title, TITLE)
+    if facts.below is not None:
+        bead, request = facts.below
+        words += f"\n\nStacked on {request} (bead {bead}), and shows only what it adds. Merge that one first."
     return f"## Summary\n\n{words}"
 
 

@@ -1,12 +1,16 @@
-"""What a request's text is made of: records of the store and of git, without what is secret in them."""
+"""What a request's text is made of: records of the store and of git, without what is secret in them; and what others
+wrote about it.
+"""
 
-from ...core.beads.bead import NO_AGENTS, Bead, BeadType, DependencyType
+from dataclasses import replace
+
+from ...core.beads.bead import NO_AGENTS, Bead, BeadType, DependencyType, Role
 from ...core.checks.test_counts import TestCounts
 from ...core.errors import FileTooLarge
 from ...core.forge.criteria import MANUAL
 from ...core.pulls import text
 from ...core.pulls.happened import of_auto_merge
-from ...core.pulls.pull import PullRequest
+from ...core.pulls.pull import PullRequest, Seen
 from ...core.review import reading
 from ...ports.codehosts import Wanted
 from ...roles.plan_beads import epics_above
@@ -63,11 +67,18 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
         epic=_epic(ports, bead),
         needs=_needs(ports, bead),
         within=within,
+        below=_below(ports, bead),
         files=[change.path for change in git.changes(pull.base, pull.head)],
         template=_template(ports, pull.base),
         names=tuple(names) if settings.pull_names else (),
         cost=f"${sum(one.cost_usd for one in past):.2f}" if settings.pull_cost else "",
     )
+
+
+def _below(ports: Ports, bead: Bead) -> tuple[str, str] | None:
+    below = epics.below_of(ports, bead)
+    under = ports.store.pull(below) if below else None
+    return (below, under.name) if under is not None else None
 
 
 def _passing(counts: TestCounts | None) -> int | None:
@@ -101,3 +112,21 @@ def _template(ports: Ports, base: str) -> str:
         if found is not None:
             return found.decode("utf-8", "replace")
     return ""
+
+
+def without_secrets(ports: Ports, seen: Seen) -> Seen:
+    """What others wrote, as it may be kept and shown."""
+    return replace(
+        seen,
+        checks=[replace(one, name=clean(ports, one.name), says=clean(ports, one.says)) for one in seen.checks],
+        remarks=[replace(one, text=clean(ports, one.text), path=clean(ports, one.path)) for one in seen.remarks],
+    )
+
+
+def answers(ports: Ports, bead: str) -> list[str]:
+    """What the last two who handed in said of their work, and as which commit."""
+    done = [one for one in ports.store.attempts(bead) if one.role is Role.DOER and one.head]
+    return [
+        clean(ports, f"{one.name}, attempt {one.number}, {str(one.head)[:12]}: {one.log.summary or 'it said nothing'}")
+        for one in done[-2:]
+    ]

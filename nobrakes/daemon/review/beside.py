@@ -12,6 +12,8 @@ from typing import Generic, TypeVar
 from ...ports import Background
 
 End = TypeVar("End")
+NOBODY = 0
+"""No review has this number: what is begun for none that is open."""
 
 
 @dataclass(slots=True)

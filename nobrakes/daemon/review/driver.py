@@ -48,7 +48,8 @@ MOST_STEPS = 100
 class Review:
     """Leads reviews on."""
 
-    def __init__(self, ports: Ports, validation: Validation) -> None:
+    def __init__(self, ports: Ports, validation: Validation, pulls: PullSteps | None = None) -> None:
+        """`pulls`: another one's, who asks the code host for all."""
         self.ports = ports
         self.validation = validation
         self.new_contract = NewContract(ports)
@@ -57,7 +58,7 @@ class Review:
         self.judging = Verdicts(ports, validation, self.train, self.lost)
         self.gates = ProtectedFiles(ports)
         self.unusual = Unusual(ports)
-        self.pulls = PullSteps(ports)
+        self.pulls = pulls or PullSteps(ports)
         self.queueing = ReviewSteps(ports, validation, self.train, self.judging, self.pulls)
         self.steps: dict[Step, Callable[[ReviewContext, Journal], Report]] = {
             Step.TAKE_IN: self._take_in,
@@ -200,7 +201,7 @@ class Review:
 
     def _clean_up(self, context: ReviewContext, journal: Journal) -> Report:
         self.queueing.landings.forget(context.attempt.bead)
-        self.pulls.forget(context.attempt.id, context.attempt.bead)
+        self.pulls.forget(context.attempt.bead)
         if whole_epics.is_whole_epic(context.bead):
             whole_epics.let_go(self.ports, context.bead, journal)
         if journal.brings:

@@ -16,10 +16,7 @@ from ...core.pulls.text import mark
 from ...ports.codehosts import CodeHost
 from ..ports import Ports
 from ..pulls import branches
-from .beside import Beside
-
-_NOBODY = 0
-"""No review has this number."""
+from .beside import NOBODY, Beside
 
 
 class GivenUp:
@@ -65,7 +62,7 @@ class GivenUp:
             why = "its bead was done without it" if is_done else "its bead was given up"
             return replace(pull, state=told.state, number=number, says=why)
 
-        self._beside.begin(_NOBODY, f"pull close {pull.bead}", close)
+        self._beside.begin(NOBODY, f"pull close {pull.bead}", close)
 
 
 def _number_of(host: CodeHost, pull: PullRequest, ours: Collection[str]) -> int:

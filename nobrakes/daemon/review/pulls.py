@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from ...core.beads.attempt import Attempt
-from ...core.beads.bead import CLOSED, Role, Status
+from ...core.beads.bead import CLOSED
 from ...core.beads.events import Event
 from ...core.beads.outcomes import Outcome
 from ...core.errors import NobrakesError
@@ -23,21 +23,21 @@ from ...core.idle import look_again, may_pass
 from ...core.pulls import disputes, happened, life
 from ...core.pulls.happened import Happening
 from ...core.pulls.life import Turn
-from ...core.pulls.pull import ASKED, PullRequest, PullState, Seen, word
+from ...core.pulls.pull import ASKED, PullRequest, PullState, Seen, Told
 from ...core.review.journal import Journal, Step
 from ...core.review.machine import Fact
 from ...ports import Notice
 from ...ports.codehosts import PullPorts
 from ...roles.ways import way_of
 from ..checks.proofs import clean
+from ..epics import below_of, git_of
 from ..ports import Ports
 from ..pulls import branches
 from ..pulls.exchange import Order, exchange, look
 from ..pulls.merged import in_base, is_on_main
-from ..pulls.wording import wanted
-from . import whole_epics
-from .beside import Beside
-from .culprits import FROZEN
+from ..pulls.wording import answers, wanted, without_secrets
+from . import opening, stacked, whole_epics
+from .beside import NOBODY, Beside
 from .given_up import GivenUp
 from .queue import ReviewContext
 from .reports import AttemptEnd, Report
@@ -73,7 +73,9 @@ class PullSteps:
         looked = self._looked.get(attempt.id)
         if looked is None or self._beside.is_pending(_asking(attempt.id)):
             return True
-        if whole_epics.has_more(self.ports, self.ports.store.bead(attempt.bead), journal) is not None:
+        bead = self.ports.store.bead(attempt.bead)
+        has_more = whole_epics.has_more(self.ports, bead, journal) is not None
+        if has_more or stacked.is_due(self.ports, bead, journal, looked):
             return True
         asked = self.ports.store.setting(ASKED)
         return asked is not None and float(asked) > looked
@@ -86,6 +88,9 @@ class PullSteps:
         pull = self.ports.store.pull(bead)
         if pull is not None and self._is_cut_off(pull):
             return self._merged(attempt, pull)
+        gone = self._gone_below(context, journal)
+        if gone is not None:
+            return gone
         if attempt in self._before or pull is None or not pull.waits or not pull.head:
             return None
         if not self.ports.git.has(pull.head):
@@ -123,29 +128,32 @@ class PullSteps:
             return more
         if pull is not None and self._is_cut_off(pull):
             return self._merged(attempt, pull)
+        gone = self._gone_below(context, journal)
+        if gone is not None and not self._beside.is_pending(name):
+            return gone
+        if stacked.has_moved(self.ports, bead, journal) and not self._beside.is_pending(name):
+            return self._built_anew(pull)
         if pull is None or not pull.waits:
             way = way_of(self.ports.store, self.ports.config().review, bead)
-            held = "" if way.push else self._unsaid(bead.id, journal)
-            held = held or self._held_back(bead.id)
+            held = opening.why_not(self.ports, self._pulls.base, bead.id, journal, way)
             if held:
                 self._held.add(attempt)
-                return self._waits(
-                    context, journal, None, Seen(trouble=held, wait=_wait(self.ports), needs_person=True)
-                )
+                seen = Seen(trouble=held, wait=_wait(self.ports), needs_person=True)
+                return self._waits(context, journal, None, seen)
             heard = pull.heard if pull is not None else ()
             pull = PullRequest(bead.id, branch=way.branch, heard=heard, opened_at=self.ports.store.now())
         if not self._beside.is_pending(name):
-            adopted = self._adopted(journal, pull)
+            adopted = opening.adopted(self.ports.git, journal, pull)
             if adopted is not None:
                 return adopted
             pull = self._prepared(journal, pull, bead.title)
             order = self._order(pull)
             self._beside.begin(attempt, name, lambda: exchange(order, self._pulls, self.ports.git.catch_up))
             return Report(Fact.NOT_YET)
-        seen = self._beside.end(name)
-        return Report(Fact.NOT_YET) if seen is None else self._report(context, journal, pull, seen)
+        end = self._beside.end(name)
+        return Report(Fact.NOT_YET) if end is None else self._report(context, journal, pull, end)
 
-    def forget(self, attempt: int, bead: str) -> None:
+    def forget(self, bead: str) -> None:
         """The bead is merged: what was pushed for it is archived, and then its branch is removed, where that is wanted.
 
         Whether it could be is not waited for: doctor names what is left.
@@ -156,8 +164,14 @@ class PullSteps:
             self._looked.pop(held, None)
         self._held.clear()
         branches.archive(self.ports, bead)
+        self._remove(bead)
+
+    def _remove(self, bead: str) -> None:
+        """Remove the branch of the merged request, unless others are for it: the host would close them."""
         pull, ours, remove = self.ports.store.pull(bead), branches.pushed(self.ports, bead), self._pulls.remove
         if pull is None or not ours or not branches.is_to_go(self.ports, pull):
+            return
+        if stacked.is_stood_on(self.ports, bead):
             return
 
         def removed() -> Seen:
@@ -165,9 +179,9 @@ class PullSteps:
                 remove(pull.branch, ours)
             return Seen()
 
-        name = f"pull branch {attempt}"
+        name = f"pull branch {bead}"
         if not self._beside.is_pending(name):
-            self._beside.begin(attempt, name, removed)
+            self._beside.begin(NOBODY, name, removed)
 
     def settle(self, attempts: Collection[int]) -> None:
         """Hear the ends of what was begun for reviews that are not open any more; close the requests of beads that
@@ -191,48 +205,20 @@ class PullSteps:
         assert self.ports.pulls is not None, "who lands by requests has a host"
         return self.ports.pulls
 
-    def _unsaid(self, bead: str, journal: Journal) -> str:
-        """Why this work is not pushed; empty: a person said that it may be."""
-        if self.ports.store.setting(word(bead)) == journal.head:
-            return ""
-        return f"nothing is pushed, and no pull request opened, before you say `nobrakes pr open {bead}`"
-
-    def _held_back(self, bead: str) -> str:
-        """Why no new request is opened now; empty: it is."""
-        store, most = self.ports.store, self.ports.config().review.max_open
-        tip = store.setting(FROZEN)
-        if tip is not None:
-            return f"{self._pulls.base} is red at {tip[:12]}, and no request is opened before it is green again"
-        others = [store.bead(one.bead).status for one in store.pulls() if one.bead != bead]
-        asked, count = others.count(Status.ESCALATED), sum(one not in CLOSED for one in others)
-        if count < most:
-            return ""
-        wait = "1 pull request waits" if count == 1 else f"{count} pull requests wait"
-        why = f"{wait} for people, and no more are opened (review.max_open = {most})"
-        return f"{why}; the bead of {asked} of them waits for your decision: nobrakes escalations" if asked else why
-
-    def _adopted(self, journal: Journal, pull: PullRequest) -> Report | None:
-        """A request that is there already stays as it is, where it brings what this review proved."""
-        git = self.ports.git
-        if pull.head in ("", journal.candidate) or not pull.base or pull.contract != journal.contract:
-            return None
-        if not (git.has(pull.head) and git.has(pull.base)):
-            return None
-        if git.content(pull.base, pull.head) != git.content(journal.base, journal.candidate):
-            return None
-        brought = {"base": pull.base, "candidate": pull.head, "tree": git.tree(pull.head), "contract": pull.contract}
-        return Report(Fact.ADOPTED, brought)
-
     def _prepared(self, journal: Journal, pull: PullRequest, title: str) -> PullRequest:
         """The row and the pin, before anything is asked of anybody."""
-        now = replace(pull, head=journal.candidate, base=journal.base, contract=journal.contract, title=title)
+        onto = below_of(self.ports, self.ports.store.bead(pull.bead)) or pull.onto
+        now = replace(
+            pull, head=journal.candidate, base=journal.base, contract=journal.contract, title=title, onto=onto
+        )
         if pull != now:
             self.ports.git.pin(f"{branches.PINS}/{pull.bead}/{now.head}", now.head)
             self.ports.store.save_pull(now)
         return now
 
     def _order(self, pull: PullRequest) -> Order:
-        text = wanted(self.ports, self.ports.store.bead(pull.bead), pull, self._pulls.base)
+        bead = self.ports.store.bead(pull.bead)
+        text = wanted(self.ports, bead, pull, stacked.base_of(self.ports, bead, self._pulls.base))
         digest = sha256(f"{text.title}\n{text.body}".encode()).hexdigest()[:16]
         ours = branches.pushed(self.ports, pull.bead) | {pull.head}
         now = branches.pushed_now(self.ports, pull.bead) | {pull.head}
@@ -241,12 +227,13 @@ class PullSteps:
     # --- what came of it -------------------------------------------------------------------------
 
     def _report(self, context: ReviewContext, journal: Journal, pull: PullRequest, seen: Seen) -> Report:
-        seen = _without_secrets(self.ports, seen)
+        seen = without_secrets(self.ports, seen)
         told, store = seen.told, self.ports.store
         if told is not None:
             state = PullState.OPEN if told.state is PullState.MERGED else told.state  # until its commit is here
             pull = replace(pull, state=state, number=told.number, url=clean(self.ports, told.url))
             pull = replace(pull, text=seen.text or pull.text, merged_as=told.merged_as)
+            pull = self._let_go(context, pull, told)
         says = self._waits_for(seen, pull)
         pull = replace(happened.kept(pull, seen), says=says, looked_at=store.now())
         pull = self._save(context.attempt.id, *happened.happened(pull, seen))
@@ -257,12 +244,11 @@ class PullSteps:
             if merged:
                 return self._merged(context.attempt.id, replace(pull, merged_as=merged))
         way = life.turn(seen, pull)
-        if way is Turn.MERGED and is_on_main(self.ports.git, pull.merged_as):
+        if way is Turn.MERGED and not is_on_main(self.ports.git, pull.merged_as):
+            return self._merged_elsewhere(context, journal, pull)
+        if way is Turn.MERGED:
             had = branches.as_merged(self.ports, pull, told.head if told is not None else "")
             return self._merged(context.attempt.id, had)
-        if way is Turn.MERGED:
-            why = f"pull request {pull.name} is merged, and its commit is not on {self._pulls.base} yet"
-            return self._waits(context, journal, pull, Seen(told, trouble=why, wait=_wait(self.ports)))
         if way is Turn.CLOSED:
             return self._closed(pull)
         if way is Turn.RED:
@@ -270,10 +256,46 @@ class PullSteps:
             return Report(Fact.PULL_RED, ending=AttemptEnd(Outcome.FAILED_REVIEW, detail, journal.head, _about(pull)))
         if way is Turn.REMARKS:
             return self._remarked(journal, pull, seen)
-        if way is Turn.CONFLICTS and self.ports.git.main() != pull.base:
-            store.save_pull(replace(pull, base=""))  # it is built anew, and not gone on with as it is
-            return Report(Fact.FELL_OFF)
+        if way is Turn.CONFLICTS and git_of(self.ports, context.bead).main() != pull.base:
+            return self._built_anew(pull)
+        if pull.onto != below_of(self.ports, context.bead):  # it is to be for another branch by now
+            self._looked.pop(context.attempt.id, None)
         return self._waits(context, journal, pull, seen)
+
+    # --- on top of another one -------------------------------------------------------------------
+
+    def _gone_below(self, context: ReviewContext, journal: Journal) -> Report | None:
+        why = stacked.why_gone(self.ports, context.bead)
+        if not why:
+            return None
+        seen = Seen(trouble=why, wait=_wait(self.ports), needs_person=True)
+        return self._waits(context, journal, self.ports.store.pull(context.bead.id), seen)
+
+    def _built_anew(self, pull: PullRequest | None) -> Report:
+        """It is not gone on with as it is."""
+        if pull is not None:
+            self.ports.store.save_pull(replace(pull, base=""))
+        return Report(Fact.FELL_OFF)
+
+    def _let_go(self, context: ReviewContext, pull: PullRequest, told: Told) -> PullRequest:
+        """The request; where it is for main by now, the branch that it was for is not needed any more."""
+        if not pull.onto or below_of(self.ports, context.bead) or told.base not in ("", self._pulls.base):
+            return pull
+        was, now = pull.onto, replace(pull, onto="")
+        self.ports.store.save_pull(now)
+        if self.ports.store.bead(was).status in CLOSED:
+            self._remove(was)
+        return now
+
+    def _merged_elsewhere(self, context: ReviewContext, journal: Journal, pull: PullRequest) -> Report:
+        """People merged it, and main has not got its commit."""
+        below = below_of(self.ports, context.bead)
+        if pull.onto and not below:
+            stacked.asked_anew(self.ports, pull)
+            return Report(Fact.FELL_OFF)
+        where = stacked.where_merged(below, self._pulls.base)
+        why = f"pull request {pull.name} is merged, and its commit is not on {where}"
+        return self._waits(context, journal, pull, Seen(trouble=why, wait=_wait(self.ports)))
 
     def _save(self, attempt: int, pull: PullRequest, found: Sequence[Happening]) -> PullRequest:
         """Keep it, and tell what is new about it, in one transaction."""
@@ -292,6 +314,7 @@ class PullSteps:
     def _merged(self, attempt: int, pull: PullRequest) -> Report:
         now = replace(pull, state=PullState.MERGED, says="merged", looked_at=self.ports.store.now())
         self._save(attempt, *happened.merged(now))
+        self.ports.store.stack(pull.bead, None)  # it is on main, whatever becomes of the one below
         tree = self.ports.git.tree(pull.head)
         brought = {"base": pull.base, "candidate": pull.head, "tree": tree, "contract": pull.contract}
         return Report(Fact.PULL_MERGED, {**brought, "merged_as": pull.merged_as})
@@ -304,9 +327,9 @@ class PullSteps:
         self.ports.store.save_pull(replace(disputes.remembered(new, pull), heard=heard))
         if not twice:
             return Report(Fact.PULL_REMARKED, ending=AttemptEnd(Outcome.REMARKS, detail, journal.head, _about(pull)))
-        answers = _answers(self.ports, pull.bead)
-        detail = f"{clean(self.ports, disputes.told(twice, pull, answers))}\n\n{detail}"
-        evidence = {**_about(pull), **disputes.evidence(twice, pull, answers)}
+        told = answers(self.ports, pull.bead)
+        detail = f"{clean(self.ports, disputes.told(twice, pull, told))}\n\n{detail}"
+        evidence = {**_about(pull), **disputes.evidence(twice, pull, told)}
         return Report(Fact.PULL_ASKED_AGAIN, ending=AttemptEnd(Outcome.ASKED_AGAIN, detail, journal.head, evidence))
 
     def _closed(self, pull: PullRequest) -> Report:
@@ -354,25 +377,7 @@ def _asking(attempt: int) -> str:
 
 
 def _wait(ports: Ports) -> float:
-    return ports.config().review.poll_seconds
-
-
-def _without_secrets(ports: Ports, seen: Seen) -> Seen:
-    """What others wrote, as it may be kept and shown."""
-    return replace(
-        seen,
-        checks=[replace(one, name=clean(ports, one.name), says=clean(ports, one.says)) for one in seen.checks],
-        remarks=[replace(one, text=clean(ports, one.text), path=clean(ports, one.path)) for one in seen.remarks],
-    )
-
-
-def _answers(ports: Ports, bead: str) -> list[str]:
-    """What the last two who handed in said of their work, and as which commit."""
-    done = [one for one in ports.store.attempts(bead) if one.role is Role.DOER and one.head]
-    return [
-        clean(ports, f"{one.name}, attempt {one.number}, {str(one.head)[:12]}: {one.log.summary or 'it said nothing'}")
-        for one in done[-2:]
-    ]
+    return life.between_looks(ports.config().review.poll_seconds, len(ports.store.pulls()))
 
 
 def _about(pull: PullRequest) -> Mapping[str, Any]:

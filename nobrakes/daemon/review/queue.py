@@ -25,7 +25,7 @@ from ...core.review.train import Entry, at_once, joined, may_join, to_land
 from ..attempts.test_weakening import proves_less
 from ..checks.decoys import SEEN, decoys_of, unnoticed
 from ..checks.validation import Validation, counts_of
-from ..epics import epic_of
+from ..epics import lands_on
 from ..ports import Ports
 
 
@@ -111,9 +111,10 @@ class Train:
 
     def _is_ours(self, attempt: Attempt) -> bool:
         """Whether it is to land on the branch that this train is for."""
+        mine = self.ports.epic, self.ports.below
         if not self.ports.config().review.by_request:
-            return not self.ports.epic
-        return epic_of(self.ports, self.ports.store.bead(attempt.bead)) == self.ports.epic
+            return mine == ("", "")
+        return lands_on(self.ports, self.ports.store.bead(attempt.bead)) == mine
 
     def _of(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> QueueSnapshot:
         opened = [Entry(a.id, a.bead, Journal.of(a.data)) for a in attempts.values()]

@@ -1,7 +1,9 @@
-"""The Reviewer of each branch that work lands on: main's, and that of each epic that people merge as a whole.
+"""The Reviewer of each branch that work lands on: main's, that of each epic that people merge as a whole, and that of
+each open request on which others stack.
 
 1. They share nothing but the validators: each has its own queue, and its branch is main to it.
-2. An epic's branch that is red by itself is held with its epic until a person looks: nobody reverts there.
+2. An epic's branch that is red by itself is held with its epic until a person looks: nobody reverts there. Where a
+   request is, those that stack on it are.
 """
 
 from collections.abc import Sequence
@@ -12,8 +14,9 @@ from ...core.board import Board
 from ...core.checks.contract import CheckResult
 from ...ports.git import EPICS
 from ..checks.validation import Validation, explain
-from ..epics import epic_of, hold, ports_of
+from ..epics import hold, lands_on, ports_of
 from ..ports import Ports
+from ..stacks import Stacks
 from .driver import Review
 
 
@@ -24,17 +27,21 @@ class Reviews:
         self.ports = ports
         self.validation = validation
         self.main = Review(ports, validation)
-        self._epics: dict[str, Review] = {}
+        self.stacks = Stacks(ports)
+        self._others: dict[tuple[str, str], Review] = {}
 
     def of(self, bead: str) -> Review:
         """The Reviewer of the bead's branch."""
-        epic = epic_of(self.ports, self.ports.store.bead(bead)) if self.ports.config().review.by_request else ""
-        if not epic:
+        if not self.ports.config().review.by_request:
             return self.main
-        if epic not in self._epics:
-            made = self._epics[epic] = Review(ports_of(self.ports, epic), self.validation)
-            made.judging.watchman = partial(self._found_red, epic)
-        return self._epics[epic]
+        where = epic, below = lands_on(self.ports, self.ports.store.bead(bead))
+        if where == ("", ""):
+            return self.main
+        if where not in self._others:
+            pulls = self.main.pulls if below else None  # what is asked of the host goes on when that one is merged
+            made = self._others[where] = Review(ports_of(self.ports, epic, below), self.validation, pulls)
+            made.judging.watchman = partial(self._request_red, below) if below else partial(self._found_red, epic)
+        return self._others[where]
 
     def advance(self, attempt: Attempt, board: Board) -> bool:
         """Do what can be done now; whether anything was."""
@@ -58,7 +65,7 @@ class Reviews:
 
     def measure_anew(self) -> None:
         """The clock jumped: that counts against no reading."""
-        for one in (self.main, *self._epics.values()):
+        for one in (self.main, *self._others.values()):
             one.queueing.readings.waits.anew()
 
     def _found_red(self, epic: str, results: Sequence[CheckResult]) -> None:
@@ -67,3 +74,12 @@ class Reviews:
             f"type repair to {epic}; then `nobrakes release {epic}`"
         )
         hold(self.ports, epic, reason, f"\n{explain(results)}")
+
+    def _request_red(self, below: str, results: Sequence[CheckResult]) -> None:
+        reason = (
+            f"it stacks on the pull request of {below}, which does not pass the checks by itself: see `nobrakes pr "
+            f"show {below}`, and `nobrakes release` this one when it does, or when that one is merged"
+        )
+        for bead, on in self.ports.store.stacked():
+            if on == below:
+                hold(self.ports, bead, reason, f"\n{explain(results)}")

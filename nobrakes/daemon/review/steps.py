@@ -25,7 +25,7 @@ from ...ports import Candidate, Conflict, Land, Landing, NewEscalation, Notice
 from ..checks.committed import is_same
 from ..checks.validation import Validation
 from ..ports import Ports
-from . import landing_records, messages, whole_epics
+from . import landing_records, messages, stacked, whole_epics
 from .approval import Approvals
 from .culprits import FROZEN
 from .landing import Landings
@@ -99,7 +99,9 @@ class ReviewSteps:
             base, made = main, alone
         if isinstance(made, Conflict):
             return self._conflicts(journal, base, made)
-        if whole_epics.is_whole_epic(context.bead) and whole_epics.adds_nothing(self.ports, made, base):
+        is_whole = whole_epics.is_whole_epic(context.bead)
+        may_be_there = is_whole or stacked.is_merged_elsewhere(self.ports, context.bead.id)
+        if may_be_there and whole_epics.adds_nothing(self.ports, made, base):
             there = {
                 "merged_as": base,
                 "base": base,

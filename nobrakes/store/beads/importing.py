@@ -256,7 +256,7 @@ def _rare(one: Bead) -> tuple[Any, ...]:
 def _node(one: Bead, status: Status) -> Node:
     """The bead as it comes in."""
     places = (one.id, status, one.type.value, one.title, one.priority, one.estimate, one.epic)
-    return node_of_places((*places, one.held, one.defer_until, one.retry_at, None))
+    return node_of_places((*places, one.held, one.defer_until, one.retry_at, None, None))
 
 
 def event_data(status: Status, needs: Sequence[Sequence[str]]) -> dict[str, Any]:

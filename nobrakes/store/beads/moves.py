@@ -2,7 +2,7 @@
 
 1. `move` sets columns of one bead and brings every counter along: of those it blocks, of its children, of its epic.
 2. open_blockers = the `blocks` dependencies that are not done, + 1 when the parent closes its children off. Inside of
-   an epic one that has landed on its branch counts as done.
+   an epic one that has landed on its branch counts as done, and so does the one that a bead stacks on.
 3. Fan-out is one UPDATE; only beads that are parents themselves are looked at one by one.
 4. `ready_since` is when a bead last lost its last blocker, was approved, was released or woke up; `rank` follows, and
    goes down by one each day after (`wake`), a part of those that wait at a time.
@@ -21,7 +21,7 @@ from ..database import Database
 from . import landing, priority_levels
 
 _STATE = f"""SELECT id, status, type, priority, epic, estimate, held, asleep, open_blockers, children, ready_since,
-{CLOSES_OFF} AS closes_off, assignee, ({CLAIMABLE}) AS is_claimable FROM beads WHERE id = ?"""
+{CLOSES_OFF} AS closes_off, assignee, stacks_on, ({CLAIMABLE}) AS is_claimable FROM beads WHERE id = ?"""
 
 RISE_AT_ONCE = 1000
 """Beads that rise in one transaction: 20 ms."""
@@ -50,15 +50,21 @@ _ASIDE = frozenset((Status.DRAFT, Status.LANDED, *CLOSED))
 _OTHERS_HANG_ON = frozenset(("held", "asleep", "type", "estimate"))
 """What of a bead others hang on, beside whether it is a draft or closed."""
 
-_OF_DEPENDENTS = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks')"
+_NEEDS_IT = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks')"
+_OF_DEPENDENTS = f"{_NEEDS_IT} AND stacks_on IS NOT :id"
+"""Whom its state counts for: those that stack on it are on their way already."""
+_NEEDS = "SELECT 1 FROM edges WHERE bead = ? AND needs = ? AND type = 'blocks'"
+_ON_MAIN = f"UPDATE beads SET stacks_on = NULL WHERE {_NEEDS_IT} AND stacks_on = :id"
+"""What those were stacked on is done, and where main is."""
 _HAS_DEPENDENTS = "SELECT 1 FROM edges WHERE needs = ? AND type = 'blocks' LIMIT 1"
 _INSIDE = f"{_OF_DEPENDENTS} AND epic = :epic"
 _OUTSIDE = f"{_OF_DEPENDENTS} AND epic IS NOT :epic"
 _OF_CHILDREN = "epic = :id"
 
 _LANDED_BEFORE = """SELECT count(*) FROM edges JOIN beads ON beads.id = edges.needs
-WHERE edges.bead = ? AND edges.type = 'blocks' AND beads.status = 'landed' AND beads.epic = ?"""
-"""How many of a bead's blockers have landed on the branch of that epic."""
+WHERE edges.bead = :bead AND edges.type = 'blocks' AND beads.status = 'landed' AND beads.epic = :epic
+AND beads.id IS NOT (SELECT stacks_on FROM beads WHERE id = :bead)"""
+"""How many of a bead's blockers have landed on the branch of that epic, without the one that it stacks on."""
 
 
 def state(db: Database, bead: str) -> Row:
@@ -76,10 +82,16 @@ def is_closed(status: str) -> bool:
 
 def is_finished_for(db: Database, blocker: str, bead: str) -> bool:
     """Whether the bead does not wait for the blocker (any more)."""
+    own = state(db, bead)
+    return own["stacks_on"] == blocker or _is_there(db, blocker, own["epic"])
+
+
+def _is_there(db: Database, blocker: str, epic: str | None) -> bool:
+    """Whether what it brings is on main, or on the branch of that epic."""
     it = state(db, blocker)
     if it["status"] != Status.LANDED:
         return bool(it["status"] == Status.DONE)
-    return it["epic"] is not None and it["epic"] == state(db, bead)["epic"]
+    return it["epic"] is not None and it["epic"] == epic
 
 
 def move(db: Database, bead: str, changes: Mapping[str, Any], now: float, known: Row | None = None) -> None:
@@ -118,6 +130,8 @@ def _spread(db: Database, before: Row, after: Row, now: float) -> None:
     if was_landed or is_landed:
         _shift_around(db, after, (was_done or was_landed) - (is_done or is_landed), now, _INSIDE)
         _shift_around(db, after, was_done - is_done, now, _OUTSIDE)
+        if is_done:
+            db.run(_ON_MAIN, {"id": bead})
     elif was_done != is_done:
         shift_dependents(db, bead, -1 if is_done else 1, now)
     if before["closes_off"] != after["closes_off"]:
@@ -136,6 +150,8 @@ def shift_dependents(db: Database, bead: str, by: int, now: float) -> None:
     """The bead became done (-1) or is not done any more (+1)."""
     if db.maybe(_HAS_DEPENDENTS, (bead,)) is not None:
         _shift(db, _OF_DEPENDENTS, bead, by, now)
+        if by < 0:
+            db.run(_ON_MAIN, {"id": bead})
 
 
 def _shift_around(db: Database, row: Row, by: int, now: float, whose: str) -> None:
@@ -151,6 +167,24 @@ def _shift_children(db: Database, bead: str, by: int, now: float) -> None:
 def shift_one(db: Database, bead: str, by: int, now: float) -> None:
     """One bead got or lost a blocker."""
     _shift(db, "id = :id", bead, by, now)
+
+
+def stack(db: Database, bead: str, on: str | None, now: float) -> None:
+    """The bead is worked on on top of the request of this one of its blockers, or of nobody's."""
+    before = state(db, bead)
+    if before["stacks_on"] == on:
+        return
+    by = _spares(db, before, before["stacks_on"]) - _spares(db, before, on)
+    db.run("UPDATE beads SET stacks_on = ?, updated_at = ? WHERE id = ?", (on, now, bead), (f"beads {bead}",))
+    if by:
+        shift_one(db, bead, by, now)
+
+
+def _spares(db: Database, row: Row, blocker: str | None) -> int:
+    """How many of the bead's open blockers it does not wait for when it stacks on this one."""
+    if blocker is None or db.maybe(_NEEDS, (row["id"], blocker)) is None:
+        return 0
+    return int(not _is_there(db, blocker, row["epic"]))
 
 
 def _shift(db: Database, whose: str, bead: str, by: int, now: float, epic: str | None = None) -> None:
@@ -186,7 +220,7 @@ def move_into(db: Database, bead: str, epic: str | None, now: float) -> None:
     for parent, sign in ((own["epic"], -1), (epic, 1)):
         if parent is None:
             continue
-        by += sign * (state(db, parent)["closes_off"] - db.one(_LANDED_BEFORE, (bead, parent))[0])
+        by += sign * (state(db, parent)["closes_off"] - db.one(_LANDED_BEFORE, {"bead": bead, "epic": parent})[0])
         db.run(
             "UPDATE beads SET children = children + ?, open_children = open_children + ?, "
             "done_children = done_children + ? WHERE id = ?",

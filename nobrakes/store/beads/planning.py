@@ -170,7 +170,15 @@ def remove_dependency(db: Database, dependency: Dependency, actor: str) -> None:
         if removed:
             if dependency.type is DependencyType.BLOCKS:
                 _count(db, dependency, -1, now)
+                if moves.state(db, dependency.bead)["stacks_on"] == dependency.needs:
+                    moves.stack(db, dependency.bead, None, now)
             _tell(db, now, Kind.DEPENDENCY_REMOVED, dependency, actor)
+
+
+def stack(db: Database, bead: str, on: str | None) -> None:
+    """The bead is worked on on top of the request of this blocker of it, or of nobody's."""
+    with db.write():
+        moves.stack(db, bead, on, db.now())
 
 
 def cut_circles(db: Database, bead: str, to: Status) -> None:

@@ -18,7 +18,7 @@ def json_object(fields: str) -> str:
 BEAD_FIELDS = (
     "id title type description {acceptance priority {labels epic estimate ?needs_tests ?scaffolding {touches notes "
     "{metadata status held defer_until created_at updated_at closed_at close_reason failures retry_at assignee fence "
-    "lease_until return_to ?branch_kept merged_commit branch {proposed"
+    "lease_until return_to ?branch_kept merged_commit branch stacks_on {proposed"
 )
 BEAD = json_object(BEAD_FIELDS)
 """A row of `beads` with its `bead_text`."""

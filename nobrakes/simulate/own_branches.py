@@ -1,14 +1,14 @@
-"""The branch of an epic in the fake git: main is another commit there, and everything else the same."""
+"""Branches of ours in the fake git, an epic's or a request's: main is another commit there, all else the same."""
 
 from collections.abc import Collection
 from typing import Any, cast
 
 from ..ports import Candidate, Conflict, Git, Land, Landing, Message
-from ..ports.git import EPICS
+from ..ports.git import EPICS, REQUESTS
 from .objects import Objects
 
 
-class EpicBranches:
+class OwnBranches:
     """What FakeGit says of lines beside main."""
 
     head: str
@@ -16,7 +16,11 @@ class EpicBranches:
 
     def of_epic(self, epic: str) -> Git:
         """The same repository where main is the branch of that epic."""
-        return cast(Git, EpicBranch(self, epic))
+        return cast(Git, OwnBranch(self, f"{EPICS}/{epic}"))
+
+    def of_request(self, bead: str) -> Git:
+        """The same repository where main is what the bead's request brings."""
+        return cast(Git, OwnBranch(self, f"{REQUESTS}/{bead}"))
 
     def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
         """A commit on `head` with `onto` as its second parent, and all that both have."""
@@ -42,18 +46,18 @@ class EpicBranches:
         return {bead: commit for bead, commit in found.items() if commit}
 
 
-class EpicBranch:
-    """The repository as one sees it who works on the epic."""
+class OwnBranch:
+    """The repository as one sees it who works there."""
 
-    def __init__(self, git: Any, epic: str) -> None:
+    def __init__(self, git: Any, name: str) -> None:
         self._git = git
-        self._name = f"{EPICS}/{epic}"
+        self._name = name
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._git, name)
 
     def main(self) -> str:
-        """Where the epic's branch is, or main as long as it is not there."""
+        """Where the branch is, or main as long as it is not there."""
         return str(self._git.kept().get(self._name) or self._git.main())
 
     def is_shared(self) -> bool:

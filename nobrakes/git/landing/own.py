@@ -1,24 +1,17 @@
-"""The branch of an epic, on which its beads land before people merge all of them by one pull request.
+"""A branch of ours that stands for main to some: an epic's, or what a pull request brings to those that stack on it.
 
-1. It is a ref of ours, and no branch of a person. As long as nothing has landed it is not there, and main
-   stands for it.
+1. It is a ref of ours, and no branch of a person. As long as it is not there, main stands for it.
 2. It moves by compare-and-swap; nobody has it checked out, so no checkout follows.
 """
 
 from ...ports import Land, Landing
-from ...ports.git import EPICS
 from .. import refs
 from ..history import History
 from ..location import Place
 
 
-def ref_of(epic: str) -> str:
-    """The ref that is the epic's branch here."""
-    return refs.own_ref(f"{EPICS}/{epic}")
-
-
-class EpicLander:
-    """Moves the branch of one epic."""
+class OwnLander:
+    """Moves it."""
 
     def __init__(self, place: Place, history: History) -> None:
         self.place = place

@@ -1,0 +1,33 @@
+"""When a bead may be worked on on top of the open request of one that it needs (`review.dependants = "stack"`).
+
+1. All other beads that it needs are done, and what they brought is in that request: there is one thing to stand on.
+2. What it stacks on stays as long as that one's request is open. Who has not begun waits again when it is not.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from ..beads.bead import WAITING_FOR_AGENT, Bead, BeadType, Status
+
+_MAY = frozenset((*WAITING_FOR_AGENT, Status.NEEDS_REVIEW))
+
+
+class Blocker(NamedTuple):
+    """A bead that another one needs. `is_in`: the open request of the one in question has what this one brought."""
+
+    bead: str
+    status: Status
+    is_in: bool = False
+
+
+def may_stack(bead: Bead, on: str, blockers: Sequence[Blocker]) -> bool:
+    """Whether the bead may stand on the open request of `on`."""
+    if bead.stacks_on is not None or bead.status not in _MAY or bead.type is BeadType.EPIC:
+        return False
+    others = [one for one in blockers if one.bead != on]
+    return len(others) < len(blockers) and all(one.status is Status.DONE and one.is_in for one in others)
+
+
+def waits_again(bead: Bead, opened: Collection[str]) -> bool:
+    """Whether what the bead stacks on is not there any more, and nobody works on it. `opened`: whose requests are."""
+    return bead.stacks_on not in opened and bead.status in WAITING_FOR_AGENT

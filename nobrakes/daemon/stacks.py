@@ -1,0 +1,75 @@
+"""Beads on top of open requests: which may be, by core.pulls.stacking, and what such a request brings, under a ref.
+
+refs/nobrakes/requests/<bead> is what the bead's open request brings. It stays as long as something stands on it.
+"""
+
+from ..core.beads.bead import CLOSED, Bead, BeadType, DependencyType, Status
+from ..core.board import Board
+from ..core.pulls.pull import PullRequest, PullState
+from ..core.pulls.stacking import Blocker, may_stack, waits_again
+from ..ports.git import REQUESTS
+from .epics import epic_of
+from .ports import Ports
+
+
+class Stacks:
+    """Lets beads stack, and wait again."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._has_refs = True  # as far as is known
+
+    def turn(self, board: Board) -> bool:
+        """Whether something changed."""
+        config = self.ports.config().review
+        if not config.by_request:
+            return False
+        store = self.ports.store
+        opened = {one.bead: one for one in store.pulls() if one.state is PullState.OPEN and one.head}
+        stacked = dict(store.stacked())
+        if not config.stacks:
+            opened = {}
+        if not (opened or stacked or self._has_refs):
+            return False
+        self._has_refs = bool(opened or stacked)
+        self._keep_refs({bead: one.head for bead, one in opened.items()}, set(stacked.values()))
+        changed = False
+        for name in stacked:
+            if waits_again(store.bead(name), opened):
+                store.stack(name, None)
+                changed = True
+        for pull in opened.values():
+            for bead in self._dependants(pull.bead):
+                if may_stack(bead, pull.bead, self._blockers(bead, pull)):
+                    store.stack(bead.id, pull.bead)
+                    changed = True
+        return changed
+
+    def _keep_refs(self, opened: dict[str, str], stood_on: set[str]) -> None:
+        git = self.ports.git
+        start = f"{REQUESTS}/"
+        there = {name.removeprefix(start): at for name, at in git.kept().items() if name.startswith(start)}
+        for bead, head in opened.items():
+            if there.get(bead) != head and git.has(head):
+                git.pin(start + bead, head)
+        for bead in there.keys() - opened.keys() - stood_on:
+            git.pin(start + bead, None)
+
+    def _dependants(self, needed: str) -> list[Bead]:
+        """Those that need the bead, and land by requests of their own."""
+        store = self.ports.store
+        if store.bead(needed).type is BeadType.EPIC:
+            return []
+        found = store.dependencies(needed)
+        ids = [one.bead for one in found if one.needs == needed and one.type is DependencyType.BLOCKS]
+        beads = store.beads(ids=ids) if ids else []
+        return [one for one in beads if one.status not in (*CLOSED, Status.DRAFT) and not epic_of(self.ports, one)]
+
+    def _blockers(self, bead: Bead, pull: PullRequest) -> list[Blocker]:
+        store, git = self.ports.store, self.ports.git
+        found = store.dependencies(bead.id)
+        needs = [one.needs for one in found if one.bead == bead.id and one.type is DependencyType.BLOCKS]
+        return [
+            Blocker(one.id, one.status, bool(one.merged_commit) and git.contains(str(one.merged_commit), pull.head))
+            for one in store.beads(ids=needs)
+        ]
