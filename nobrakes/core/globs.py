@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _READ: "dict[str, tuple[str, ...]]" = {}
 MOST_READ = 4096
 """So many globs are kept as they were read."""
-_LISTS: "dict[tuple[str, ...], tuple[frozenset[str], list[str], list[tuple[str, ...]]]]" = {}
+_LISTS: "dict[tuple[str, ...], _Sorted]" = {}
 _FOLDED: "dict[tuple[str, ...], tuple[str, ...]]" = {}
 MOST_LISTS = 64
 """So many lists of them: the same few are asked for each path of each change."""
@@ -19,12 +19,14 @@ MOST_LISTS = 64
 
 def matches(path: str, globs: "Iterable[str]") -> bool:
     """Whether one of the globs covers the repository path."""
-    names, stars, others = _sorted(tuple(globs))
+    known = _sorted(tuple(globs))
     parts = path.split("/")
     return (
-        not names.isdisjoint(parts)
-        or any(_same(star, part, False) for star in stars for part in parts)
-        or any(_covers(one, 0, parts, 0) for one in others)
+        not known.names.isdisjoint(parts)
+        or any(part.startswith(known.begins) or part.endswith(known.ends) for part in parts)
+        or any(_same(star, part, False) for star in known.stars for part in parts)
+        or any(_covers(one, 0, parts, 0) for one in known.below.get(parts[0], ()))
+        or any(_covers(one, 0, parts, 0) for one in known.others)
     )
 
 
@@ -38,18 +40,41 @@ def folded(globs: "tuple[str, ...]") -> "tuple[str, ...]":
     return found
 
 
-def _sorted(globs: "tuple[str, ...]") -> "tuple[frozenset[str], list[str], list[tuple[str, ...]]]":
-    """Names that cover in any folder, the same with stars, and all others, as they are read."""
+class _Sorted:
+    """A list of globs by how they are asked: names that cover in any folder, how such names begin or end, other names
+    with stars; what begins with a folder, by that; and all others, as they are read.
+    """
+
+    def __init__(self, globs: "tuple[str, ...]") -> None:
+        names, begins, ends = set(), [], []
+        self.stars: list[str] = []
+        self.below: dict[str, list[tuple[str, ...]]] = {}
+        self.others: list[tuple[str, ...]] = []
+        for one in map(segments, globs):
+            last = one[-1]
+            has_star = "*" in last or "?" in last
+            if len(one) != 2 or one[0] != "**" or "**" in last:
+                if "*" in one[0] or "?" in one[0]:
+                    self.others.append(one)
+                else:
+                    self.below.setdefault(one[0], []).append(one)
+            elif not has_star:
+                names.add(last)
+            elif last.count("*") == 1 and "?" not in last and last.endswith("*"):
+                begins.append(last[:-1])
+            elif last.count("*") == 1 and "?" not in last and last.startswith("*"):
+                ends.append(last[1:])
+            else:
+                self.stars.append(last)
+        self.names, self.begins, self.ends = frozenset(names), tuple(begins), tuple(ends)
+
+
+def _sorted(globs: "tuple[str, ...]") -> _Sorted:
     found = _LISTS.get(globs)
     if found is None:
-        read = [segments(glob) for glob in globs]
-        anywhere = [one[1] for one in read if len(one) == 2 and one[0] == "**" and "**" not in one[1]]
-        names = frozenset(name for name in anywhere if "*" not in name and "?" not in name)
-        stars = [name for name in anywhere if name not in names]
-        others = [one for one in read if not (len(one) == 2 and one[0] == "**" and "**" not in one[1])]
         if len(_LISTS) >= MOST_LISTS:
             _LISTS.clear()
-        found = _LISTS[globs] = (names, stars, others)
+        found = _LISTS[globs] = _Sorted(globs)
     return found
 
 

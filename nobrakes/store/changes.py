@@ -11,7 +11,7 @@ from ..core.beads.events import Kind
 from ..ports import Changes, Position
 from . import rows
 from .alike import alike
-from .database import Database, Row
+from .database import Database
 from .events import QUIET
 
 PEOPLES = ("paused", "limits", "quarantine")
@@ -22,11 +22,15 @@ _QUIET = ", ".join(f"'{kind.value}'" for kind in sorted(QUIET))
 _NAMED = f"""SELECT seq, at, bead, kind,
 CASE WHEN bead IS NULL THEN json_extract(data, '$.escalation') END AS escalation FROM events
 WHERE seq > ? AND kind NOT IN ({_QUIET}) ORDER BY seq LIMIT ?"""
-_ESCALATIONS = """SELECT * FROM escalations WHERE bead IN (SELECT value FROM json_each(:beads))
+_ESCALATIONS = """SELECT * FROM escalations WHERE bead IN (SELECT value FROM json_each(:whose))
 OR id IN (SELECT value FROM json_each(:numbers)) ORDER BY id"""
 _ENDED = f"""{rows.ATTEMPT} WHERE outcome IS NOT NULL
 AND id IN (SELECT attempt FROM events WHERE seq > ? AND seq <= ? AND attempt IS NOT NULL)
 ORDER BY id"""
+
+
+_LAST = "SELECT seq, at, (SELECT at FROM events WHERE seq = ?) FROM events ORDER BY seq DESC LIMIT 1"
+"""The last event, and when the one of a position was."""
 
 
 def position(db: Database) -> Position:
@@ -38,10 +42,11 @@ def position(db: Database) -> Position:
 def changes(db: Database, after: Position, limit: int | None = None) -> Changes:
     """What changed after it; by the first `limit` events that tell of a change (None: by all)."""
     with db.read():
-        upto = position(db)
+        last = db.maybe(_LAST, (after.seq,))
+        upto = Position() if last is None else Position(last[0], last[1])
         if upto == after:
             return Changes(upto)
-        restarted = bool(after.seq) and not _knows(db, after)
+        restarted = bool(after.seq) and (last is None or last[2] != after.at)
         begin = 0 if restarted else after.seq
         named = db.all(_NAMED, (begin, -1 if limit is None else limit))
         more = limit is not None and len(named) == limit
@@ -50,7 +55,7 @@ def changes(db: Database, after: Position, limit: int | None = None) -> Changes:
         beads = sorted({row["bead"] for row in named if row["bead"] is not None})
         numbers = [row["escalation"] for row in named if row["bead"] is None and row["escalation"] is not None]
         settings = any(row["kind"] in _OF_SETTINGS for row in named) or restarted
-        asked = db.all(_ESCALATIONS, {"beads": json.dumps(beads), "numbers": json.dumps(numbers)})
+        asked = db.all(_ESCALATIONS, {"whose": json.dumps(beads), "numbers": json.dumps(numbers)})
         return Changes(
             upto,
             [*alike(db, beads)],
@@ -60,11 +65,6 @@ def changes(db: Database, after: Position, limit: int | None = None) -> Changes:
             [rows.attempt(row) for row in db.all(_ENDED, (begin, upto.seq))],
             more,
         )
-
-
-def _knows(db: Database, place: Position) -> bool:
-    row: Row | None = db.maybe("SELECT at FROM events WHERE seq = ?", (place.seq,))
-    return row is not None and row[0] == place.at
 
 
 def _settings(db: Database) -> dict[str, str]:

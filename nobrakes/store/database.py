@@ -102,6 +102,11 @@ class Database:
         ask = self.connection.execute
         self._cache = Cache(lambda: int(ask("PRAGMA data_version").fetchone()[0]))
 
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether a question that was asked before mostly costs nothing."""
+        return self._cache is not None
+
     def doubt(self) -> None:
         """The next question also sees what others have written until then."""
         if self._cache is not None:

@@ -24,16 +24,17 @@ from ..beads import moves, transitions
 from ..beads.planning import bead as whole_bead
 from ..cache import row as row_of
 from ..conditions import OPEN_ATTEMPT
-from ..database import Database
+from ..database import Database, Row
 from ..tokens import attempt_of
 
 NAME_CURSOR = "name_cursor"
 REVIEWER_NAME = "Reviewer"
 _NUMBERS = f"""SELECT 1 + coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'attempts'), 0),
 1 + coalesce((SELECT max(number) FROM attempts WHERE bead = ?), 0),
-coalesce((SELECT value FROM settings WHERE key = '{NAME_CURSOR}'), 0)"""
-"""The numbers of the next attempt: in the store, which gives none twice, of its bead, and among the names."""
-_NAMES_IN_USE = "SELECT name FROM attempts WHERE outcome IS NULL"
+coalesce((SELECT value FROM settings WHERE key = '{NAME_CURSOR}'), 0),
+(SELECT json_group_array(name) FROM attempts WHERE outcome IS NULL)"""
+"""The numbers of the next attempt: in the store, which gives none twice, of its bead, and among the names; and which
+names are in use."""
 
 _CLAIM: Mapping[Role, tuple[Status, Kind]] = {
     Role.TEST_WRITER: (Status.NEEDS_TESTS, Kind.TEST_WRITER_STARTED),
@@ -65,8 +66,9 @@ def open_attempt(
         if not is_free or state["status"] != status:
             return None
         bead = whole_bead(db, bead_id)
-        attempt_id, number, cursor = db.one(_NUMBERS, (bead_id,))
-        name = _reviewer_name(db) if role is Role.REVIEWER else _next_name(db, names, cursor)
+        attempt_id, number, cursor, found = db.one(_NUMBERS, (bead_id,))
+        in_use = frozenset(json.loads(found))
+        name = _reviewer_name(in_use) if role is Role.REVIEWER else _next_name(db, names, cursor, in_use)
         fence = bead.fence + 1
         values = {
             "id": attempt_id,
@@ -108,15 +110,13 @@ def open_attempt(
         return attempt(db, attempt_id)
 
 
-def _reviewer_name(db: Database) -> str:
+def _reviewer_name(in_use: frozenset[str]) -> str:
     """The Reviewer's; with several reviews open, each has a number of its own."""
-    in_use = {found[0] for found in db.all(_NAMES_IN_USE)}
     names = (REVIEWER_NAME, *(f"{REVIEWER_NAME} {number}" for number in range(2, len(in_use) + 3)))
     return next(name for name in names if name not in in_use)
 
 
-def _next_name(db: Database, names: Sequence[str], cursor: str | int) -> str:
-    in_use = {found[0] for found in db.all(_NAMES_IN_USE)}
+def _next_name(db: Database, names: Sequence[str], cursor: str | int, in_use: frozenset[str]) -> str:
     name, following = next_name(names, int(cursor), in_use)
     values, only = (NAME_CURSOR, str(following)), (f"settings {NAME_CURSOR}",)
     db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", values, only)
@@ -196,16 +196,17 @@ def close_attempt(
 
 
 def _still_open(db: Database, attempt_: Attempt, bead: Bead) -> Attempt:
-    of = (*row_of("attempts", attempt_.id), "sessions")
-    row = db.maybe(f"{rows.ATTEMPT} WHERE id = ? AND outcome IS NULL", (attempt_.id,), of)
-    if row is None or row["fence"] != attempt_.fence or bead.fence != attempt_.fence:
+    row = _row(db, attempt_.bead, attempt_.id)
+    is_open = row is not None and row["outcome"] is None
+    if row is None or not is_open or row["fence"] != attempt_.fence or bead.fence != attempt_.fence:
         raise Stale(f"attempt {attempt_.number} of bead {attempt_.bead} has ended already")
     return rows.attempt(row)
 
 
 def attempt(db: Database, attempt_id: int) -> Attempt:
     """One attempt."""
-    row = db.maybe(f"{rows.ATTEMPT} WHERE id = ?", (attempt_id,), (*row_of("attempts", attempt_id), "sessions"))
+    bead = _whose(db, attempt_id)
+    row = None if bead is None else _row(db, bead, attempt_id)
     if row is None:
         raise NobrakesError(f"there is no attempt {attempt_id}", "`nobrakes history BEAD` shows a bead's attempts.")
     return rows.attempt(row)
@@ -213,11 +214,26 @@ def attempt(db: Database, attempt_id: int) -> Attempt:
 
 def attempts(db: Database, bead_id: str) -> list[Attempt]:
     """All attempts of a bead, oldest first; NoSuchBead."""
-    of = (*row_of("attempts of", bead_id), "attempts *", "sessions")
-    found = db.all(f"{rows.ATTEMPT} WHERE bead = ? ORDER BY number", (bead_id,), of)
+    found = _of_bead(db, bead_id)
     if not found and db.maybe("SELECT 1 FROM beads WHERE id = ?", (bead_id,)) is None:
         raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
     return [rows.attempt(row) for row in found]
+
+
+def _of_bead(db: Database, bead_id: str) -> list[Row]:
+    """The bead's attempts: the one question by which all attempts are read, so that its answer is kept for all."""
+    of = (*row_of("attempts of", bead_id), "attempts *", "sessions")
+    return db.all(f"{rows.ATTEMPT} WHERE bead = ? ORDER BY number", (bead_id,), of)
+
+
+def _row(db: Database, bead_id: str, attempt_id: int) -> Row | None:
+    return next((row for row in _of_bead(db, bead_id) if row["id"] == attempt_id), None)
+
+
+def _whose(db: Database, attempt_id: int) -> str | None:
+    """The attempt's bead, which never changes."""
+    row = db.maybe("SELECT bead FROM attempts WHERE id = ?", (attempt_id,), ("attempts *",))
+    return None if row is None else str(row[0])
 
 
 def journal(db: Database, attempt_id: int, data: Mapping[str, Any], answers_: Mapping[int, str]) -> bool:
@@ -236,8 +252,8 @@ def journal(db: Database, attempt_id: int, data: Mapping[str, Any], answers_: Ma
 
 
 def _set_data(db: Database, attempt_id: int, data: Mapping[str, Any]) -> None:
-    whose = db.maybe("SELECT bead FROM attempts WHERE id = ?", (attempt_id,), ("attempts *",))
-    only = () if whose is None else _only(whose[0], attempt_id)
+    bead = _whose(db, attempt_id)
+    only = () if bead is None else _only(bead, attempt_id)
     set_it = "UPDATE attempts SET data = ? WHERE id = ? AND outcome IS NULL"
     if not db.alone(set_it, (rows.attempt_data(data), attempt_id), only):
         found = attempt(db, attempt_id)

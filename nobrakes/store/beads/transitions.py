@@ -25,6 +25,7 @@ from .landing import refuse_while_it_lands
 from .planning import bead as whole_bead
 from .planning import cut_circles
 
+_ASKED = ("escalations",)
 _STOPPING = tuple(sorted(type_.value for type_ in STOPS_BEAD))
 _SENT_ON = (Kind.RESOLVED, Kind.HANDED_IN)
 """A person decided what stopped the bead, or did it; suggestions are something else."""
@@ -186,9 +187,19 @@ def settle_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:
 
 def has_stopping(db: Database, bead: str, but: int = 0) -> bool:
     """Whether an open escalation stops the bead, apart from number `but`."""
+    if not is_asked(db, bead):
+        return False
     marks = ", ".join("?" * len(_STOPPING))
     sql = f"SELECT 1 FROM escalations WHERE bead = ? AND resolved_at IS NULL AND id <> ? AND type IN ({marks})"
     return db.maybe(sql, (bead, but, *_STOPPING)) is not None
+
+
+def is_asked(db: Database, bead: str) -> bool:
+    """Whether an open escalation may be about the bead; True where that would have to be asked for it alone."""
+    if not db.keeps_answers:
+        return True
+    open_ = db.all("SELECT bead FROM escalations INDEXED BY escalations_open WHERE resolved_at IS NULL", of=_ASKED)
+    return any(row[0] == bead for row in open_)
 
 
 def remember(db: Database, bead: str, return_to: str | None) -> None:

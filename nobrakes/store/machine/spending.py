@@ -78,15 +78,22 @@ def end_cooldown(db: Database, provider: str, actor: str) -> bool:
 
 def breakers(db: Database, owner: str) -> dict[str, Breaker]:
     """By provider."""
+    if not _any_breaker(db):
+        return {}
     return {row["provider"]: _breaker(row) for row in db.all("SELECT * FROM breakers WHERE owner = ?", (owner,))}
 
 
 def breakers_of(db: Database, owners: Sequence[str]) -> dict[tuple[str, str], Breaker]:
     """By owner and provider, for the beads of the front."""
-    if not owners:
+    if not owners or not _any_breaker(db):
         return {}
     found = db.all("SELECT * FROM breakers WHERE owner IN (SELECT value FROM json_each(?))", (json.dumps([*owners]),))
     return {(row["owner"], row["provider"]): _breaker(row) for row in found}
+
+
+def _any_breaker(db: Database) -> bool:
+    """Whether there is one at all: mostly there is none, and nothing has to be asked of each bead."""
+    return db.maybe("SELECT 1 FROM breakers LIMIT 1") is not None
 
 
 def save_breaker(db: Database, owner: str, provider: str, breaker: Breaker) -> None:

@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.beads.bead import Bead, Dependency, DependencyType, Status
+from nobrakes.core.beads.bead import Bead, Dependency, DependencyType, Role, Status
+from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.board import Limits
-from nobrakes.core.errors import NoSuchBead
+from nobrakes.core.errors import NobrakesError, NoSuchBead
+from nobrakes.core.limits.breaker import Breaker
 from nobrakes.core.merge_approval import LABEL
+from nobrakes.ports import NewEscalation
+from nobrakes.store.beads.transitions import has_stopping
 from nobrakes.store.cache import row, tables
 from nobrakes.store.database import Database
 from nobrakes.store.opening import create_store, open_store
@@ -254,3 +258,37 @@ def test_labels_and_titles_that_change_are_seen_though_beads_move(path: str) -> 
         board = store.board(limits)
         assert [bead.id for bead in board.to_review] == ["b"], "nothing is in its way any more"
         assert board.labelled == {} and store.bead("a").close_reason == "by hand"
+
+
+def test_who_is_asked_and_which_breakers_there_are_is_seen_whoever_writes_it(path: str) -> None:
+    with closing(opened(path)) as ours, closing(opened(path)) as theirs:
+        ours.put([Bead(one, one.upper(), status=Status.NEEDS_DOER, needs_tests=False) for one in "ab"], [], "you")
+        for bead in "ab":
+            assert ours.escalations(bead=bead) == [] and not has_stopping(ours._db, bead)
+        filed = theirs.escalate(NewEscalation(EscalationType.CONFLICT, "Which?", ""), "a", None, "me")
+        ours.doubt()
+        assert [one.id for one in ours.escalations(bead="a")] == [filed.id] and has_stopping(ours._db, "a")
+        assert ours.escalations(bead="b") == [] and not has_stopping(ours._db, "b")
+        theirs.resolve(filed.id, "this one", "me")
+        ours.doubt()
+        assert ours.escalations(bead="a") == [] and not has_stopping(ours._db, "a")
+        assert [one.resolution for one in ours.escalations(open_only=False, bead="a")] == ["this one"]
+        assert ours.breakers("bead a") == {}
+        theirs.save_breaker("bead a", "north", Breaker(idle=1))
+        ours.doubt()
+        assert ours.breakers("bead a") == {"north": Breaker(idle=1)}
+
+
+def test_all_reads_of_a_beads_attempts_are_one_question(path: str) -> None:
+    with closing(opened(path)) as store:
+        store.put([Bead("a", "A", status=Status.NEEDS_DOER, needs_tests=False)], [], "you")
+        mine = store.open_attempt("a", Role.DOER, "script", ("Ada",), 60.0, None)
+        assert mine is not None
+        store.attempts("a")
+        asked = traced(store._db)
+        assert store.attempts("a") == [store.attempt(mine.id)] == [mine]
+        store.journal(mine.id, {"step": 1})
+        assert store.attempt(mine.id).data == store.attempts("a")[0].data == {"step": 1}
+        assert len([text for text in asked if text.startswith("SELECT attempts.*")]) == 1
+        with pytest.raises(NobrakesError):
+            store.attempt(mine.id + 1)
