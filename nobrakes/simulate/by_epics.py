@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ..config.settings import Config
-from ..core.beads.bead import Bead, BeadType, Status
+from ..core.beads.bead import CLOSED, Bead, BeadType, Status
 from ..core.beads.lifecycle import live
 from ..core.pulls.pull import PullState
 from ..core.pulls.ways import of_epic
@@ -60,7 +60,7 @@ def a_landed_bead_is_on_its_epics_branch_once(scene: Scene) -> list[str]:
     for epic, counts in on_branch.items():
         for name, times in counts.items():
             known = scene.observed.landed[name]
-            if beads[name].epic != epic:
+            if beads[name].epic != epic and beads[name].status not in CLOSED:  # what is over may leave it
                 wrong.append(f"{name} of {beads[name].epic} is on the branch of {epic}")
             elif is_one and times > known + (
                 beads[name].status is not Status.LANDED
@@ -100,9 +100,10 @@ def an_epics_request_is_of_its_beads(scene: Scene) -> list[str]:
     wrong, beads = [], {bead.id: bead for bead in scene.beads}
     for epic, one in _requests(scene):
         head = scene.requested.host.branches.get(one.branch, "") or one.head
-        if not _is_ours(scene, head):
-            continue  # somebody pushed to it
-        brought = {bead for _, bead in _landings(scene, head) if beads[bead].epic != epic}
+        if one.state is not PullState.OPEN or not _is_ours(scene, head):
+            continue  # it is over, and its beads may leave their epic; or somebody pushed to it
+        found = {bead for _, bead in _landings(scene, head)}
+        brought = {bead for bead in found if beads[bead].epic != epic and beads[bead].status not in CLOSED}
         wrong += [f"#{one.number} of {epic} brings {bead}" for bead in sorted(brought)]
     return wrong
 
@@ -124,12 +125,12 @@ def a_request_that_waits_has_all_that_landed(scene: Scene) -> list[str]:
 
 
 def merged_with(scene: Scene, bead: Bead) -> str:
-    """The commit by which people merged the request of the bead's epic that brought it; empty: there is none."""
+    """The commit by which people merged the request of an epic that brought the bead; empty: there is none."""
     if scene.requested is None or not bead.merged_commit:
         return ""
     objects = scene.git.objects
-    for epic, one in _requests(scene):
-        if epic != bead.epic or not one.merged_as:
+    for _, one in _requests(scene):
+        if not one.merged_as:
             continue
         is_it = bead.merged_commit == one.merged_as or objects.contains(bead.merged_commit, one.head)
         if is_it and bead.id in {of for _, of in _landings(scene, one.head)}:
