@@ -10,11 +10,13 @@
    hold.
 5. While something is due, levels are no compass: who needs one calls `settle_all` first, or looks everywhere.
 6. In a circle levels would grow for ever. The store lets none in, but a database may be another's or an older one's:
-   when many more parts were settled than the graph has, all is computed anew.
+   when many more parts were settled than the graph has, all is computed anew. That is done outside of the write lock,
+   and what differs is written in parts, marked before, as long as nobody else writes; else parts are settled on.
 """
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ...core.beads.bead import CLOSED
 from ...core.graph.priority_levels import levels
@@ -79,8 +81,11 @@ def is_due(db: Database) -> bool:
 
 
 def settle_some(db: Database) -> None:
-    """Settle a part of what is due, in a transaction of its own."""
+    """Settle a part of what is due, in a transaction of its own; or all of it, where parts have no end."""
     if is_due(db):
+        if _has_no_end(db):
+            _compute_anew(db)
+            return
         with db.write(derived=True):
             _settle_part(db, [])
 
@@ -148,24 +153,59 @@ def _settle_part(db: Database, entries: list[Entry]) -> None:
     if heap:
         db.run_many(_MARK, heap)
     if heap or due:
-        _end_circles(db)
+        _count_part(db)
 
 
-def _end_circles(db: Database) -> None:
-    """Compute all levels anew where settling them has no end."""
+def _count_part(db: Database) -> None:
+    """Count the parts that were settled since nothing was due."""
     if db.maybe(_FIRST_DUE, (1,)) is None:
         db.run("DELETE FROM settings WHERE key = ?", (PARTS,))
-        return
-    before = db.maybe("SELECT value FROM settings WHERE key = ?", (PARTS,))
-    parts = 1 + (0 if before is None else int(before[0]))
-    beads = int(db.one("SELECT count(*) FROM beads")[0])
-    if parts <= SPARE + 3 * beads // PART:
-        db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (PARTS, str(parts)))
-        return
-    found = levels(all_links(db), usual(db))
-    values = [(level.start, level.done, bead) for bead, level in found.items()]
-    db.run_many("UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?", values)
-    nothing_due(db)
+    else:
+        db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (PARTS, str(_parts(db) + 1)))
+
+
+def _parts(db: Database) -> int:
+    before = db.maybe("SELECT value FROM settings WHERE key = ?", (PARTS,), row_of("settings", PARTS))
+    return 0 if before is None else int(before[0])
+
+
+def _has_no_end(db: Database) -> bool:
+    """Whether settling goes on for so long that it may go in circles."""
+    parts = _parts(db)
+    return parts > SPARE and parts > SPARE + 3 * int(db.one("SELECT count(*) FROM beads")[0]) // PART
+
+
+def _compute_anew(db: Database) -> None:
+    """Compute all levels from the whole graph, and write those that differ. Inside of a transaction, in that one."""
+    with db.read():
+        version = _version(db)
+        known = {row[0]: (row[1], row[2]) for row in db.each("SELECT id, b_level, done_level FROM beads")}
+        found = levels(all_links(db), usual(db)).items()
+        wrong = [(one.start, one.done, bead) for bead, one in found if known[bead] != (one.start, one.done)]
+    del known, found
+    marks = [(level, bead) for level, _, bead in wrong]
+    # first marked, so that none of them is forgotten where somebody else writes before all of them are right
+    steps: list[tuple[str, Sequence[tuple[Any, ...]]]] = [
+        (_MARK, marks),
+        ("UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?", wrong),
+    ]
+    for sql, values in steps:
+        for first in range(0, len(values), MARKS // 2):
+            with db.write(derived=True):
+                if _version(db) != version:
+                    db.run("DELETE FROM settings WHERE key = ?", (PARTS,))
+                    return
+                db.run_many(sql, values[first : first + MARKS // 2])
+    with db.write(derived=True):
+        if _version(db) == version:
+            nothing_due(db)
+        else:
+            db.run("DELETE FROM settings WHERE key = ?", (PARTS,))
+
+
+def _version(db: Database) -> int:
+    """Another number when another connection has committed since."""
+    return int(db.one("PRAGMA data_version")[0])
 
 
 def _settle(db: Database, bead: str, expected: Usual) -> list[Entry]:

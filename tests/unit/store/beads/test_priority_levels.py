@@ -85,6 +85,42 @@ def test_levels_in_a_circle_come_to_an_end(store, monkeypatch):
     assert not [found for found in store.differences().values() if found.keys() & {"b_level", "done_level"}]
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("at", [None, *range(1, 17)])
+def test_what_is_computed_anew_is_written_in_parts_and_others_write_between(tmp_path, monkeypatch, at, reverse):
+    """Whoever writes between two parts, or right before them, finds no level that stays wrong, whatever came first."""
+    in_order = priority_levels.levels
+    monkeypatch.setattr(priority_levels, "levels", lambda *of: dict(sorted(in_order(*of).items(), reverse=reverse)))
+    monkeypatch.setattr(priority_levels, "PART", 3)
+    monkeypatch.setattr(priority_levels, "MARKS", 12)
+    store, other = (SqliteStore(str(tmp_path / "db"), create=True) for _ in range(2))
+    chain = [Bead(f"b{n:02}", "B", status=Status.NEEDS_DOER, estimate=1) for n in range(40)]
+    store.put(chain, [Dependency(f"b{n:02}", f"b{n - 1:02}") for n in range(1, 40)], "me")
+    priority_levels.settle_all(store._db)  # or every bead would be due anyway
+    store.put([Bead("late", "L", status=Status.NEEDS_DOER, estimate=5)], [Dependency("late", "b39")], "me")
+    assert priority_levels.is_due(store._db)
+    with store._db.write():
+        store._db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, '1000')", (priority_levels.PARTS,))
+    writes = []
+    write = store._db.write
+
+    def counted(**kwargs):
+        writes.append(kwargs)
+        if len(writes) == at:
+            other.change("b20", {"estimate": 7}, "you")
+            other.put([Bead("new", "N", status=Status.NEEDS_DOER, estimate=3)], [Dependency("new", "b10")], "you")
+        return write(**kwargs)
+
+    monkeypatch.setattr(store._db, "write", counted)
+    priority_levels.settle_some(store._db)
+    assert at is not None or (len(writes) > 10 and not priority_levels.is_due(store._db))
+    for _ in range(200):
+        priority_levels.settle_some(store._db)
+    assert not priority_levels.is_due(store._db) and recompute.differences(store._db, store.now()) == {}
+    store.close()
+    other.close()
+
+
 def test_what_is_computed_anew_leaves_nothing_due(store, monkeypatch):
     monkeypatch.setattr(priority_levels, "PART", 10)
     store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
