@@ -212,3 +212,33 @@ def test_an_agent_gives_no_word(team: Team) -> None:
     team.does("shop-2", 'nobrakes pr open shop >"$BOOK/said" 2>&1; echo x >src/shop-2; commit Two')
     team.run_on()
     assert not team.hub.pulls and "agent" in (team.book / "said").read_text(), (team.book / "said").read_text()
+
+
+def test_what_waits_to_be_a_request_of_its_own_lands_with_its_epic_when_that_is_wanted_then(team: Team) -> None:
+    says(team, "[review.features.shop]", "push = false")
+    shop = feature(team, "shop")
+    team.run_on()
+    assert [team.status(bead) for bead in shop] == ["reviewing", "needs_doer"] and not team.hub.pulls
+    team.nobrakes("config", "set", "review.features.shop.unit", "epic")
+    team.run_on()
+    assert [team.status(bead) for bead in shop] == ["landed", "landed"] and not team.hub.pulls
+    team.nobrakes("pr", "open", "shop")
+    team.run_on()
+    team.hub.merge(heads(team)["feature/shop"])
+    team.run_on()
+    assert {team.status(bead) for bead in ("shop", *shop)} == {"done"} and len(team.hub.pulls) == 1
+    team.nobrakes("verify")
+
+
+def test_epics_that_wait_for_each_other_are_named_where_people_merge_them_as_a_whole(team: Team) -> None:
+    feature(team, "shop"), feature(team, "office")
+    team.nobrakes("depend", "shop-2", "office-1")
+    team.nobrakes("depend", "office-2", "shop-1")
+
+    def said() -> str:
+        return " ".join(team.nobrakes("doctor", expect=None).stdout.replace("no beads wait", "").split())
+
+    says(team, "[review.features.shop]", 'unit = "epic"')
+    assert "is done only when all of that epic is merged" not in said(), "the office's beads are merged one by one"
+    says(team, "[review.features.office]", 'unit = "epic"')
+    assert "is done only when all of that epic is merged" in said()
