@@ -179,7 +179,7 @@ class Calls(ABC):
             self._calls.popleft()
         if len(self._calls) >= MOST:
             wait = self._calls[0] + MINUTE - now
-            raise HostUnavailable(f"{self.host} was asked {MOST} times in a minute", wait=max(1.0, wait))
+            raise HostUnavailable(f"{self.host} was asked {MOST} times in a minute", wait=max(1.0, wait), paced=True)
         self._calls.append(now)
 
     def _judge(self, reply: Reply, path: str) -> None:

@@ -337,16 +337,20 @@ class OnlyByRequest(GitFailed):
 class HostUnavailable(NobrakesError):
     """The code host cannot be asked just now. Nothing was changed there by this question, as far as it said.
 
-    `wait`: seconds before it is worth asking again. `needs_person`: it does not pass by itself.
+    `wait`: seconds before it is worth asking again. `needs_person`: it does not pass by itself. `paced`: it is we who
+    asked so often that we wait.
     """
 
     code = 77
     hint = "nobrakes asks again by itself; `nobrakes status` says what waits for it."
 
-    def __init__(self, message: str, hint: str = "", wait: float = 60.0, needs_person: bool = False) -> None:
+    def __init__(
+        self, message: str, hint: str = "", wait: float = 60.0, needs_person: bool = False, paced: bool = False
+    ) -> None:
         super().__init__(message, hint)
         self.wait = wait
         self.needs_person = needs_person
+        self.paced = paced
 
 
 class HostRefused(NobrakesError):

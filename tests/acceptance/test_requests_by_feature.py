@@ -242,3 +242,13 @@ def test_epics_that_wait_for_each_other_are_named_where_people_merge_them_as_a_w
     assert "is done only when all of that epic is merged" not in said(), "the office's beads are merged one by one"
     says(team, "[review.features.office]", 'unit = "epic"')
     assert "is done only when all of that epic is merged" in said()
+
+
+def test_a_run_rests_though_its_own_pace_keeps_it_from_looking_at_all_of_its_requests(team: Team) -> None:
+    team.configure("poll_seconds = 60", "poll_seconds = 1")
+    team.add("b1", "b2", "b3")
+    with team.running() as run:
+        until(lambda: len(team.hub.pulls) == 3, 150)
+        until(lambda: run.poll() is not None, 150)
+    waits = team.waits()
+    assert len(waits) == 3 and all("waits for people to merge it" in one for one in waits), waits

@@ -129,7 +129,8 @@ class Seen:
     """What one exchange with the host came to.
 
     `told` None: there is no request yet. `trouble`: why the exchange could not be brought to its end; `wait`: seconds
-    before the next one; `needs_person`: the trouble does not pass by itself. `text`: the digest of the host's text.
+    before the next one; `needs_person`: the trouble does not pass by itself; `paced`: we asked too often ourselves.
+    `text`: the digest of the host's text.
     """
 
     told: Told | None = None
@@ -139,4 +140,5 @@ class Seen:
     trouble: str = ""
     wait: float = 0.0
     needs_person: bool = False
+    paced: bool = False
     text: str = ""

@@ -56,7 +56,7 @@ def _asked(ports: PullPorts, ask: Callable[[], Seen]) -> Seen:
         ports.host.ready()
         return ask()
     except HostUnavailable as error:
-        return Seen(trouble=str(error), wait=error.wait, needs_person=error.needs_person)
+        return Seen(trouble=str(error), wait=error.wait, needs_person=error.needs_person, paced=error.paced)
     except HostRefused as error:
         return Seen(trouble=str(error), needs_person=True)
 

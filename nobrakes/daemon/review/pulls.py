@@ -234,7 +234,7 @@ class PullSteps:
             pull = replace(pull, state=state, number=told.number, url=clean(self.ports, told.url))
             pull = replace(pull, text=seen.text or pull.text, merged_as=told.merged_as)
             pull = self._let_go(context, pull, told)
-        says = self._waits_for(seen, pull)
+        says = pull.says if seen.paced and pull.says else self._waits_for(seen, pull)
         pull = replace(happened.kept(pull, seen), says=says, looked_at=store.now())
         pull = self._save(context.attempt.id, *happened.happened(pull, seen))
         if seen.trouble:
@@ -351,10 +351,12 @@ class PullSteps:
     def _waits(self, context: ReviewContext, journal: Journal, pull: PullRequest | None, seen: Seen) -> Report:
         """The review waits; a person is told once for each reason."""
         now, bead = self.ports.store.now(), context.attempt.bead
-        reason = self._waits_for(seen, pull or PullRequest(bead))
+        is_open = pull is not None and pull.state is PullState.OPEN
+        rests = seen.paced and is_open and bool(journal.waiting) and not journal.passing  # it was seen, and is again
+        reason = journal.waiting if rests else self._waits_for(seen, pull or PullRequest(bead))
         is_same = journal.waiting == reason
         since = (journal.waiting_since if is_same else 0.0) or now
-        may = bool(seen.trouble) and not seen.needs_person
+        may = bool(seen.trouble) and not seen.needs_person and not rests
         passing_since = (journal.passing_since or now) if may else 0.0
         passing = may_pass(PATIENCE if may else 0.0, passing_since, now)
         if not is_same or (journal.passing and not passing):

@@ -152,9 +152,9 @@ def test_no_more_than_thirty_calls_go_out_in_a_minute() -> None:
     host, asked = gh(http(200, {}))
     for _ in range(MOST):
         host.get("a")
-    with pytest.raises(HostUnavailable, match="30 times in a minute"):
+    with pytest.raises(HostUnavailable, match="30 times in a minute") as paced:
         host.get("a")
-    assert len(asked.calls) == MOST
+    assert len(asked.calls) == MOST and paced.value.paced
 
 
 def test_a_gh_that_is_missing_hangs_or_says_nothing_is_told() -> None:
