@@ -27,12 +27,14 @@ class Stacks:
         store = self.ports.store
         opened = {one.bead: one for one in store.pulls() if one.state is PullState.OPEN and one.head}
         stacked = dict(store.stacked())
+        stood_on = set(stacked.values())
+        kept = {bead: one.head for bead, one in opened.items() if config.stacks or bead in stood_on}
+        if not (kept or stacked or self._has_refs):
+            return False
+        self._has_refs = bool(kept or stacked)
+        self._keep_refs(kept, stood_on)
         if not config.stacks:
             opened = {}
-        if not (opened or stacked or self._has_refs):
-            return False
-        self._has_refs = bool(opened or stacked)
-        self._keep_refs({bead: one.head for bead, one in opened.items()}, set(stacked.values()))
         changed = False
         for name in stacked:
             if waits_again(store.bead(name), opened):
