@@ -12,6 +12,7 @@ from ..core.beads.branches import branch_of
 from ..core.errors import NotAllowed
 from ..core.pulls.pull import CheckState, PullState
 from ..core.pulls.ways import request_branch
+from ..daemon.pulls.branches import pushed_of
 from . import by_epics
 from .fake_code_host import WAYS, Request
 from .people import People
@@ -191,6 +192,21 @@ def done_is_merged_by_people(scene: Scene) -> list[str]:
     return wrong
 
 
+def what_stacks_stands_on_that_request(scene: Scene) -> list[str]:
+    """Who works on top of a request begins with what was pushed for it."""
+    if scene.requested is None:
+        return []
+    wrong, kept = [], scene.git.kept()
+    for bead in scene.beads:
+        on, attempt = scene.observed.stood_on.get(bead.id, ("", 0))
+        if not on or on != bead.stacks_on or bead.status in CLOSED:
+            continue
+        base = scene.store.attempt(attempt).base
+        if base not in pushed_of(kept.items(), on):
+            wrong.append(f"{bead.id} began on {str(base)[:12]}, which nobody pushed for {on}")
+    return wrong
+
+
 def no_request_is_lost(scene: Scene) -> list[str]:
     """At rest: each request is of a bead with a row, and an open one at a commit of ours is the one of that row.
 
@@ -240,5 +256,6 @@ EACH_STEP: Sequence[Callable[[Scene], list[str]]] = (
     a_bead_has_one_open_request,
     main_moves_by_people_alone,
     done_is_merged_by_people,
+    what_stacks_stands_on_that_request,
 )
 AT_REST: Sequence[Callable[[Scene], list[str]]] = (no_request_is_lost,)

@@ -186,6 +186,13 @@ class FakeCodeHost:
         self.branches[one.base] = made
         return made
 
+    def drop(self, branch: str) -> None:
+        """Remove a branch; the open requests that were for it are closed."""
+        for one in self.open_ones():
+            if one.base == branch:
+                one.state, one.head = PullState.CLOSED, self.branches.get(one.branch, "")
+        self.branches.pop(branch, None)
+
     def merged(self, number: int) -> tuple[dict[str, str], tuple[str, ...]]:
         """The tree that the base would have with it, and the paths that conflict."""
         one = self.request(number)

@@ -90,7 +90,7 @@ class RequestedFakeGit(FakeGit):
         there = self.host.branches.get(branch, "")
         if there and (there not in ours or branch == MAIN):
             return Land(Landing.LOST, f"the branch {branch} is somebody else's")
-        return self._pushed(lambda: self.host.branches.pop(branch, None))
+        return self._pushed(lambda: self.host.drop(branch))
 
     def named_as_ours(self) -> Mapping[str, str]:
         """The branches of beads and of epics that are there."""
@@ -113,11 +113,13 @@ def some_git(root: str, seed: int, often: float) -> RequestedFakeGit | None:
 
 def settings(config: Config, rng: random.Random) -> Config:
     """The settings, with requests; what else they say is drawn."""
+    most = rng.randint(1, 5)
     review = replace(
         config.review,
         land="pull_request",
         poll_seconds=rng.choice([10.0, 60.0]),
-        max_open=rng.randint(1, 5),
+        max_open=most,
+        dependants="stack" if most % 2 else "wait",
         pull_delete_branch=rng.random() < 0.7,
         pull_auto_merge=rng.random() < 0.3,
     )

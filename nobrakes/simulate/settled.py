@@ -45,7 +45,7 @@ def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
             children = [b.status for b in scene.beads if b.epic == bead.id]
             if Status.DONE not in children or any(status not in CLOSED for status in children):
                 continue
-        if scene.observed.obstacles(bead.id):
+        if scene.observed.obstacles(bead.id, bead.stacks_on):
             continue
         wrong.append(f"{bead.id} is {bead.status}, and nobody can say why")
     return wrong

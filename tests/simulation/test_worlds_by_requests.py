@@ -10,6 +10,7 @@ import pytest
 from nobrakes.core.pulls import life
 from nobrakes.core.pulls.life import Turn
 from nobrakes.core.pulls.pull import PullRequest, Seen
+from nobrakes.daemon import epics
 from nobrakes.daemon.pulls import exchange as exchanging
 from nobrakes.daemon.review import pulls
 from nobrakes.ports import Land
@@ -17,6 +18,7 @@ from nobrakes.simulate.fake_code_host import FakeCodeHost
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.requested import MAIN, RequestedFakeGit
 from nobrakes.simulate.world import Broken, World
+from nobrakes.store.graph import Graph
 from tests.support.dose import each_dosed
 
 RATES = Rates(requests=1.0)
@@ -27,8 +29,16 @@ def test_every_promise_is_kept(seed: int) -> None:
     World(seed, rates=RATES).run()
 
 
-def test_people_merge_there_and_other_things_happen() -> None:
+def test_people_merge_there_and_other_things_happen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The stories of some seeds have what these worlds are for."""
+    stacked: list[str | None] = []
+    real = Graph.stack
+
+    def stack(self: Graph, bead: str, on: str | None) -> None:
+        stacked.append(on)
+        real(self, bead, on)
+
+    monkeypatch.setattr(Graph, "stack", stack)
     worlds = [World(seed, rates=RATES) for seed in range(4, 9)]
     for world in worlds:
         world.run()
@@ -37,6 +47,7 @@ def test_people_merge_there_and_other_things_happen() -> None:
     for words in ("merged #", "somebody merged", "CRASH at host.", "pull_opened"):
         assert words in told, words
     assert [bead for world in worlds for bead in world.scene.beads if bead.merged_commit]
+    assert [on for on in stacked if on is not None], "in half of the worlds dependants stack"
 
 
 def test_a_world_without_them_has_no_host() -> None:
@@ -80,13 +91,18 @@ def main_is_pushed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RequestedFakeGit, "publish", publish)
 
 
-@pytest.mark.parametrize("bug", [done_early, a_second_one, main_is_pushed])
+def stacks_on_main(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(epics, "below_of", lambda ports, bead: "")
+
+
+@pytest.mark.parametrize("bug", [done_early, a_second_one, main_is_pushed, stacks_on_main])
 def test_a_planted_bug_is_seen(bug: object, monkeypatch: pytest.MonkeyPatch) -> None:
     bug(monkeypatch)  # type: ignore[operator]
     names = {
         "done_early": "done_is_merged_by_people",
         "a_second_one": "a_bead_has_one_open_request",
         "main_is_pushed": "main_moves_by_people_alone",
+        "stacks_on_main": "what_stacks_stands_on_that_request",
     }
     only = names[bug.__name__]  # type: ignore[attr-defined]
     with pytest.raises(Broken, match=only):

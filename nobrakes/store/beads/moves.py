@@ -53,6 +53,8 @@ _OTHERS_HANG_ON = frozenset(("held", "asleep", "type", "estimate"))
 _NEEDS_IT = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks')"
 _OF_DEPENDENTS = f"{_NEEDS_IT} AND stacks_on IS NOT :id"
 """Whom its state counts for: those that stack on it are on their way already."""
+_BEGIN_ON = "SELECT id FROM beads WHERE stacks_on = ? AND status IN ('needs_tests', 'needs_doer')"
+"""Who would begin on top of its request, and waits when it is given up."""
 _NEEDS = "SELECT 1 FROM edges WHERE bead = ? AND needs = ? AND type = 'blocks'"
 _ON_MAIN = f"UPDATE beads SET stacks_on = NULL WHERE {_NEEDS_IT} AND stacks_on = :id"
 """What those were stacked on is done, and where main is."""
@@ -134,6 +136,9 @@ def _spread(db: Database, before: Row, after: Row, now: float) -> None:
             db.run(_ON_MAIN, {"id": bead})
     elif was_done != is_done:
         shift_dependents(db, bead, -1 if is_done else 1, now)
+    if after["status"] == Status.CANCELLED != before["status"]:
+        for row in db.all(_BEGIN_ON, (bead,)):
+            stack(db, row["id"], None, now)
     if before["closes_off"] != after["closes_off"]:
         _shift_children(db, bead, after["closes_off"] - before["closes_off"], now)
     was_closed, is_now_closed = is_closed(before["status"]), is_closed(after["status"])
