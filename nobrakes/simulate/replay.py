@@ -246,7 +246,7 @@ class Observed:
             self.waited_for[name], self.first_starts[name] = landed, int(event.attempt or 0)
         # what may be stacked on is a promise of its own (at_the_host): here it is the one request that is waited for
         on = next(iter(waits)) if len(waits := self._waits_for(name)) == 1 and waits <= self.requested else None
-        if on is not None and event.kind is not Kind.REVIEW_STARTED and name not in self.stood_on:
+        if on is not None and name not in self.stood_on:
             self.stood_on[name] = on, int(event.attempt or 0)
         why = self.obstacles(name, on)
         self._breaches["dependencies"] += [f"{event.kind.value} {name}, but {one}" for one in why]
