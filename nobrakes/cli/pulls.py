@@ -71,7 +71,7 @@ def view(bead: Bead) -> Output:
 
     with opened() as app:
         app.store.bead(bead)
-        if operations.may_open(app.store, app.paths, bead):
+        if operations.may_open(app.store, app.config, app.paths, bead):
             when = "now" if running(app.paths) is not None else "by the next `nobrakes run`"
             return said({"bead": bead, "url": ""}, f"{bead} is pushed, and its pull request opened, {when}")
         address = operations.address(app.store, bead)

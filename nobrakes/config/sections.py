@@ -70,14 +70,14 @@ class ReviewSettings(Section):
     canary_hours: Annotated[float, Rule(ge=0)] = 24.0
     land: Literal["local", "remote", "pull_request"] = "local"
     unit: Literal["bead", "epic"] = "bead"
-    push: bool = True
-    features: Features = field(default_factory=dict)
     diverged: Literal["merge", "rebase"] = "merge"
     remote: Annotated[str, Rule(min_length=1), Branch()] = "origin"
     remote_branch: Annotated[str, Branch()] | None = None
     remote_seconds: Annotated[float, Rule(gt=0, le=3600)] = 120.0
     code_host: Literal["auto", "github", "gitlab", "git"] = "auto"
     code_host_repository: str = ""
+    push: bool = True
+    features: Features = field(default_factory=dict)
     dependants: Literal["wait", "stack"] = "wait"
     max_open: Annotated[int, Rule(ge=1, le=1000)] = 5
     poll_seconds: Annotated[float, Rule(ge=1, le=3600)] = 60.0

@@ -7,6 +7,7 @@ from ..core.beads.bead import CLOSED, Bead, BeadType, DependencyType, Status
 from ..core.board import Board
 from ..core.pulls.pull import PullRequest, PullState
 from ..core.pulls.stacking import Blocker, may_stack, waits_again
+from ..ports import Git
 from ..ports.git import REQUESTS
 from .epics import epic_of
 from .ports import Ports
@@ -22,10 +23,11 @@ class Stacks:
     def turn(self, board: Board) -> bool:
         """Whether something changed."""
         config = self.ports.config().review
-        if not config.by_request:
+        if not config.by_request and not self._has_refs:
             return False
-        store = self.ports.store
-        opened = {one.bead: one for one in store.pulls() if one.state is PullState.OPEN and one.head}
+        store, git = self.ports.store, self.ports.git
+        waiting = store.pulls() if config.by_request else []
+        opened = {one.bead: one for one in waiting if one.state is PullState.OPEN and one.head and git.has(one.head)}
         stacked = dict(store.stacked())
         stood_on = set(stacked.values())
         kept = {bead: one.head for bead, one in opened.items() if config.stacks or bead in stood_on}
@@ -37,7 +39,8 @@ class Stacks:
             opened = {}
         changed = False
         for name in stacked:
-            if waits_again(store.bead(name), opened):
+            bead = store.bead(name)
+            if bead.status in CLOSED or epic_of(self.ports, bead) or waits_again(bead, opened):
                 store.stack(name, None)
                 changed = True
         for pull in opened.values():
@@ -71,7 +74,8 @@ class Stacks:
         store, git = self.ports.store, self.ports.git
         found = store.dependencies(bead.id)
         needs = [one.needs for one in found if one.bead == bead.id and one.type is DependencyType.BLOCKS]
-        return [
-            Blocker(one.id, one.status, bool(one.merged_commit) and git.contains(str(one.merged_commit), pull.head))
-            for one in store.beads(ids=needs)
-        ]
+        return [Blocker(one.id, one.status, _has(git, pull.head, one.merged_commit)) for one in store.beads(ids=needs)]
+
+
+def _has(git: Git, head: str, merged: str | None) -> bool:
+    return bool(merged) and git.has(str(merged)) and git.contains(str(merged), head)

@@ -7,7 +7,7 @@
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -165,7 +165,7 @@ def _line(bead: Alike, frame: _Frame) -> str:  # put together by hand: whole gra
     text += f"{state}{_dependencies(own_id, edges, epic, kept.get('dependencies', ()))}{after}"
     if kept:
         there = json.loads(text + "}")
-        text += _inner({key: kept[key] for key in sorted(kept) if key not in there})
+        text += _inner({key: kept[key] for key in sorted(kept) if key not in there and key != "x_nobrakes"})
     lines = f',"acceptance":{_encode(list(acceptance))}' if acceptance and not _is_one_line(acceptance) else ""
     return f'{text},"x_nobrakes":{{{own}{lines}{own_rest}}}}}'
 
@@ -207,7 +207,11 @@ def dump(beads: Iterable[Alike]) -> str:
                 known = frames[id(like)] = like, _frame_of(like)
             yield _line(bead, known[1])
 
-    return "\n".join([*lines(), ""])
+    try:
+        return "\n".join([*lines(), ""])
+    finally:  # what reads them has a transaction, which is not left open by a line that cannot be made
+        if isinstance(beads, Generator):
+            beads.close()
 
 
 assert set(TYPE_WORDS) < set(BeadType)

@@ -61,7 +61,9 @@ def status_word(bead: Bead) -> str:
 
 
 def moment(text: object) -> float:
-    """Seconds since 1970 of an ISO 8601 time, also with nanoseconds; without a zone it is UTC. ValueError."""
+    """Seconds since 1970 of an ISO 8601 time, also with nanoseconds; without a zone it is UTC. ValueError, also for a
+    time that could not be written again.
+    """
     if not isinstance(text, str):
         raise ValueError("it is not a text")
     found = text.strip().replace(" ", "T", 1)
@@ -70,7 +72,9 @@ def moment(text: object) -> float:
         digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
         found = f"{head}.{digits[:6].ljust(6, '0')}{rest[len(digits) :]}"
     when = datetime.fromisoformat(found)
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    seconds = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    written(seconds)
+    return seconds
 
 
 @lru_cache(256)  # beads that came in together have the same times

@@ -26,7 +26,8 @@ def one(store: "Store", bead: str) -> RequestView:
     store.bead(bead)
     found = store.pull(bead)
     if found is None and _unopened(store, bead) is not None:
-        raise NotAllowed(f"{bead} has passed and has no pull request yet", f"`nobrakes pr open {bead}` opens it.")
+        why = f"{bead} has passed and has no pull request yet"
+        raise NotAllowed(why, f"`nobrakes status` says what it waits for; if for your word: `nobrakes pr open {bead}`.")
     if found is None:
         raise NotAllowed(f"{bead} has no pull request", "`nobrakes pr list --all` shows those that there are.")
     return view(found)
@@ -57,10 +58,11 @@ def address(store: "Store", bead: str) -> str:
     return found.page
 
 
-def may_open(store: "Store", paths: "Paths", bead: str) -> bool:
+def may_open(store: "Store", config: "Config", paths: "Paths", bead: str) -> bool:
     """Let the work of the bead be pushed that waits for a person's word; False: none does, and nothing was written."""
     head = _unopened(store, bead)
-    if head is None:
+    waits = way_of(store, config.review, store.bead(bead)).push is False and store.setting(word(bead)) != head
+    if head is None or not waits:
         return False
     with store.together():
         store.set_setting(word(bead), head)

@@ -14,8 +14,9 @@ from .shown import Shows
 Argv = tuple[str, ...]
 
 EPICS = "epics"
-REQUESTS = "requests"
 """Where the branches of epics are, below refs/nobrakes/."""
+REQUESTS = "requests"
+"""Where that is which open requests bring on which others stack."""
 
 
 @dataclass(frozen=True, slots=True)

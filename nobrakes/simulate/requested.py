@@ -113,11 +113,11 @@ def some_git(root: str, seed: int, often: float) -> RequestedFakeGit | None:
 
 def settings(config: Config, rng: random.Random) -> Config:
     """The settings, with requests; what else they say is drawn."""
-    most = rng.randint(1, 5)
+    poll, most = rng.choice([10.0, 60.0]), rng.randint(1, 5)
     review = replace(
         config.review,
         land="pull_request",
-        poll_seconds=rng.choice([10.0, 60.0]),
+        poll_seconds=poll,
         max_open=most,
         dependants="stack" if most % 2 else "wait",
         pull_delete_branch=rng.random() < 0.7,

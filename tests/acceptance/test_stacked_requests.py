@@ -143,8 +143,10 @@ def test_one_that_people_merged_into_the_lower_one_is_done_with_that(team: Team,
         assert team.status("two") == "reviewing" and len(team.hub.pulls) == 3
         team.hub.merge(3)
         team.run_on()
-    assert (team.status("one"), team.status("two")) == ("done", "done")
+    assert (team.status("one"), team.status("two")) == ("done", "done") and team.ask("pr", "list") == []
     assert team.hub.git("show", "main:src/all").split() == ["one", "two"]
+    merged = str(team.show("two")["merged_commit"])
+    assert team.hub.git("merge-base", "--is-ancestor", merged, "main") == ""
     team.nobrakes("verify")
 
 

@@ -11,9 +11,9 @@ from nobrakes.simulate.world import World
 
 
 @pytest.mark.slow
-def test_no_good_change_is_sent_back_where_one_run_in_seven_fails_by_chance() -> None:
-    """Three times in a row is one in 300; the whole measurement is `python -m nobrakes.simulate --good 1000`."""
-    *_, (_, count) = worlds(40, 1, Rates(flake=0.15), beads=16)
+def test_no_good_change_is_sent_back_where_one_run_in_twelve_fails_by_chance() -> None:
+    """Three times in a row is one in 2,000; the whole measurement is `python -m nobrakes.simulate --good 1000`."""
+    *_, (_, count) = worlds(40, 1, Rates(flake=0.08), beads=16)
     assert count.good >= 40 and count.wrong > 1 and count.ledger > 1, count
     assert (count.sent_back, count.taken_back, count.asked) == (0, 0, 0), count
 

@@ -317,8 +317,8 @@ BUGS = (
     Bug(
         "one validation too many",
         "daemon/review/queue.py",
-        "return max(0, board.limits.queue.validators - len(self.look(board).busy))",
-        "return max(0, board.limits.queue.validators + 1 - len(self.look(board).busy))",
+        "return max(0, board.limits.queue.validators - busy)",
+        "return max(0, board.limits.queue.validators + 1 - busy)",
         options=QUEUES,
         seed=25,
     ),
@@ -652,8 +652,8 @@ BUGS = (
     Bug(
         "an attempt can be ended twice",
         "store/attempts/claims.py",
-        'f"{rows.ATTEMPT} WHERE id = ? AND outcome IS NULL", (attempt_.id,)',
-        'f"{rows.ATTEMPT} WHERE id = ?", (attempt_.id,)',
+        'is_open = row is not None and row["outcome"] is None',
+        "is_open = row is not None",
     ),
     Bug(
         "tests that nobody counted are a pass",

@@ -15,7 +15,6 @@ from hashlib import sha256
 from typing import Any
 
 from ...core.beads.attempt import Attempt
-from ...core.beads.bead import CLOSED
 from ...core.beads.events import Event
 from ...core.beads.outcomes import Outcome
 from ...core.errors import NobrakesError
@@ -135,7 +134,8 @@ class PullSteps:
             return self._built_anew(pull)
         if pull is None or not pull.waits:
             way = way_of(self.ports.store, self.ports.config().review, bead)
-            held = opening.why_not(self.ports, self._pulls.base, bead.id, journal, way)
+            is_known = pull is None and branches.pushed_now(self.ports, bead.id)  # of before the database was lost
+            held = "" if is_known else opening.why_not(self.ports, self._pulls.base, bead.id, journal, way)
             if held:
                 self._held.add(attempt)
                 seen = Seen(trouble=held, wait=_wait(self.ports), needs_person=True)
@@ -283,9 +283,18 @@ class PullSteps:
             return pull
         was, now = pull.onto, replace(pull, onto="")
         self.ports.store.save_pull(now)
-        if self.ports.store.bead(was).status in CLOSED:
+        under = self.ports.store.pull(was)
+        if under is not None and under.state is PullState.MERGED:
             self._remove(was)
         return now
+
+    def came_along(self, context: ReviewContext, head: str, base: str, contract: str) -> Report:
+        """It came to main with what it stacked on."""
+        pull = self.ports.store.pull(context.bead.id) or PullRequest(context.bead.id)
+        commit = pull.merged_as if is_on_main(self.ports.git, pull.merged_as) else base
+        self.ports.git.pin(f"{branches.PINS}/{pull.bead}/{head}", head)  # so that a crash finds it (_is_cut_off)
+        had = replace(pull, head=head, base=base, contract=contract, merged_as=commit)
+        return self._merged(context.attempt.id, had)
 
     def _merged_elsewhere(self, context: ReviewContext, journal: Journal, pull: PullRequest) -> Report:
         """People merged it, and main has not got its commit."""
@@ -313,8 +322,9 @@ class PullSteps:
 
     def _merged(self, attempt: int, pull: PullRequest) -> Report:
         now = replace(pull, state=PullState.MERGED, says="merged", looked_at=self.ports.store.now())
-        self._save(attempt, *happened.merged(now))
-        self.ports.store.stack(pull.bead, None)  # it is on main, whatever becomes of the one below
+        with self.ports.store.together():
+            self._save(attempt, *happened.merged(now))
+            self.ports.store.stack(pull.bead, None)  # it is on main, whatever becomes of the one below
         tree = self.ports.git.tree(pull.head)
         brought = {"base": pull.base, "candidate": pull.head, "tree": tree, "contract": pull.contract}
         return Report(Fact.PULL_MERGED, {**brought, "merged_as": pull.merged_as})

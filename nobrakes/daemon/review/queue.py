@@ -136,8 +136,11 @@ class Train:
         return others < at_once(board.limits.queue, seen.pace)
 
     def free(self, board: Board) -> int:
-        """How many more validations may run."""
-        return max(0, board.limits.queue.validators - len(self.look(board).busy))
+        """How many more validations may run, those of other branches among them."""
+        busy = len(self.look(board).busy)
+        if self.ports.config().review.by_request:
+            busy = len({run.attempt for run in self.ports.store.runs() if run.kind is RunKind.VALIDATION})
+        return max(0, board.limits.queue.validators - busy)
 
     # --- deciding --------------------------------------------------------------------------------
 

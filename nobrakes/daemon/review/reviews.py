@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ...core.beads.attempt import Attempt, Run
+from ...core.beads.bead import CLOSED
 from ...core.board import Board
 from ...core.checks.contract import CheckResult
 from ...ports.git import EPICS
@@ -76,10 +77,10 @@ class Reviews:
         hold(self.ports, epic, reason, f"\n{explain(results)}")
 
     def _request_red(self, below: str, results: Sequence[CheckResult]) -> None:
-        reason = (
-            f"it stacks on the pull request of {below}, which does not pass the checks by itself: see `nobrakes pr "
-            f"show {below}`, and `nobrakes release` this one when it does, or when that one is merged"
-        )
         for bead, on in self.ports.store.stacked():
-            if on == below:
+            if on == below and self.ports.store.bead(bead).status not in CLOSED:
+                reason = (
+                    f"it stacks on the pull request of {below}, which does not pass the checks by itself: see "
+                    f"`nobrakes pr show {below}`, then type `nobrakes release {bead}` when it does or is merged"
+                )
                 hold(self.ports, bead, reason, f"\n{explain(results)}")

@@ -67,10 +67,17 @@ def is_merged_elsewhere(ports: Ports, bead: str) -> bool:
 def asked_anew(ports: Ports, pull: PullRequest) -> None:
     """Forget the request that people merged into the branch below, which is merged by now, with it or without it."""
     branches.archive(ports, pull.bead)
-    again = PullRequest(pull.bead, branch=pull.branch, heard=pull.heard, merged_as=pull.merged_as)
+    came = ports.store.bead(pull.onto).merged_commit or pull.merged_as
+    again = PullRequest(pull.bead, branch=pull.branch, heard=pull.heard, merged_as=came, opened_at=ports.store.now())
     ports.store.save_pull(again)
 
 
 def is_stood_on(ports: Ports, bead: str) -> bool:
     """Whether the request of another bead is for the branch of this one's: the host closes it with the branch."""
-    return any(one.onto == bead for one in ports.store.pulls())
+    if any(one.onto == bead for one in ports.store.pulls()):
+        return True
+    if not ports.config().review.stacks:
+        return False
+    needs = [one.bead for one in ports.store.dependencies(bead) if one.needs == bead]
+    # a database that was lost knows nothing of a request that is there still
+    return any(ports.store.pull(one) is None and branches.pushed_now(ports, one) for one in needs)

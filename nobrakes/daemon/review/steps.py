@@ -90,6 +90,7 @@ class ReviewSteps:
             return Report(Fact.NOT_YET)  # nobody else is validated by it, so it lands by itself
         if base != main and (journal.apart == base or not self.train.may_join(context.board)):
             return Report(Fact.NOT_YET)
+        may_be_there = self._may_be_there(context)  # asked before: between made and pinned nothing is to come
         made = self._made(context, journal, base)
         if isinstance(made, Conflict) and base != main:
             alone = self._made(context, journal, main)
@@ -99,16 +100,8 @@ class ReviewSteps:
             base, made = main, alone
         if isinstance(made, Conflict):
             return self._conflicts(journal, base, made)
-        is_whole = whole_epics.is_whole_epic(context.bead)
-        may_be_there = is_whole or stacked.is_merged_elsewhere(self.ports, context.bead.id)
-        if may_be_there and whole_epics.adds_nothing(self.ports, made, base):
-            there = {
-                "merged_as": base,
-                "base": base,
-                "candidate": journal.head,
-                "tree": self.ports.git.tree(journal.head),
-            }
-            return Report(Fact.PULL_MERGED, {**there, "contract": self.validation.contract(journal.brings)})
+        if may_be_there and base == main and whole_epics.adds_nothing(self.ports, made, base):
+            return self._there(context, journal, base)
         # no ref holds the candidate: git's own upkeep leaves objects alone for two weeks after they were made
         return Report(
             Fact.BUILT,
@@ -132,9 +125,25 @@ class ReviewSteps:
             return None
         return Report(Fact.LANDED_BEFORE, {**asdict(before), "tree": self.ports.git.tree(before.candidate)})
 
+    def _may_be_there(self, context: ReviewContext) -> bool:
+        """Whether main may have all of it already: of an epic, or of what people merged into what it stacked on."""
+        if whole_epics.is_whole_epic(context.bead):
+            return True
+        return self.pulls.is_on and stacked.is_merged_elsewhere(self.ports, context.bead.id)
+
+    def _there(self, context: ReviewContext, journal: Journal, base: str) -> Report:
+        """Main has all of it already, by whatever way."""
+        contract = self.validation.contract(journal.brings)
+        if not whole_epics.is_whole_epic(context.bead):
+            return self.pulls.came_along(context, journal.head, base, contract)
+        tree = self.ports.git.tree(journal.head)
+        there = {"merged_as": base, "base": base, "candidate": journal.head, "tree": tree, "contract": contract}
+        return Report(Fact.PULL_MERGED, there)
+
     def _conflicts(self, journal: Journal, main: str, found: Conflict) -> Report:
         """A conflict with main itself: the bead leaves the queue at once, and a person is asked."""
-        detail = "The branch conflicts with main in:\n" + "\n".join(found.files) + "\n" + found.detail
+        what = f"the pull request of {self.ports.below}, on which it stacks," if self.ports.below else "main"
+        detail = f"The branch conflicts with {what} in:\n" + "\n".join(found.files) + "\n" + found.detail
         evidence = {"files": list(found.files), "main": main, "head": journal.head}
         return Report(Fact.CONFLICTED, ending=AttemptEnd(Outcome.CONFLICT, detail, journal.head, evidence))
 

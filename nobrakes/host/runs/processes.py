@@ -210,6 +210,7 @@ class LocalProcesses(Outputs):
         self._folders.pop(run.id, None)
         self._sessions.discard(run.pid or 0)
         if run.pid:
+            self._past.pop(run.pid, None)  # they stay in the order of time
             self._past[run.pid] = time.monotonic()
         self._below_us.discard(run.id)
         self._known.pop(run.id, None)

@@ -74,7 +74,8 @@ class Reaper:
             if process is None or process.running or process.session == own or pid in mine:
                 continue
             since = self._seen.get((pid, process.started), now)
-            if process.session in sessions or now - since > PATIENCE:
+            is_theirs = process.session in sessions and pid != process.session  # who leads one has a waiter of its own
+            if is_theirs or now - since > PATIENCE:
                 with contextlib.suppress(ChildProcessError):  # collected by somebody else meanwhile
                     os.waitpid(pid, os.WNOHANG)
             else:

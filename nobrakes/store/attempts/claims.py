@@ -90,7 +90,7 @@ def open_attempt(
             "provider": provider,
             "model": model,
         }
-        db.insert("attempts", values, _only(bead_id, attempt_id))
+        db.insert("attempts", values, (*_only(bead_id, attempt_id), _begun(attempt_id)))
         data = {"role": role.value, "name": name, "agent": agent, "model": model, "number": number}
         events.append(db, now, kind, bead_id, "nobrakes", data, attempt_id)
         moves.move(
@@ -231,9 +231,14 @@ def _row(db: Database, bead_id: str, attempt_id: int) -> Row | None:
 
 
 def _whose(db: Database, attempt_id: int) -> str | None:
-    """The attempt's bead, which never changes."""
-    row = db.maybe("SELECT bead FROM attempts WHERE id = ?", (attempt_id,), ("attempts *",))
+    """The attempt's bead, which never changes from its beginning on."""
+    of = (_begun(attempt_id), "attempts *")
+    row = db.maybe("SELECT bead FROM attempts WHERE id = ?", (attempt_id,), of)
     return None if row is None else str(row[0])
+
+
+def _begun(attempt_id: int) -> str:
+    return f"attempt {attempt_id} begun"
 
 
 def journal(db: Database, attempt_id: int, data: Mapping[str, Any], answers_: Mapping[int, str]) -> bool:

@@ -181,7 +181,7 @@ def _compute_anew(db: Database) -> None:
         version = _version(db)
         known = {row[0]: (row[1], row[2]) for row in db.each("SELECT id, b_level, done_level FROM beads")}
         found = levels(all_links(db), usual(db)).items()
-        wrong = [(one.start, one.done, bead) for bead, one in found if known[bead] != (one.start, one.done)]
+        wrong = [(one.start, one.done, bead) for bead, one in found if known.get(bead) != (one.start, one.done)]
     del known, found
     marks = [(level, bead) for level, _, bead in wrong]
     # first marked, so that none of them is forgotten where somebody else writes before all of them are right

@@ -319,3 +319,17 @@ def test_times(text, seconds):
 def test_a_criterion_with_a_break_of_any_kind_is_kept_whole(line):
     record = dumped([Bead("a", "A", acceptance=(line,))], [])
     assert interop.parse(record).beads[0].acceptance == (line,)
+
+
+@pytest.mark.parametrize(
+    "text", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00", "9999-12-31T23:59:59.9999999Z"]
+)
+def test_a_time_that_could_not_be_written_again_is_none(text):
+    with pytest.raises(ValueError):
+        moment(text)
+
+
+def test_what_people_keep_for_themselves_takes_no_key_of_ours():
+    bead = Bead("b", "B", metadata={"x_beads": {"x_nobrakes": {"status": "done"}, "theirs": 1}})
+    record = dumped([bead], [])
+    assert record.count('"x_nobrakes":') == 1 and '"theirs":1' in record

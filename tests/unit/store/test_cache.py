@@ -13,6 +13,7 @@ from nobrakes.core.board import Limits
 from nobrakes.core.errors import NobrakesError, NoSuchBead
 from nobrakes.core.limits.breaker import Breaker
 from nobrakes.core.merge_approval import LABEL
+from nobrakes.interop import beads
 from nobrakes.ports import NewEscalation
 from nobrakes.store.beads.transitions import has_stopping
 from nobrakes.store.cache import row, tables
@@ -292,3 +293,25 @@ def test_all_reads_of_a_beads_attempts_are_one_question(path: str) -> None:
         assert len([text for text in asked if text.startswith("SELECT attempts.*")]) == 1
         with pytest.raises(NobrakesError):
             store.attempt(mine.id + 1)
+
+
+def test_an_attempt_that_was_not_there_yet_is_seen_when_it_begins(path: str) -> None:
+    with closing(open_store(path)) as store:
+        store._db.keep_answers()
+        store.put([Bead("a", "A", status=Status.NEEDS_DOER, needs_tests=False)], [], "me")
+        with pytest.raises(NobrakesError):
+            store.attempt(1)
+        made = store.open_attempt("a", Role.DOER, "script", ["Ada"], 60.0, None)
+        assert made is not None and store.attempt(made.id).bead == "a"
+
+
+def test_a_line_that_cannot_be_made_leaves_no_transaction_open(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> str:
+        raise ValueError("no line")
+
+    monkeypatch.setattr(beads, "_line", fails)
+    with closing(open_store(path)) as store:
+        store.put([Bead("a", "A"), Bead("b", "B")], [], "me")
+        with pytest.raises(ValueError) as held:  # noqa: F841 - as long as it is held, so is what it came from
+            beads.dump(store.alike())
+        assert not store._db.connection.in_transaction
