@@ -304,7 +304,8 @@ class PullSteps:
             return Report(Fact.FELL_OFF)
         where = stacked.where_merged(below, self._pulls.base)
         why = f"pull request {pull.name} is merged, and its commit is not on {where}"
-        return self._waits(context, journal, pull, Seen(trouble=why, wait=_wait(self.ports)))
+        # that of the one below is people's to merge; a fetch that is late comes by itself
+        return self._waits(context, journal, pull, Seen(trouble=why, wait=_wait(self.ports), needs_person=bool(below)))
 
     def _save(self, attempt: int, pull: PullRequest, found: Sequence[Happening]) -> PullRequest:
         """Keep it, and tell what is new about it, in one transaction."""
