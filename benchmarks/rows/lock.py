@@ -61,6 +61,10 @@ class Watcher:
         db.close()
 
 
+KILLED = "killed unended"
+"""What is said of a command that took longer than it is waited for."""
+
+
 def commands(beads: int, folder: str, round_: int) -> dict[str, Sequence[str]]:
     """What people do with a graph; each as it would be typed. `plan apply` brings 1,000 more, and then nothing new."""
     first, last = "b0000001", f"b{beads - 1:07}"
@@ -92,7 +96,8 @@ def held(argvs: Mapping[str, Sequence[str]], folder: str) -> dict[str, Any]:
     for name, argv in argvs.items():
         with Watcher(database(folder)) as watcher:
             try:
-                taken = cost(argv, folder)["s"]
+                spent = cost(argv, folder)
+                taken = spent["s"] if spent["code"] >= 0 else KILLED
             except SystemExit as error:
                 taken = str(error).replace(NOBRAKES, "nobrakes")
         found[name] = {"hold_ms": watcher.longest * 1000, "s": taken}
@@ -129,8 +134,12 @@ def from_nothing(beads: int) -> dict[str, Any]:
 def _told(raw: Mapping[str, Any]) -> Found:
     order = sorted(raw, key=lambda one: -raw[one]["hold_ms"])
     longest = ", ".join(f"{one} {raw[one]['hold_ms']:.0f}" for one in order[:4])
-    failed = [f"{one} failed" for one in raw if isinstance(raw[one]["s"], str)]
-    return Found(raw[order[0]]["hold_ms"], "0", "; ".join([f"longest: {longest} ms", *failed]), raw=raw)
+    ends = {one: KILLED if raw[one]["s"] == KILLED else "failed" for one in raw if isinstance(raw[one]["s"], str)}
+    failed = [f"{one} {how}" for one, how in ends.items()]
+    most, beside = raw[order[0]]["hold_ms"], "; ".join([f"longest: {longest} ms", *failed])
+    if any(one["s"] == KILLED for one in raw.values()):  # what it would have held is not known
+        return Found(None, "0", beside, f"{most:.0f} ms, of commands that were killed too", raw)
+    return Found(most, "0", beside, raw=raw)
 
 
 def measured(dose: Dose) -> Measured:

@@ -33,7 +33,7 @@ def show_all(
         ]
         titles = ("REQUEST", "STATE", "BEAD", "TITLE", "OPENED", "ADDRESS")
         shown = table(titles, rows, screen) or ("" if words else "no pull request waits for people")
-        return "\n".join([*([shown] if shown else []), *words])
+        return "\n".join(filter(None, [shown, *words]))
 
     return Output(plain(found), text)
 

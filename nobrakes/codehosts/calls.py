@@ -2,7 +2,7 @@
 
 1. The program has no time limit of its own, so the call has.
 2. What was read is asked for again by its tag: an answer 304 costs no part of the host's rate.
-3. At most MOST calls in a minute go out; what is beyond that waits, as it does when the host itself says so.
+3. At most CALLS_A_MINUTE calls in a minute go out; what is beyond that waits, as it does when the host itself says so.
 4. The program ends with 1 for any answer that is not 2xx, also for 304: the printed status is what counts.
 5. What differs between gh and glab is in their own files: how it is called, and who is logged in.
 """
@@ -19,7 +19,6 @@ from ..core.errors import HostRefused, HostUnavailable
 from ..core.pulls.life import CALLS_A_MINUTE
 from ..core.text.cleaning import clean, shorten
 
-MOST = CALLS_A_MINUTE
 MINUTE = 60.0
 PAGE = 100
 PAGES = 10
@@ -177,9 +176,10 @@ class Calls(ABC):
         now = self.clock()
         while self._calls and not now - MINUTE < self._calls[0] <= now:
             self._calls.popleft()
-        if len(self._calls) >= MOST:
+        if len(self._calls) >= CALLS_A_MINUTE:
             wait = self._calls[0] + MINUTE - now
-            raise HostUnavailable(f"{self.host} was asked {MOST} times in a minute", wait=max(1.0, wait), paced=True)
+            why = f"{self.host} was asked {CALLS_A_MINUTE} times in a minute"
+            raise HostUnavailable(why, wait=max(1.0, wait), paced=True)
         self._calls.append(now)
 
     def _judge(self, reply: Reply, path: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from .values import BeadId, Branch, Section, section
 
 if TYPE_CHECKING:
-    from ..core.pulls.ways import Said
+    from ..core.pulls.delivery import Said
 
 
 @section
@@ -21,7 +21,7 @@ class FeatureSettings(Section):
 
     def said(self) -> "Said":
         """The same as core reads it."""
-        from ..core.pulls.ways import Said
+        from ..core.pulls.delivery import Said
 
         return Said(self.unit, self.branch, self.push)
 
@@ -31,20 +31,19 @@ LONGEST = 200
 """Characters of a branch's name."""
 
 
-def mistakes(features: Features, land: str, unit: str, bases: Mapping[str, str], pattern: str) -> Iterator[str]:
+def mistakes(features: Features, land: str, unit: str, base: str, base_setting: str, pattern: str) -> Iterator[str]:
     """What does not fit together, each with its key below `review.features`.
 
-    `bases`: the branch that work is for, with the setting that names it; `pattern`: how branches of beads are
-    named.
+    `base`: the branch that all work is for, and the setting that names it; `pattern`: how branches of beads are named.
     """
     from ..core.beads.branches import may_be_a_beads
-    from ..core.pulls.ways import of_epic
+    from ..core.pulls.delivery import of_epic
 
-    taken, base = dict(bases), next(iter(bases))
+    taken = {base: base_setting}
     for epic, one in features.items():
         if one.base is not None and one.base != base:
             yield (
-                f"{epic}.base: '{one.base[:80]}' is another base than '{base}' ({bases[base]}), and all work of a "
+                f"{epic}.base: '{one.base[:80]}' is another base than '{base}' ({base_setting}), and all work of a "
                 "repository stands on one: what needs what, and what is red, is judged by it. Take it out, or for all "
                 "work: `nobrakes config set review.remote_branch BRANCH`; a clone of its own may have another base"
             )

@@ -15,7 +15,7 @@ from .values import Branch, BranchPattern, ExportPath, Hosts, OneOrMore, Rule, S
 if TYPE_CHECKING:
     from ..core.forge.rules import Rules as ForgeRules
     from ..core.policy.agent_choice import AgentChoice
-    from ..core.pulls.ways import Rules as WayRules
+    from ..core.pulls.delivery import Rules as DeliveryRules
     from ..core.review.reading import Rules as ReadingRules
 
 
@@ -106,19 +106,18 @@ class ReviewSettings(Section):
         """Whether people merge what is done, by pull requests."""
         return self.land == "pull_request"
 
-    def rules(self) -> "WayRules":
+    def rules(self) -> "DeliveryRules":
         """How work gets to people, as core reads it."""
-        from ..core.pulls.ways import Rules as WayRules
+        from ..core.pulls.delivery import Rules as DeliveryRules
 
-        return WayRules(
+        return DeliveryRules(
             self.by_request, self.unit, self.push, {epic: one.said() for epic, one in self.features.items()}
         )
 
     def mistakes(self, main: str, pattern: str) -> list[str]:
         """What does not fit together, each with its key below `review`; `pattern`: how branches of beads are named."""
-        base = self.remote_branch or main
-        bases = {base: "review.remote_branch" if self.remote_branch else "main"}
-        found = mistakes(self.features, self.land, self.unit, bases, pattern)
+        setting = "review.remote_branch" if self.remote_branch else "main"
+        found = mistakes(self.features, self.land, self.unit, self.remote_branch or main, setting, pattern)
         return [f"features.{mistake}" for mistake in found]
 
     @property

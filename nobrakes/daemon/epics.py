@@ -7,41 +7,35 @@ where dependants stack (`review.dependants = "stack"`), what the request below t
 2. Where it holds something else instead, nobody knows which of the two is meant: the epic is held, and a person told.
 """
 
-import contextlib
 from dataclasses import dataclass, replace
 
 from ..core.beads.attempt import Attempt
-from ..core.beads.bead import CLOSED, Bead, Role, Status
+from ..core.beads.bead import Bead, Role, Status
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
-from ..core.errors import GitFailed
 from ..ports import Git, Notice
 from ..ports.git import EPICS
-from ..roles.ways import way_of
+from ..roles import delivery
 from .ports import Ports
 
 
 def epic_of(ports: Ports, bead: Bead) -> str:
     """The epic on whose branch the bead lands; empty: it lands on main."""
-    return way_of(ports.store, ports.config().review, bead).epic
+    return delivery.delivery_of(ports.store, ports.config().review, bead).epic
 
 
 def git_of(ports: Ports, bead: Bead) -> Git:
     """The repository as the bead sees it: main is what it lands on."""
-    epic = epic_of(ports, bead)
-    if not epic:
-        below = below_of(ports, bead)
-        return ports.git.of_request(below) if below else ports.git
-    keep_whole(ports, epic)
-    return ports.git.of_epic(epic)
+    epic, below = lands_on(ports, bead)
+    if epic:
+        keep_whole(ports, epic)
+        return ports.git.of_epic(epic)
+    return ports.git.of_request(below) if below else ports.git
 
 
 def below_of(ports: Ports, bead: Bead) -> str:
     """The bead on top of whose open request this one is worked on and proven; empty: it stands on main."""
-    below = bead.stacks_on
-    if below is None or not ports.config().review.by_request or ports.store.bead(below).status in CLOSED:
-        return ""
-    return below
+    return delivery.below_of(ports.store, ports.config().review, bead)
 
 
 def lands_on(ports: Ports, bead: Bead) -> tuple[str, str]:
@@ -95,7 +89,7 @@ def keep_whole(ports: Ports, epic: str) -> bool:
     if not commits:
         return True
     there = git.kept().get(f"{EPICS}/{epic}")
-    with contextlib.suppress(GitFailed):
+    if all(git.has(one) for one in (*commits, there) if one is not None):
         missing = [one for one in commits if there is None or not git.contains(one, there)]
         if not missing:
             return True

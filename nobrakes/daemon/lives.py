@@ -1,9 +1,7 @@
 """Since when what is known of a bead counts: its last merge. What was said of it before is of another life."""
 
-from ..core.beads.events import Kind
+from ..core.beads.events import MERGES
 from ..ports import Store
-
-MERGES = (Kind.MERGED, Kind.FOUND_MERGED)
 
 
 def last_merge(store: Store, bead: str) -> int:

@@ -137,7 +137,7 @@ class Daemon:
         self._guarded(partial(self.work.look, self.intake.without_dead(board)))
         if board.now >= self._trouble_until:
             parts = (self.forge, self.sprints, self.performer.review.stacks)
-            if sum(self._guarded(partial(part.turn, board)) for part in parts):
+            if sum(self._guarded(partial(part.turn, board)) for part in parts):  # each has its turn
                 changed, board = True, self._look()
             for action in self._decide(board):
                 changed |= self._guarded(partial(self.performer.perform, action, board))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..core.beads.bead import Bead, Role, Status
-from ..core.beads.events import Event, Kind
+from ..core.beads.events import MERGES, Event, Kind
 from ..core.board import Board
 from ..core.errors import NobrakesError
 from ..core.notices.events import FOR_PEOPLE, cap_text, notice_of, refusal
@@ -111,9 +111,7 @@ class News:
         runs = board.runs.values()
         if any((beads.get(run.attempt) or store.attempt(run.attempt).bead) == bead.id for run in runs):
             return  # its process is being stopped; the end of it cleans up
-        self.ports.background.begin(
-            retiring(bead.id), partial(self._retire, bead, event.kind in (Kind.MERGED, Kind.FOUND_MERGED))
-        )
+        self.ports.background.begin(retiring(bead.id), partial(self._retire, bead, event.kind in MERGES))
 
     def _let_go(self, bead: str, board: Board) -> None:
         """The candidate of a review that is over may go, unless another review of the bead has begun."""

@@ -12,7 +12,7 @@ import contextlib
 
 from ..core.beads.attempt import Attempt
 from ..core.beads.bead import Bead, Role, Status
-from ..core.beads.events import Event, Kind
+from ..core.beads.events import MERGES, Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.errors import NoMain, Tampered
 from ..core.evidence.reconcile import COMPARED, Merge, is_ours, merges
@@ -25,7 +25,6 @@ from .review.evidence import Evidence
 from .review.landing import PINS
 from .review.landing_records import LANDING, landing_pin
 
-_NAMING = (Kind.MERGED, Kind.FOUND_MERGED)
 _MANY = 10_000
 _WHY = "the daemon was killed before it wrote the record, and the database did not know of the merge"
 
@@ -91,7 +90,7 @@ class Reconciling:
         commits = {made.commit for made in merge.commits}
         if bead.merged_commit in commits:
             return True
-        events = self.ports.store.latest_events(_NAMING, limit=_MANY, bead=bead.id)
+        events = self.ports.store.latest_events(MERGES, limit=_MANY, bead=bead.id)
         return any(event.data.get("merged_commit") in commits for event in events) or self._is_rewritten(bead, merge)
 
     def _waits_for_people(self, bead: str) -> bool:

@@ -3,10 +3,10 @@
 refs/nobrakes/requests/<bead> is what the bead's open request brings. It stays as long as something stands on it.
 """
 
-from ..core.beads.bead import CLOSED, Bead, BeadType, DependencyType, Status
+from ..core.beads.bead import CLOSED, Bead, BeadType, blocked_by, blockers_of
 from ..core.board import Board
 from ..core.pulls.pull import PullRequest, PullState
-from ..core.pulls.stacking import Blocker, may_stack, waits_again
+from ..core.pulls.stacking import Blocker, is_free, may_stack, waits_again
 from ..ports import Git
 from ..ports.git import REQUESTS
 from .epics import epic_of
@@ -33,8 +33,8 @@ class Stacks:
         kept = {bead: one.head for bead, one in opened.items() if config.stacks or bead in stood_on}
         if not (kept or stacked or self._has_refs):
             return False
-        self._has_refs = bool(kept or stacked)
         self._keep_refs(kept, stood_on)
+        self._has_refs = bool(kept or stacked)  # after it: what could not be removed is tried again
         if not config.stacks:
             opened = {}
         changed = False
@@ -55,25 +55,23 @@ class Stacks:
         start = f"{REQUESTS}/"
         there = {name.removeprefix(start): at for name, at in git.kept().items() if name.startswith(start)}
         for bead, head in opened.items():
-            if there.get(bead) != head and git.has(head):
+            if there.get(bead) != head:
                 git.pin(start + bead, head)
         for bead in there.keys() - opened.keys() - stood_on:
             git.pin(start + bead, None)
 
     def _dependants(self, needed: str) -> list[Bead]:
-        """Those that need the bead, and land by requests of their own."""
+        """Those that need the bead, have not begun, and land by requests of their own."""
         store = self.ports.store
         if store.bead(needed).type is BeadType.EPIC:
             return []
-        found = store.dependencies(needed)
-        ids = [one.bead for one in found if one.needs == needed and one.type is DependencyType.BLOCKS]
+        ids = blocked_by(needed, store.dependencies(needed))
         beads = store.beads(ids=ids) if ids else []
-        return [one for one in beads if one.status not in (*CLOSED, Status.DRAFT) and not epic_of(self.ports, one)]
+        return [one for one in beads if is_free(one) and not epic_of(self.ports, one)]
 
     def _blockers(self, bead: Bead, pull: PullRequest) -> list[Blocker]:
         store, git = self.ports.store, self.ports.git
-        found = store.dependencies(bead.id)
-        needs = [one.needs for one in found if one.bead == bead.id and one.type is DependencyType.BLOCKS]
+        needs = blockers_of(bead.id, store.dependencies(bead.id))
         return [Blocker(one.id, one.status, _has(git, pull.head, one.merged_commit)) for one in store.beads(ids=needs)]
 
 

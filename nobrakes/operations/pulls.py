@@ -4,14 +4,15 @@ from typing import TYPE_CHECKING
 
 from ..core.beads.bead import Bead
 from ..core.errors import NotAllowed
-from ..core.pulls.pull import ASKED, word
+from ..core.pulls.pull import ASKED, push_approval
 from ..core.pulls.shown import RequestView, view
 from ..core.review.journal import Journal, Step
-from ..roles.ways import way_of
+from ..roles.delivery import delivery_of
 from .waking import wake
 
 if TYPE_CHECKING:
     from ..config.settings import Config
+    from ..core.beads.attempt import Attempt
     from ..paths import Paths
     from ..ports import Store
 
@@ -25,7 +26,7 @@ def one(store: "Store", bead: str) -> RequestView:
     """The bead's; NoSuchBead, NotAllowed: it has none."""
     store.bead(bead)
     found = store.pull(bead)
-    if found is None and _unopened(store, bead) is not None:
+    if found is None and _unopened(store, _review(store, bead)) is not None:
         why = f"{bead} has passed and has no pull request yet"
         raise NotAllowed(why, f"`nobrakes status` says what it waits for; if for your word: `nobrakes pr open {bead}`.")
     if found is None:
@@ -35,19 +36,29 @@ def one(store: "Store", bead: str) -> RequestView:
 
 def unsaid(store: "Store", config: "Config") -> list[Bead]:
     """The beads whose work has passed, and is pushed when a person says so."""
-    beads = [store.bead(one.bead) for one in store.reviewing()] if config.review.by_request else []
-    asked = [bead for bead in beads if not way_of(store, config.review, bead).push]
-    heads = ((bead, _unopened(store, bead.id)) for bead in asked)
-    return [bead for bead, head in heads if head is not None and store.setting(word(bead.id)) != head]
+    reviews = store.reviewing() if config.review.by_request else []
+    found = ((store.bead(one.bead), one) for one in reviews)
+    return [bead for bead, one in found if _waits_for_word(store, config, bead, _unopened(store, one))]
 
 
-def _unopened(store: "Store", bead: str) -> str | None:
-    """The head of the bead's work that has passed and is in no open request; None: there is none."""
-    found = store.pull(bead)
-    if found is not None and found.waits:
+def _waits_for_word(store: "Store", config: "Config", bead: Bead, head: str | None) -> bool:
+    """Whether what has passed is not pushed before a person says so, and nobody did of this head."""
+    asks = not delivery_of(store, config.review, bead).push
+    return asks and head is not None and store.setting(push_approval(bead.id)) != head
+
+
+def _unopened(store: "Store", review: "Attempt | None") -> str | None:
+    """The head of the work under review that has passed and is in no open request; None: there is none."""
+    found = store.pull(review.bead) if review is not None else None
+    if review is None or (found is not None and found.waits):
         return None
-    journals = (Journal.of(one.data) for one in store.reviewing() if one.bead == bead)
-    return next((one.head for one in journals if one.step is Step.PULL_REQUEST), None)
+    journal = Journal.of(review.data)
+    return journal.head if journal.step is Step.PULL_REQUEST else None
+
+
+def _review(store: "Store", bead: str) -> "Attempt | None":
+    """The bead's open review."""
+    return next((one for one in store.reviewing() if one.bead == bead), None)
 
 
 def address(store: "Store", bead: str) -> str:
@@ -60,12 +71,11 @@ def address(store: "Store", bead: str) -> str:
 
 def may_open(store: "Store", config: "Config", paths: "Paths", bead: str) -> bool:
     """Let the work of the bead be pushed that waits for a person's word; False: none does, and nothing was written."""
-    head = _unopened(store, bead)
-    waits = way_of(store, config.review, store.bead(bead)).push is False and store.setting(word(bead)) != head
-    if head is None or not waits:
+    head = _unopened(store, _review(store, bead))
+    if head is None or not _waits_for_word(store, config, store.bead(bead), head):
         return False
     with store.together():
-        store.set_setting(word(bead), head)
+        store.set_setting(push_approval(bead), head)
         store.set_setting(ASKED, repr(store.now()))
     wake(paths)
     return True

@@ -24,7 +24,7 @@ from ..git.landing.worktrees import Worktree
 from ..git.persons import Persons
 from ..paths import Paths
 from ..ports import Conflict, Git, Message, Store
-from ..roles.ways import way_of
+from ..roles.delivery import below_of, delivery_of
 from .waking import wake
 
 if TYPE_CHECKING:
@@ -45,10 +45,11 @@ class Repository:
 
     def git_of(self, bead: Bead) -> Git:
         """The repository as the bead sees it: main is the branch that it lands on."""
-        epic = way_of(self.store, self.review, bead).epic
+        epic = delivery_of(self.store, self.review, bead).epic
         if epic:
             return self.git.of_epic(epic)
-        return self.git.of_request(bead.stacks_on) if bead.stacks_on else self.git
+        below = below_of(self.store, self.review, bead)
+        return self.git.of_request(below) if below else self.git
 
 
 def repository(store: Store, git: Git, paths: Paths, config: "Config") -> Repository:

@@ -16,7 +16,7 @@ Argv = tuple[str, ...]
 EPICS = "epics"
 """Where the branches of epics are, below refs/nobrakes/."""
 REQUESTS = "requests"
-"""Where that is which open requests bring on which others stack."""
+"""Where the heads of open requests are on which others may stack, below refs/nobrakes/."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,15 +17,19 @@ class Bounds:
     cpu_minutes: int = 0
     temporary_mb: int = 0  # of /tmp and of each home
 
+    def limits(self) -> tuple[tuple[str, int], ...]:
+        """By prlimit's names, in its units; 0: none."""
+        return (
+            ("data", self.memory_mb << 20),
+            ("nproc", self.processes),
+            ("fsize", self.file_mb << 20),
+            ("nofile", self.open_files),
+            ("cpu", self.cpu_minutes * 60),
+        )
+
     def words(self) -> tuple[str, ...]:
         """As the program inside reads them (sandbox.inside)."""
-        return (
-            f"memory={self.memory_mb << 20}",
-            f"processes={self.processes}",
-            f"file={self.file_mb << 20}",
-            f"files={self.open_files}",
-            f"cpu={self.cpu_minutes * 60}",
-        )
+        return tuple(f"{name}={number}" for name, number in self.limits())
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +42,8 @@ class Tools:
 
     def words(self, bounds: Bounds) -> tuple[str, ...]:
         """What stands before a command, for these bounds."""
-        wanted = (
-            ("data", bounds.memory_mb << 20),
-            ("nproc", bounds.processes),
-            ("fsize", bounds.file_mb << 20),
-            ("nofile", bounds.open_files),
-            ("cpu", bounds.cpu_minutes * 60),
-        )
         most = dict(self.hard)
-        limits = [f"--{name}={min(number, most.get(name, number))}" for name, number in wanted if number]
+        limits = [f"--{name}={min(number, most.get(name, number))}" for name, number in bounds.limits() if number]
         return (self.prlimit, *limits, "--core=0", "--", self.env, "--default-signal=TERM,PIPE", "--")
 
 

@@ -12,11 +12,11 @@ import os
 import resource
 import sys
 
-_LIMITS = {
-    "memory": resource.RLIMIT_DATA,
-    "processes": resource.RLIMIT_NPROC,
-    "file": resource.RLIMIT_FSIZE,
-    "files": resource.RLIMIT_NOFILE,
+LIMITS = {
+    "data": resource.RLIMIT_DATA,
+    "nproc": resource.RLIMIT_NPROC,
+    "fsize": resource.RLIMIT_FSIZE,
+    "nofile": resource.RLIMIT_NOFILE,
     "cpu": resource.RLIMIT_CPU,
 }
 
@@ -24,7 +24,7 @@ _LIMITS = {
 def limit(word: str) -> None:
     """Set one `name=number`; 0 leaves it. Never higher than it is."""
     name, _, number = word.partition("=")
-    kind, wanted = _LIMITS[name], int(number)
+    kind, wanted = LIMITS[name], int(number)
     if wanted:
         _, hard = resource.getrlimit(kind)
         value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)

@@ -10,16 +10,10 @@ import resource
 from collections.abc import Iterable
 
 from .closure import Tools
+from .inside import LIMITS
 
 _FOLDER = "/usr/bin"
 _MARKS = {"prlimit": (b"util-linux", b"nproc"), "env": (b"GNU coreutils", b"--default-signal")}
-LIMITS = {
-    "data": resource.RLIMIT_DATA,
-    "nproc": getattr(resource, "RLIMIT_NPROC", resource.RLIMIT_DATA),
-    "fsize": resource.RLIMIT_FSIZE,
-    "nofile": resource.RLIMIT_NOFILE,
-    "cpu": resource.RLIMIT_CPU,
-}
 
 
 def tools(system: Iterable[str]) -> Tools | None:

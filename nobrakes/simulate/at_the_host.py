@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from ..core.beads.bead import CLOSED, Bead, BeadType, Status
 from ..core.beads.branches import branch_of
 from ..core.errors import NotAllowed
+from ..core.pulls.delivery import request_branch
 from ..core.pulls.pull import CheckState, PullState
-from ..core.pulls.ways import request_branch
 from ..daemon.pulls.branches import pushed_of
 from . import by_epics
 from .fake_code_host import WAYS, Request
@@ -207,6 +207,15 @@ def what_stacks_stands_on_that_request(scene: Scene) -> list[str]:
     return wrong
 
 
+def on_what_waits(scene: Scene) -> set[str]:
+    """The beads that stand on the request of one, over however many others, that is with a person."""
+    below = {bead.id: bead.stacks_on for bead in scene.beads}
+    found = {bead.id for bead in scene.beads if bead.status is Status.ESCALATED}
+    while more := {id for id, on in below.items() if on in found} - found:
+        found |= more
+    return {id for id in found if below[id]}
+
+
 def no_request_is_lost(scene: Scene) -> list[str]:
     """At rest: each request is of a bead with a row, and an open one at a commit of ours is the one of that row.
 
@@ -218,13 +227,15 @@ def no_request_is_lost(scene: Scene) -> list[str]:
     wrong, beads = [], {request_branch(bead): bead for bead in scene.beads}
     for one in scene.requested.host.requests:
         bead = beads[one.branch]
-        pull = scene.store.pull(bead.id)
+        pull, there = scene.store.pull(bead.id), scene.requested.host.branches.get(one.branch, "")
         if pull is None:
             wrong.append(f"#{one.number} of {bead.id} is not known")
         elif bead.status in CLOSED and not pull.number:
             continue  # over before anybody heard of it: it is looked for once in each life, and doctor names it
-        elif one.state is PullState.OPEN and pull.number != one.number and _is_ours(scene, one):
+        elif one.state is PullState.OPEN and pull.number != one.number and by_epics.is_ours(scene, there):
             wrong.append(f"#{one.number} of {bead.id} is open, and #{pull.number} is what is known")
+        elif one.state is PullState.MERGED and bead.id in on_what_waits(scene):
+            continue  # into the branch of one that a person has not decided about
         elif pull.number == one.number and bead.status not in (Status.CANCELLED, Status.ESCALATED):
             wrong += _not_followed(scene, one, bead, pull.state)
     return wrong
@@ -238,12 +249,6 @@ def _not_followed(scene: Scene, one: Request, bead: Bead, known: PullState) -> l
     if known is PullState.MERGED and bead.status is Status.REVIEWING:
         return [f"#{one.number} of {bead.id} is merged, and its review waits"]
     return []
-
-
-def _is_ours(scene: Scene, one: Request) -> bool:
-    """Whether nobody else pushed to its branch: such a one is theirs, and left alone."""
-    there = scene.requested.host.branches.get(one.branch, "") if scene.requested is not None else ""
-    return there in scene.git.refs.values()
 
 
 def _done(scene: Scene) -> list[Bead]:

@@ -12,11 +12,10 @@ from dataclasses import replace
 from ..config.settings import Config
 from ..core.beads.bead import CLOSED, Bead, BeadType, Status
 from ..core.beads.lifecycle import live
+from ..core.pulls.delivery import of_epic
 from ..core.pulls.pull import PullState
-from ..core.pulls.ways import of_epic
 from ..ports.git import EPICS
 from .fake_code_host import Request
-from .objects import Commit
 from .project import code_path
 from .scene import Scene
 
@@ -55,16 +54,15 @@ def a_landed_bead_is_on_its_epics_branch_once(scene: Scene) -> list[str]:
     if not is_by_epics(scene):
         return []
     wrong, beads = [], {bead.id: bead for bead in scene.beads}
-    on_branch = {epic: Counter(bead for _, bead in _landings(scene, tip)) for epic, tip in _branches(scene)}
+    on_branch = {epic: Counter(_landings(scene, tip)) for epic, tip in _branches(scene)}
     is_one = scene.config.review.merge == "squash"  # else one landing brings several commits of a bead
     for epic, counts in on_branch.items():
         for name, times in counts.items():
             known = scene.observed.landed[name]
+            may_be_ending = beads[name].status is not Status.LANDED  # its end is not written down yet
             if beads[name].epic != epic and beads[name].status not in CLOSED:  # what is over may leave it
                 wrong.append(f"{name} of {beads[name].epic} is on the branch of {epic}")
-            elif is_one and times > known + (
-                beads[name].status is not Status.LANDED
-            ):  # its end is not written down yet
+            elif is_one and times > known + may_be_ending:
                 wrong.append(f"{name} is {times} times on the branch of {epic}, and landed {known} times")
     for bead in scene.beads:
         if bead.status is not Status.LANDED or _is_merged(scene, str(bead.epic)):
@@ -100,9 +98,9 @@ def an_epics_request_is_of_its_beads(scene: Scene) -> list[str]:
     wrong, beads = [], {bead.id: bead for bead in scene.beads}
     for epic, one in _requests(scene):
         head = scene.requested.host.branches.get(one.branch, "") or one.head
-        if one.state is not PullState.OPEN or not _is_ours(scene, head):
+        if one.state is not PullState.OPEN or not is_ours(scene, head):
             continue  # it is over, and its beads may leave their epic; or somebody pushed to it
-        found = {bead for _, bead in _landings(scene, head)}
+        found = set(_landings(scene, head))
         brought = {bead for bead in found if beads[bead].epic != epic and beads[bead].status not in CLOSED}
         wrong += [f"#{one.number} of {epic} brings {bead}" for bead in sorted(brought)]
     return wrong
@@ -116,16 +114,19 @@ def a_request_that_waits_has_all_that_landed(scene: Scene) -> list[str]:
     status = {bead.id: bead.status for bead in scene.beads}
     for epic, one in _requests(scene):
         head = scene.requested.host.branches.get(one.branch, "")
-        if one.state is not PullState.OPEN or status[epic] is not Status.REVIEWING or not _is_ours(scene, head):
+        if one.state is not PullState.OPEN or status[epic] is not Status.REVIEWING or not is_ours(scene, head):
             continue
-        brought = {bead for _, bead in _landings(scene, head)}
+        brought = set(_landings(scene, head))
         landed = {bead.id for bead in scene.beads if bead.epic == epic and bead.status is Status.LANDED}
         wrong += [f"#{one.number} of {epic} has not {bead}, which has landed" for bead in sorted(landed - brought)]
     return wrong
 
 
 def merged_with(scene: Scene, bead: Bead) -> str:
-    """The commit by which people merged the request of an epic that brought the bead; empty: there is none."""
+    """The commit by which people merged the request of an epic that brought the bead; empty: there is none.
+
+    What they merged after somebody else had pushed to its branch is theirs: the host says that it is merged.
+    """
     if scene.requested is None or not bead.merged_commit:
         return ""
     objects = scene.git.objects
@@ -133,7 +134,7 @@ def merged_with(scene: Scene, bead: Bead) -> str:
         if not one.merged_as:
             continue
         is_it = bead.merged_commit == one.merged_as or objects.contains(bead.merged_commit, one.head)
-        if is_it and bead.id in {of for _, of in _landings(scene, one.head)}:
+        if is_it and (not is_ours(scene, one.head) or bead.id in set(_landings(scene, one.head))):
             return one.merged_as
     return ""
 
@@ -156,15 +157,16 @@ def _branches(scene: Scene) -> list[tuple[str, str]]:
     return [(ref.removeprefix(BRANCHES), tip) for ref, tip in scene.git.refs.items() if ref.startswith(BRANCHES)]
 
 
-def _landings(scene: Scene, head: str) -> Iterator[tuple[Commit, str]]:
-    """The commits of beads that the line has beside main, newest first."""
+def _landings(scene: Scene, head: str) -> Iterator[str]:
+    """The beads whose commits the line has beside main, one for each commit, newest first."""
     for commit in scene.git.objects.line(head):
         if scene.git.contains(commit.id, scene.git.head):
             return
-        yield from ((commit, value) for key, value in commit.trailers if key == "Bead")
+        yield from (value for key, value in commit.trailers if key == "Bead")
 
 
-def _is_ours(scene: Scene, head: str) -> bool:
+def is_ours(scene: Scene, head: str) -> bool:
+    """Whether nobody else pushed to a branch that is there: such a one is theirs, and left alone."""
     return head in scene.git.refs.values()
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ..config.settings import Config
 from ..core.beads.approval import is_approval
 from ..core.beads.escalations import Escalation, EscalationType
-from ..core.beads.events import Kind
+from ..core.beads.events import MERGES
 from ..core.review import reading
 from ..core.review.reading import DONE, DROPPED, FAILED, SEND_BACK, TRIES, Reading
 from ..core.sessions.session import SessionKind
@@ -86,8 +86,7 @@ def _may_land(
     assert scene.readers is not None
     shown, rules = scene.readers.shown, scene.config.review.reading_rules()
     landed = difference(scene, scene.git.objects.find(commits[0]).parents[0], commits[-1])
-    merges = (Kind.MERGED, Kind.FOUND_MERGED)
-    events = [e for e in scene.store.events(0, 1_000_000, bead) if e.kind in merges]
+    events = [e for e in scene.store.events(0, 1_000_000, bead) if e.kind in MERGES]
     merged = max((e.seq for e in events if e.data.get("merged_commit") not in commits), default=0)
     yes = [one for one in asked if one.bead == bead and one.resolved_at is not None and is_approval(one.resolution)]
     if any(one.evidence["merged"] == merged and shown["question", one.id] == landed for one in yes):

@@ -40,7 +40,7 @@ class Observed:
         self.landed: Counter[str] = Counter()  # on their epics' branches
         self.first_starts: dict[str, int] = {}  # of beads, the first attempt, until what it began with is known
         self.waited_for: dict[str, list[str]] = {}  # what had landed of what each waited for then
-        self.aside: set[int] = set()  # reviews that waited for people
+        self.with_people: set[int] = set()  # reviews that waited for people
         self.by_hand: set[str] = set()
         self.requested: set[str] = set()  # beads whose request people could see
         self.stood_on: dict[str, tuple[str, int]] = {}  # whose request each began on, and the attempt
@@ -174,7 +174,7 @@ class Observed:
         is_asked = bool(event.data.get("asked") if event.kind is Kind.UNDONE else self.asked[name])
         to = event.data.get("to")
         if event.kind is Kind.RESOLVED and to == Status.OPEN:
-            to = Status.NEEDS_DOER.value  # where an epic just contains
+            to = Status.NEEDS_DOER.value  # what was chosen; the event says where an epic came to
         try:
             move = lifecycle.advance(bead, event.kind, lifecycle.Facts(to, is_asked))
         except NotAllowed as error:

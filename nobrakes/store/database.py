@@ -99,13 +99,16 @@ class Database:
 
     def keep_answers(self) -> None:
         """From now on answers are kept; who waits for what others write calls `doubt`."""
-        ask = self.connection.execute
-        self._cache = Cache(lambda: int(ask("PRAGMA data_version").fetchone()[0]))
+        self._cache = Cache(self.data_version)
 
     @property
     def keeps_answers(self) -> bool:
         """Whether a question that was asked before mostly costs nothing."""
         return self._cache is not None
+
+    def data_version(self) -> int:
+        """Another number when another connection has committed since."""
+        return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
 
     def doubt(self) -> None:
         """The next question also sees what others have written until then."""

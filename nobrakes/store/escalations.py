@@ -170,17 +170,15 @@ def listed(db: Database, open_only: bool, bead: str | None = None) -> list[Escal
 
 def _listed(db: Database, open_only: bool, bead: str | None) -> list[Escalation]:
     whose, value = ("1", ()) if bead is None else ("bead = ?", (bead,))
-    if bead is not None and open_only and not transitions.is_asked(db, bead):
+    if bead is not None and open_only and not transitions.may_be_asked(db, bead):
         return []
     remembered = cache(db.all)
-    is_open = " AND resolved_at IS NULL" if open_only or bead is None else ""  # of one bead all are asked for at once
+    is_open = " AND resolved_at IS NULL" if open_only else ""
     found = db.all(f"SELECT * FROM escalations WHERE {whose}{is_open} ORDER BY id", value)
     waiting = [rows.escalation(row, _behind(remembered, row)) for row in found if row["resolved_at"] is None]
     waiting.sort(key=lambda one: (priority_of(one.form), -one.behind, one.id))
     if open_only:
         return waiting
-    if bead is None:
-        found = db.all("SELECT * FROM escalations WHERE resolved_at IS NOT NULL ORDER BY id")
     return waiting + [rows.escalation(row) for row in reversed(found) if row["resolved_at"] is not None]
 
 

@@ -75,8 +75,7 @@ class Graph:
 
     def stacked(self) -> list[tuple[str, str]]:
         """The beads that stack, each with the one on whose request."""
-        rows = self._db.all("SELECT id, stacks_on FROM beads WHERE stacks_on IS NOT NULL ORDER BY id")
-        return [(row[0], row[1]) for row in rows]
+        return planning.stacked(self._db)
 
     def levels_lag(self) -> bool:
         """Whether levels lag behind the graph."""

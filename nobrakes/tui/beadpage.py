@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from ..core.beads.bead import DependencyType
+from ..core.beads.bead import blocked_by, blockers_of
 from ..core.columns import BY_STATUS
 from ..wording import event_text
 from ..wording.text import age, lines, one_line
@@ -47,8 +47,7 @@ def bead_text(found: "BeadHistory", columns: int) -> Content:
     for one in found.escalations:
         if one.resolved_at is None:
             out.append(line(columns, (f"  {NEEDS_YOU[0]} escalation {one.id}: ", NEEDS_YOU[1]), one_line(one.title)))
-    waits = [d.needs for d in found.dependencies if d.bead == bead.id and d.type is DependencyType.BLOCKS]
-    behind = [d.bead for d in found.dependencies if d.needs == bead.id and d.type is DependencyType.BLOCKS]
+    waits, behind = blockers_of(bead.id, found.dependencies), blocked_by(bead.id, found.dependencies)
     if waits:
         out.append(paragraph(f"waits for {', '.join(waits)}", columns, "  ", MUTED))
     if behind:

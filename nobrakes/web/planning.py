@@ -76,11 +76,11 @@ def commit_strategy(app: "App", values: Values, actor: str) -> tuple[Any, str]:
 
 def is_of_a_merge(app: "App", values: Values) -> bool:
     """Whether what is to be taken back is a merge: that moves main."""
-    from ..core.beads.events import Kind
+    from ..core.beads.events import MERGES
     from ..operations.undo.steps import event_of
 
     found = event_of(app.store, values["seq"]) if "seq" in values else None
-    return found is not None and found.kind in (Kind.MERGED, Kind.FOUND_MERGED)
+    return found is not None and found.kind in MERGES
 
 
 def undo(app: "App", values: Values, actor: str) -> tuple[Any, str]:

@@ -18,12 +18,12 @@ MAIN = "main"
 STAGES: Mapping[str, str] = {
     Step.TAKE_IN.value: "fetching the work",
     Step.BOUNDARIES.value: "checking which files it changes",
-    Step.REBASE.value: "putting the branch on top of main",
-    Step.VALIDATE_REBASED.value: "checking on top of main",
-    Step.VALIDATE_BASE.value: "checking main without the branch",
-    Step.COUNT_BASE.value: "counting the tests of main",
-    Step.SWAP.value: "moving main",
-    Step.VALIDATE_MAIN.value: "checking main after the merge",
+    Step.REBASE.value: "putting the branch on top of {main}",
+    Step.VALIDATE_REBASED.value: "checking on top of {main}",
+    Step.VALIDATE_BASE.value: "checking {main} without the branch",
+    Step.COUNT_BASE.value: "counting the tests of {main}",
+    Step.SWAP.value: "moving {main}",
+    Step.VALIDATE_MAIN.value: "checking {main} after the merge",
     Step.READING.value: "being read by fresh eyes",
     Step.PULL_REQUEST.value: "waiting for people to merge it",
     Step.CLEAN_UP.value: "cleaning up",
@@ -34,7 +34,7 @@ STAGES: Mapping[str, str] = {
     "main_search": "searching for the commit that broke main",
     "main_prove": "checking main without the commit that broke it",
 }
-"""Each step, as what is done in it."""
+"""Each step, as what is done in it; {main} is what a review lands on."""
 
 ENDINGS: Mapping[str, str] = {
     Outcome.COMPLETED.value: "completed",
@@ -98,7 +98,7 @@ def stage(step: str, epic: str = "") -> str:
 
 
 def _of(words: str, epic: str) -> str:
-    return words.replace("main", f"the branch of {one_line(epic)}") if epic else words
+    return words.replace("{main}", f"the branch of {one_line(epic)}" if epic else "main")
 
 
 def ending(outcome: str) -> str:
@@ -117,10 +117,10 @@ def subject(step: str, epic: str = "") -> str:
 
 
 _SUBJECTS: Mapping[str, str] = {
-    Step.VALIDATE_REBASED.value: "the branch on top of main",
-    Step.VALIDATE_BASE.value: "main without the branch",
-    Step.COUNT_BASE.value: "main, to count its tests",
-    Step.VALIDATE_MAIN.value: "main after the merge",
+    Step.VALIDATE_REBASED.value: "the branch on top of {main}",
+    Step.VALIDATE_BASE.value: "{main} without the branch",
+    Step.COUNT_BASE.value: "{main}, to count its tests",
+    Step.VALIDATE_MAIN.value: "{main} after the merge",
     RED_PROOF: "the new tests, which have to fail",
     TEST_STRENGTH: "the new tests, with programs that do nothing right",
     MAIN: "main",

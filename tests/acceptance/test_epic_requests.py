@@ -1,9 +1,7 @@
 """The beads of an epic land on its branch, and people merge all of them by one pull request."""
 
-import os
 import random
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -11,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.scripted import until
 from tests.support.team import Team
 
 pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
@@ -268,26 +265,15 @@ def test_a_database_that_was_lost_knows_what_has_landed(team: Team, lost: bool) 
     assert len(team.hub.pulls) == 1 and len(team.turns("one")) == 1
 
 
-@pytest.mark.parametrize("merged", [False, True])
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize(("number", "merged"), [(0, False), (1, False), (0, True)])
 def test_a_daemon_that_is_killed_at_any_call_loses_nothing_of_an_epic(team: Team, number: int, merged: bool) -> None:
     """Before a call is answered: while the request is opened, or when it is merged already."""
     small(team)
     if merged:
         team.run_on()
         team.hub.merge(1)
-    seen: list[str] = []
-    with team.running() as run:
-
-        def at(call: str) -> None:
-            if "/pulls" in call or "/commits" in call:
-                seen.append(call)
-                if len(seen) == number + 1:
-                    os.kill(run.pid, signal.SIGKILL)
-
-        team.hub.before = at
-        until(lambda: run.poll() is not None)
-    team.hub.before = lambda call: None
+    seen = team.killed_at(lambda call: "/pulls" in call or "/commits" in call, number)
+    assert len(seen) > number, seen
     team.run_on()
     if not merged:
         assert (team.status("shop"), team.status("one"), team.status("two")) == ("reviewing", "landed", "landed")
@@ -303,21 +289,15 @@ def test_a_daemon_that_is_killed_again_and_again_brings_an_epic_to_one_request(t
     dice = random.Random(seed)
     beads = ten(team)
     for _ in range(12):
-        with team.running() as run:
-            time.sleep(dice.uniform(0.5, 2.5))  # the moment of the kill is what is drawn
-            if run.poll() is None:
-                os.kill(run.pid, signal.SIGKILL)
-            until(lambda run=run: run.poll() is not None)
+        with team.running():
+            time.sleep(dice.uniform(0.5, 2.5))  # the moment of the kill, at its end, is what is drawn
     team.run_on()
     assert {team.status(bead) for bead in beads} == {"landed"} and len(team.hub.pulls) == 1
     assert team.hub.git("rev-list", "--count", "feature/shop", "^main") == "10"
     team.hub.merge(1)
     for _ in range(3):
-        with team.running() as run:
+        with team.running():
             time.sleep(dice.uniform(0.3, 2.0))
-            if run.poll() is None:
-                os.kill(run.pid, signal.SIGKILL)
-            until(lambda run=run: run.poll() is not None)
     team.run_on()
     assert {team.status(bead) for bead in (*beads, "shop")} == {"done"}
     team.nobrakes("verify")

@@ -5,10 +5,8 @@ The stories that GitLab has in its own way are in test_gitlab_requests.py.
 
 import itertools
 import json
-import os
 import random
 import shutil
-import signal
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -505,15 +503,7 @@ def test_a_bead_that_is_cancelled_while_the_host_is_asked_leaves_nothing_that_a_
 
 def test_a_request_that_nobody_had_heard_of_is_closed_with_its_bead(team: Team) -> None:
     team.add("one")
-    with team.running() as run:
-
-        def opened(call: str) -> None:
-            if call.startswith("POST") and call.endswith("/pulls"):
-                os.kill(run.pid, signal.SIGKILL)
-
-        team.hub.after = opened
-        until(lambda: run.poll() is not None)
-    team.hub.after = lambda call: None
+    assert team.killed_at(lambda call: call.startswith("POST") and call.endswith("/pulls"), moment="after")
     team.nobrakes("cancel", "one")
     team.run_on()
     assert [pull["state"] for pull in team.hub.pulls] == ["closed"] and team.ask("pr", "list") == []
@@ -534,17 +524,9 @@ def test_daemons_that_are_killed_one_after_the_other_open_one_request(
     team.configure("poll_seconds = 1", 'poll_seconds = 1\npull_labels = ["by-agents"]')
     team.add("one")
     for moment, number in (first, second):
-        seen: list[str] = []
-        with team.running() as run:
-
-            def at(call: str, seen: list[str] = seen, number: int = number, pid: int = run.pid) -> None:
-                seen.append(call)
-                if len(seen) == number + 1 + 2 * (number > 1):  # the login is asked for in two calls
-                    os.kill(pid, signal.SIGKILL)
-
-            setattr(team.hub, moment, at)
-            until(lambda run=run: run.poll() is not None, 90)
-        team.hub.before = team.hub.after = lambda call: None
+        seen = team.killed_at(
+            lambda call: True, number + 2 * (number > 1), moment
+        )  # the login is asked for in two calls
         assert len(team.hub.pulls) <= 1 and team.status("one") not in ("done", "escalated"), seen
     merged = ""
     if is_merged_meanwhile and team.hub.pulls:
@@ -563,18 +545,9 @@ def test_a_daemon_that_is_killed_at_any_call_opens_one_request(team: Team, momen
     """Before each call is answered, and after each took effect: no second request, none lost, none done early."""
     team.configure("poll_seconds = 1", 'poll_seconds = 1\npull_labels = ["by-agents"]\npull_reviewers = ["ann"]')
     team.add("one")
-    seen: list[str] = []
-    with team.running() as run:
-
-        def at(call: str) -> None:
-            if any(word in call for word in ("/pulls", "/commits", "/issues")):
-                seen.append(call)
-                if len(seen) == number + 1:
-                    os.kill(run.pid, signal.SIGKILL)
-
-        setattr(team.hub, moment, at)
-        until(lambda: run.poll() is not None)
-    team.hub.before = team.hub.after = lambda call: None
+    words = "/pulls", "/commits", "/issues"
+    seen = team.killed_at(lambda call: any(word in call for word in words), number, moment)
+    assert len(seen) > number, seen
     team.run_on()
     assert len(team.hub.pulls) == 1 and team.status("one") == "reviewing", seen
     assert team.hub.pull(1)["labels"] == ["by-agents"] and team.hub.pull(1)["reviewers"] == ["ann"]

@@ -1,8 +1,6 @@
 """How the work of a feature gets to people is said for each feature: settings of its epic."""
 
-import os
 import shutil
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,18 +93,8 @@ def test_a_daemon_that_is_killed_at_any_call_makes_one_request_of_each(team: Tea
     says(team, "[review.features.shop]", 'unit = "epic"', 'branch = "feature/checkout"')
     feature(team, "shop")
     team.add("alone")
-    seen: list[str] = []
-    with team.running() as run:
-
-        def at(call: str) -> None:
-            if call.startswith("POST") or "/pulls" in call:
-                seen.append(call)
-                if len(seen) == number + 1:
-                    os.kill(run.pid, signal.SIGKILL)
-
-        team.hub.before = at
-        until(lambda: run.poll() is not None)
-    team.hub.before = lambda call: None
+    seen = team.killed_at(lambda call: call.startswith("POST") or "/pulls" in call, number)
+    assert len(seen) > number, seen
     team.run_on()
     assert sorted(heads(team)) == ["feature/checkout", "task/bead-alone"] and len(team.hub.pulls) == 2, seen
     for one in heads(team).values():
@@ -163,15 +151,7 @@ def test_nothing_is_pushed_before_a_person_says_so_and_each_work_needs_a_word(te
     assert "`nobrakes pr open shop`" in team.error("pr", "show", "shop", code=17)["hint"]
     assert team.ask("pr", "open", "shop") == {"bead": "shop", "url": ""}
     assert "nobrakes pr open" not in team.nobrakes("pr", "list").stdout, "it is said"
-    with team.running() as run:  # a crash between the word and the request
-
-        def at(call: str) -> None:
-            if call.startswith("POST") and "/pulls" in call:
-                os.kill(run.pid, signal.SIGKILL)
-
-        team.hub.before = at
-        until(lambda: run.poll() is not None)
-    team.hub.before = lambda call: None
+    assert team.killed_at(lambda call: call.startswith("POST") and "/pulls" in call), "between the word and the request"
     team.run_on()
     assert len(team.hub.pulls) == 2 and set(heads(team)) == {"task/bead-alone", "feature/shop"}
     number = heads(team)["feature/shop"]

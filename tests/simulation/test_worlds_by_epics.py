@@ -17,7 +17,9 @@ def test_every_promise_is_kept(seed: int) -> None:
 
 
 def test_people_merge_epics_there() -> None:
-    """The stories of some seeds have what these worlds are for."""
+    """The stories of some seeds have what these worlds are for. In 25 people merge before a push: beads were done whose
+    work was in no merge.
+    """
     worlds = [World(seed, rates=RATES) for seed in range(24, 29)]
     for world in worlds:
         world.run()
@@ -26,12 +28,6 @@ def test_people_merge_epics_there() -> None:
     for words in ("landed b", "epic_landed", "merged #", "found_merged b", "CRASH at host.", "review_rejected b"):
         assert words in told, words
     assert [bead for world in worlds for bead in world.scene.beads if bead.merged_commit and bead.epic]
-
-
-@pytest.mark.parametrize("seed", [25])
-def test_who_merges_before_a_push_merged_what_there_was(seed: int) -> None:
-    """Beads were done whose work was in no merge."""
-    World(seed, rates=RATES).run()
 
 
 def test_a_world_without_them_has_no_epics_of_its_own() -> None:

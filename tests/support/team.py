@@ -9,7 +9,7 @@ from tests.support.github import GitHub
 from tests.support.gitlab import GitLab
 from tests.support.glab import path_with_glab
 from tests.support.host_server import TOKEN
-from tests.support.scripted import Scripted
+from tests.support.scripted import Scripted, until
 
 Hub = TypeVar("Hub", GitHub, GitLab)
 
@@ -38,6 +38,22 @@ class Hosted(Scripted, Generic[Hub]):
         if hasattr(self, "hub"):
             found |= {"SSL_CERT_FILE": str(self.hub.cert), "HOME": str(self.home), self.login: self.token}
         return found
+
+    def killed_at(self, is_it: Callable[[str], bool], number: int = 0, moment: str = "before") -> list[str]:
+        """A run that is killed at the call to the host that is it, the `number`th from 0; those that were seen."""
+        seen: list[str] = []
+        with self.running() as run:
+
+            def at(call: str) -> None:
+                if is_it(call):
+                    seen.append(call)
+                    if len(seen) == number + 1:
+                        run.kill()
+
+            setattr(self.hub, moment, at)
+            until(lambda: run.poll() is not None, 90)
+        setattr(self.hub, moment, lambda call: None)
+        return seen
 
     def run_on(self) -> str:
         """A run until it waits for people, or has nothing to do."""

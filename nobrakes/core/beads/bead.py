@@ -96,6 +96,16 @@ class Dependency(NamedTuple):
     type: DependencyType = DependencyType.BLOCKS
 
 
+def blockers_of(bead: str, dependencies: Iterable[Dependency]) -> list[str]:
+    """What the bead waits for, of these dependencies."""
+    return [one.needs for one in dependencies if one.bead == bead and one.type is DependencyType.BLOCKS]
+
+
+def blocked_by(bead: str, dependencies: Iterable[Dependency]) -> list[str]:
+    """Who waits for the bead, of these dependencies."""
+    return [one.bead for one in dependencies if one.needs == bead and one.type is DependencyType.BLOCKS]
+
+
 @dataclass(frozen=True, slots=True)
 class Bead:
     """One coherent unit of work with a clear done condition, as people and agents read it."""

@@ -129,6 +129,10 @@ class Kind(StrEnum):
     HOSTS_REFUSED = "hosts_refused"
 
 
+MERGES = (Kind.MERGED, Kind.FOUND_MERGED)
+"""By what a bead comes to be on main: we merged it, or found it there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One thing that happened. `seq` and `at` are given by the store when it is recorded."""

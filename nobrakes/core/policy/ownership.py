@@ -51,7 +51,7 @@ def why_not(
     if scaffolding:
         return None
     is_test = matches(path, tests)
-    if not is_helper(role, path, tests) and matches(folded, folded_globs(tuple(gates))):  # `makefile` goes first
+    if not is_helper(role, path, tests) and matches(folded, folded_globs(tuple(gates))):  # make reads `makefile` first
         return GATE
     if role == WRITER and not is_test:
         return ONLY_TESTS

@@ -63,12 +63,12 @@ def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None =
         found.update(_of_command(check.command, check.directory))
     commands = [setup, *(check.command for check in checks)]
     known = texts or {}
-    for folder in _folders(checks):
-        for name in SOURCES if known else ():
+    for folder in _folders(checks) if known else ():  # the names are many
+        for name in SOURCES:
             text = known.get(posixpath.join(folder, name), "")
             for line in _lines(name, text, commands):
                 found.update(_of_command(line, folder))
-        for name in SETTINGS if known else ():
+        for name in SETTINGS:
             path = posixpath.join(folder, name)
             if text := known.get(path, ""):
                 found.update(taken_up(path, text))

@@ -20,6 +20,7 @@ REMARK = 2000
 CALLS_A_MINUTE = 30
 """So often a code host is asked at most."""
 _CALLS_OF_A_LOOK = 6
+"""The request, its checks and statuses, reviews and comments, and one to spare."""
 _SHOWN = 12
 
 

@@ -15,9 +15,9 @@ ASKED = "pulls_asked_at"
 """The setting: when a person asked to look at all requests at once."""
 
 
-def word(bead: str) -> str:
+def push_approval(bead: str) -> str:
     """The setting: the work of the bead, by its head, that a person said may be pushed."""
-    return f"pull_word {bead}"
+    return f"push_approval {bead}"
 
 
 class PullState(StrEnum):

@@ -20,9 +20,14 @@ class Blocker(NamedTuple):
     is_in: bool = False
 
 
+def is_free(bead: Bead) -> bool:
+    """Whether the bead waits to be worked on, or reviewed, and stacks on nothing yet."""
+    return bead.stacks_on is None and bead.status in _MAY and bead.type is not BeadType.EPIC
+
+
 def may_stack(bead: Bead, on: str, blockers: Sequence[Blocker]) -> bool:
     """Whether the bead may stand on the open request of `on`."""
-    if bead.stacks_on is not None or bead.status not in _MAY or bead.type is BeadType.EPIC:
+    if not is_free(bead):
         return False
     others = [one for one in blockers if one.bead != on]
     return len(others) < len(blockers) and all(one.status is Status.DONE and one.is_in for one in others)

@@ -29,8 +29,9 @@ class Durations:
         step = step or _STEPS.get(kind) or str((attempt.data if attempt else {}).get("step", ""))
         data = {"step": step, "commit": commit, "run": run, "seconds": self._known().get(kind.value)}
         bead, number = (attempt.bead, attempt.id) if attempt else (None, None)
-        epic = epic_of(self.ports, self.ports.store.bead(bead)) if bead is not None else ""
-        data |= {"epic": epic} if epic and kind is RunKind.VALIDATION else {}
+        if bead is not None and kind is RunKind.VALIDATION:
+            epic = epic_of(self.ports, self.ports.store.bead(bead))
+            data |= {"epic": epic} if epic else {}
         self.ports.store.record(Event(Kind.CHECKS_BEGAN, bead, number, data=data))
 
     def note(self, run: Run, ending: Ending) -> None:

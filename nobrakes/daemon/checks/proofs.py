@@ -7,6 +7,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from ...core.beads.attempt import Run
@@ -19,21 +20,19 @@ KEPT = 4
 """So many runs of the same tree and checks are remembered."""
 
 Proof = dict[str, Any]
-_LAST: list[tuple[Ports, frozenset[str]]] = []
 
 
 def clean(ports: Ports, text: str) -> str:
     """The text without what is secret in it."""
-    return redact(text, _values(ports)).encode("utf-8", "replace").decode() if text else ""
+    if not text:
+        return ""
+    values = _values((*ports.credentials.items(), *ports.environment.items()))
+    return redact(text, values).encode("utf-8", "replace").decode()
 
 
-def _values(ports: Ports) -> frozenset[str]:
-    """What is secret in this daemon's environment, which stays as it is: asked for each text that is kept."""
-    last = _LAST[0] if _LAST else None
-    if last is None or last[0] is not ports:
-        last = (ports, secret_values([*ports.credentials.items(), *ports.environment.items()]))
-        _LAST[:] = [last]
-    return last[1]
+@lru_cache(maxsize=4)  # a daemon's environment stays as it is, and each text that is kept asks for it
+def _values(environment: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    return secret_values(environment)
 
 
 def without_secrets(ports: Ports, result: CheckResult) -> CheckResult:

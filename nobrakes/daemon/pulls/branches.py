@@ -6,7 +6,7 @@ Everything that was pushed is pinned before it is, and archived before its branc
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ...core.pulls.pull import PullRequest
+from ...core.pulls.pull import PullRequest, Told
 from ..ports import Ports
 
 PINS = "pull"
@@ -33,9 +33,9 @@ def pushed_of(kept: Iterable[tuple[str, str]], bead: str) -> frozenset[str]:
     return frozenset(commit for name, commit in kept if name.startswith(starts))
 
 
-def as_merged(ports: Ports, pull: PullRequest, head: str) -> PullRequest:
-    """The request as people merged it at this head: where they were faster than our last push, at an earlier one."""
-    git = ports.git
+def as_merged(ports: Ports, pull: PullRequest, told: Told | None) -> PullRequest:
+    """The request as people merged it: where they were faster than our last push, at an earlier head."""
+    git, head = ports.git, told.head if told is not None else ""
     if head == pull.head or head not in pushed(ports, pull.bead) or not git.has(head):
         return pull
     return replace(pull, head=head, base=git.fork(pull.base, head) or pull.base)

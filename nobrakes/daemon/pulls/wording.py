@@ -4,7 +4,7 @@ wrote about it.
 
 from dataclasses import replace
 
-from ...core.beads.bead import NO_AGENTS, Bead, BeadType, DependencyType, Role
+from ...core.beads.bead import NO_AGENTS, Bead, BeadType, Role, blockers_of
 from ...core.checks.test_counts import TestCounts
 from ...core.errors import FileTooLarge
 from ...core.forge.criteria import MANUAL
@@ -97,9 +97,8 @@ def _epic(ports: Ports, bead: Bead) -> tuple[str, str] | None:
 
 
 def _needs(ports: Ports, bead: Bead) -> list[tuple[str, str]]:
-    found = ports.store.dependencies(bead.id)
-    ids = [one.needs for one in found if one.bead == bead.id and one.type is DependencyType.BLOCKS]
-    return [(one, ports.store.bead(one).title) for one in ids]
+    needs = blockers_of(bead.id, ports.store.dependencies(bead.id))
+    return [(one, ports.store.bead(one).title) for one in needs]
 
 
 def _template(ports: Ports, base: str) -> str:

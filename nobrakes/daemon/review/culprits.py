@@ -11,7 +11,7 @@ from dataclasses import replace
 from ...core.beads import causes
 from ...core.beads.bead import Bead, Status
 from ...core.beads.escalations import EscalationType
-from ...core.beads.events import Event, Kind
+from ...core.beads.events import MERGES, Event, Kind
 from ...core.checks.contract import CheckResult
 from ...core.checks.verdict import Verdict
 from ...core.main_monitor import Phase, Watch, at_rest
@@ -157,7 +157,7 @@ class Culprits:
     def merge_of(self, commit: str) -> tuple[Bead, str, str] | None:
         """(bead, base, merge) of the merge that brought this commit, and still stands; None: a person's own."""
         store, git = self.ports.store, self.ports.git
-        for event in store.latest_events((Kind.MERGED, Kind.FOUND_MERGED), limit=MOST_MERGES):
+        for event in store.latest_events(MERGES, limit=MOST_MERGES):
             merge = str(event.data.get("merged_commit") or "")
             if not merge or event.bead is None or not git.has(merge) or not git.contains(commit, merge):
                 continue

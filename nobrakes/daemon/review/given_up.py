@@ -37,8 +37,10 @@ class GivenUp:
                 store.save_pull(closed)
         for pull in store.pulls():
             key = pull.bead, pull.number
+            if key in self._tried:
+                continue
             status = store.bead(pull.bead).status
-            if key in self._tried or status not in CLOSED:
+            if status not in CLOSED:
                 continue
             self._tried.add(key)
             branches.archive(self.ports, pull.bead)

@@ -1,8 +1,8 @@
 """Whether a request is opened now, or one that is there goes on as it is."""
 
 from ...core.beads.bead import CLOSED, Status
-from ...core.pulls.pull import PullRequest, word
-from ...core.pulls.ways import Way
+from ...core.pulls.delivery import Delivery
+from ...core.pulls.pull import PullRequest, push_approval
 from ...core.review.journal import Journal
 from ...core.review.machine import Fact
 from ...ports import Git
@@ -11,10 +11,10 @@ from .culprits import FROZEN
 from .reports import Report
 
 
-def why_not(ports: Ports, base: str, bead: str, journal: Journal, way: Way) -> str:
+def why_not(ports: Ports, base: str, bead: str, journal: Journal, delivery: Delivery) -> str:
     """Why no new request for that branch is opened now; empty: it is."""
     store, most = ports.store, ports.config().review.max_open
-    if not way.push and store.setting(word(bead)) != journal.head:
+    if not delivery.push and store.setting(push_approval(bead)) != journal.head:
         return f"nothing is pushed, and no pull request opened, before you say `nobrakes pr open {bead}`"
     tip = store.setting(FROZEN)
     if tip is not None:

@@ -27,7 +27,7 @@ from ...core.review.journal import Journal, Step
 from ...core.review.machine import Fact
 from ...ports import Notice
 from ...ports.codehosts import PullPorts
-from ...roles.ways import way_of
+from ...roles.delivery import delivery_of
 from ..checks.proofs import clean
 from ..epics import below_of, git_of
 from ..ports import Ports
@@ -104,7 +104,7 @@ class PullSteps:
             if seen.trouble:
                 return self._waits(context, journal, pull, seen)
             merged = seen.told.merged_as if seen.told is not None and seen.told.state is PullState.MERGED else ""
-            had = branches.as_merged(self.ports, pull, seen.told.head if seen.told is not None else "")
+            had = branches.as_merged(self.ports, pull, seen.told)
         else:
             merged, had = in_base(self.ports.git, pull), pull
         if not merged or not is_on_main(self.ports.git, merged):
@@ -122,27 +122,28 @@ class PullSteps:
         name = _asking(attempt)
         self._looked[attempt] = self.ports.store.now()
         pull = self.ports.store.pull(bead.id)
-        more = whole_epics.has_more(self.ports, bead, journal)
-        if more is not None and not self._beside.is_pending(name):
+        is_asking = self._beside.is_pending(name)
+        more = None if is_asking else whole_epics.has_more(self.ports, bead, journal)
+        if more is not None:
             return more
         if pull is not None and self._is_cut_off(pull):
             return self._merged(attempt, pull)
-        gone = self._gone_below(context, journal)
-        if gone is not None and not self._beside.is_pending(name):
+        gone = None if is_asking else self._gone_below(context, journal)  # which tells a person
+        if gone is not None:
             return gone
-        if stacked.has_moved(self.ports, bead, journal) and not self._beside.is_pending(name):
+        if not is_asking and stacked.has_moved(self.ports, bead, journal, pull):
             return self._built_anew(pull)
         if pull is None or not pull.waits:
-            way = way_of(self.ports.store, self.ports.config().review, bead)
+            delivery = delivery_of(self.ports.store, self.ports.config().review, bead)
             is_known = pull is None and branches.pushed_now(self.ports, bead.id)  # of before the database was lost
-            held = "" if is_known else opening.why_not(self.ports, self._pulls.base, bead.id, journal, way)
+            held = "" if is_known else opening.why_not(self.ports, self._pulls.base, bead.id, journal, delivery)
             if held:
                 self._held.add(attempt)
                 seen = Seen(trouble=held, wait=_wait(self.ports), needs_person=True)
                 return self._waits(context, journal, None, seen)
             heard = pull.heard if pull is not None else ()
-            pull = PullRequest(bead.id, branch=way.branch, heard=heard, opened_at=self.ports.store.now())
-        if not self._beside.is_pending(name):
+            pull = PullRequest(bead.id, branch=delivery.branch, heard=heard, opened_at=self.ports.store.now())
+        if not is_asking:
             adopted = opening.adopted(self.ports.git, journal, pull)
             if adopted is not None:
                 return adopted
@@ -247,8 +248,7 @@ class PullSteps:
         if way is Turn.MERGED and not is_on_main(self.ports.git, pull.merged_as):
             return self._merged_elsewhere(context, journal, pull)
         if way is Turn.MERGED:
-            had = branches.as_merged(self.ports, pull, told.head if told is not None else "")
-            return self._merged(context.attempt.id, had)
+            return self._merged(context.attempt.id, branches.as_merged(self.ports, pull, told))
         if way is Turn.CLOSED:
             return self._closed(pull)
         if way is Turn.RED:
@@ -302,8 +302,8 @@ class PullSteps:
         if pull.onto and not below:
             stacked.asked_anew(self.ports, pull)
             return Report(Fact.FELL_OFF)
-        where = stacked.where_merged(below, self._pulls.base)
-        why = f"pull request {pull.name} is merged, and its commit is not on {where}"
+        when = f"before the pull request of {below} is merged, too" if below else "yet"
+        why = f"pull request {pull.name} is merged, and its commit is not on {self._pulls.base} {when}"
         # that of the one below is people's to merge; a fetch that is late comes by itself
         return self._waits(context, journal, pull, Seen(trouble=why, wait=_wait(self.ports), needs_person=bool(below)))
 

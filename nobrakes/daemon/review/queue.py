@@ -137,9 +137,10 @@ class Train:
 
     def free(self, board: Board) -> int:
         """How many more validations may run, those of other branches among them."""
-        busy = len(self.look(board).busy)
-        if self.ports.config().review.by_request:
+        if self.ports.config().review.by_request:  # the Reviewers of others began some since this one looked
             busy = len({run.attempt for run in self.ports.store.runs() if run.kind is RunKind.VALIDATION})
+        else:
+            busy = len(self.look(board).busy)
         return max(0, board.limits.queue.validators - busy)
 
     # --- deciding --------------------------------------------------------------------------------

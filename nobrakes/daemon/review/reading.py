@@ -90,7 +90,7 @@ class Readings:
             return Report(Fact.READ)
         if found.way is Way.ASK:
             by_person = is_by_person(self.ports.store.attempts(bead.id))
-            ending = question(journal, found, self._content(journal), self._merged(bead.id), by_person)
+            ending = question(journal, found, self._content(journal), last_merge(self.ports.store, bead.id), by_person)
             return questioned(ending)
         assert found.reading is not None, "what is sent back was found by somebody"
         self.ports.store.note_session(found.reading.session.id, {reading.SENT_BACK: attempt.id})
@@ -99,9 +99,9 @@ class Readings:
     def _waits(self, context: ReviewContext, journal: Journal, one: Reading) -> Report:
         session, board = one.session, context.board
         reason = f"fresh eyes read it: session {session.id}, round {one.round} of {self.rules.rounds}"
-        until = self.waits.seen(one, board.now, board.paused) + reading.patience(self.rules.minutes)
-        if session.state is not Of.READY or board.paused:
-            until = 0.0
+        is_ready = session.state is Of.READY and not board.paused
+        since = self.waits.seen(one, board.now, board.paused)
+        until = since + reading.patience(self.rules.minutes) if is_ready else 0.0
         if (journal.waiting, journal.waiting_until) == (reason, until):
             return Report(Fact.NOT_YET)
         waits = {"waiting": reason, "waiting_until": until, "waiting_since": session.created_at}
@@ -206,12 +206,9 @@ class Readings:
 
     def _all(self, bead: str) -> tuple[list[Reading], str, int]:
         """The bead's readings; since when rounds count; and after which merge."""
-        merged = self._merged(bead)
+        merged = last_merge(self.ports.store, bead)
         decided = sum(one.resolved_at is not None for one in self._asked(bead))
         return reading.of_sessions(self.ports.store.code_reviews(bead)), f"{merged}.{decided}", merged
-
-    def _merged(self, bead: str) -> int:
-        return last_merge(self.ports.store, bead)
 
     def _asked(self, bead: str) -> list[Escalation]:
         found = self.ports.store.escalations(open_only=False, bead=bead)
@@ -219,7 +216,7 @@ class Readings:
 
     def _yes(self, bead: str, journal: Journal) -> Escalation | None:
         """The person's word that this very content goes on as it is; None: nobody said so."""
-        content, merged = self._content(journal), self._merged(bead)
+        content, merged = self._content(journal), last_merge(self.ports.store, bead)
         said = [one for one in self._asked(bead) if one.resolved_at is not None and is_approval(one.resolution)]
         of_it = (one for one in said if (one.evidence.get("content"), one.evidence.get("merged")) == (content, merged))
         return next(of_it, None)

@@ -62,6 +62,8 @@ class Reviews:
 
     def settle(self, board: Board) -> bool:
         """Hear the ends of what a code host was asked for reviews that are over, and end what was read for them."""
+        for where in [one for one in self._others if one[1] and self.ports.store.bead(one[1]).status in CLOSED]:
+            del self._others[where]  # nobody is reviewed on top of it any more
         return self.main.settle(board)
 
     def measure_anew(self) -> None:

@@ -7,7 +7,7 @@
 3. Where the bead below is given up, nobody knows what it is to stand on: a person says so.
 """
 
-from ...core.beads.bead import Bead, Status
+from ...core.beads.bead import Bead, Status, blocked_by
 from ...core.pulls.pull import PullRequest
 from ...core.review.journal import Journal
 from ..epics import below_of, git_of
@@ -23,9 +23,8 @@ def base_of(ports: Ports, bead: Bead, main: str) -> str:
     return under.branch if under is not None else main
 
 
-def has_moved(ports: Ports, bead: Bead, journal: Journal) -> bool:
+def has_moved(ports: Ports, bead: Bead, journal: Journal, pull: PullRequest | None) -> bool:
     """Whether what the request was proven on is not what it stacks on any more, or has not come to main as it was."""
-    pull = ports.store.pull(bead.id)
     may = ports.config().review.stacks or (pull is not None and pull.onto)
     if not may or not journal.base or is_whole_epic(bead) or not ports.git.has(journal.base):
         return False
@@ -34,9 +33,9 @@ def has_moved(ports: Ports, bead: Bead, journal: Journal) -> bool:
 
 def is_due(ports: Ports, bead: Bead, journal: Journal, looked: float) -> bool:
     """Whether the request is to follow what it stacks on, at once: nobody did since `looked`."""
-    if has_moved(ports, bead, journal):
-        return not why_gone(ports, bead)
     pull = ports.store.pull(bead.id)
+    if has_moved(ports, bead, journal, pull):
+        return not why_gone(ports, bead)
     if pull is None or not pull.onto or below_of(ports, bead):
         return False
     return looked < (ports.store.bead(pull.onto).closed_at or 0.0)  # it is for main now
@@ -51,11 +50,6 @@ def why_gone(ports: Ports, bead: Bead) -> str:
         f"it stacks on the pull request of {below}, which was cancelled: remove the dependency "
         f"(`nobrakes undepend {bead.id} {below}`), and it is built anew on main; or cancel it, too"
     )
-
-
-def where_merged(below: str, main: str) -> str:
-    """Where the commit of a merged request is looked for, in words."""
-    return f"{main} before the pull request of {below} is merged, too" if below else f"{main} yet"
 
 
 def is_merged_elsewhere(ports: Ports, bead: str) -> bool:
@@ -78,6 +72,6 @@ def is_stood_on(ports: Ports, bead: str) -> bool:
         return True
     if not ports.config().review.stacks:
         return False
-    needs = [one.bead for one in ports.store.dependencies(bead) if one.needs == bead]
     # a database that was lost knows nothing of a request that is there still
-    return any(ports.store.pull(one) is None and branches.pushed_now(ports, one) for one in needs)
+    waiting = blocked_by(bead, ports.store.dependencies(bead))
+    return any(ports.store.pull(one) is None and branches.pushed_now(ports, one) for one in waiting)

@@ -11,7 +11,7 @@ from ..location import Place
 
 
 class OwnLander:
-    """Moves it."""
+    """Moves such a branch."""
 
     def __init__(self, place: Place, history: History) -> None:
         self.place = place

@@ -53,7 +53,7 @@ class RequestLander:
 class Publisher:
     """Pushes the branches of requests, and removes them."""
 
-    def __init__(self, remote: Remote, names: Collection[str] = BRANCHES) -> None:
+    def __init__(self, remote: Remote, names: Collection[str]) -> None:
         self.remote = remote
         self.names = names
 
@@ -91,7 +91,7 @@ class Publisher:
         return Land(Landing.MOVED) if said.ok else Land(Landing.BLOCKED, why, WAIT_SECONDS)
 
     def branches(self) -> Mapping[str, str]:
-        """The remote's branches that are named as those of beads are, and where each is. GitFailed: no answer."""
+        """The remote's branches of these names or patterns, and where each is. GitFailed: no answer."""
         found, said = self.remote.branches(*self.names)
         if not said.ok:
             raise GitFailed(f"{self.remote.shared.remote} cannot be asked: {said.words}")

@@ -47,7 +47,7 @@ class LocalProcesses(Outputs):
         self._leaving: list[Child] = []
         self._folders: dict[str, str] = {}
         self._sessions: set[int] = set()
-        self._past: dict[int, float] = {}
+        self._past: dict[int, float] = {}  # session -> when its run was over
         self._below_us: set[str] = set()
         self._known: dict[str, frozenset[tuple[int, int]]] = {}
         self._umask = os.umask(0o077)
@@ -210,7 +210,6 @@ class LocalProcesses(Outputs):
         self._folders.pop(run.id, None)
         self._sessions.discard(run.pid or 0)
         if run.pid:
-            self._past.pop(run.pid, None)  # they stay in the order of time
             self._past[run.pid] = time.monotonic()
         self._below_us.discard(run.id)
         self._known.pop(run.id, None)
@@ -224,8 +223,7 @@ class LocalProcesses(Outputs):
         self._leaving = [child for child in self._leaving if not child.over()]
         mine = {child.pid for child in (*self._wrappers.values(), *self._leaving)}
         oldest = time.monotonic() - PATIENCE
-        while self._past and next(iter(self._past.values())) < oldest:
-            del self._past[next(iter(self._past))]
+        self._past = {session: at for session, at in self._past.items() if at >= oldest}
         # what dies with a run, as its sandbox does, comes to us a moment after it
         self._reaper.collect(self._sessions | self._past.keys(), mine)
 

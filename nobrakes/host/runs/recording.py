@@ -16,6 +16,7 @@ import _signal  # type: ignore[import-not-found]
 import os
 import select
 import sys
+from _collections import deque  # type: ignore[import-not-found]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Passed:
     def __init__(self, limit: int) -> None:
         self.newest = min(NEWEST, limit // 2)
         self.room = limit - self.newest
-        self.end: list[bytes] = []
+        self.end: deque[bytes] = deque()
         self.held = 0
         self.left_out = 0
 
@@ -83,7 +84,7 @@ class Passed:
             self.held += len(rest)
             while self.held - len(self.end[0]) >= self.newest:
                 self.left_out += len(self.end[0])
-                self.held -= len(self.end.pop(0))
+                self.held -= len(self.end.popleft())
 
     def finish(self) -> None:
         """Pass on what is held."""
@@ -119,7 +120,8 @@ class File:
         data = self.rest + block
         end = data.rfind(b"\n") + 1
         if not end and len(data) > HELD:
-            end = self._rules().cut(data.decode(_BYTES), OVERLAP)
+            rules = self._rules()
+            end = rules.cut(data.decode(_BYTES), OVERLAP) if rules is not None else len(data)
         self.rest = data[end:]
         if end:
             self._write(self._clean(data[:end]))
@@ -131,16 +133,19 @@ class File:
         self.rest = b""
 
     def _clean(self, data: bytes) -> bytes:
-        try:
-            return self._rules().feed(data.decode(_BYTES)).encode(_BYTES)
-        except ImportError:
-            return b""  # nobrakes was taken away under it: nothing is written that nobody looked through
+        rules = self._rules()
+        return rules.feed(data.decode(_BYTES)).encode(_BYTES) if rules is not None else b""
 
-    def _rules(self) -> "Redactor":
-        """What is secret, known from the first words on."""
+    def _rules(self) -> "Redactor | None":
+        """What is secret, known from the first words on.
+
+        None: nobrakes was taken away under it, and nothing is written that nobody looked through.
+        """
         if self._redactor is None:
-            from ...core.text.redaction import Redactor, secret_values
-
+            try:
+                from ...core.text.redaction import Redactor, secret_values
+            except ImportError:
+                return None
             given = (
                 (name, text.encode("utf-8", "surrogateescape").decode(_BYTES)) for name, text in os.environ.items()
             )
@@ -197,7 +202,7 @@ def record(files: "Sequence[File | Passed]", argv: "list[str]") -> int:
         for number, _ in watched.poll(None if ended >= 0 else 200):
             if number == ended:
                 status = os.waitpid(child, 0)[1]
-            elif number in said:
+            else:
                 _take(number, said)
                 if number not in said:
                     watched.unregister(number)
@@ -218,14 +223,14 @@ def record(files: "Sequence[File | Passed]", argv: "list[str]") -> int:
 def _started(argv: "list[str]", apart: bool) -> "tuple[int, list[int]]":
     """The process that `argv` has become, and what it says: output and errors, in one unless `apart`. OSError."""
     pipes = [os.pipe() for _ in range(2 if apart else 1)]
-    heard = [(os.POSIX_SPAWN_DUP2, pipes[0][1], 1), (os.POSIX_SPAWN_DUP2, pipes[-1][1], 2)]
-    ignored = [number for number in (_signal.SIGPIPE, getattr(_signal, "SIGXFSZ", None)) if number is not None]
+    outputs = [(os.POSIX_SPAWN_DUP2, pipes[0][1], 1), (os.POSIX_SPAWN_DUP2, pipes[-1][1], 2)]
+    ignored_here = [number for number in (_signal.SIGPIPE, getattr(_signal, "SIGXFSZ", None)) if number is not None]
     try:
-        child = os.posix_spawnp(argv[0], argv, os.environ, file_actions=heard, setsigdef=ignored)
+        child = os.posix_spawnp(argv[0], argv, os.environ, file_actions=outputs, setsigdef=ignored_here)
     finally:
-        for _, tell in pipes:
-            os.close(tell)
-    return child, [told for told, _ in pipes]
+        for _, writer in pipes:
+            os.close(writer)
+    return child, [reader for reader, _ in pipes]
 
 
 def _take(stream: int, said: "dict[int, File | Passed]") -> bool:

@@ -10,7 +10,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ...core.beads.attempt import Attempt
-from ...core.beads.bead import CLOSED, Bead, DependencyType
+from ...core.beads.bead import CLOSED, Bead, blocked_by
 from ...core.beads.escalations import STOPS_BEAD, Escalation, EscalationType
 from ...core.beads.taking import is_by_person, submitted
 from ...core.board import Limits
@@ -128,9 +128,7 @@ def _limits(store: Store, config: "Callable[[], Config]") -> Limits | None:
 
 def _waiting(store: Store, bead: Bead) -> tuple[str, ...]:
     """The open beads that wait for this one directly."""
-    ids = {
-        one.bead for one in store.dependencies(bead.id) if one.needs == bead.id and one.type is DependencyType.BLOCKS
-    }
+    ids = blocked_by(bead.id, store.dependencies(bead.id))
     return tuple(one.id for one in store.beads(ids=ids) if one.status not in CLOSED) if ids else ()
 
 

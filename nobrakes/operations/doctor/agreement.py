@@ -10,7 +10,7 @@
 from collections.abc import Mapping
 
 from ...core.beads.bead import Bead, Status
-from ...core.beads.events import Kind
+from ...core.beads.events import MERGES
 from ...core.errors import GitFailed, NoMain
 from ...core.evidence.reconcile import COMPARED, NAMED, Merge, fallen_off, is_ours, merges
 from ...core.review.journal import Journal
@@ -66,5 +66,5 @@ def _unknown(store: Store, git: Git, standing: list[Merge], beads: Mapping[str, 
 
 def _is_told(store: Store, merge: Merge) -> bool:
     """Whether an event names it: then a person opened the bead again."""
-    named = store.latest_events((Kind.MERGED, Kind.FOUND_MERGED), limit=_MANY, bead=merge.bead)
+    named = store.latest_events(MERGES, limit=_MANY, bead=merge.bead)
     return any(event.data.get("merged_commit") == merge.tip.commit for event in named)

@@ -7,7 +7,7 @@ from ...core.beads.bead import CLOSED, BeadType, is_bead_id
 from ...core.errors import NobrakesError
 from ...core.graph.epic_waits import of_epics
 from ...core.graph.readiness import deadlocks
-from ...core.pulls.ways import of_epic, unit_of
+from ...core.pulls.delivery import of_epic, unit_of
 from .findings import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "C
         if store.bead(pull.bead).status in CLOSED:
             left = f"pull request {pull.name} is open, and its bead {pull.bead} is over: close it there ({pull.url})"
             yield Finding(_NAME, WARNING, left)
-    yield from features(store, config)
+    yield from _features(store, config)
     yield from _waits(store, config)
     if git is not None and pulls is not None:
         yield from _orphans(store, git, pulls)
 
 
-def features(store: "Store", config: "Config") -> Iterator[Finding]:
+def _features(store: "Store", config: "Config") -> Iterator[Finding]:
     """What the settings say of features that there are not, and names of branches that are another epic's."""
     named = config.review.features
     beads = {one.id: one for one in store.beads(ids=sorted(named))} if named else {}
@@ -109,7 +109,8 @@ def _orphans(store: "Store", git: "Git", pulls: "PullPorts") -> Iterator[Finding
         there = pulls.branches()
     except NobrakesError:
         return  # that it cannot be reached is said already
-    waiting, stood_on = {one.branch for one in store.pulls()}, {one.onto for one in store.pulls()}
+    opened = store.pulls()
+    waiting, stood_on = {one.branch for one in opened}, {one.onto for one in opened}
     ours = {commit: name.split("/")[1] for name, commit in git.kept().items() if _is_pushed(name)}
     beads = {one.id: one.status for one in store.beads(ids=sorted(set(ours.values())))} if ours else {}
     for branch, commit in sorted(there.items()):

@@ -1,11 +1,10 @@
 """Merges as the event log tells them: which commits brought a bead to main."""
 
 from ...core.beads.bead import Bead, Status
-from ...core.beads.events import Event, Kind
+from ...core.beads.events import MERGES, Event, Kind
 from ...core.beads.taking_back import Merged
 from ...ports import Store
 
-MERGES = (Kind.MERGED, Kind.FOUND_MERGED)
 MOST = 1000
 """Merges of one bead, and takings back, that are looked through."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...core.beads.bead import CLOSED, Dependency, DependencyType, Status
-from ...core.beads.events import Event, Kind
+from ...core.beads.events import MERGES, Event, Kind
 from ...core.errors import NotAllowed, NothingToUndo
 from ...paths import Paths
 from ...ports import Git, Store
@@ -115,7 +115,7 @@ def last_of(store: Store, bead: str) -> Last:
     if found.status is Status.DONE:
         closings = (Kind.MERGED, Kind.FOUND_MERGED, Kind.DONE_BY_HAND, Kind.REVERTED)
         ended = next(iter(store.latest_events(closings, None, 1, bead)), None)
-        if ended is not None and ended.kind in (Kind.MERGED, Kind.FOUND_MERGED):
+        if ended is not None and ended.kind in MERGES:
             return Last(ended.seq, ended.kind, ended.actor, ended.at, (bead,), found.merged_commit or "")
     for step in steps_back(store):
         if bead in step.beads:

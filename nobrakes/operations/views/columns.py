@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...core.beads.bead import CLOSED, Dependency, DependencyType, Role, Status
-from ...core.beads.events import Kind
+from ...core.beads.events import MERGES
 from ...core.columns import REQUESTED, column
 from ...core.graph.readiness import Why, explain, ready_beads
 from ...core.pulls.shown import RequestLine
@@ -127,7 +127,7 @@ class _Facts:
         self.workers: dict[str, Worker] = {worker.bead: worker for worker in workers(store)}
         self.escalations = {one.bead: one for one in reversed(store.escalations()) if one.bead is not None}
         self.reviewed = {attempt.bead for attempt in store.reviewing()}
-        merged = store.latest_events((Kind.MERGED, Kind.FOUND_MERGED), None, 200)
+        merged = store.latest_events(MERGES, None, 200)
         self.merged = {event.bead: event.at for event in reversed(merged)}
 
     def tile(self, name: str, node: "Node") -> Tile:

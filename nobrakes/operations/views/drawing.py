@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 from ...analysis.picture import Picture, picture
-from ...core.beads.bead import CLOSED, WORKING, Dependency, DependencyType, Status
+from ...core.beads.bead import CLOSED, WORKING, Dependency, DependencyType, Status, blocked_by
 from ...core.columns import COLUMNS
 from ...core.errors import NoSuchBead, UsageError
 from ...core.graph.links import Links, Node
@@ -81,7 +81,7 @@ def _near(store: Store, most: int) -> Picture:
         following: list[str] = []
         for one in front[:most]:
             touching[one] = store.dependencies(one)
-            following += _freed(one, touching[one])
+            following += blocked_by(one, touching[one])
         live = {node.id for node in store.around(following)[0] if node.status not in CLOSED} if following else ()
         front = [one for one in dict.fromkeys(following) if one in live and one not in order]
         order.update(dict.fromkeys(front))
@@ -93,10 +93,6 @@ def _near(store: Store, most: int) -> Picture:
     readiness = Readiness(Links(nodes, deciding), store.now())
     ready = frozenset(node.id for node in nodes if readiness.ready(node.id))
     return picture([node for node in nodes if node.id in chosen], sorted(edges), ready)
-
-
-def _freed(bead: str, touching: Sequence[Dependency]) -> list[str]:
-    return [one.bead for one in touching if one.needs == bead and one.type is DependencyType.BLOCKS]
 
 
 def _front(nodes: Sequence[Node], dependencies: Sequence[Dependency], ready: Collection[str], most: int) -> set[str]:

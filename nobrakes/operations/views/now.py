@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ...core.beads.bead import Role
 from ...core.beads.escalations import Escalation
-from ...core.beads.events import Event
+from ...core.beads.events import MERGES, Event
 from ...core.beads.events import Kind as Happened
 from ...core.board import Limits
 from ...core.forecast import Forecast, Merge, forecast
@@ -125,7 +125,7 @@ def _said(store: "Store", paths: Paths, found: tuple[Worker, ...]) -> tuple[AtWo
 
 def _merged(store: "Store") -> tuple[Merged, ...]:
     """The latest, newest first; a bead that was merged again stands there once."""
-    events = store.latest_events((Happened.MERGED, Happened.FOUND_MERGED), None, LATEST)
+    events = store.latest_events(MERGES, None, LATEST)
     titles = {bead.id: bead.title for bead in store.beads(ids=[e.bead for e in events if e.bead])} if events else {}
     found: dict[str, Merged] = {}
     for event in events:

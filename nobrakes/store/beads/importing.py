@@ -73,7 +73,7 @@ def bring_in(
     db: Database, staged: Staged, wanted: Sequence[Bead], edges: Sequence[Dependency], actor: str, now: float
 ) -> None:
     """Write what is staged, in the caller's transaction."""
-    if _version(db) != staged.version:
+    if db.data_version() != staged.version:
         staged = _stage(db, wanted, edges, now)
     for table, of in STAGED.items():
         db.run(f"INSERT OR {'IGNORE' if table == 'edges' else 'ABORT'} INTO {table} SELECT * FROM temp.{of}")
@@ -95,11 +95,6 @@ def bring_in(
         priority_levels.mark(db, staged.needed)
 
 
-def _version(db: Database) -> int:
-    """Another number when another connection has committed since."""
-    return int(db.one("PRAGMA data_version")[0])
-
-
 def clear(db: Database) -> None:
     """Let go of what was staged; nobody waits for it, so it is called after the write."""
     for staged in (*STAGED.values(), EVENTS):
@@ -107,7 +102,7 @@ def clear(db: Database) -> None:
 
 
 def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], now: float) -> Staged:
-    version = _version(db)
+    version = db.data_version()
     beside = is_beside(db, wanted, edges)
     known = {node.id: node for node in (_named(db, wanted, edges) if beside else all_nodes(db))}
     _refuse_wrong(wanted, edges, known)

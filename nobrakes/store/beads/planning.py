@@ -181,6 +181,12 @@ def stack(db: Database, bead: str, on: str | None) -> None:
         moves.stack(db, bead, on, db.now())
 
 
+def stacked(db: Database) -> list[tuple[str, str]]:
+    """The beads that stack, each with the one on whose request, by id order."""
+    found = db.all("SELECT id, stacks_on FROM beads WHERE stacks_on IS NOT NULL ORDER BY id")
+    return [(row[0], row[1]) for row in found]
+
+
 def cut_circles(db: Database, bead: str, to: Status) -> None:
     """Remove a dependency of each circle that the closed bead closes with that status: nobody in it could start.
 

@@ -15,8 +15,8 @@
 """
 
 import heapq
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
+from functools import partial
 
 from ...core.beads.bead import CLOSED
 from ...core.graph.priority_levels import levels
@@ -59,6 +59,7 @@ IS_DUE = f"(EXISTS (SELECT 1 FROM levels_due) OR EXISTS ({_MARKING}))"
 OF_DUE = ("levels_due", *_MARKED)
 """Whether some levels lag behind the graph, as a part of a question, and what that is read from."""
 _MARK = "INSERT OR IGNORE INTO levels_due (level, id) VALUES (?, ?)"
+_SET = "UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?"
 _FIRST_DUE = "SELECT level, id FROM levels_due ORDER BY level, id LIMIT ?"
 
 Entry = tuple[int, str]
@@ -178,34 +179,22 @@ def _has_no_end(db: Database) -> bool:
 def _compute_anew(db: Database) -> None:
     """Compute all levels from the whole graph, and write those that differ. Inside of a transaction, in that one."""
     with db.read():
-        version = _version(db)
+        version = db.data_version()
         known = {row[0]: (row[1], row[2]) for row in db.each("SELECT id, b_level, done_level FROM beads")}
         found = levels(all_links(db), usual(db)).items()
         wrong = [(one.start, one.done, bead) for bead, one in found if known.get(bead) != (one.start, one.done)]
     del known, found
     marks = [(level, bead) for level, _, bead in wrong]
+    size = MARKS // 2
     # first marked, so that none of them is forgotten where somebody else writes before all of them are right
-    steps: list[tuple[str, Sequence[tuple[Any, ...]]]] = [
-        (_MARK, marks),
-        ("UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?", wrong),
-    ]
-    for sql, values in steps:
-        for first in range(0, len(values), MARKS // 2):
-            with db.write(derived=True):
-                if _version(db) != version:
-                    db.run("DELETE FROM settings WHERE key = ?", (PARTS,))
-                    return
-                db.run_many(sql, values[first : first + MARKS // 2])
-    with db.write(derived=True):
-        if _version(db) == version:
-            nothing_due(db)
-        else:
-            db.run("DELETE FROM settings WHERE key = ?", (PARTS,))
-
-
-def _version(db: Database) -> int:
-    """Another number when another connection has committed since."""
-    return int(db.one("PRAGMA data_version")[0])
+    writes = [partial(db.run_many, _MARK, marks[at : at + size]) for at in range(0, len(marks), size)]
+    writes += [partial(db.run_many, _SET, wrong[at : at + size]) for at in range(0, len(wrong), size)]
+    for write in (*writes, partial(nothing_due, db)):
+        with db.write(derived=True):
+            if db.data_version() != version:
+                db.run("DELETE FROM settings WHERE key = ?", (PARTS,))
+                return
+            write()
 
 
 def _settle(db: Database, bead: str, expected: Usual) -> list[Entry]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...core.beads.bead import CLOSED, WORKING, Bead, Status
 from ...core.beads.escalations import STOPS_BEAD
-from ...core.beads.events import Event, Kind
+from ...core.beads.events import MERGES, Event, Kind
 from ...core.beads.lifecycle import MOVING, STAYS, TABLE, Facts, Move, advance
 from ...core.beads.outcomes import Outcome
 from ...core.errors import NotAllowed
@@ -25,7 +25,6 @@ from .landing import refuse_while_it_lands
 from .planning import bead as whole_bead
 from .planning import cut_circles
 
-_ASKED = ("escalations",)
 _STOPPING = tuple(sorted(type_.value for type_ in STOPS_BEAD))
 _SENT_ON = (Kind.RESOLVED, Kind.HANDED_IN)
 """A person decided what stopped the bead, or did it; suggestions are something else."""
@@ -150,7 +149,7 @@ def _closing(bead: Bead, kind: Kind, status: Status, data: Any, now: float) -> d
         }
         if kind is Kind.FOUND_MERGED:
             changes |= {"branch_kept": False}
-        if kind in (Kind.MERGED, Kind.FOUND_MERGED) and data.get("merged_commit"):
+        if kind in MERGES and data.get("merged_commit"):
             changes["merged_commit"] = data["merged_commit"]
         return changes
     if bead.status in CLOSED:
@@ -187,18 +186,18 @@ def settle_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:
 
 def has_stopping(db: Database, bead: str, but: int = 0) -> bool:
     """Whether an open escalation stops the bead, apart from number `but`."""
-    if not is_asked(db, bead):
+    if not may_be_asked(db, bead):
         return False
     marks = ", ".join("?" * len(_STOPPING))
     sql = f"SELECT 1 FROM escalations WHERE bead = ? AND resolved_at IS NULL AND id <> ? AND type IN ({marks})"
     return db.maybe(sql, (bead, but, *_STOPPING)) is not None
 
 
-def is_asked(db: Database, bead: str) -> bool:
+def may_be_asked(db: Database, bead: str) -> bool:
     """Whether an open escalation may be about the bead; True where that would have to be asked for it alone."""
     if not db.keeps_answers:
         return True
-    open_ = db.all("SELECT bead FROM escalations INDEXED BY escalations_open WHERE resolved_at IS NULL", of=_ASKED)
+    open_ = db.all("SELECT bead FROM escalations INDEXED BY escalations_open WHERE resolved_at IS NULL")
     return any(row[0] == bead for row in open_)
 
 

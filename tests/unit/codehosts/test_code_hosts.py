@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from nobrakes.codehosts.address import Address, named, of_remote
-from nobrakes.codehosts.calls import MOST, Calls, parsed
+from nobrakes.codehosts.calls import CALLS_A_MINUTE, Calls, parsed
 from nobrakes.codehosts.gh import Gh
 from nobrakes.codehosts.github import GitHub
 from nobrakes.codehosts.gitlab import GitLab
@@ -150,11 +150,11 @@ def test_a_limit_of_rate_is_waited_out_and_a_login_that_ended_is_said() -> None:
 
 def test_no_more_than_thirty_calls_go_out_in_a_minute() -> None:
     host, asked = gh(http(200, {}))
-    for _ in range(MOST):
+    for _ in range(CALLS_A_MINUTE):
         host.get("a")
     with pytest.raises(HostUnavailable, match="30 times in a minute") as paced:
         host.get("a")
-    assert len(asked.calls) == MOST and paced.value.paced
+    assert len(asked.calls) == CALLS_A_MINUTE and paced.value.paced
 
 
 def test_a_gh_that_is_missing_hangs_or_says_nothing_is_told() -> None:

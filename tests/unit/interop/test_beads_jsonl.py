@@ -75,7 +75,7 @@ def test_an_escalated_bead_comes_back_where_it_was():
     assert interop.parse(dumped([bead], [])).beads[0].status is Status.NEEDS_REVIEW
 
 
-def test_records_are_sorted_and_the_same_whatever_the_order():
+def test_what_a_bead_needs_is_sorted_whatever_the_order():
     beads = [Bead(i, i) for i in ("c", "a", "b")]
     edges = [Dependency("c", "a"), Dependency("c", "b"), Dependency("b", "a", DependencyType.RELATED)]
     text = dumped(beads, edges)

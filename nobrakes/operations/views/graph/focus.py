@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ....analysis.lanes import Placement, Size, components, place, shelves
-from ....core.beads.bead import BeadType, Dependency, DependencyType
+from ....core.beads.bead import BeadType, Dependency, DependencyType, blocked_by
 from ....core.graph.event_graph import chains_ahead, needs_of
 from ....core.graph.links import Links, Node
 from ....ports import Store
@@ -44,7 +44,7 @@ def drawn(store: Store) -> tuple[list[GraphNode], list[GraphEdge], float, float]
     """Boxes with their places, edges, and the size of it all."""
     front, chain = chosen(store)
     touching = {bead: store.dependencies(bead) for bead in front}
-    freed = {bead: _freed(bead, found) for bead, found in touching.items()}
+    freed = {bead: blocked_by(bead, found) for bead, found in touching.items()}
     nodes, dependencies = store.around([*front, *(one for row in freed.values() for one in row)])
     known = {node.id: node for node in nodes}
     shown = dict.fromkeys(bead for bead in front if bead in known)
@@ -61,10 +61,6 @@ def drawn(store: Store) -> tuple[list[GraphNode], list[GraphEdge], float, float]
     critical = set(chain)
     found = [_node(known[bead], places[bead], standing, bead in critical) for bead in shown]
     return found, edges, width, height
-
-
-def _freed(bead: str, touching: Sequence[Dependency]) -> list[str]:
-    return [one.bead for one in touching if one.needs == bead and one.type is DependencyType.BLOCKS]
 
 
 def _edges(shown: dict[str, None], dependencies: Sequence[Dependency], chain: Sequence[str]) -> list[GraphEdge]:

@@ -101,8 +101,8 @@ def test_only_what_was_touched_is_read(tmp_path: Path, monkeypatch: pytest.Monke
     world.time += 1
     world.store.change("b7", {"title": "new"}, "me")
     read: list[Iterable[str] | None] = []
-    beads = world.store.alike
-    monkeypatch.setattr(world.store, "alike", lambda ids=None: read.append(ids) or beads(ids))
+    real = world.store.alike
+    monkeypatch.setattr(world.store, "alike", lambda ids=None: read.append(ids) or real(ids))
     text = world.write()
     assert read == [["b7"]] and b'{"id":"b7","title":"new",' in text
 
@@ -124,8 +124,8 @@ def test_beads_that_are_alike_are_written_each_as_itself(tmp_path: Path) -> None
 
 def test_more_kinds_than_are_remembered_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(tmp_path, 4)
-    for place in (alike, interop):
-        monkeypatch.setattr(place, "AT_ONCE" if place is alike else "MANY", 2)
+    monkeypatch.setattr(alike, "AT_ONCE", 2)
+    monkeypatch.setattr(interop, "MANY", 2)
     for number in range(9):
         world.store.change(f"b{number}", {"priority": number % 5, "estimate": number % 3 + 1}, "me")
     assert world.write() == world.whole()

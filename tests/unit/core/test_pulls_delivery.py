@@ -3,7 +3,7 @@
 import pytest
 
 from nobrakes.core.beads.bead import Bead, BeadType
-from nobrakes.core.pulls.ways import Rules, Said, unit_of, way
+from nobrakes.core.pulls.delivery import Rules, Said, delivery, unit_of
 
 SHOP = Bead("shop", "The shop", BeadType.EPIC)
 CART = Bead("cart", "The cart", BeadType.EPIC, epic="shop")
@@ -13,15 +13,15 @@ ABOVE = {"shop": [], "cart": ["shop"], "step": ["cart", "shop"], "alone": []}
 
 
 def lands(bead: Bead, rules: Rules, is_begun: bool = False) -> str:
-    return way(bead, ABOVE[bead.id], rules, is_begun).epic
+    return delivery(bead, ABOVE[bead.id], rules, is_begun).epic
 
 
 def test_what_no_feature_says_is_as_in_the_whole_repository() -> None:
     assert [lands(one, Rules(True, "bead")) for one in (SHOP, STEP, ALONE)] == ["", "", ""]
     assert [lands(one, Rules(True, "epic")) for one in (SHOP, STEP, ALONE)] == ["", "cart", ""]
     assert lands(STEP, Rules(False, "epic")) == "", "nothing of it holds where work lands in another way"
-    assert way(STEP, ABOVE["step"], Rules(True, "bead")).branch == "task/bead-step"
-    assert way(SHOP, (), Rules(True, "bead")).branch == "feature/shop"
+    assert delivery(STEP, ABOVE["step"], Rules(True, "bead")).branch == "task/bead-step"
+    assert delivery(SHOP, (), Rules(True, "bead")).branch == "feature/shop"
 
 
 @pytest.mark.parametrize("whole", ["bead", "epic"])
@@ -42,10 +42,10 @@ def test_what_has_begun_on_an_epics_branch_ends_there() -> None:
 
 def test_the_branch_is_that_of_the_epics_own_request() -> None:
     rules = Rules(True, "epic", features={"shop": Said(branch="feature/checkout"), "step": Said(branch="x")})
-    named = {one.id: way(one, ABOVE[one.id], rules).branch for one in (SHOP, CART, STEP)}
+    named = {one.id: delivery(one, ABOVE[one.id], rules).branch for one in (SHOP, CART, STEP)}
     assert named == {"shop": "feature/checkout", "cart": "feature/cart", "step": "task/bead-step"}
 
 
 def test_whether_it_is_pushed_without_a_word_is_said_by_the_nearest() -> None:
     rules = Rules(True, "bead", False, {"shop": Said(push=True), "cart": Said(unit="epic")})
-    assert [way(one, ABOVE[one.id], rules).push for one in (SHOP, CART, STEP, ALONE)] == [True, True, True, False]
+    assert [delivery(one, ABOVE[one.id], rules).push for one in (SHOP, CART, STEP, ALONE)] == [True, True, True, False]

@@ -32,7 +32,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Delivery:
     """How one bead's work gets to people.
 
     `epic`: on whose branch it lands, empty: on main; `branch`: that of its request at the code host; `push`: whether it
@@ -44,7 +44,7 @@ class Way:
     push: bool = True
 
 
-def way(bead: Bead, above: Sequence[str], rules: Rules, is_begun: bool = False) -> Way:
+def delivery(bead: Bead, above: Sequence[str], rules: Rules, is_begun: bool = False) -> Delivery:
     """How the bead's work goes; `above` are the epics that it lies in, the nearest first."""
     is_epic = bead.type is BeadType.EPIC
     around = (bead.id, *above) if is_epic else tuple(above)
@@ -53,7 +53,7 @@ def way(bead: Bead, above: Sequence[str], rules: Rules, is_begun: bool = False) 
     own = rules.features.get(bead.id) if is_epic else None
     together = rules.by_request and (unit_of(around, rules) == "epic" or is_begun)
     epic = bead.epic or "" if together and not is_epic else ""
-    return Way(epic, (own and own.branch) or request_branch(bead), push)
+    return Delivery(epic, (own and own.branch) or request_branch(bead), push)
 
 
 def unit_of(around: Sequence[str], rules: Rules) -> str:

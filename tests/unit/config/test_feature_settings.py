@@ -1,5 +1,7 @@
 """[review.features.EPIC]: what a feature may say of its requests, and what is refused with a reason."""
 
+from dataclasses import asdict
+
 import pytest
 
 from nobrakes.config.settings import Config, _made, parse
@@ -15,8 +17,6 @@ def refused(text: str, head: str = HEAD) -> str:
 
 
 def test_a_feature_says_what_differs_and_is_remembered_as_it_was_judged() -> None:
-    from dataclasses import asdict
-
     config = parse(HEAD + '[review.features.shop]\nunit = "bead"\n[review.features."a.b"]\nbranch = "f/ch-1"\n', "x")
     assert config.review.features["shop"].unit == "bead" and config.review.features["a.b"].branch == "f/ch-1"
     assert _made(Config, asdict(config)) == config
