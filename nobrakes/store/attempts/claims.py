@@ -107,7 +107,9 @@ def open_attempt(
             now,
             state,
         )
-        return attempt(db, attempt_id)
+        row = _row(db, bead_id, attempt_id)
+        assert row is not None, "it was written just now"
+        return rows.attempt(row)
 
 
 def _reviewer_name(in_use: frozenset[str]) -> str:
@@ -197,8 +199,7 @@ def close_attempt(
 
 def _still_open(db: Database, attempt_: Attempt, bead: Bead) -> Attempt:
     row = _row(db, attempt_.bead, attempt_.id)
-    is_open = row is not None and row["outcome"] is None
-    if row is None or not is_open or row["fence"] != attempt_.fence or bead.fence != attempt_.fence:
+    if row is None or row["outcome"] is not None or not row["fence"] == bead.fence == attempt_.fence:
         raise Stale(f"attempt {attempt_.number} of bead {attempt_.bead} has ended already")
     return rows.attempt(row)
 

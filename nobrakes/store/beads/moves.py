@@ -50,13 +50,12 @@ _ASIDE = frozenset((Status.DRAFT, Status.LANDED, *CLOSED))
 _OTHERS_HANG_ON = frozenset(("held", "asleep", "type", "estimate"))
 """What of a bead others hang on, beside whether it is a draft or closed."""
 
-_NEEDS_IT = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks')"
-_OF_DEPENDENTS = f"{_NEEDS_IT} AND stacks_on IS NOT :id"
+_OF_DEPENDENTS = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks') AND stacks_on IS NOT :id"
 """Whom its state counts for: those that stack on it are on their way already."""
 _BEGIN_ON = "SELECT id FROM beads WHERE stacks_on = ? AND status IN ('needs_tests', 'needs_doer')"
 """Who would begin on top of its request, and waits when it is given up."""
 _NEEDS = "SELECT 1 FROM edges WHERE bead = ? AND needs = ? AND type = 'blocks'"
-_ON_MAIN = f"UPDATE beads SET stacks_on = NULL WHERE {_NEEDS_IT} AND stacks_on = :id"
+_ON_MAIN = "UPDATE beads SET stacks_on = NULL WHERE stacks_on = :id"
 """What those were stacked on is done, and where main is."""
 _HAS_DEPENDENTS = "SELECT 1 FROM edges WHERE needs = ? AND type = 'blocks' LIMIT 1"
 _INSIDE = f"{_OF_DEPENDENTS} AND epic = :epic"
@@ -114,9 +113,10 @@ def move(db: Database, bead: str, changes: Mapping[str, Any], now: float, known:
     status = values.get("status", before["status"])
     begins = before["status"] in (Status.DRAFT, *CLOSED) and status not in (Status.DRAFT, *CLOSED)
     since = now if wakes or released or begins else before["ready_since"]
-    values["ready_since"] = since
-    values["rank"] = rank(values.get("priority", before["priority"]), since, now)
-    values["rises_at"] = rises_at(since, now)
+    if since != before["ready_since"] or "priority" in values:
+        values["ready_since"] = since
+        values["rank"] = rank(values.get("priority", before["priority"]), since, now)
+        values["rises_at"] = rises_at(since, now)
     values["updated_at"] = now
     sets = ", ".join(f'"{name}" = :{name}' for name in values)
     db.run(f"UPDATE beads SET {sets} WHERE id = :id", {**values, "id": bead}, (f"beads {bead}",))
