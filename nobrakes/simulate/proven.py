@@ -44,6 +44,7 @@ def main_and_its_evidence_agree(scene: Scene) -> list[str]:
     asked = scene.store.escalations(open_only=False)
     told = {one.evidence.get("commit") for one in asked}
     # one open escalation speaks for all merges after which nobody could tell
+    theirs = _not_ours(scene)
     unsure = any(one.type is EscalationType.BROKEN_CHECKS and one.bead is None for one in asked)
     return [
         f"{one.bead} {one.commit[:12]}: {one.text}"
@@ -52,8 +53,19 @@ def main_and_its_evidence_agree(scene: Scene) -> list[str]:
         and one.bead not in scene.git.taken
         and one.commit not in torn
         and not _is_merged_late(scene, one.bead)
+        and one.commit not in theirs
         and not (unsure and one.text.startswith("the validation of main after the merge"))
     ]
+
+
+def _not_ours(scene: Scene) -> set[str]:
+    """The merges of requests to whose branch somebody else had pushed: that they are not what was proven, or what a
+    person approved here, is true of them.
+    """
+    if scene.requested is None:
+        return set()
+    merged = (one for one in scene.requested.host.requests if one.merged_as)
+    return {one.merged_as for one in merged if not by_epics.is_ours(scene, one.head)}
 
 
 def _is_merged_late(scene: Scene, bead: str | None) -> bool:

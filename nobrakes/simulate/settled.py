@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ..core.beads.bead import CLOSED, Bead, BeadType, Status
+from ..core.beads.bead import CLOSED, Bead, BeadType, Role, Status
 from ..core.beads.escalations import STOPS_BEAD
 from ..core.beads.events import Kind
 from ..core.beads.outcomes import Outcome
@@ -15,11 +15,19 @@ from .scene import Scene
 
 
 def nothing_runs(scene: Scene) -> list[str]:
-    """No process lives, no run is known, no attempt is open."""
+    """No process lives, no run is known, no attempt is open, but for reviews on a request that waits for a person."""
     wrong = [f"{child.run} lives" for child in scene.processes.living()]
     wrong += [f"run {run.id} is known" for run in scene.store.runs()]
     wrong += [f"turn {talk.turn.id} of session {talk.session.id} is open" for talk in scene.board.talks]
-    return wrong + [f"attempt {a.id} of {a.bead} is open" for a in scene.board.attempts]
+    waiting = at_the_host.on_what_waits(scene)
+    going = [a for a in scene.board.attempts if a.role is not Role.REVIEWER or a.bead not in waiting]
+    return wrong + [f"attempt {a.id} of {a.bead} is open" for a in going]
+
+
+def only_people_go_on(scene: Scene) -> bool:
+    """Whether every open attempt is a review on a request that waits for a person: it is looked at for ever."""
+    going = {attempt.bead for attempt in scene.board.attempts}
+    return bool(going) and going <= at_the_host.on_what_waits(scene) and not what_people_should_know_was_sent(scene)
 
 
 def what_was_said_came_to_its_session(scene: Scene) -> list[str]:
@@ -31,11 +39,13 @@ def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
     """Done, cancelled, with a person, or behind something that is not done."""
     wrong = []
     scene.observed.now = scene.clock.now()
-    asked = {e.bead for e in scene.store.escalations() if e.type in STOPS_BEAD}
+    asked, below = {e.bead for e in scene.store.escalations() if e.type in STOPS_BEAD}, at_the_host.on_what_waits(scene)
     for bead in scene.beads:
         if bead.status in CLOSED or bead.status is Status.DRAFT:
             continue
         if bead.status is Status.ESCALATED and bead.id in asked:
+            continue
+        if bead.status is Status.REVIEWING and bead.id in below:
             continue
         if bead.status is Status.LANDED and not _is_complete(scene, bead):
             continue
@@ -110,6 +120,8 @@ def late_words_are_refused(scene: Scene) -> list[str]:
     wrong = []
     for bead in scene.beads:
         for attempt in scene.store.attempts(bead.id)[-1:]:
+            if attempt.ended_at is None:
+                continue  # nothing_runs
             try:
                 scene.store.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED)
             except Stale:

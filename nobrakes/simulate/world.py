@@ -13,6 +13,7 @@ from typing import cast
 from ..config.settings import Config
 from ..core.checks.contract import Contract, digest
 from ..core.errors import NobrakesError
+from ..core.idle import is_idle
 from ..daemon.loop import Daemon
 from ..daemon.ports import Ports
 from ..operations.shapers.words import Words
@@ -48,6 +49,8 @@ ROOT = "/simulated/.nobrakes"
 ENVIRONMENT = {"PATH": "/bin"}
 TURNS = 1500
 """So many turns without a rest are a loop that never rests."""
+LOOKS = 100
+"""So many looks at what only people can go on with, one after the other, are enough."""
 WHOLE_BOARD = 200
 """A board of more beads is not looked at whole in each step, so that the cost of a step stays what it was."""
 BOOTS = 1000
@@ -108,6 +111,7 @@ class World:
         self.pace = 1 + beads // WHOLE_BOARD
         self.rest = max(2000, 20 * beads)  # so many calm steps it may take until all is settled
         self.wake_at: float | None = None
+        self.is_idle = False  # nothing is left to do without a person, as it was seen last
         self.questions: Questions | None = None
         self.features: Features | None = None
         self.at_the_host: AtTheHost | None = None
@@ -236,6 +240,7 @@ class World:
                 raise self._broken([f"the daemon died of {type(error).__name__}: {error}"]) from error
             self.wake_at = None if turn.wake_at is None else turn.wake_at - self.clock.apart
             if not turn.changed:
+                self.is_idle = is_idle(turn.board)
                 return
         raise self._broken([f"the loop did not rest in {TURNS} turns"])
 
@@ -323,10 +328,15 @@ class World:
         self.people.tidy()
         self._turns()
         self._keep_promises(invariants.PROMISES)
+        looked = 0
         for _ in range(self.rest):
             self.config = self.scene.config = at_ease(self.config, self.store)
             helped = self._help()
             if not self.step() and not helped:
+                break
+            rests = self.is_idle and not helped and settled.only_people_go_on(self.scene)
+            looked = looked + 1 if rests else 0
+            if looked == LOOKS:
                 break
         else:
             raise self._broken(["it never settles"])

@@ -94,8 +94,8 @@ BUGS = (
     Bug(
         "a merged request brought all that has landed",
         "daemon/review/whole_epics.py",
-        "if one.bead.id in named or git.contains(one.commit, journal.candidate):",
-        "if True:",
+        "return git.has(landing) and git.contains(landing, commit)",
+        "return True",
         seed=25,
         options=EPICS,
     ),
@@ -652,8 +652,8 @@ BUGS = (
     Bug(
         "an attempt can be ended twice",
         "store/attempts/claims.py",
-        'is_open = row is not None and row["outcome"] is None',
-        "is_open = row is not None",
+        'if row is None or row["outcome"] is not None or not row["fence"]',
+        'if row is None or not row["fence"]',
     ),
     Bug(
         "tests that nobody counted are a pass",

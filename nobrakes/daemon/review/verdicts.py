@@ -102,12 +102,10 @@ class Verdicts:
         merged = journal.merged_as or journal.candidate
         if not whole_epics.is_a_landing(ports, context.bead, merged):
             self.evidence.merged(context.attempt, context.bead, journal)
-        is_epic = whole_epics.is_whole_epic(context.bead)
         kind = Kind.LANDED if ports.epic else Kind.MERGED
         with ports.store.together():
-            if is_epic:
-                kind = whole_epics.may_end(ports, context.bead, journal)
-                whole_epics.end(ports, context.bead, journal, merged)
+            if whole_epics.is_whole_epic(context.bead):
+                kind = whole_epics.end(ports, context.bead, journal, merged)
             ports.store.close_attempt(
                 context.attempt,
                 kind,

@@ -8,7 +8,6 @@
    epic.
 """
 
-import contextlib
 import itertools
 from collections.abc import Sequence
 
@@ -17,7 +16,6 @@ from ...core.beads.bead import CLOSED, Bead, BeadType, DependencyType, Status
 from ...core.beads.events import Event, Kind
 from ...core.beads.lifecycle import live
 from ...core.beads.outcomes import Outcome
-from ...core.errors import GitFailed
 from ...core.evidence.verify import NONE
 from ...core.review.journal import Journal
 from ...core.review.machine import Fact
@@ -134,29 +132,18 @@ def _goes_on_from(git: Git, journal: Journal) -> bool:
     return journal.candidate not in ("", journal.head) and git.contains(journal.head, journal.candidate)
 
 
-def may_end(ports: Ports, bead: Bead, journal: Journal) -> Kind:
-    """How the review of a merged request ends: the epic is done, or goes on with what the request had not."""
-    left = _left(ports, bead, journal)
-    return Kind.LANDED if left else Kind.MERGED
-
-
-def _left(ports: Ports, bead: Bead, journal: Journal) -> list[str]:
-    done = {one.bead.id for one in _merged(ports, bead, journal)}
-    return [one.id for one in _children(ports.store, bead) if one.status not in CLOSED and one.id not in done]
-
-
 def _merged(ports: Ports, bead: Bead, journal: Journal) -> list[epics.Landed]:
     """The beads whose landing the request had."""
     git, landed = ports.git, epics.landings(ports, bead.id)
     named: set[str] = set()
     if ports.config().review.diverged == "rebase":  # its commits are other ones then, with the same trailers
         named = {of for made in git.line(journal.candidate, journal.base) if (of := made.trailer("Bead"))}
-    found = []
-    for one in landed:
-        with contextlib.suppress(GitFailed):  # it is gone from git, and nobody can tell
-            if one.bead.id in named or git.contains(one.commit, journal.candidate):
-                found.append(one)
-    return found
+    return [one for one in landed if one.bead.id in named or _holds(git, journal.candidate, one.commit)]
+
+
+def _holds(git: Git, commit: str, landing: str) -> bool:
+    """Whether the commit contains the landing; what is gone from git nobody can tell of."""
+    return git.has(landing) and git.contains(landing, commit)
 
 
 def is_a_landing(ports: Ports, bead: Bead, merged: str) -> bool:
@@ -175,8 +162,11 @@ def let_go(ports: Ports, bead: Bead, journal: Journal) -> None:
         git.pin(name, None)
 
 
-def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> None:
-    """What the merged request had is done, and with it the feature that the epic is. The caller has a transaction."""
+def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> Kind:
+    """What the merged request had is done, and with it the feature that the epic is. The caller has a transaction.
+
+    How the epic's review ends: merged, or landed where the epic goes on with what the request had not.
+    """
     for one in _merged(ports, bead, journal):
         is_there = ports.git.contains(one.commit, merged)
         data = {
@@ -187,8 +177,10 @@ def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> None:
             "whole": merged,
         }
         ports.store.record(Event(Kind.FOUND_MERGED, one.bead.id, data=data))
-    if not _left(ports, bead, journal):
-        complete(ports.store, bead.id)
+    if any(one.status not in CLOSED for one in _children(ports.store, bead)):
+        return Kind.LANDED
+    complete(ports.store, bead.id)
+    return Kind.MERGED
 
 
 def adds_nothing(ports: Ports, candidate: Sequence[Candidate], base: str) -> bool:
