@@ -1,4 +1,4 @@
-"""How long changes wait until they land, on a virtual clock, with one validator and with several.
+"""How long changes wait until they land, on a virtual clock, with one validator and with several, and what that costs.
 
 Every change of a queue (merge_queue.py) waits from the beginning, and a run takes 1. What is validated, published and
 blamed is the shipped decider's word, and how many changes stand on one another is what `core.review.train` lets on.
@@ -18,13 +18,13 @@ from nobrakes.core.review.train import Rules, at_once
 Tree = tuple[int, ...]
 
 
-def landed(queue: Queue, validators: int, every: bool) -> list[float]:
-    """When each change landed."""
+def landed(queue: Queue, validators: int, every: bool) -> tuple[list[float], int]:
+    """When each change landed, and how many runs there were."""
     rules = Rules(validators=validators, every_commit_green=every)
     waiting, main, times = list(range(queue.size)), list[int](), list[float]()
     known: dict[Tree, Verdict] = {(): Verdict.GREEN}
     running: list[tuple[float, Tree]] = []
-    now, pace = 0.0, Pace()
+    now, pace, runs = 0.0, Pace(), 0
     while waiting:
         train = waiting[: at_once(rules, pace)]
         trees = [tuple(main + train[:place]) for place in range(len(train) + 1)]
@@ -34,7 +34,7 @@ def landed(queue: Queue, validators: int, every: bool) -> list[float]:
         move = decide(verdicts, validators - len(running), every, 0 if every else pace.together)
         for number in move.validate:
             running.append((now + 1, trees[number]))
-            pace = pace.ran()
+            pace, runs = pace.ran(), runs + 1
         if move.blame:
             waiting.remove(train[move.blame - 1])
             pace = pace.blamed()
@@ -49,9 +49,9 @@ def landed(queue: Queue, validators: int, every: bool) -> list[float]:
             while running and running[0][0] == now:
                 tree = heapq.heappop(running)[1]
                 known[tree] = Verdict.GREEN if queue.is_good(tree) else red(1)
-    return times
+    return times, runs
 
 
 def mean(queues: Sequence[Queue], validators: int, every: bool) -> list[float]:
     """The mean time of each queue's changes until they landed."""
-    return [statistics.mean(landed(queue, validators, every)) for queue in queues]
+    return [statistics.mean(landed(queue, validators, every)[0]) for queue in queues]

@@ -59,9 +59,8 @@ class Checks:
     """Runs validations, and counts them."""
 
     queue: Queue
-    tries: int = 1  # what is red is run again until it was red so often
     runs: int = 0
-    again: int = 0
+    again: int = 0  # what was red and ran again
     chance: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,13 +69,8 @@ class Checks:
     def pass_(self, tree: Sequence[int]) -> bool:
         """Whether one run of the checks on main with these changes is green."""
         self.runs += 1
-        is_good = self.queue.is_good(tree)
-        for tried in range(1, self.tries + 1):
-            flaky = self.queue.flakes and self.chance.random() < self.queue.flakes
-            if is_good and not flaky:
-                return True
-            self.again += tried < self.tries
-        return False
+        flaky = self.queue.flakes and self.chance.random() < self.queue.flakes
+        return self.queue.is_good(tree) and not flaky
 
 
 @dataclass
@@ -140,23 +134,24 @@ VALIDATORS = 2
 
 
 def installed(queue: Queue) -> Ends:
-    """nobrakes as installed: each candidate, two side by side; `decide` says which."""
-    checks, main = Checks(queue, tries=3), Main(queue)
+    """nobrakes as installed: each candidate, two side by side; `decide` says which, and which red one is repeated."""
+    checks, main = Checks(queue), Main(queue)
     waiting, train = deque(range(queue.size)), list[int]()
     known: dict[tuple[int, ...], Verdict] = {(): Verdict.GREEN}
-
-    def run(tree: tuple[int, ...]) -> Verdict:
-        if known.get(tree, Verdict.UNKNOWN) is Verdict.UNKNOWN:
-            known[tree] = Verdict.GREEN if checks.pass_(tree) else Verdict.RED
-        return known[tree]
-
+    reds: Counter[tuple[int, ...]] = Counter()
     while waiting or train:
         while waiting and len(train) < VALIDATORS:
             train.append(waiting.popleft())
         trees = [tuple(main.landed + train[:i]) for i in range(len(train) + 1)]
-        move = decide([known.get(tree, Verdict.UNKNOWN) for tree in trees], VALIDATORS, every=True)
+        verdicts = [known.get(tree, Verdict.UNKNOWN) for tree in trees]
+        move = decide(verdicts, VALIDATORS, every=True, suspect=range(len(trees)))
         for number in move.validate:
-            run(trees[number])
+            tree = trees[number]
+            is_again = reds[tree] > 0
+            green = checks.pass_(tree)
+            checks.runs, checks.again = checks.runs - is_again, checks.again + is_again
+            reds[tree] += not green
+            known[tree] = Verdict.GREEN if green else red(reds[tree])
         if move.blame:
             main.refused.append(train.pop(move.blame - 1))
         if move.publish:
@@ -222,12 +217,12 @@ POLICIES: dict[str, Callable[[Queue], Ends]] = {
 }
 
 
-def drawn(share: float, pairs: float, flakes: float, seed: int) -> Queue:
+def drawn(share: float, pairs: float, flakes: float, seed: int, size: int = CHANGES) -> Queue:
     """A queue at random. `pairs`: the chance that two changes that stand close break each other."""
     chance = random.Random(seed)
-    bad = frozenset(i for i in range(CHANGES) if chance.random() < share)
-    near = [(i, j) for i in range(CHANGES) for j in range(i + 1, min(CHANGES, i + BORS_BATCH))]
-    return Queue(bad, tuple(p for p in near if chance.random() < pairs), flakes, seed)
+    bad = frozenset(i for i in range(size) if chance.random() < share)
+    near = [(i, j) for i in range(size) for j in range(i + 1, min(size, i + BORS_BATCH))]
+    return Queue(bad, tuple(p for p in near if chance.random() < pairs), flakes, seed, size)
 
 
 SCENES: dict[str, tuple[float, float, float]] = {

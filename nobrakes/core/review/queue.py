@@ -4,15 +4,15 @@ Prefix i is main with the first i waiting changes on it; prefix 0 is main itself
 
 1. Only a prefix that was validated green is published, so nothing here needs "good plus good is good".
 2. A change is blamed when the prefix that ends with it is red and the one before it is green. The search for it is
-   binary: it needs a green beginning and a red end, and nothing about what lies between. One probe at a time: more of
-   them cost more runs than they save time.
+   binary: it needs a green beginning and a red end, and nothing about what lies between. Where validators idle two
+   probes at once part it in three; more of them cost more runs than they save time.
 3. Main is known to be green before anybody is blamed.
 4. How many changes go together doubles when all of them were good and halves with each blame; there are never more than
    are likely enough to be good together, as the last ones were. Whoever has cost more runs than were won (`Pace.debt`)
    goes one by one until that is paid back, so a queue of N changes costs at most N + 2 MOST + log2(MOST) + 1 runs,
    whatever they are (and CONFIRMING more for each blame that may be a flake).
-5. Validators that idle take the next batch, on top of the one that is tried: as many as its chance to be red allows
-   (`Pace.deep`), since what stands on a red one was run for nothing.
+5. Validators that idle take the next batch, on top of the one that is tried (`Pace.deep`): two of them or three, since
+   what stands on a red one was run for nothing. So many validators cost no more runs than bors takes with one.
 6. With `every` each prefix of one more change is validated by itself: no commit gets into main's history that did not
    pass. Prefixes are then validated side by side, each on top of those before it that are not proven yet.
 """
@@ -31,9 +31,6 @@ PACE = "queue_pace"
 MOST = 16
 """So many changes go together at most."""
 
-FIRST = 8
-"""So many go together as long as nothing is known."""
-
 WINDOW_OF_SHARE = 20
 """The last so many changes tell the share of bad ones."""
 
@@ -42,10 +39,10 @@ CONFIRMING = TIMES - 1
 
 LIKELY = 0.4
 """The chance to be green that a batch has at least: the searches for who broke the others pay for themselves."""
-WASTE = 0.5
-"""So many runs of what stands on a batch may be for nothing, for each batch that is tried."""
-SURPRISE = 0.02
-"""The chance that a batch is red though none of the last changes was bad."""
+DEEP = 3
+"""So many batches are tried at once, each on the one before it, as long as none of the last changes was bad."""
+PROBED = 3
+"""So many changes or more of a red batch are searched by two probes at once."""
 
 _RED = (Verdict.RED, Verdict.CONFIRMED)
 
@@ -63,7 +60,7 @@ class Move:
 class Pace:
     """How many changes go together, learnt from what came of the last ones. Kept with the queue."""
 
-    size: int = FIRST
+    size: int = MOST
     debt: int = 0  # validations that were run, less changes that were landed or blamed
     ends: str = ""  # of the last changes: "+" landed, "-" blamed
 
@@ -76,10 +73,9 @@ class Pace:
 
     def deep(self, validators: int) -> int:
         """So many batches may be tried at once, each on top of the one before it."""
-        if self.debt > 2 * MOST:
+        if self.debt > 2 * MOST or self.bad_share > 0.5:
             return 1
-        is_red = 1 - (1 - self.bad_share) ** self.together
-        return min(validators, 1 + int(WASTE / (is_red + SURPRISE)))
+        return min(validators, DEEP - (self.bad_share > 0))
 
     @property
     def bad_share(self) -> float:
@@ -140,9 +136,16 @@ def _together(verdicts: Sequence[Verdict], free: int, size: int, suspect: Collec
         return Move(validate=_unknown(verdicts, wanted, free), publish=low)
     if high > low + 1:
         is_probed = Verdict.RUNNING in verdicts[low + 1 : high]
-        probes = [] if is_probed else [(low + high) // 2]
-        return Move(validate=_unknown(verdicts, probes, free), publish=low)
+        return Move(validate=() if is_probed else _unknown(verdicts, _probes(low, high, free), free), publish=low)
     return _culprit(verdicts, low, high, free, suspect)
+
+
+def _probes(low: int, high: int, free: int) -> tuple[int, ...]:
+    """The prefixes that halve what lies between a green and a red one, or part it in three."""
+    between = high - low
+    if free < 2 or between < PROBED:
+        return ((low + high) // 2,)
+    return low + round(between / 3), low + round(2 * between / 3)
 
 
 def _each(verdicts: Sequence[Verdict], free: int, suspect: Collection[int]) -> Move:

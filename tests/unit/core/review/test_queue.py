@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nobrakes.core.checks.verdict import Verdict
-from nobrakes.core.review.queue import CONFIRMING, FIRST, MOST, Move, Pace, decide, red
+from nobrakes.core.review.queue import CONFIRMING, DEEP, MOST, Move, Pace, decide, red
 
 WORDS = {"?": Verdict.UNKNOWN, ".": Verdict.RUNNING, "+": Verdict.GREEN, "-": Verdict.RED, "!": Verdict.CONFIRMED}
 
@@ -46,9 +46,11 @@ def test_main_itself_is_looked_at_before_the_first_change_is_blamed() -> None:
     assert batch("+-") == each("+-") == Move(blame=1)
 
 
-def test_one_probe_at_a_time_looks_for_who_broke_a_batch() -> None:
-    assert batch("+???????-", free=3) == Move(validate=(4,))
-    assert batch("+???.???-", free=3) == Move()
+def test_two_probes_at_once_look_for_who_broke_a_batch_where_validators_idle() -> None:
+    assert batch("+???????-", free=1) == Move(validate=(4,))
+    assert batch("+???????-", free=3) == Move(validate=(3, 5))
+    assert batch("+??-", free=3) == Move(validate=(1, 2)) and batch("+?-", free=3) == Move(validate=(1,))
+    assert batch("+???.???-", free=3) == Move(), "what runs tells more first"
 
 
 def test_idle_validators_take_the_next_batch_on_top_of_the_one_that_is_tried() -> None:
@@ -56,12 +58,12 @@ def test_idle_validators_take_the_next_batch_on_top_of_the_one_that_is_tried() -
     assert batch("+???.????", free=2, size=4) == Move(validate=(8,))
     assert batch("+???.??", free=2, size=4) == Move(), "it gathers"
     assert batch("+???+??", free=2, size=4) == Move(validate=(6,), publish=4), "nothing else is tried"
-    assert batch("+???-????", free=2, size=4) == Move(validate=(2,)), "what stands on a red one waits"
+    assert batch("+???-????", free=2, size=4) == Move(validate=(1, 3)), "what stands on a red one waits"
 
 
 def test_few_batches_stand_on_one_another_where_many_changes_are_bad() -> None:
-    assert Pace(size=4).deep(8) == 8 and Pace(size=4).deep(1) == 1
-    assert Pace(size=4, ends="-").deep(8) == 3 and Pace(size=16, ends="-" * 20).deep(8) == 1
+    assert Pace(size=4).deep(8) == DEEP and Pace(size=4).deep(1) == 1
+    assert Pace(size=4, ends="-").deep(8) == DEEP - 1 and Pace(size=16, ends="-" * 11).deep(8) == 1
     assert Pace(size=4, debt=2 * MOST + 1).deep(8) == 1
 
 
@@ -141,11 +143,11 @@ def test_any_queue_comes_to_its_end_within_its_bound(seed: int, validators: int,
 
 
 def test_the_pace_doubles_with_good_changes_and_halves_with_bad_ones() -> None:
-    pace = Pace()
-    assert pace.together == FIRST
-    assert pace.landed(FIRST).together == 2 * FIRST
-    assert pace.landed(2).together == FIRST
-    assert pace.blamed().together == FIRST // 2
+    assert Pace().together == MOST, "as long as nothing is known"
+    pace = Pace(size=8)
+    assert pace.landed(8).together == 16
+    assert pace.landed(2).together == 8
+    assert pace.blamed().landed(40).together == 8
     assert Pace(size=MOST).landed(MOST).together == MOST
     assert Pace(size=1).blamed().together == 1
 
