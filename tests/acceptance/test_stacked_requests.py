@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.scripted import until
 from tests.support.team import Team
 
 pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
@@ -165,6 +166,29 @@ def test_where_the_lower_one_is_closed_or_given_up_a_person_decides(team: Team) 
     team.run_on()
     assert team.status("two") == "escalated", "it does not stand on main by itself"
     assert [one["type"] for one in team.open()] == ["conflict"]
+
+
+def test_work_on_a_request_that_is_given_up_meanwhile_waits_for_a_person_and_holds_nobody_up(team: Team) -> None:
+    team.configure('land = "pull_request"', 'land = "pull_request"\nvalidators = 1')
+    team.add("one")
+    team.add("two", needs=["one"])
+    team.does("two", 'touch "$BOOK/there"; while [ ! -e "$BOOK/go" ]; do sleep 0.05; done; work')
+    with team.running():
+        until(lambda: team.flag("there").exists())
+        team.nobrakes("cancel", "one")
+        team.flag("go").touch()
+        until(lambda: team.status("two") == "needs_review")
+    team.add("late", needs=["one"])
+    team.add("other")
+    said = team.run_on()
+    assert "nobrakes undepend two one" in said, said
+    assert (team.status("two"), team.status("other")) == ("needs_review", "reviewing")
+    assert team.status("late") == "needs_doer" and not team.turns("late"), "nobody begins on what was given up"
+    team.nobrakes("undepend", "two", "one")
+    team.run_on()
+    assert team.status("two") == "reviewing"
+    number = number_of(team, "two")
+    assert base(team, number) == "main" and files(team, number) == ["src/two"]
 
 
 def test_who_waits_waits_where_nobody_wants_stacks(team: Team) -> None:

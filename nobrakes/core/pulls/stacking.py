@@ -1,13 +1,14 @@
 """When a bead may be worked on on top of the open request of one that it needs (`review.dependants = "stack"`).
 
 1. All other beads that it needs are done, and what they brought is in that request: there is one thing to stand on.
-2. What it stacks on stays as long as that one's request is open. Who has not begun waits again when it is not.
+2. What it stacks on stays as long as that one's request is open. Who has not begun waits again when it is not, or when
+   that bead is given up, whatever becomes of its request.
 """
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from ..beads.bead import WAITING_FOR_AGENT, Bead, BeadType, Status
+from ..beads.bead import CLOSED, WAITING_FOR_AGENT, Bead, BeadType, Status
 
 _MAY = frozenset((*WAITING_FOR_AGENT, Status.NEEDS_REVIEW))
 
@@ -30,7 +31,12 @@ def may_stack(bead: Bead, on: str, blockers: Sequence[Blocker]) -> bool:
     if not is_free(bead):
         return False
     others = [one for one in blockers if one.bead != on]
-    return len(others) < len(blockers) and all(one.status is Status.DONE and one.is_in for one in others)
+    is_given_up = any(
+        one.status in CLOSED for one in blockers if one.bead == on
+    )  # its request may be open all the same
+    if is_given_up or len(others) == len(blockers):
+        return False
+    return all(one.status is Status.DONE and one.is_in for one in others)
 
 
 def waits_again(bead: Bead, opened: Collection[str]) -> bool:

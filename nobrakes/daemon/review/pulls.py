@@ -87,9 +87,10 @@ class PullSteps:
         pull = self.ports.store.pull(bead)
         if pull is not None and self._is_cut_off(pull):
             return self._merged(attempt, pull)
-        gone = self._gone_below(context, journal)
-        if gone is not None:
-            return gone
+        why = stacked.why_gone(self.ports, context.bead)
+        if why:  # it would hold a place in the queue until a person has said so
+            self.ports.notifier.tell(Notice(f"{bead} is not reviewed: {why}", bead, urgent=True))
+            return Report(Fact.STOPPED, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.head))
         if attempt in self._before or pull is None or not pull.waits or not pull.head:
             return None
         if not self.ports.git.has(pull.head):

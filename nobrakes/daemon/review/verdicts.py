@@ -27,7 +27,7 @@ from ..attempts.end import close
 from ..checks.validation import MOST_CUT_OFF, Validation, as_json, explain
 from ..ports import Ports
 from ..pulls import reverts
-from . import messages, whole_epics
+from . import messages, stacked, whole_epics
 from .evidence import Evidence
 from .flakes import Flaky
 from .lost import Lost
@@ -93,6 +93,8 @@ class Verdicts:
                 evidence=ending.evidence,
                 form=ending.form,
             )
+            if kind is Kind.REVIEW_INTERRUPTED and stacked.why_gone(self.ports, context.bead):
+                self.ports.store.stack(context.bead.id, None)  # it waits for the one below again
             if whole_epics.is_whole_epic(context.bead):
                 whole_epics.sent_back(self.ports, context.bead, journal, ending)
 

@@ -33,6 +33,10 @@ def test_it_waits_for_whatever_is_not_in_that_request(other: Blocker) -> None:
     assert not may_stack(bead(), "one", [OPEN, other])
 
 
+def test_nobody_begins_on_what_was_given_up_though_its_request_is_open() -> None:
+    assert not may_stack(bead(), "one", [Blocker("one", Status.CANCELLED)])
+
+
 def test_nobody_stacks_twice_or_on_what_they_do_not_need() -> None:
     assert not may_stack(bead(stacks_on="old"), "one", [OPEN])
     assert not may_stack(bead(), "one", [Blocker("old", Status.DONE, is_in=True)])
