@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ..config.settings import Config
-from ..core.beads.bead import CLOSED, Bead, BeadType, Status
+from ..core.beads.bead import CLOSED, Bead, BeadType, Role, Status
 from ..core.beads.lifecycle import live
 from ..core.pulls.delivery import of_epic
 from ..core.pulls.pull import PullState
@@ -136,7 +136,15 @@ def merged_with(scene: Scene, bead: Bead) -> str:
         is_it = bead.merged_commit == one.merged_as or objects.contains(bead.merged_commit, one.head)
         if is_it and (not is_ours(scene, one.head) or bead.id in set(_landings(scene, one.head))):
             return one.merged_as
-    return ""
+    return bead.merged_commit if _was_there(scene, bead) else ""
+
+
+def _was_there(scene: Scene, bead: Bead) -> bool:
+    """Whether main had what the bead had landed before anybody was asked: people had brought it in another way."""
+    reviews = [one for one in scene.store.attempts(bead.id) if one.role is Role.REVIEWER and one.data.get("candidate")]
+    trees, path = scene.git.objects, code_path(bead.id)
+    landed = trees.tree_of(str(reviews[-1].data["candidate"])).get(path) if reviews else None
+    return landed is not None and trees.tree_of(str(bead.merged_commit)).get(path) == landed
 
 
 def _requests(scene: Scene) -> Iterator[tuple[str, Request]]:

@@ -167,12 +167,13 @@ def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> Kind:
 
     How the epic's review ends: merged, or landed where the epic goes on with what the request had not.
     """
+    had = "main had all of it already" if merged == journal.base else f"the pull request of {bead.id} was merged"
     for one in _merged(ports, bead, journal):
         is_there = ports.git.contains(one.commit, merged)
         data = {
             "merged_commit": one.commit if is_there else merged,
             "base": one.base if is_there else "",
-            "reason": f"the pull request of {bead.id} was merged",
+            "reason": had,
             "with": bead.id,
             "whole": merged,
         }
