@@ -23,6 +23,10 @@ def delivery_of(store: Store, settings: "ReviewSettings", bead: Bead) -> Deliver
     found = delivery(bead, above, rules)
     if found.epic and (pull := store.pull(bead.id)) is not None and pull.waits:
         return replace(found, epic="")
+    if found.epic and store.bead(found.epic).status is Status.DONE:
+        return replace(
+            found, epic=""
+        )  # nobody asks for that epic any more: a bead that was opened again goes by itself
     if found.epic or not rules.by_request or not bead.epic or bead.type is BeadType.EPIC:
         return found
     is_begun = any(one.epic == bead.epic for one in store.beads(statuses=(Status.LANDED,)))

@@ -36,6 +36,10 @@ class SharedFakeGit(FakeGit):
         self.midway: Callable[[], None] = lambda: None
         self.is_calm: Callable[[], bool] = lambda: False
 
+    def daemon_died(self) -> None:
+        """What it was answered is forgotten, unless it was written down: it may ask the same again."""
+        self.lost = ("", "")
+
     def is_shared(self) -> bool:
         """The remote decides."""
         return True

@@ -222,6 +222,8 @@ class World:
 
     def _crashed(self, crash: Crash) -> None:
         self._note(f"CRASH {crash}")
+        if isinstance(self.git, fake_remote.SharedFakeGit):
+            self.git.daemon_died()
         if str(crash).split()[-1] in ("git.land", "git.pin", "git.keep_evidence") and self.rng.random() < 0.5:
             self.git.is_cut_off(str(crash) == "after git.land")
 

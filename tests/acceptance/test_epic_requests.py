@@ -283,6 +283,23 @@ def test_a_daemon_that_is_killed_at_any_call_loses_nothing_of_an_epic(team: Team
     team.nobrakes("verify")
 
 
+def test_a_bead_that_is_opened_again_when_its_epic_is_done_has_a_request_of_its_own(team: Team) -> None:
+    team.nobrakes("add", "The shop", "--id", "shop", "--type", "epic")
+    team.add("one", "two", epic="shop")
+    team.nobrakes("cancel", "two")
+    team.run_on()
+    team.hub.merge(1)
+    team.run_on()
+    assert (team.status("shop"), team.status("one")) == ("done", "done")
+    team.nobrakes("reopen", "two")
+    team.run_on()
+    assert team.status("two") == "reviewing" and team.hub.pull(2)["head"]["ref"].endswith("bead-two")
+    team.hub.merge(2)
+    team.run_on()
+    assert team.status("two") == "done" and team.hub.git("show", "main:src/two")
+    team.nobrakes("verify")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_daemon_that_is_killed_again_and_again_brings_an_epic_to_one_request(team: Team, seed: int) -> None:
