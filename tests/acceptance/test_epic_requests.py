@@ -300,6 +300,16 @@ def test_a_bead_that_is_opened_again_when_its_epic_is_done_has_a_request_of_its_
     team.nobrakes("verify")
 
 
+def test_what_somebody_else_pushed_and_people_merged_is_told(team: Team) -> None:
+    small(team)
+    team.run_on()
+    team.hub.git("update-ref", "refs/heads/feature/shop", "refs/heads/main")
+    theirs = team.hub.push({"theirs": "by others\n"}, onto="feature/shop")
+    team.hub.merge(1)
+    said = team.run_on()
+    assert f"was merged at {theirs[:12]}, which nobrakes did not push" in said, said
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_daemon_that_is_killed_again_and_again_brings_an_epic_to_one_request(team: Team, seed: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ...core.pulls.pull import PullRequest, Told
+from ...ports import Notice
 from ..ports import Ports
 
 PINS = "pull"
@@ -39,6 +40,18 @@ def as_merged(ports: Ports, pull: PullRequest, told: Told | None) -> PullRequest
     if head == pull.head or head not in pushed(ports, pull.bead) or not git.has(head):
         return pull
     return replace(pull, head=head, base=git.fork(pull.base, head) or pull.base)
+
+
+def tell_of_others(ports: Ports, pull: PullRequest, told: Told | None) -> None:
+    """Tell that people merged what we did not push, unless it is known to have what we pushed."""
+    git, head = ports.git, told.head if told is not None else ""
+    if not head or head in {pull.head, *pushed(ports, pull.bead)} or (git.has(head) and git.contains(pull.head, head)):
+        return
+    text = (
+        f"{pull.bead}: pull request {pull.name} was merged at {head[:12]}, which nobrakes did not push; what it "
+        f"proved is {pull.head[:12]}. What was merged counts as the work: look at it with `nobrakes show {pull.bead}`"
+    )
+    ports.notifier.tell(Notice(text, pull.bead, urgent=True))
 
 
 def archive(ports: Ports, bead: str) -> None:

@@ -249,6 +249,7 @@ class PullSteps:
         if way is Turn.MERGED and not is_on_main(self.ports.git, pull.merged_as):
             return self._merged_elsewhere(context, journal, pull)
         if way is Turn.MERGED:
+            branches.tell_of_others(self.ports, pull, told)
             return self._merged(context.attempt.id, branches.as_merged(self.ports, pull, told))
         if way is Turn.CLOSED:
             return self._closed(pull)
