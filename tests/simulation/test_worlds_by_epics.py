@@ -16,6 +16,7 @@ def test_every_promise_is_kept(seed: int) -> None:
     World(seed, rates=RATES).run()
 
 
+@pytest.mark.ci
 def test_people_merge_epics_there() -> None:
     """The stories of some seeds have what these worlds are for. In 25 people merge before a push: beads were done whose
     work was in no merge.

@@ -29,6 +29,7 @@ def test_every_promise_is_kept(seed: int) -> None:
     World(seed, rates=RATES).run()
 
 
+@pytest.mark.ci
 def test_people_merge_there_and_other_things_happen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The stories of some seeds have what these worlds are for."""
     stacked: list[str | None] = []

@@ -8,8 +8,9 @@ from nobrakes.core.pulls.pull import CheckState, PullState
 from nobrakes.core.pulls.text import mark
 from nobrakes.ports.codehosts import Wanted
 
-gh = pytest.param(RealGitHub, marks=pytest.mark.skipif(not HAS_GH, reason="gh is not installed"), id="gh")
-TELLING = [gh, pytest.param(RealGitLab, id="glab"), pytest.param(Fake, id="fake")]
+is_there = pytest.mark.skipif(not HAS_GH, reason="gh is not installed")
+gh = pytest.param(RealGitHub, marks=[is_there, pytest.mark.ci], id="gh")
+TELLING = [gh, pytest.param(RealGitLab, marks=pytest.mark.ci, id="glab"), pytest.param(Fake, id="fake")]
 EVERY = [*TELLING, pytest.param(PlainRemote, id="git")]
 
 
