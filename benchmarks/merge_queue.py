@@ -28,6 +28,7 @@ from measure import keep, table
 
 from nobrakes.core.checks.verdict import Verdict
 from nobrakes.core.review.queue import Pace, decide, red
+from nobrakes.core.review.train import Rules, at_once
 
 CHANGES = 200
 BORS_BATCH = 16
@@ -66,9 +67,10 @@ class Checks:
     def __post_init__(self) -> None:
         self.chance = random.Random(f"flakes of {self.queue.seed}")  # not the draw that says who is bad
 
-    def pass_(self, tree: Sequence[int]) -> bool:
+    def pass_(self, tree: Sequence[int], is_again: bool = False) -> bool:
         """Whether one run of the checks on main with these changes is green."""
-        self.runs += 1
+        self.runs += not is_again
+        self.again += is_again
         flaky = self.queue.flakes and self.chance.random() < self.queue.flakes
         return self.queue.is_good(tree) and not flaky
 
@@ -100,21 +102,37 @@ class Main:
         return Ends(checks.runs, self.landed, self.refused, self.red, checks.again)
 
 
+VALIDATORS = 2
+"""As installed."""
+
+
+def installed(queue: Queue) -> Ends:
+    """nobrakes as installed: each candidate, two side by side, and what is red is repeated before it is held against
+    anybody.
+    """
+    return _decided(queue, Rules(validators=VALIDATORS), may_flake=True)
+
+
 def shipped(queue: Queue) -> Ends:
-    """nobrakes, with batches: every decision is `core.review.queue.decide`'s."""
+    """nobrakes, with batches."""
+    return _decided(queue, Rules(validators=1, every_commit_green=False), may_flake=queue.flakes > 0)
+
+
+def _decided(queue: Queue, rules: Rules, may_flake: bool) -> Ends:
+    """Every decision is `core.review.queue.decide`'s."""
     checks, main, pace = Checks(queue), Main(queue), Pace()
-    waiting = list(range(queue.size))
+    waiting, every = list(range(queue.size)), rules.every_commit_green
     known: dict[tuple[int, ...], Verdict] = {(): Verdict.GREEN}
     reds: Counter[tuple[int, ...]] = Counter()
-    flaky = queue.flakes > 0
     while waiting:
-        tried = waiting[: pace.together]
+        tried = waiting[: at_once(rules, pace)]
         trees = [tuple(main.landed + tried[:i]) for i in range(len(tried) + 1)]
         verdicts = [known.get(tree, Verdict.UNKNOWN) for tree in trees]
-        move = decide(verdicts, 1, every=False, size=pace.together, suspect=range(len(trees)) if flaky else ())
+        suspect = range(len(trees)) if may_flake else ()
+        move = decide(verdicts, rules.validators, every, 0 if every else pace.together, suspect)
         for number in move.validate:
             tree = trees[number]
-            green = checks.pass_(tree)
+            green = checks.pass_(tree, is_again=reds[tree] > 0)
             reds[tree] += not green
             known[tree] = Verdict.GREEN if green else red(reds[tree])
             pace = pace.ran()
@@ -126,37 +144,6 @@ def shipped(queue: Queue) -> Ends:
             main.land(tried[: move.publish])
             del waiting[: move.publish]
             pace = pace.landed(move.publish)
-    return main.ends(checks)
-
-
-VALIDATORS = 2
-"""As installed."""
-
-
-def installed(queue: Queue) -> Ends:
-    """nobrakes as installed: each candidate, two side by side; `decide` says which, and which red one is repeated."""
-    checks, main = Checks(queue), Main(queue)
-    waiting, train = deque(range(queue.size)), list[int]()
-    known: dict[tuple[int, ...], Verdict] = {(): Verdict.GREEN}
-    reds: Counter[tuple[int, ...]] = Counter()
-    while waiting or train:
-        while waiting and len(train) < VALIDATORS:
-            train.append(waiting.popleft())
-        trees = [tuple(main.landed + train[:i]) for i in range(len(train) + 1)]
-        verdicts = [known.get(tree, Verdict.UNKNOWN) for tree in trees]
-        move = decide(verdicts, VALIDATORS, every=True, suspect=range(len(trees)))
-        for number in move.validate:
-            tree = trees[number]
-            is_again = reds[tree] > 0
-            green = checks.pass_(tree)
-            checks.runs, checks.again = checks.runs - is_again, checks.again + is_again
-            reds[tree] += not green
-            known[tree] = Verdict.GREEN if green else red(reds[tree])
-        if move.blame:
-            main.refused.append(train.pop(move.blame - 1))
-        if move.publish:
-            main.land(train[: move.publish])
-            del train[: move.publish]
     return main.ends(checks)
 
 

@@ -12,7 +12,7 @@ INSTALLED = dict(zip(SHARES, (1.02, 1.07, 1.25), strict=True))
 BATCHES = dict(zip(SHARES, (0.125, 0.33, 0.81), strict=True))
 WORST = "worst found, in batches"
 MANY = 8
-LENGTHS = (4, 12, 24, 48)
+LENGTHS = (1, 2, 4, 8, 12, 16, 24, 32, 48)
 AT_ANY = f"1 to 48 waiting, 1, 2 or {MANY} validators, in batches: the most runs"
 WAITS = {
     f"time to land, {MANY} validators, {share}, {'as installed but for them' if every else 'in batches'}": (

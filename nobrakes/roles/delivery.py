@@ -21,16 +21,18 @@ def delivery_of(store: Store, settings: "ReviewSettings", bead: Bead) -> Deliver
     rules = settings.rules()
     above = epics_above(store, bead) if rules.features and bead.epic else [bead.epic] if bead.epic else []
     found = delivery(bead, above, rules)
-    if found.epic and (pull := store.pull(bead.id)) is not None and pull.waits:
+    if found.epic and _goes_by_itself(store, bead, found.epic):
         return replace(found, epic="")
-    if found.epic and store.bead(found.epic).status is Status.DONE:
-        return replace(
-            found, epic=""
-        )  # nobody asks for that epic any more: a bead that was opened again goes by itself
     if found.epic or not rules.by_request or not bead.epic or bead.type is BeadType.EPIC:
         return found
     is_begun = any(one.epic == bead.epic for one in store.beads(statuses=(Status.LANDED,)))
     return delivery(bead, above, rules, is_begun)
+
+
+def _goes_by_itself(store: Store, bead: Bead, epic: str) -> bool:
+    """Whether the bead has an open request of its own, or was opened again when nobody asks for its epic any more."""
+    pull = store.pull(bead.id)
+    return (pull is not None and pull.waits) or store.bead(epic).status is Status.DONE
 
 
 def below_of(store: Store, settings: "ReviewSettings", bead: Bead) -> str:

@@ -210,8 +210,8 @@ def what_stacks_stands_on_that_request(scene: Scene) -> list[str]:
 def on_what_waits(scene: Scene) -> set[str]:
     """The beads that stand on the request of one, over however many others, that waits for a person or was given up."""
     below = {bead.id: bead.stacks_on for bead in scene.beads}
-    told = (Status.ESCALATED, Status.CANCELLED)
-    found = {one.id for one in scene.beads if one.status in told or scene.observed.obstacles(one.id, one.stacks_on)}
+    stopped = (Status.ESCALATED, Status.CANCELLED)
+    found = {one.id for one in scene.beads if one.status in stopped or scene.observed.obstacles(one.id, one.stacks_on)}
     while more := {id for id, on in below.items() if on in found} - found:
         found |= more
     return {id for id in found if below[id]}

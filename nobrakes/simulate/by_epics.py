@@ -174,7 +174,7 @@ def _landings(scene: Scene, head: str) -> Iterator[str]:
 
 
 def is_ours(scene: Scene, head: str) -> bool:
-    """Whether nobody else pushed to a branch that is there: such a one is theirs, and left alone."""
+    """Whether a branch with this head is as we pushed it; where somebody else did it is theirs, and left alone."""
     return head in scene.git.refs.values()
 
 

@@ -43,8 +43,8 @@ def main_and_its_evidence_agree(scene: Scene) -> list[str]:
     torn = scene.git.torn()
     asked = scene.store.escalations(open_only=False)
     told = {one.evidence.get("commit") for one in asked}
-    # one open escalation speaks for all merges after which nobody could tell
     theirs = _not_ours(scene)
+    # one open escalation speaks for all merges after which nobody could tell
     unsure = any(one.type is EscalationType.BROKEN_CHECKS and one.bead is None for one in asked)
     return [
         f"{one.bead} {one.commit[:12]}: {one.text}"

@@ -39,13 +39,14 @@ def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
     """Done, cancelled, with a person, or behind something that is not done."""
     wrong = []
     scene.observed.now = scene.clock.now()
-    asked, below = {e.bead for e in scene.store.escalations() if e.type in STOPS_BEAD}, at_the_host.on_what_waits(scene)
+    asked = {e.bead for e in scene.store.escalations() if e.type in STOPS_BEAD}
+    on_what_waits = at_the_host.on_what_waits(scene)
     for bead in scene.beads:
         if bead.status in CLOSED or bead.status is Status.DRAFT:
             continue
         if bead.status is Status.ESCALATED and bead.id in asked:
             continue
-        if bead.status is Status.REVIEWING and bead.id in below:
+        if bead.status is Status.REVIEWING and bead.id in on_what_waits:
             continue
         if bead.status is Status.LANDED and not _is_complete(scene, bead):
             continue
@@ -121,7 +122,7 @@ def late_words_are_refused(scene: Scene) -> list[str]:
     for bead in scene.beads:
         for attempt in scene.store.attempts(bead.id)[-1:]:
             if attempt.ended_at is None:
-                continue  # nothing_runs
+                continue  # that it may be open is said by nothing_runs
             try:
                 scene.store.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED)
             except Stale:

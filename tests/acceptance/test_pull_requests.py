@@ -524,9 +524,8 @@ def test_daemons_that_are_killed_one_after_the_other_open_one_request(
     team.configure("poll_seconds = 1", 'poll_seconds = 1\npull_labels = ["by-agents"]')
     team.add("one")
     for moment, number in (first, second):
-        seen = team.killed_at(
-            lambda call: True, number + 2 * (number > 1), moment
-        )  # the login is asked for in two calls
+        later = 2 * (number > 1)  # the login is asked for in two calls
+        seen = team.killed_at(lambda call: True, number + later, moment)
         assert len(team.hub.pulls) <= 1 and team.status("one") not in ("done", "escalated"), seen
     merged = ""
     if is_merged_meanwhile and team.hub.pulls:

@@ -30,13 +30,10 @@ def may_stack(bead: Bead, on: str, blockers: Sequence[Blocker]) -> bool:
     """Whether the bead may stand on the open request of `on`."""
     if not is_free(bead):
         return False
-    others = [one for one in blockers if one.bead != on]
-    is_given_up = any(
-        one.status in CLOSED for one in blockers if one.bead == on
-    )  # its request may be open all the same
-    if is_given_up or len(others) == len(blockers):
+    below = [one for one in blockers if one.bead == on]
+    if not below or below[0].status in CLOSED:  # the request of who was given up may be open all the same
         return False
-    return all(one.status is Status.DONE and one.is_in for one in others)
+    return all(one.status is Status.DONE and one.is_in for one in blockers if one.bead != on)
 
 
 def waits_again(bead: Bead, opened: Collection[str]) -> bool:

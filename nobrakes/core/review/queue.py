@@ -12,7 +12,7 @@ Prefix i is main with the first i waiting changes on it; prefix 0 is main itself
    goes one by one until that is paid back, so a queue of N changes costs at most N + 2 MOST + log2(MOST) + 1 runs,
    whatever they are (and CONFIRMING more for each blame that may be a flake).
 5. Validators that idle take the next batch, on top of the one that is tried (`Pace.deep`): two of them or three, since
-   what stands on a red one was run for nothing. So many validators cost no more runs than bors takes with one.
+   what stands on a red one was run for nothing. However many there are, they cost no more runs than bors takes.
 6. With `every` each prefix of one more change is validated by itself: no commit gets into main's history that did not
    pass. Prefixes are then validated side by side, each on top of those before it that are not proven yet.
 """
@@ -40,7 +40,10 @@ CONFIRMING = TIMES - 1
 LIKELY = 0.4
 """The chance to be green that a batch has at least: the searches for who broke the others pay for themselves."""
 DEEP = 3
-"""So many batches are tried at once, each on the one before it, as long as none of the last changes was bad."""
+"""So many batches are tried at once, each on the one before it, as long as none of the last changes was bad; then one
+less."""
+MOSTLY_BAD = 0.5
+"""The share of bad changes above which what stands on a batch is hardly ever of use."""
 PROBED = 3
 """So many changes or more of a red batch are searched by two probes at once."""
 
@@ -73,9 +76,9 @@ class Pace:
 
     def deep(self, validators: int) -> int:
         """So many batches may be tried at once, each on top of the one before it."""
-        if self.debt > 2 * MOST or self.bad_share > 0.5:
+        if self.debt > 2 * MOST or self.bad_share > MOSTLY_BAD:
             return 1
-        return min(validators, DEEP - (self.bad_share > 0))
+        return min(validators, DEEP - 1 if self.bad_share else DEEP)
 
     @property
     def bad_share(self) -> float:

@@ -165,15 +165,16 @@ def let_go(ports: Ports, bead: Bead, journal: Journal) -> None:
 def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> Kind:
     """What the merged request had is done, and with it the feature that the epic is. The caller has a transaction.
 
-    How the epic's review ends: merged, or landed where the epic goes on with what the request had not.
+    Gives the kind of event by which the epic's review ends: MERGED, or LANDED where the epic goes on with what the
+    request had not.
     """
-    had = "main had all of it already" if merged == journal.base else f"the pull request of {bead.id} was merged"
+    reason = "main had all of it already" if merged == journal.base else f"the pull request of {bead.id} was merged"
     for one in _merged(ports, bead, journal):
         is_there = ports.git.contains(one.commit, merged)
         data = {
             "merged_commit": one.commit if is_there else merged,
             "base": one.base if is_there else "",
-            "reason": had,
+            "reason": reason,
             "with": bead.id,
             "whole": merged,
         }

@@ -113,7 +113,7 @@ def move(db: Database, bead: str, changes: Mapping[str, Any], now: float, known:
     status = values.get("status", before["status"])
     begins = before["status"] in (Status.DRAFT, *CLOSED) and status not in (Status.DRAFT, *CLOSED)
     since = now if wakes or released or begins else before["ready_since"]
-    if since != before["ready_since"] or "priority" in values:
+    if since != before["ready_since"] or "priority" in values:  # what time alone changes is `wake`'s
         values["ready_since"] = since
         values["rank"] = rank(values.get("priority", before["priority"]), since, now)
         values["rises_at"] = rises_at(since, now)
