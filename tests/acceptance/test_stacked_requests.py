@@ -13,8 +13,11 @@ from tests.support.team import Team
 
 pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
 
-ADDS = 'mkdir -p src; echo "made for $NOBRAKES_BEAD" >"src/$NOBRAKES_BEAD"; echo "$NOBRAKES_BEAD" >>src/all; commit "Work on $NOBRAKES_BEAD"'
-"""What conflicts with anything but what it was made on."""
+ADDS = (
+    'mkdir -p src; echo "made for $NOBRAKES_BEAD" >"src/$NOBRAKES_BEAD"; '
+    'grep -sqx "$NOBRAKES_BEAD" src/all || echo "$NOBRAKES_BEAD" >>src/all; commit "Work on $NOBRAKES_BEAD"'
+)
+"""What conflicts with anything but what it was made on; a turn that was cut goes on with what it had written."""
 
 
 @pytest.fixture
