@@ -3,7 +3,7 @@
 1. Every step down from the clone's folder refuses links, and only regular files are opened: no link leads us out,
    no pipe makes us wait.
 2. A branch counts only as a plain ref, loose or packed; whatever else stands in its place is no branch.
-3. The objects' folder borrows from our repository alone, or it is refused; what lies in it: measuring.stored.
+3. The objects' folder borrows from our repository alone, or it is refused; what lies in it: measurement.on_disk.
 """
 
 import os

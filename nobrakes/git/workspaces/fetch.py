@@ -35,7 +35,7 @@ def take(
     if head == main:
         return
     try:
-        _copy(place, main, clone, head, sizes)
+        _copy(place, objects, main, clone, head, sizes)
     except GitFailed as error:
         if isinstance(error, Tampered):
             raise
@@ -52,10 +52,10 @@ def take(
         raise Tampered(f"what lies in the workspace {os.path.basename(clone)} cannot be read: {error}") from None
 
 
-def _copy(place: Place, main: str, clone: str, head: str, sizes: Sizes) -> None:
+def _copy(place: Place, objects: Objects, main: str, clone: str, head: str, sizes: Sizes) -> None:
     folder = clones.objects_folder(clone, place.objects)
-    measurement.stored(clone, folder, sizes)
-    measure = measurement.Measuring(place, clone, folder, sizes)
+    measurement.on_disk(clone, folder, sizes)
+    measure = measurement.Measuring(place, objects, main, clone, folder, sizes)
     try:
         measure.measure(head)
     finally:

@@ -4,7 +4,8 @@
 2. Each object counts once, whatever number of paths leads to it. How many paths there are, and how deep, is measured
    where they are compared (differences).
 3. What our repository has is not new. git runs in it, under our configuration, with the clone's objects as a second
-   place to read from, and without the indexes that an agent may have laid beside them.
+   place to read from, and without the indexes that an agent may have laid beside them. It is not asked of what stands
+   in main's tree at the same path: a bead pays for what it changed, and not for each file that there is.
 4. Nothing is called for each level. It has a time, as all has that reads what others made.
 """
 
@@ -21,9 +22,9 @@ from ...core.limits.sizes import LARGEST_COMMIT, LARGEST_FOLDER, LONGEST_PATH, S
 from ...walking import Beyond, walk
 from .. import commands
 from ..location import Place
-from ..objects import parse_commit
+from ..objects import Objects, parse_commit
 from ..refs import is_oid
-from ..tree_content import FOLDER, MODULE, parse_tree
+from ..tree_content import FOLDER, MODULE, Entry, differing, stored
 
 PLAIN = ("-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false")
 """What an agent may have written beside its objects is not believed."""
@@ -42,7 +43,7 @@ def too_large(clone: str, why: str) -> TooLarge:
     )
 
 
-def stored(clone: str, folder: str, sizes: Sizes) -> None:
+def on_disk(clone: str, folder: str, sizes: Sizes) -> None:
     """TooLarge when the clone's folder of objects holds more than a branch of that size can need; nothing is opened.
 
     Tampered when something else than files and folders lies there.
@@ -132,9 +133,11 @@ def _lengths(clone: str, path: str) -> Iterator[tuple[str, int]]:
 
 
 class Measuring:
-    """Asks about the new objects of one clone; to be closed."""
+    """Asks about the new objects of one clone, beside the commit `main` of ours; to be closed."""
 
-    def __init__(self, place: Place, clone: str, folder: str, sizes: Sizes) -> None:
+    def __init__(self, place: Place, objects: Objects, main: str, clone: str, folder: str, sizes: Sizes) -> None:
+        self.objects = objects
+        self.main = main
         self.clone = clone
         self.sizes = sizes
         self.seen: set[str] = set()
@@ -150,7 +153,8 @@ class Measuring:
 
     def measure(self, head: str) -> None:
         """TooLarge when the commit and what it needs beyond our repository is more than is taken in."""
-        trees: dict[str, str] = {}
+        trees: dict[str, tuple[str, str | None]] = {}
+        root = self.objects.commit(self.main).tree
         left = [head]
         while left:
             new = self._new(dict.fromkeys(left, ""))
@@ -164,35 +168,46 @@ class Measuring:
                     )
                 commit = parse_commit(oid, self.both.content(oid))
                 if is_oid(commit.tree):
-                    trees[commit.tree] = ""
+                    trees[commit.tree] = "", root
                 left += [parent for parent in commit.parents if is_oid(parent)]
         depth = 0
         while trees:
             if depth > self.sizes.depth + 1:
-                self._refuse(self.sizes.path_beyond(f"{next(iter(trees.values()))}…"))
+                self._refuse(self.sizes.path_beyond(f"{next(iter(trees.values()))[0]}…"))
             trees = self._folders(trees)
             depth += 1
 
-    def _folders(self, trees: Mapping[str, str]) -> dict[str, str]:
-        """Count these trees (id to path) and the files in them; the folders in them."""
-        inner: dict[str, str] = {}
-        for oid, (kind, size) in self._new(trees).items():
+    def _folders(self, trees: Mapping[str, tuple[str, str | None]]) -> dict[str, tuple[str, str | None]]:
+        """Count these trees (id to path, and main's tree there) and the files in them; the folders in them, so too."""
+        inner: dict[str, tuple[str, str | None]] = {}
+        for oid, (kind, size) in self._new({oid: path for oid, (path, _) in trees.items()}).items():
             if kind != "tree":
                 continue  # git refuses it when it is taken in
-            path = trees[oid]
+            path, before = trees[oid]
             if size > LARGEST_FOLDER:
                 raise too_large(self.clone, f"the folder '{path}' has {size:,} bytes of names (limits.max_paths)")
             files: dict[str, str] = {}
-            try:
-                entries = parse_tree(self.both.content(oid), len(oid) // 2)
-            except (ValueError, IndexError):
-                raise Tampered(f"the tree {oid} of {os.path.basename(self.clone)} cannot be read") from None
-            for name, entry in entries.items():
+            for name, entry, old in self._changed(oid, before):
                 self._refuse(self.sizes.name_beyond(name))
-                if entry.mode != MODULE and entry.id not in self.seen:
-                    (inner if entry.mode == FOLDER else files)[entry.id] = f"{path}/{name}" if path else name
+                where = f"{path}/{name}" if path else name
+                if entry.mode == FOLDER and entry.id not in self.seen:
+                    inner[entry.id] = where, old.id if old is not None and old.mode == FOLDER else None
+                elif entry.mode != MODULE and entry.id not in self.seen:
+                    files[entry.id] = where
             self._new(files)
         return inner
+
+    def _changed(self, tree: str, before: str | None) -> list[tuple[str, Entry, Entry | None]]:
+        """What the clone's tree has that main's does not have there: name, entry, and main's of that name."""
+        known = {} if before is None else self.objects.entries(before) or {}
+        like = None if before is None else self.objects.large(before)
+        try:
+            found = stored(self.both.content(tree), len(tree) // 2, like)
+        except (ValueError, IndexError):
+            raise Tampered(f"the tree {tree} of {os.path.basename(self.clone)} cannot be read") from None
+        names = found.entries if like is None else found.entries.keys() & differing(like, found)
+        rows = ((name, found.entries[name], known.get(name)) for name in names)
+        return [(name, entry, old) for name, entry, old in rows if entry != old]
 
     def _new(self, oids: Mapping[str, str]) -> dict[str, tuple[str, int]]:
         """Of those that our repository does not have, and that were not counted: type and size."""

@@ -5,7 +5,7 @@ import os
 import resource
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from git_worlds import sh
 from nobrakes.core.errors import FileTooLarge, Tampered, TooLarge
 from nobrakes.core.limits.sizes import Sizes
 from nobrakes.git.repository import Repository
+from nobrakes.git.workspaces import measurement
 from nobrakes.trash import clear
 
 SMALL = Sizes(file=200_000, new=2_000_000, paths=300, depth=20)
@@ -171,6 +172,26 @@ def test_what_is_within_the_limits_comes_in_by_either_way(small, begin):
     head = clone.commit(clone.beside_what_there_is("40000", tree))
     assert small.git.take_in(it, 1) == head
     assert len(small.git.changes(small.git.main(), head)) == 150
+
+
+@pytest.mark.parametrize("files", [20, 600])
+def test_a_bead_is_measured_by_what_it_changed_and_not_by_all_files(world, begin, monkeypatch, files):
+    asked: list[str] = []
+    look = measurement._Asked.look
+
+    def counted(self: object, oids: Iterable[str]) -> dict[str, tuple[str, int]]:
+        asked.extend(some := list(oids))
+        return look(self, some)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(measurement._Asked, "look", counted)
+    world.commit_on_main({f"{folder}f{n}.py": f"{n}\n" for n in range(files) for folder in ("", "lib/deep/")})
+    it = begin()
+    head = world.commit_in_workspace(it, {"lib/deep/new.py": "new\n", "f7.py": "other\n"})
+    world.commit_on_main({"f8.py": "meanwhile\n"})
+    assert world.git.take_in(it, 1) == head
+    # the commit, its parent, three folders, two files and the one that main has another of meanwhile: of both sides
+    assert len(asked) <= 2 * 9
+    assert set(world.files(head)) >= {"f7.py", "lib/deep/new.py"}
 
 
 def sparse(folder: Path) -> str:
