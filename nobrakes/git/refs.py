@@ -2,7 +2,8 @@
 
 1. nobrakes writes refs below refs/nobrakes/, main, and the branches of relay sessions below refs/heads/relay/; nothing
    else.
-2. A loose ref file that holds an object id is the truth in every git with file refs; anything else is asked of git.
+2. A loose ref file that holds an object id is the truth in every git with file refs, and where there is no such file
+   what is packed is; anything else is asked of git. The file comes first: packing writes the other before it goes.
 """
 
 import os
@@ -10,7 +11,7 @@ import re
 
 from ..core.errors import GitFailed, NoMain
 from ..walking import Beyond, walk
-from . import commands
+from . import commands, packed_refs
 from .location import Place
 from .transactions import DURABLE
 
@@ -46,9 +47,18 @@ def loose(git_dir: str, ref: str) -> str | None:
     return text if is_oid(text) else None
 
 
+def known(git_dir: str, ref: str) -> str | None:
+    """The object id that the ref's own file or the packed refs have; None: git has to be asked."""
+    found = loose(git_dir, ref)
+    if found is not None or os.path.lexists(os.path.join(git_dir, ref)):
+        return found
+    packed = packed_refs.at(git_dir, ref)
+    return packed if packed is not None and is_oid(packed) else None
+
+
 def read(place: Place, ref: str) -> str | None:
     """The object that the ref points to; None: no such ref."""
-    found = loose(place.git_dir, ref)
+    found = known(place.git_dir, ref)
     if found is not None:
         return found
     answer = place.run(["rev-parse", "--verify", "--quiet", "--end-of-options", ref], expect=(0, 1))
@@ -74,23 +84,12 @@ def swap(place: Place, ref: str, new: str, old: str, why: str) -> bool:
     return True
 
 
-def _packed(git_dir: str) -> bytes | None:
-    """The packed refs as stored; None: refs are kept in another way, and git has to be asked."""
-    if os.path.isdir(os.path.join(git_dir, "reftable")):
-        return None
-    try:
-        with open(os.path.join(git_dir, "packed-refs"), "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        return b""
-
-
 def is_gone(git_dir: str, ref: str) -> bool:
     """Whether the ref surely does not exist, so that no process is needed to remove it."""
-    packed = _packed(git_dir)
-    if packed is None or os.path.lexists(os.path.join(git_dir, ref)):
+    if os.path.lexists(os.path.join(git_dir, ref)):
         return False
-    return f" {ref}\n".encode() not in packed
+    packed = packed_refs.below(git_dir, ref)
+    return packed is not None and all(name != ref for name, _ in packed)
 
 
 def update(place: Place, wanted: dict[str, str | None]) -> None:
@@ -105,7 +104,7 @@ def update(place: Place, wanted: dict[str, str | None]) -> None:
         if commit is None:
             if not is_gone(place.git_dir, ref):
                 lines.append(f"delete {ref}\n")
-        elif loose(place.git_dir, ref) != commit:
+        elif loose(place.git_dir, ref) != commit:  # what a person packed may not be on the disk
             lines.append(f"update {ref} {commit}\n")
     if lines and not place.transactions.commit(lines, place.git_dir, place.plumbing):
         place.run([*DURABLE, "update-ref", "--no-deref", "--stdin"], stdin="".join(lines).encode())
@@ -128,21 +127,19 @@ def move(place: Place, ref: str, new: str, old: str | None) -> bool:
 
 def names_in(place: Place, folder: str) -> list[str]:
     """The names of the refs directly in a folder of refs, without a process where refs are files."""
-    packed = _packed(place.git_dir)
+    path = os.path.join(place.git_dir, folder)
+    own = os.listdir(path) if os.path.isdir(path) else ()
+    packed = packed_refs.below(place.git_dir, f"{folder}/")
     if packed is None:
         return [ref for ref, _ in below(place, f"{folder}/")]
-    lines = packed.decode("utf-8", "surrogateescape").splitlines()
-    found = {name for _, _, name in (line.partition(" ") for line in lines) if name.startswith(f"{folder}/")}
-    path = os.path.join(place.git_dir, folder)
-    if os.path.isdir(path):
-        found.update(f"{folder}/{name}" for name in os.listdir(path) if not name.endswith(".lock"))
-    return sorted(found)
+    return sorted({name for name, _ in packed} | {f"{folder}/{name}" for name in own if not name.endswith(".lock")})
 
 
 def pack(place: Place) -> None:
     """Put refs into one file where more than LOOSE of the archive's lie in files of their own.
 
-    Only ours where git can be told so (2.43); an older one packs all, as its own upkeep does. No ref changes.
+    Only those where git can be told so (2.43); an older one packs all, as its own upkeep does. No ref changes. They are
+    on the disk in the one file before the others go.
     """
     folder = os.path.join(place.git_dir, ARCHIVE)
     try:
@@ -150,8 +147,8 @@ def pack(place: Place) -> None:
     except (OSError, Beyond):
         loose_ones = 0 if not os.path.isdir(folder) else LOOSE + 1
     if loose_ones > LOOSE:
-        only = ["--include", f"{OWN}/*"] if commands.version() >= (2, 43) else ["--all"]
-        place.run(["pack-refs", *only])
+        only = ["--include", f"{ARCHIVE}/*"] if commands.version() >= (2, 43) else ["--all"]
+        place.run([*DURABLE, "pack-refs", *only])
 
 
 def below(place: Place, *prefixes: str, newest_first: bool = False) -> list[tuple[str, str]]:

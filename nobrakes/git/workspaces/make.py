@@ -245,7 +245,7 @@ class Workspaces:
     def _bring(self, bead: Bead, head: str) -> None:
         """Take the branch's head in, unless a ref of the bead holds it already, whichever attempt's that is."""
         incoming = refs.names_in(self.place, f"{refs.INCOMING}/{bead.id}")
-        if any(refs.loose(self.place.git_dir, ref) == head for ref in incoming):
+        if any(refs.known(self.place.git_dir, ref) == head for ref in incoming):
             return
         if head in self._refused:
             raise self._refused[head]  # a commit never changes, and measuring took its time
