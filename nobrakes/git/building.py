@@ -60,5 +60,9 @@ class Building(Tools):
         return {ref.removeprefix(below): commit for ref, commit in refs.below(self.place, below)}
 
     def pack(self) -> None:
-        """Pack refs where many lie in files of their own; every one of them stays, under its name."""
+        """Pack refs and objects where many lie in files of their own; every one of them stays."""
+        from .packing import pack_objects
+
         refs.pack(self.place)
+        if pack_objects(self.place):
+            self.close()  # who goes on answering would keep the packs open that are gone

@@ -26,6 +26,8 @@ _WANTED = (
     "core.worktree",
     "core.bare",
     "extensions.objectformat",
+    "extensions.partialclone",
+    "gc.auto",
 )
 
 

@@ -282,7 +282,7 @@ class Building(Protocol):
         ...
 
     def pack(self) -> None:
-        """Pack refs where many lie in files of their own; every one of them stays, under its name."""
+        """Pack refs and objects where many lie in files of their own; every one of them stays."""
         ...
 
 

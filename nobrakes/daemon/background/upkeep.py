@@ -1,9 +1,13 @@
-"""What piles up is kept small, beside the loop: logs of runs that were merged long since, and refs in single files.
+"""What piles up is kept small, beside the loop: logs of runs that were merged long since, refs and objects in files of
+their own.
 
-1. It is looked for when nobody works, at the start and then every ten minutes; some of it at a time.
+1. Logs are looked for when nobody works, at the start and then every ten minutes; some of it at a time.
 2. What beads take as a rule is learnt from those that were done (core.graph.usual), every ten minutes, also at work.
-3. Keys of commands (`--request`) are forgotten after thirty days.
-4. Which logs go: core.limits.retention, by the settings. No work goes: that is in git, and `archive` alone lets go of
+3. Whether there is something to pack is looked at every half a minute while somebody works, and once after that: a bead
+   costs the thousandth what it cost the first, however long nobody rests. Nothing waits for it, and where it fails all
+   stays as it was, until the next time.
+4. Keys of commands (`--request`) are forgotten after thirty days.
+5. Which logs go: core.limits.retention, by the settings. No work goes: that is in git, and `archive` alone lets go of
    it.
 """
 
@@ -22,8 +26,11 @@ from ...trash import Trash
 from ..ports import Ports
 
 JOB = "upkeep"
+PACKING = "pack refs and objects"
 AGAIN = 600.0
 """Seconds between two looks."""
+PACK_AGAIN = 30.0
+"""Seconds between two looks at what there is to pack."""
 REQUEST_SECONDS = 30 * 86400.0
 """A command under a key is remembered so long."""
 MOST_LOOKED_AT = 2000
@@ -33,11 +40,12 @@ MOST_AT_ONCE = 200
 
 
 class Upkeep:
-    """Lets old logs go and has refs packed."""
+    """Lets old logs go, and has refs and objects packed."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
-        self._looked = self._learnt = -math.inf
+        self._looked = self._learnt = self._packed = -math.inf
+        self._has_worked = True
         self._place = 0
 
     def turn(self, board: Board) -> bool:
@@ -45,6 +53,7 @@ class Upkeep:
         if board.now >= self._learnt + AGAIN:
             self._learnt = board.now
             self.ports.store.learn()
+        self._pack(board)
         background = self.ports.background
         if background.busy(JOB):
             background.over(JOB)
@@ -53,6 +62,20 @@ class Upkeep:
             self.ports.store.forget_requests(board.now - REQUEST_SECONDS)
             background.begin(JOB, partial(self._do, self._old_runs(board)))
         return False
+
+    def _pack(self, board: Board) -> None:
+        """Have refs and objects packed, if it is time and there may be new ones."""
+        background = self.ports.background
+        self._has_worked |= bool(board.attempts)
+        if background.busy(PACKING):
+            background.over(PACKING)
+        elif self._has_worked and not self._packed <= board.now < self._packed + PACK_AGAIN:
+            self._packed, self._has_worked = board.now, False
+            background.begin(PACKING, self._do_pack)
+
+    def _do_pack(self) -> None:
+        with suppress(NobrakesError):  # a lock of a person's git, a full disk: who has to write will meet it
+            self.ports.git.pack()
 
     def _old_runs(self, board: Board) -> list[str]:
         """The folders of runs that may go now."""
@@ -92,4 +115,3 @@ class Upkeep:
         trash, folder = Trash(self.ports.paths.trash), self.ports.paths.runs
         for run in runs:
             trash.take(folder, os.path.join(folder, run))
-        self.ports.git.pack()

@@ -7,7 +7,7 @@ from nobrakes.core.beads.bead import Role, Status
 from nobrakes.core.board import Board
 from nobrakes.core.errors import GitFailed
 from nobrakes.core.review.journal import Journal
-from nobrakes.daemon.background.upkeep import AGAIN, Upkeep
+from nobrakes.daemon.background.upkeep import AGAIN, PACK_AGAIN, PACKING, Upkeep
 from nobrakes.daemon.review.reach import Reach
 
 READY = (Frontier("a", Status.NEEDS_DOER, "task", priority=2, failures=0, touches=("src/**",)),)
@@ -38,10 +38,41 @@ def test_the_files_of_a_branch_are_asked_once_also_where_there_are_none() -> Non
 
 def test_what_beads_take_is_learnt_while_agents_work() -> None:
     learnt: list[float] = []
-    ports = SimpleNamespace(
-        background=SimpleNamespace(busy=lambda job: False), store=SimpleNamespace(learn=lambda: learnt.append(now))
-    )
+    background = SimpleNamespace(busy=lambda job: False, begin=lambda job, do: None)
+    store = SimpleNamespace(learn=lambda: learnt.append(now))
+    ports = SimpleNamespace(background=background, store=store, git=SimpleNamespace(pack=None))
     upkeep = Upkeep(ports)  # type: ignore[arg-type]
     for now in (0.0, 5.0, AGAIN - 1, AGAIN, AGAIN + 5):
         assert not upkeep.turn(Board(now, attempts=(reviews(1, "f", "h"),)))
     assert learnt == [0.0, AGAIN]
+
+
+def test_what_lies_in_files_of_its_own_is_packed_while_nobody_rests_and_never_of_itself() -> None:
+    begun: list[float] = []
+    background = SimpleNamespace(
+        busy=lambda job: False,
+        begin=lambda job, do: job == PACKING and (do(), begun.append(now)),
+        over=lambda job: True,
+    )
+    store = SimpleNamespace(learn=lambda: None, forget_requests=lambda before: None)
+    packed: list[None] = []
+
+    def pack() -> None:
+        packed.append(None)
+        raise GitFailed("a person's git holds the lock")
+
+    ports = SimpleNamespace(background=background, store=store, git=SimpleNamespace(pack=pack))
+    upkeep = Upkeep(ports)  # type: ignore[arg-type]
+    upkeep._old_runs = lambda board: []  # type: ignore[method-assign]
+    at_work = (reviews(1, "f", "h"),)
+    for now in (0.0, 5.0, PACK_AGAIN, PACK_AGAIN + 5, 2 * PACK_AGAIN):
+        upkeep.turn(Board(now, attempts=at_work))
+    assert begun == [0.0, PACK_AGAIN, 2 * PACK_AGAIN] and len(packed) == 3
+    last = 2 * PACK_AGAIN
+    upkeep.turn(Board(last + 1, attempts=at_work))
+    for now in (last + 2, last + PACK_AGAIN, last + 2 * PACK_AGAIN, last + 900):
+        upkeep.turn(Board(now))
+    assert begun[3:] == [last + PACK_AGAIN], "once after the last work, and an idle daemon looks at nothing"
+    for now in (last + 901, 5.0):
+        upkeep.turn(Board(now, attempts=at_work))
+    assert begun[4:] == [last + 901, 5.0], "a clock that was set back keeps nothing waiting"
