@@ -29,6 +29,7 @@ from .beads.recompute import recompute
 from .changes import PEOPLES
 from .database import Database, Row
 from .forge import kept
+from .machine import sums
 
 _SAME_MOMENT = 1e-3
 """Seconds: what is written outside has microseconds, a database may have more."""
@@ -52,6 +53,7 @@ def restore(db: Database, found: Restored, actor: str) -> None:
         _count_from(db, "attempts", found.attempts)
         for bead, commit in found.tests.items():
             _proven(db, bead, commit, now)
+        sums.forget(db)
 
 
 def bring_back(db: Database, found: Restored, beyond: int, actor: str) -> dict[str, Any]:
@@ -90,6 +92,7 @@ def bring_back(db: Database, found: Restored, beyond: int, actor: str) -> dict[s
         for bead_id, commit in found.tests.items():
             if bead_id in whose:
                 _proven(db, bead_id, commit, now)
+        sums.forget(db)
         db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, '1')", (WENT_BACK,))
         events.append(db, now, Kind.BROUGHT_BACK, None, actor, told)
     return told

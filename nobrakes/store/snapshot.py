@@ -69,6 +69,7 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
     """One moment. `front`: so many beads of each queue; None: FRONT, but one ready bead while no Doer is free."""
     now = db.now()
     moves.wake(db, now)
+    spending.move_on(db, limits.caps, now)
     return db.moment(lambda: _board(db, limits, front, now))
 
 

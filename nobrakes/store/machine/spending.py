@@ -11,21 +11,20 @@ from ...core.limits.cooldowns import Cooldown
 from ...core.owners import of_bead
 from .. import events
 from ..beads import moves
+from ..cache import row as one_row
 from ..database import Database, Row
+from . import sums
 
 RUN_SINCE = "run_since"
 """When this run began: kept over crashes, forgotten when a daemon ends in order."""
 TOLD = "cap:"
 """`cap:<name>` = the period for which a person was told that this cap is reached."""
+DAY, RUN = "day", "run"
 LIFTED = "lifted:"
 """`lifted:<name>` = the period for which a person lifted this cap."""
 
 _AMOUNT = """coalesce(round(sum(cost_usd), 6), 0), coalesce(sum(tokens), 0),
 coalesce(sum(coalesce(ended_at, :now) - started_at), 0) / 60.0"""
-_PAID = "cost_usd, tokens, started_at, ended_at"
-_SINCE = f"""SELECT {_AMOUNT} FROM (
-SELECT {_PAID} FROM attempts WHERE started_at >= :since AND role <> 'reviewer'
-UNION ALL SELECT {_PAID} FROM turns WHERE started_at >= :since)"""
 _OF_BEADS = f"""SELECT bead, {_AMOUNT} FROM attempts
 WHERE bead IN (SELECT value FROM json_each(:beads)) AND role <> 'reviewer' GROUP BY bead"""
 # not what bears a later hour, since the clock went back
@@ -120,7 +119,10 @@ def reset_breakers(db: Database, bead: str, actor: str) -> int:
 def spend(db: Database, attempt: int, cost_usd: float, tokens: int) -> None:
     """Set what the attempt has cost."""
     with db.write():
-        db.run("UPDATE attempts SET cost_usd = ?, tokens = ? WHERE id = ?", (cost_usd, tokens, attempt))
+        sql, values = "UPDATE attempts SET cost_usd = ?, tokens = ? WHERE id = ?", (cost_usd, tokens, attempt)
+        if not db.run(f"{sql} AND outcome IS NULL", values):
+            db.run(sql, values)
+            sums.forget(db)
 
 
 def spent(db: Database, caps: Caps, beads: Sequence[str], now: float) -> Spent:
@@ -134,8 +136,8 @@ def spent(db: Database, caps: Caps, beads: Sequence[str], now: float) -> Spent:
         values = {"beads": json.dumps(list(beads)), "now": now}
         of_beads = {row[0]: Amount(*row[1:]) for row in db.all(_OF_BEADS, values)}
     return Spent(
-        spent_since(db, day_start(now), now) if caps.day.is_set else Amount(),
-        spent_since(db, run_since, now) if caps.run.is_set else Amount(),
+        sums.since(db, DAY, day_start(now), now)[0] if caps.day.is_set else Amount(),
+        sums.since(db, RUN, run_since, now)[0] if caps.run.is_set else Amount(),
         of_beads,
         int(db.one(_CALLS, (hour_start(now),))[0]) if caps.calls_per_hour is not None else 0,
         run_since,
@@ -150,6 +152,19 @@ def _marked(db: Database, prefix: str) -> dict[str, str]:
     return {row[0][len(prefix) :]: row[1] for row in found}
 
 
+def move_on(db: Database, caps: Caps, now: float) -> None:
+    """Shorten what `spent` adds up under the caps that are set. In no transaction but its own."""
+    if caps.day.is_set:
+        sums.move_on(db, DAY, day_start(now))
+    if caps.run.is_set:
+        since = db.maybe("SELECT value FROM settings WHERE key = ?", (RUN_SINCE,), one_row("settings", RUN_SINCE))
+        if since is not None:
+            sums.move_on(db, RUN, float(since[0]))
+
+
 def spent_since(db: Database, since: float, now: float) -> Amount:
-    """What agents cost that began at `since` or later, with the minutes until `now`."""
-    return Amount(*db.one(_SINCE, {"since": since, "now": now}))
+    """What agents cost that began at `since` or later, the beginning of a day; with the minutes until `now`."""
+    found, are_many = sums.since(db, DAY, since, now)
+    if are_many:
+        sums.move_on(db, DAY, since)
+    return found

@@ -17,7 +17,7 @@ from ...core.sessions.session import Fact, Message, Session, SessionKind, State,
 from .. import events, rows
 from ..conditions import DID
 from ..database import Database, Row
-from ..machine import spending
+from ..machine import spending, sums
 from ..tokens import turn_of
 from . import conversations
 
@@ -119,10 +119,13 @@ def spend(db: Database, made: int, cost_usd: float, tokens: int, context: float 
     with db.write():
         if context is not None:
             db.run("UPDATE turns SET data = json_set(data, '$.context', ?) WHERE id = ?", (round(context, 3), made))
-        db.run("UPDATE turns SET cost_usd = ?, tokens = ? WHERE id = ?", (cost_usd, tokens, made))
-        sums = "SELECT sum({}) FROM turns WHERE session = sessions.id"
+        sql, values = "UPDATE turns SET cost_usd = ?, tokens = ? WHERE id = ?", (cost_usd, tokens, made)
+        if not db.run(f"{sql} AND outcome IS NULL", values):
+            db.run(sql, values)
+            sums.forget(db)
+        of_turns = "SELECT sum({}) FROM turns WHERE session = sessions.id"
         db.run(
-            f"UPDATE sessions SET cost_usd = ({sums.format('cost_usd')}), tokens = ({sums.format('tokens')}) "
+            f"UPDATE sessions SET cost_usd = ({of_turns.format('cost_usd')}), tokens = ({of_turns.format('tokens')}) "
             "WHERE id = (SELECT session FROM turns WHERE id = ?)",
             (made,),
         )

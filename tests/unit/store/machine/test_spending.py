@@ -1,5 +1,6 @@
 """What was spent, and what holds agents back: kept in the store, answered from its indexes."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from nobrakes.core.board import Limits
 from nobrakes.core.limits.breaker import Breaker, State
 from nobrakes.core.limits.caps import Amount, Cap, Caps
 from nobrakes.ports import NewEscalation
-from nobrakes.store.machine import spending
+from nobrakes.store.machine import spending, sums
 from nobrakes.store.opening import open_memory
 
 DAY = 20_000 * 86_400.0
@@ -90,13 +91,14 @@ def test_without_caps_nothing_is_summed_up(store: Any, clock: Hand) -> None:
 
 
 def test_the_sums_never_scan_the_attempts(store: Any) -> None:
+    after = {"after_attempts": 1, "after_turns": 1}
     for sql, values in (
-        (spending._SINCE, {"since": 1.0, "now": 1.0}),
+        *((sums._later(*goes_on), {"since": 1.0, "now": 1.0, **after}) for goes_on in product((True, False), repeat=2)),
         (spending._OF_BEADS, {"beads": "[]", "now": 1.0}),
         (spending._CALLS, (1.0,)),
     ):
         plan = [row["detail"] for row in store._db.all(f"EXPLAIN QUERY PLAN {sql}", values)]
-        assert all("USING INDEX" in step for step in plan if "attempts" in step), plan
+        assert all(step.startswith("SEARCH") for step in plan if "attempts" in step or "turns" in step), plan
 
 
 def test_whoever_decides_a_beads_escalation_lets_its_agents_try_again(store: Any) -> None:
