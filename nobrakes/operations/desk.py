@@ -15,7 +15,7 @@ from ..core.errors import NotAllowed, UsageError
 from ..core.sessions.relay import STAGE, WORK
 from ..paths import Paths
 from ..ports import Store
-from . import suggestions
+from . import readings, suggestions
 from .chosen import follow
 from .waking import wake
 
@@ -112,6 +112,8 @@ def resolve(
             store.resolve(n, _words(how, note), actor)
     elif how == APPROVE and found.type in OF_A_HEAD:
         store.resolve(n, _words(how, note), actor, Status.NEEDS_REVIEW)
+    elif how == "retry" and readings.mended_in_epic(store, found, note, actor):
+        pass
     elif how == "retry" and found.type in (EscalationType.MERGE_REVIEW, EscalationType.CODE_REVIEW):
         _send_back(store, found, f"{rest}: {note}" if rest and note.strip() else note, actor)
     elif how == "retry" and note.strip() and rest is not None:

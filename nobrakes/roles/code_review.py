@@ -20,9 +20,9 @@ from .talking import joined, new
 
 ROLE = "code_reviewer"
 """The persona's name."""
-WHOLE, CHANGE, FOUND, SUMMARY = 64_000, 22_000, 8_000, 2_000
-"""Characters of the whole, of the change, of what was found before, and of what the Doer said last."""
-_FILES, _CHECKS = 200, 50
+WHOLE, CHANGE, FOUND, SUMMARY, BEADS = 64_000, 22_000, 8_000, 2_000, 8_000
+"""Characters of the whole, of the change, of what was found before, of what the Doer said last, of an epic's beads."""
+_FILES, _CHECKS, _BEAD = 200, 50, 600
 
 PROTOCOL = f"""# How this session works
 
@@ -38,7 +38,7 @@ class Read:
     """What is read: the commit `candidate` on `base`, its files, its difference, the `checks` that passed as rows.
 
     `earlier`: what was found in earlier rounds (core.review.reading.Reading.as_values); `said`: the Doer's last words;
-    `decided`: what people said about findings.
+    `decided`: what people said about findings; `within`: of an epic that is read as a whole, its beads.
     """
 
     base: str
@@ -49,15 +49,18 @@ class Read:
     earlier: Sequence[Mapping[str, Any]] = ()
     said: str = ""
     decided: Sequence[str] = ()
+    within: Sequence[Bead] = ()
 
 
 def review_text(bead: Bead, read: Read, number: int, most: int) -> str:
     """The first message of one reviewer's session. `number` of `most`: the round."""
     nonce = hashlib.sha256(f"{bead.id}\0{read.candidate}\0{number}".encode()).hexdigest()[:12]
+    what = f"epic {bead.id} as a whole" if read.within else f"bead {bead.id}"
     parts = [
-        f"Read the work on bead {bead.id}, in round {number} of at most {most}. It is commit {read.candidate} on "
+        f"Read the work on {what}, in round {number} of at most {most}. It is commit {read.candidate} on "
         f"{read.base}: `git diff {read.base[:12]} HEAD` shows all of it. Every check passed on it.",
         "# The bead\n\n" + fenced(quoted(bead_text(bead)), nonce),
+        *_within(read.within, nonce),
         "# What the checks said\n\n" + "\n".join(_check(row) for row in read.checks[:_CHECKS]),
         "# Files that it changes\n\n" + fenced(quoted("\n".join(read.files[:_FILES])), nonce),
         "# The change\n\n" + fenced(quoted(cut(read.difference, CHANGE)), nonce),
@@ -75,6 +78,20 @@ def review_text(bead: Bead, read: Read, number: int, most: int) -> str:
         if read.said.strip():
             parts.append("# What the Doer said of it\n\n" + fenced(quoted(cut(clean(read.said), SUMMARY)), nonce))
     return "\n\n".join(parts) + "\n"
+
+
+def _within(beads: Sequence[Bead], nonce: str) -> list[str]:
+    """Of an epic: its beads, and what each was to bring; they may not fit together, and nobody looked at that yet."""
+    if not beads:
+        return []
+    lines = cut("\n".join(_one(bead) for bead in beads), BEADS)
+    told = "Each was checked by itself. Look above all at what is between them: whether they fit together, and whether "
+    return [f"# Its beads\n\n{told}all of it is what the epic asks for.\n\n" + fenced(quoted(lines), nonce)]
+
+
+def _one(bead: Bead) -> str:
+    wanted = "; ".join(" ".join(clean(one).split()) for one in bead.acceptance)
+    return cut(f"- {bead.id}: {clean(bead.title)}{f' (wanted: {wanted})' if wanted else ''}", _BEAD)
 
 
 def _check(row: Mapping[str, Any]) -> str:

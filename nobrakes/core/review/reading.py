@@ -8,7 +8,7 @@
    as long as there are rounds; then a person is asked. A finding that must or should be mended is never passed over.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -165,9 +165,9 @@ def cost(readings: Sequence[Reading]) -> float:
     return sum(one.session.cost_usd for one in readings)
 
 
-def reader(agents: Sequence[str], worker: str, number: int, tries: int) -> str:
-    """Who reads in this round: the agents in turn, those that did not do the work first; the next one at a retry."""
-    names = [one for one in agents if one != worker] or list(agents) or [worker]
+def reader(agents: Sequence[str], workers: Collection[str], number: int, tries: int) -> str:
+    """Who reads in this round: the agents in turn, those that did none of the work first; the next one at a retry."""
+    names = [one for one in agents if one not in workers] or list(agents) or sorted(workers)
     return names[(number - 1 + tries - 1) % len(names)]
 
 

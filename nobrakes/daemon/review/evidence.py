@@ -38,6 +38,7 @@ from ..background.scratch import NOBODY
 from ..checks.proofs import clean
 from ..checks.steps import OUTPUT_TAIL
 from ..checks.validation import CONTRACT
+from ..epics import lands_on
 from ..ports import Ports
 
 STEPS = 200
@@ -68,10 +69,17 @@ class Evidence:
                 continue
             if other.id == attempt.id or before.candidate in ("", journal.candidate) or not git.has(before.candidate):
                 continue
-            if git.contains(before.candidate, journal.base):
+            if git.contains(before.candidate, journal.base) and self._comes_here(other, before):
                 later = (n for n, (_, one) in enumerate(found) if git.contains(before.candidate, one.candidate))
                 found.insert(next(later, len(found)), (other, before))
         return found
+
+    def _comes_here(self, other: Attempt, before: Journal) -> bool:
+        """Whether it is what this branch got: an epic's candidate is made of its branch's beads, and lands on main."""
+        bead = self.ports.store.bead(other.bead)
+        if lands_on(self.ports, bead) != (self.ports.epic, self.ports.below):
+            return False
+        return before.step is Step.CLEAN_UP or (self.ports.pulls is None and bead.type is not BeadType.EPIC)
 
     def prepared(self, attempt: Attempt, bead: Bead, journal: Journal) -> Json:
         """The record of this review's candidate, as far as it is known now."""

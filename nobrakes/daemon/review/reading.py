@@ -5,6 +5,8 @@
    was read counts as long as the difference is the same.
 3. What was read for a review that is over is ended, and counts as no round.
 4. A commit that nobrakes itself built to take a merge back is not read.
+5. Of an epic that people merge as a whole all of it is read, though each of its beads was; what is found is mended by a
+   bead of that epic (roles.mending). Where more lands meanwhile, that is read with it.
 """
 
 from collections.abc import Collection, Mapping
@@ -12,11 +14,11 @@ from typing import Any
 
 from ...core.beads.approval import is_approval
 from ...core.beads.attempt import Attempt
-from ...core.beads.bead import BeadType, Role
+from ...core.beads.bead import Bead, Role
 from ...core.beads.escalations import Escalation, EscalationType
 from ...core.beads.events import Event, Kind
 from ...core.beads.outcomes import Outcome
-from ...core.beads.taking import is_by_person, submitted
+from ...core.beads.taking import is_by_person
 from ...core.beads.taking_back import is_built
 from ...core.owners import of_bead
 from ...core.review import findings, reading
@@ -28,11 +30,13 @@ from ...core.sessions.session import CLEAN, SessionKind
 from ...core.sessions.session import State as Of
 from ...ports import Notice
 from ...roles.code_review import Read, review_text
+from ...roles.mending import is_mend
 from ..lives import last_merge
 from ..ports import Ports
+from . import whole_epics
 from .approval import Approvals
 from .queue import ReviewContext
-from .reading_asked import question
+from .reading_asked import question, whose_work
 from .reports import AttemptEnd, Report, questioned
 
 BY = "nobrakes"
@@ -78,6 +82,9 @@ class Readings:
     def turn(self, context: ReviewContext, journal: Journal) -> Report:
         """Begin a reviewer, see how it does, or say what follows from what it found."""
         bead, attempt = context.bead, context.attempt
+        more = whole_epics.has_more(self.ports, bead, journal)
+        if more is not None:
+            return more
         for one in self._all(bead.id)[0]:
             self._settled(context, one)
         found = self._next(bead.id, attempt.id, journal)
@@ -89,8 +96,8 @@ class Readings:
         if found.way in (Way.PASS, Way.UNREAD):
             return Report(Fact.READ)
         if found.way is Way.ASK:
-            by_person = is_by_person(self.ports.store.attempts(bead.id))
-            ending = question(journal, found, self._content(journal), last_merge(self.ports.store, bead.id), by_person)
+            whose = whose_work(bead, self.ports.store.attempts(bead.id))
+            ending = question(journal, found, self._content(journal), last_merge(self.ports.store, bead.id), whose)
             return questioned(ending)
         assert found.reading is not None, "what is sent back was found by somebody"
         self.ports.store.note_session(found.reading.session.id, {reading.SENT_BACK: attempt.id})
@@ -113,11 +120,9 @@ class Readings:
     def _begin(self, context: ReviewContext, journal: Journal, found: Next) -> None:
         ports, bead = self.ports, context.bead
         known, since, merged = self._all(bead.id)
-        past = ports.store.attempts(bead.id)
-        work = submitted(past)
-        worker = work.agent if work is not None else ""
+        works = whole_epics.works(ports, bead)
         agents = self.rules.agents or context.limits.agent_choice.agents(Role.DOER, bead.type.value)
-        name = reading.reader(agents, worker, found.round, found.tries)
+        name = reading.reader(agents, {one.agent for one in works}, found.round, found.tries)
         seat = name, ports.adapter(name).provider, ports.config().agents.model_of(name, "reviewer")
         data = {
             reading.BEAD: bead.id,
@@ -132,7 +137,7 @@ class Readings:
             reading.MERGED: merged,
         }
         text = review_text(
-            bead, self._read(bead.id, journal, work, reading.since(known, merged)), found.round, self.rules.rounds
+            bead, self._read(bead, journal, works, reading.since(known, merged)), found.round, self.rules.rounds
         )
         title = f"Review of {bead.id}, round {found.round}"[:100]
         told = {"round": found.round, "of": self.rules.rounds, "agent": name, "model": seat[2]}
@@ -141,8 +146,10 @@ class Readings:
             told |= {"session": session.id, "head": journal.head}
             ports.store.record(Event(Kind.CODE_REVIEW_BEGAN, bead.id, context.attempt.id, data=told))
 
-    def _read(self, bead: str, journal: Journal, work: Attempt | None, known: list[Reading]) -> Read:
+    def _read(self, bead: Bead, journal: Journal, works: list[Attempt], known: list[Reading]) -> Read:
         ports = self.ports
+        within = whole_epics.within(ports, bead)
+        answers = [one for one in works if not within or is_mend(ports.store.bead(one.bead), bead.id)]
         passed = ports.store.validation(journal.tree, journal.contract) or {}
         changes = ports.git.changes(journal.base, journal.candidate)
         return Read(
@@ -152,8 +159,9 @@ class Readings:
             self.approvals.gates.shown(journal.base, journal.candidate, changes)["difference"],
             passed.get("results", ()),
             [one.as_values() for one in known if one.outcome == reading.DONE],
-            work.log.summary if work is not None else "",
-            [one.answer or one.resolution for one in self._asked(bead) if one.resolved_at is not None],
+            answers[-1].log.summary if answers else "",
+            [one.answer or one.resolution for one in self._asked(bead.id) if one.resolved_at is not None],
+            within,
         )
 
     def _settled(self, context: ReviewContext, one: Reading) -> None:
@@ -196,8 +204,6 @@ class Readings:
 
     def _next(self, bead: str, attempt: int, journal: Journal) -> Next:
         past = self.ports.store.attempts(bead)
-        if self.ports.store.bead(bead).type is BeadType.EPIC:  # its beads were read when they landed on its branch
-            return Next(Way.PASS)
         if is_built(past) or self._yes(bead, journal) is not None:
             return Next(Way.PASS)
         known, since, _ = self._all(bead)

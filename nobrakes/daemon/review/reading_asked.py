@@ -1,18 +1,31 @@
 """What a person is asked where fresh eyes found something, or where nobody could read what passed."""
 
+from collections.abc import Sequence
+
+from ...core.beads.attempt import Attempt
+from ...core.beads.bead import Bead
 from ...core.beads.forms import as_values, form
 from ...core.beads.outcomes import Outcome
+from ...core.beads.taking import is_by_person
 from ...core.review import findings
 from ...core.review.findings import Priority
 from ...core.review.journal import Journal
 from ...core.review.reading import Next
-from ...core.review.reading_choices import options
+from ...core.review.reading_choices import Whose, options
 from .reports import AttemptEnd
+from .whole_epics import is_whole_epic
 
 _CONTEXT = 3_800
 
 
-def question(journal: Journal, found: Next, content: str, merged: int, by_person: bool) -> AttemptEnd:
+def whose_work(bead: Bead, past: Sequence[Attempt]) -> Whose:
+    """Who mends what is found in it."""
+    if is_whole_epic(bead):
+        return Whose.EPIC
+    return Whose.PERSON if is_by_person(past) else Whose.AGENTS
+
+
+def question(journal: Journal, found: Next, content: str, merged: int, whose: Whose) -> AttemptEnd:
     """The end of the review, with the question; the bead waits for the answer."""
     one = found.reading
     said = one.findings if one is not None and not found.why else ()
@@ -27,7 +40,7 @@ def question(journal: Journal, found: Next, content: str, merged: int, by_person
     asked = form(
         {
             "kind": "radio",
-            "options": options(bool(urgent), tickets, by_person),
+            "options": options(bool(urgent), tickets, whose),
             "priority": 1 if any(each.priority is Priority.MUST for each in urgent) else 2,
             "context": findings.told(said)[:_CONTEXT],
         }

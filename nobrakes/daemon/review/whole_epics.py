@@ -8,20 +8,19 @@
    epic.
 """
 
-import itertools
 from collections.abc import Sequence
 
 from ...core.beads.attempt import Attempt
 from ...core.beads.bead import CLOSED, Bead, BeadType, DependencyType, Status
 from ...core.beads.events import Event, Kind
-from ...core.beads.lifecycle import live
 from ...core.beads.outcomes import Outcome
+from ...core.beads.taking import submitted
 from ...core.evidence.verify import NONE
 from ...core.review.journal import Journal
 from ...core.review.machine import Fact
-from ...core.text.cleaning import shorten
 from ...ports import Candidate, Conflict, Git, Message, Store
 from ...ports.git import EPICS
+from ...roles import mending
 from .. import epics
 from ..completing import complete
 from ..ports import Ports
@@ -29,12 +28,11 @@ from . import messages
 from .reports import AttemptEnd, Report, refused
 
 _SENT_BACK = {
-    Outcome.FAILED_REVIEW: "what the checks say of",
-    Outcome.REMARKS: "what people wrote about",
-    Outcome.FINDINGS: "what fresh eyes found in",
+    Outcome.FAILED_REVIEW: "what the checks say of the pull request of",
+    Outcome.REMARKS: "what people wrote about the pull request of",
+    Outcome.FINDINGS: mending.OF_READERS,
 }
 """What a bead of its own answers, as its title says."""
-_LOG = 8000
 
 
 def is_whole_epic(bead: Bead) -> bool:
@@ -84,7 +82,7 @@ def _anew(ports: Ports, bead: Bead, journal: Journal, base: str) -> tuple[Candid
 
 
 def has_more(ports: Ports, bead: Bead, journal: Journal) -> Report | None:
-    """What a review is told that waits for people while more of the epic has landed; None: it has all there is."""
+    """What a review is told that waits for people or readers while more of the epic has landed; None: it has all."""
     if not is_whole_epic(bead):
         return None
     head = ports.git.of_epic(bead.id).main()
@@ -96,6 +94,17 @@ def has_more(ports: Ports, bead: Bead, journal: Journal) -> Report | None:
 
 def _has_all_landed(ports: Ports, bead: Bead) -> bool:
     return all(one.status in (Status.LANDED, *CLOSED) for one in _children(ports.store, bead))
+
+
+def works(ports: Ports, bead: Bead) -> list[Attempt]:
+    """The attempts whose work the review is of, in the order in which they began: of an epic, what is on its branch."""
+    done = [submitted(ports.store.attempts(one.id)) for one in (within(ports, bead) or [bead])]
+    return sorted((one for one in done if one is not None), key=lambda one: one.id)
+
+
+def within(ports: Ports, bead: Bead) -> list[Bead]:
+    """The beads of an epic that its review is of; empty: it is of one bead."""
+    return [one.bead for one in epics.landings(ports, bead.id)] if is_whole_epic(bead) else []
 
 
 def _children(store: Store, bead: Bead) -> list[Bead]:
@@ -114,17 +123,7 @@ def sent_back(ports: Ports, bead: Bead, journal: Journal, ending: AttemptEnd) ->
     git = ports.git
     if ending.outcome is Outcome.FAILED_REVIEW and _goes_on_from(git, journal):
         git.of_epic(bead.id).land(journal.candidate, journal.head)
-    names = (f"{bead.id[:50]}-mend-{number}" for number in itertools.count(1))
-    mends = Bead(
-        next(name for name in names if not ports.store.beads(ids=[name])),
-        f"Answer {_SENT_BACK[ending.outcome]} the pull request of {bead.id}",
-        BeadType.FIX,
-        description=shorten(ending.detail, _LOG),
-        epic=bead.id,
-        priority=max(0, bead.priority - 1),
-        needs_tests=False,
-    )
-    ports.store.put([live(mends)], [], "nobrakes")
+    mending.mend(ports.store, bead, _SENT_BACK[ending.outcome], ending.detail, "nobrakes")
 
 
 def _goes_on_from(git: Git, journal: Journal) -> bool:

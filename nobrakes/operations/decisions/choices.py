@@ -8,7 +8,7 @@ import shlex
 from dataclasses import dataclass, field
 
 from ...core.beads import forms
-from ...core.beads.bead import Bead, Status
+from ...core.beads.bead import Bead, BeadType, Status
 from ...core.beads.deciding import OF_A_HEAD, USUAL, How, ways
 from ...core.beads.escalations import STOPS_BEAD, Escalation, EscalationType
 from ...core.board import Limits
@@ -27,6 +27,7 @@ LABELS: dict[How, str] = {
 }
 _APPROVE = {EscalationType.PLAN_REVIEW: "Approve the plan", EscalationType.MERGE_REVIEW: "Approve the merge"}
 _APPROVE[EscalationType.CODE_REVIEW] = "Go on as it is"
+_OF_A_REVIEW = (*OF_A_HEAD, EscalationType.ASKED_AGAIN, EscalationType.PULL_CLOSED, EscalationType.CONFLICT)
 _WORKERS = {Status.NEEDS_TESTS: "A Test Writer", Status.NEEDS_DOER: "A Doer"}
 
 
@@ -170,6 +171,8 @@ def _retry(found: Escalation, stakes: Stakes) -> tuple[str, str]:
     back = found.return_to or bead.return_to or Status.NEEDS_DOER
     if found.type not in STOPS_BEAD or back is Status.NEEDS_REVIEW:
         return "The review begins again with the work as it is; no agent is started.", _forgiven(stakes)
+    if bead.type is BeadType.EPIC and found.type in _OF_A_REVIEW:
+        return _retry_whole(found), ""
     if found.type in (EscalationType.MERGE_REVIEW, EscalationType.CODE_REVIEW) and stakes.by_person:
         return f"It goes back to {stakes.by_person} with your note; no agent begins on it.", ""
     who = _WORKERS.get(back, "An agent")
@@ -181,6 +184,18 @@ def _retry(found: Escalation, stakes: Stakes) -> tuple[str, str]:
         lost = f"What the branch has is not used again; {kept}."
     told = " Your note is in its prompt." if found.form is None else ""
     return f"{does}{told}", _joined(_next_attempt(stakes), lost, _forgiven(stakes))
+
+
+def _retry_whole(found: Escalation) -> str:
+    """Of an epic that people merge as a whole, on which itself nobody works."""
+    again = "then the review of the whole begins again"
+    if found.type is EscalationType.CODE_REVIEW and found.evidence.get("findings"):
+        return f"A bead of the epic mends what was found, with your note; {again}."
+    if found.type is EscalationType.ASKED_AGAIN:
+        return f"A bead of the epic answers what people wrote, with your note; {again}."
+    if found.type in (EscalationType.MERGE_REVIEW, EscalationType.PULL_CLOSED, EscalationType.CODE_REVIEW):
+        return f"With a note: a bead of the epic does what it says, and {again}. Without: it begins again as it is."
+    return "The review of the whole begins again; no agent is started."
 
 
 def _done(found: Escalation, stakes: Stakes) -> tuple[str, str]:

@@ -87,10 +87,11 @@ def test_a_reading_whose_review_was_over_counts_as_no_round_and_what_it_cost_cou
 
 
 def test_eyes_are_fresh_where_there_are_others() -> None:
-    assert reader(("claude", "codex"), "claude", 1, 1) == "codex"
-    assert reader(("claude", "codex", "gemini"), "claude", 2, 1) == "gemini"
-    assert reader(("claude", "codex", "gemini"), "claude", 1, 2) == "gemini"
-    assert reader(("claude",), "claude", 2, 2) == "claude" and reader((), "script", 1, 1) == "script"
+    assert reader(("claude", "codex"), {"claude"}, 1, 1) == "codex"
+    assert reader(("claude", "codex", "gemini"), {"claude"}, 2, 1) == "gemini"
+    assert reader(("claude", "codex", "gemini"), {"claude"}, 1, 2) == "gemini"
+    assert reader(("claude", "codex", "gemini"), {"claude", "codex"}, 2, 1) == "gemini"
+    assert reader(("claude",), {"claude"}, 2, 2) == "claude" and reader((), {"script"}, 1, 1) == "script"
 
 
 @pytest.mark.parametrize(
