@@ -8,6 +8,7 @@ from ..core.policy import plan_approval
 from ..core.policy.ownership import OWN_FOLDER
 from ..core.review.journal import Journal, Step
 from ..core.review.queue import MOST
+from ..roles.delivery import delivery_of
 from .objects import Commit, differing
 from .project import code_path, green, test_path
 from .scene import Scene
@@ -100,16 +101,28 @@ def no_more_reviews_than_allowed(scene: Scene) -> list[str]:
 
     Who waits for people holds no place, nor does what they merged until it is written down, nor who comes back from
     there as it fell off its base: all others do, whatever request their bead has or had. What is being read comes back
-    to the end of the queue.
+    to the end of the queue of its branch, while there may be as many in those of other branches.
     """
     open_ones = [a for a in scene.board.attempts if a.role is Role.REVIEWER]
     if scene.requested is not None:
         open_ones = [a for a in open_ones if not _was_with_people(scene, a)]
     outside = (Step.READING, Step.REBASE) if scene.readers is not None else ()
     reviews = [a.bead for a in open_ones if Journal.of(a.data).step not in outside]
+    queues = Counter(_branch(scene, bead) for bead in reviews)
     rules = scene.board.limits.queue
     together = MOST if not rules.every_commit_green else rules.validators
-    return [f"reviews of {', '.join(reviews)}"] if len(reviews) > (1 if rules.is_serial else together) else []
+    return (
+        [f"reviews of {', '.join(reviews)}"]
+        if max(queues.values(), default=0) > (1 if rules.is_serial else together)
+        else []
+    )
+
+
+def _branch(scene: Scene, bead: str) -> str:
+    """On whose branch the bead lands, as far as that makes a queue of its own."""
+    if scene.readers is None:
+        return ""
+    return delivery_of(scene.store, scene.config.review, scene.store.bead(bead)).epic
 
 
 def _was_with_people(scene: Scene, review: Attempt) -> bool:
