@@ -157,17 +157,17 @@ class _Page(Sheet):
         for other in found.others:
             whose = f"{other.bead} {other.title}" if other.bead else other.title
             by = f"by {other.who}, {other.commit[:12]}, {spoken(other.at)}" if other.at else f"by {other.who}"
-            out += self.wrapped(f"main has meanwhile: {whose} ({by}) in {', '.join(other.paths)}", "  ")
+            out += self.wrapped(f"{found.where} has meanwhile: {whose} ({by}) in {', '.join(other.paths)}", "  ")
         for file in found.files:
-            out += self.conflict_file(file)
+            out += self.conflict_file(file, found.where)
         if found.more:
             out.append(f"  and {count(found.more, 'file')} more")
         return out + (self.wrapped(found.missing, "  ") if found.missing else [])
 
-    def conflict_file(self, file: "ConflictFile") -> list[str]:
+    def conflict_file(self, file: "ConflictFile", where: str) -> list[str]:
         out = [f"  {one_line(file.path)}: {file.how}"]
         for hunk in file.hunks:
-            out.append(f"    line {hunk.line}, on main:")
+            out.append(f"    line {hunk.line}, on {where}:")
             out += self.code(hunk.main, "      ", "-")
             out.append("    on the branch:")
             out += self.code(hunk.branch, "      ", "+")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from ..core.errors import NotAllowed, Unproven, UsageError
+from ..wording.stages import main_of
 from ..wording.text import cut, one_line
 from ..wording.times import spoken
 from .output import Output, plain
@@ -168,7 +169,7 @@ def _record(found: "Record", screen: Screen) -> str:
         *(line for step in record["steps"] for line in _step(step, record)),
         *_approved(record.get("approval")),
         *_read(record.get("fresh_eyes")),
-        *_counts(record.get("counts")),
+        *_counts(record.get("counts"), _onto(record)),
         *_contracts(record),
         *_attempts(record.get("attempts", ())),
     ]
@@ -182,11 +183,17 @@ def _headline(record: Mapping[str, Any]) -> str:
     if record["kind"] == "merge":
         taken = record.get("takes_back", ())
         asked = f", takes back {_times(len(taken), 'commit')}, as {one_line(str(record['by']))} asked" if taken else ""
-        return f"merged as {commit}{asked}"
+        landed = f"landed on {_onto(record)}" if record.get("epic") else "merged"
+        return f"{landed} as {commit}{asked}"
     taken = ", ".join(str(one["commit"])[:12] for one in record["takes_back"])
     why = f"({one_line(str(record['why']))}, {one_line(str(record['by']))})"
     done = f"by {commit}" if record["kind"] == "revert" else f"by moving main back to {commit}"
     return f"{taken} was taken back {done} {why}"
+
+
+def _onto(record: Mapping[str, Any]) -> str:
+    """What the work came to: main, or the branch of an epic."""
+    return main_of(str(record.get("epic") or ""))
 
 
 def _step(step: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
@@ -202,11 +209,12 @@ def _step(step: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
             "stands_for": f"run {step.get('run')} of {step.get('tip', {}).get('commit', '')[:12]} stands for it",
         }.get(step["how"], "no run is known")
         whose = f", of {run['bead']}" if run and run["bead"] not in (None, record["bead"]["id"]) else ""
-        yield one_line(f"validate   {step['of']}: {run['outcome'] if run else 'unknown'}; {how}{whose}")
+        of = _onto(record) if step["of"] == "main" else step["of"]
+        yield one_line(f"validate   {of}: {run['outcome'] if run else 'unknown'}; {how}{whose}")
         if step["how"] == "ran" and run:
             yield from (f"           {_check(check)}" for check in run["checks"])
         if "main_was_red" in step:
-            yield "           main failed too where the branch left it; what counts is how they do together"
+            yield f"           {_onto(record)} failed too where the branch left it; what counts is how they do together"
 
 
 def _approved(approval: Mapping[str, Any] | None) -> Iterator[str]:
@@ -244,10 +252,10 @@ def _counted(counts: Mapping[str, int]) -> str:
     return f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
 
 
-def _counts(counts: Mapping[str, Any] | None) -> Iterator[str]:
+def _counts(counts: Mapping[str, Any] | None, onto: str) -> Iterator[str]:
     if counts:
         before, after = (_counted(counts[name]) if counts[name] else "not counted" for name in ("before", "after"))
-        yield f"tests      main before: {before}; after: {after}"
+        yield f"tests      {onto} before: {before}; after: {after}"
 
 
 def _contracts(record: Mapping[str, Any]) -> Iterator[str]:

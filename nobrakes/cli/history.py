@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from ..core.beads.bead import Status
 from ..core.beads.events import WATCHED
 from ..core.errors import UsageError
 from ..wording import event_text, stages
@@ -31,8 +32,10 @@ def reviews(limit: Annotated[int, Option("--limit", "-n", min=1, help="At most s
 
 
 def _review(review: "Review", screen: Screen) -> str:
-    end = stages.ending(review.outcome.value) if review.outcome else f"at work: {stages.stage(review.step)}"
-    word = f"merged as {review.commit[:12]}" if review.commit else end
+    at_work = f"at work: {stages.stage(review.step, review.onto)}"
+    end = stages.ending(review.outcome.value, review.onto) if review.outcome else at_work
+    where = f"landed on {stages.main_of(review.onto)}" if review.onto else "merged"
+    word = f"{where} as {review.commit[:12]}" if review.commit else end
     style = "green" if review.commit else "" if review.outcome is None else "yellow"
     reason = one_line(review.detail.split("\n", 1)[0]) if review.detail and not review.commit else ""
     plain_head = f"{spoken(review.started_at)}  {review.bead}  "
@@ -108,6 +111,11 @@ def _history(found: "BeadHistory", screen: Screen) -> str:
         out += ["", *sheet.wrapped(asked, "", 2)]
     if found.commit:
         out += ["", f"on main as {found.commit}"]
+    elif found.bead.status is Status.LANDED and (landed := [one for one in found.reviews if one.onto and one.commit]):
+        out += [
+            "",
+            f"on {stages.main_of(landed[-1].onto)} as {landed[-1].commit}",
+        ]
     if found.archived:
         out += ["", "kept:", *(f"  {commit[:12]}  {one_line(ref)}" for ref, commit in found.archived)]
     return "\n".join(out)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from ..wording.stages import main_of
 from ..wording.text import count, cut, one_line
 from .output import Output, plain, said
 from .repository import BeadId, actor, known, opened
@@ -62,12 +63,14 @@ def _taken(found: "Taken") -> list[str]:
     lines.append(f"{bead} is yours: {how} {one_line(found.branch)} is in {one_line(found.folder)}")
     if found.conflicts:
         files = one_line(", ".join(found.conflicts[:10]))
-        lines.append(f"It conflicts with main in {cut(files, 300)}.")
+        lines.append(f"It conflicts with {main_of(found.onto)} in {cut(files, 300)}.")
     lines.append(f"  cd {place}")
     if found.rebasing:
         lines.append("  git add FILES && git rebase --continue   # once the conflicts are settled")
     elif found.conflicts:
-        lines.append("  git rebase main   # your branch was there before, so it was left as it is")
+        lines.append(
+            f"  git rebase {shlex.quote(found.base)}   # your branch was there before, so it was left as it is"
+        )
     return [*lines, f"  nobrakes hand-in {bead}"]
 
 

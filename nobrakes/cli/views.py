@@ -90,7 +90,7 @@ def _sessions(found: "tuple[Speaker, ...]", screen: Screen) -> list[str]:
 def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
     rows = [(w.name, stages.ROLES[w.role.value], w.bead, age(w.seconds), _memory(w), w.title) for w in working]
     out = [table(("WHO", "ROLE", "BEAD", "SINCE", "MEMORY", "TITLE"), rows, screen)]
-    out += [cut(f"  {w.bead}: {stages.stage(w.step)}", screen.width) for w in working if w.step]
+    out += [cut(f"  {w.bead}: {stages.stage(w.step, w.onto)}", screen.width) for w in working if w.step]
     for w in working:
         if w.says:
             out.append(cut(f"  {w.name} says: {one_line(w.says)}", screen.width))

@@ -24,6 +24,7 @@ from ..git.landing.worktrees import Worktree
 from ..git.persons import Persons
 from ..paths import Paths
 from ..ports import Conflict, Git, Message, Store
+from ..ports.git import EPICS
 from ..roles.delivery import below_of, delivery_of
 from .waking import wake
 
@@ -43,9 +44,13 @@ class Repository:
     pattern: str
     review: "ReviewSettings"
 
+    def epic_of(self, bead: Bead) -> str:
+        """The epic on whose branch the bead lands; empty: on main."""
+        return delivery_of(self.store, self.review, bead).epic
+
     def git_of(self, bead: Bead) -> Git:
         """The repository as the bead sees it: main is the branch that it lands on."""
-        epic = delivery_of(self.store, self.review, bead).epic
+        epic = self.epic_of(bead)
         if epic:
             return self.git.of_epic(epic)
         below = below_of(self.store, self.review, bead)
@@ -62,7 +67,8 @@ def repository(store: Store, git: Git, paths: Paths, config: "Config") -> Reposi
 class Taken:
     """Where the bead is worked on. `made`: the worktree is new; `stopped`: who worked on it until now.
 
-    `conflicts`: the files in which its branch conflicts with main; `rebasing`: a rebase stands at them.
+    `conflicts`: the files in which its branch conflicts with main, or with the branch of the epic `onto` on which it
+    lands; `rebasing`: a rebase stands at them.
     """
 
     bead: Bead
@@ -73,6 +79,12 @@ class Taken:
     archived: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     rebasing: bool = False
+    onto: str = ""
+
+    @property
+    def base(self) -> str:
+        """What git calls what it lands on."""
+        return f"refs/nobrakes/{EPICS}/{self.onto}" if self.onto else "main"
 
 
 def take(here: Repository, bead: str, actor: str, to: str = "") -> Taken:
@@ -100,7 +112,9 @@ def take(here: Repository, bead: str, actor: str, to: str = "") -> Taken:
         checked_out = here.persons.branch(earlier) or branch
         return Taken(here.store.bead(bead), folder, checked_out, False, stopped, archived)
     conflicts, rebasing = _make(here, before, branch, folder)
-    return Taken(here.store.bead(bead), folder, branch, True, stopped, archived, conflicts, rebasing)
+    return Taken(
+        here.store.bead(bead), folder, branch, True, stopped, archived, conflicts, rebasing, here.epic_of(before)
+    )
 
 
 def refuse(bead: Bead) -> None:

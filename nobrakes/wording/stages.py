@@ -56,7 +56,7 @@ ENDINGS: Mapping[str, str] = {
     Outcome.INVALID_REQUEST.value: "the provider refused the request",
     Outcome.TURN_LIMIT.value: "used up its turns or its budget",
     Outcome.BLOCKED.value: "blocked: needs an answer",
-    Outcome.CONFLICT.value: "conflicts with main",
+    Outcome.CONFLICT.value: "conflicts with {main}",
     Outcome.CHECKS_CHANGED.value: "changes protected files",
     Outcome.UNUSUAL_CONTENT.value: "has unusual content",
     Outcome.MERGE_REVIEW.value: "passed; the merge waits for a yes",
@@ -83,7 +83,7 @@ ENDINGS: Mapping[str, str] = {
     Outcome.CAPPED.value: "a spending cap was reached",
     Outcome.CANCELLED.value: "the bead was taken away",
 }
-"""Each ending, short; `wording.glossary` says it at length."""
+"""Each ending, short, {main} as in `STAGES`; `wording.glossary` says it at length."""
 
 ROLES: Mapping[str, str] = {
     Role.TEST_WRITER.value: "test writer",
@@ -98,12 +98,17 @@ def stage(step: str, epic: str = "") -> str:
 
 
 def _of(words: str, epic: str) -> str:
-    return words.replace("{main}", f"the branch of {one_line(epic)}" if epic else "main")
+    return words.replace("{main}", main_of(epic))
 
 
-def ending(outcome: str) -> str:
-    """How an attempt ended."""
-    return ENDINGS.get(outcome) or plain(outcome)
+def main_of(epic: str) -> str:
+    """What a review lands on: main, or the branch of this epic."""
+    return f"the branch of {one_line(epic)}" if epic else "main"
+
+
+def ending(outcome: str, epic: str = "") -> str:
+    """How an attempt ended; `epic` as in `stage`."""
+    return _of(ENDINGS.get(outcome) or plain(outcome), epic)
 
 
 def plain(word: str) -> str:

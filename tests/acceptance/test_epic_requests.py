@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.scripted import until
 from tests.support.team import Team
 
 pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
@@ -164,6 +165,32 @@ def test_what_lands_while_people_look_is_in_the_next_request_when_they_merge_fir
     team.run_on()
     assert {team.status(bead) for bead in ("shop", "one", "two", "three")} == {"done"}
     team.nobrakes("verify")
+
+
+def test_views_say_the_branch_that_work_lands_on(team: Team) -> None:
+    """What is on its epic's branch, or conflicts with that, is nowhere said to be on main, or to conflict with main."""
+    team.nobrakes("add", "The shop", "--id", "shop", "--type", "epic")
+    team.add("one", "two", epic="shop")
+    team.does("one", "echo one >same; commit One")
+    team.does("two", 'while ! test -e "$BOOK/go"; do sleep 0.1; done; echo two >same; commit Two', turn=1)
+    with team.running():
+        until(lambda: team.status("one") == "landed")
+        team.flag("go").touch()
+        until(team.open)
+    (asked,) = team.open()
+    assert asked["type"] == "conflict" and "conflicts with the branch of shop in" in asked["detail"], asked
+    landed = team.git("rev-parse", "refs/nobrakes/epics/shop").strip()
+    history = team.nobrakes("history", "one").stdout
+    assert f"on the branch of shop as {landed}" in history and "on main" not in history, history
+    reviews = team.nobrakes("reviews").stdout
+    assert "two  conflicts with the branch of shop" in reviews, reviews
+    assert f"one  landed on the branch of shop as {landed[:12]}" in reviews, reviews
+    page = team.nobrakes("escalation", str(asked["id"])).stdout
+    assert "the branch of shop has meanwhile: one" in page and "on the branch of shop:" in page, page
+    assert "begins anew from the branch of shop" in " ".join(page.split()), page
+    evidence = team.nobrakes("review", "one").stdout
+    assert f"landed on the branch of shop as {landed[:12]}" in evidence and "validate   main" not in evidence, evidence
+    assert "validate   the branch of shop: " in evidence, evidence
 
 
 def test_a_request_that_people_close_is_asked_about_and_nothing_is_lost(team: Team) -> None:

@@ -35,6 +35,7 @@ class Journal:
     step: Step = Step.TAKE_IN
     head: str = ""  # what the Doer handed in
     fork: str = ""  # where it left main
+    epic: str = ""  # on whose branch it lands, which is main to this review; empty: on main itself
     is_scaffolding: bool = False  # the bead may change what decides whether work is good
     base: str = ""  # main when it was rebased
     candidate: str = ""  # the commit that shall become main

@@ -148,7 +148,7 @@ _WAITS: Final = "waiting waiting_until waiting_since passing passing_since behin
 """Why main cannot be moved, and since when."""
 _CONFIRMS: Final = "confirming again"
 _JUDGED: Final = "results is_suspect"
-_KEPT_WITHOUT_CANDIDATE: Final = "head fork anchor brings gates"
+_KEPT_WITHOUT_CANDIDATE: Final = "head fork epic anchor brings gates"
 _KEPT_ALWAYS: Final = "is_scaffolding serial cut_off rebuilt"
 
 _VALIDATE = Rule(None, Act.VALIDATE, _names("validating"), counts=_names("serial"))
@@ -192,7 +192,7 @@ _VALIDATES: Mapping[Fact, Rule] = {
 
 TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
     Step.TAKE_IN: {
-        Fact.TAKEN_IN: _to(Step.BOUNDARIES, "head fork base anchor"),
+        Fact.TAKEN_IN: _to(Step.BOUNDARIES, "head fork epic base anchor"),
         Fact.REFUSED: _REJECT,
         **_IN_EACH,
     },

@@ -20,6 +20,7 @@ from ...core.review.train import Entry
 from ..checks.proofs import clean
 from ..lives import last_merge
 from ..ports import Ports
+from . import messages
 from .protected_files import ProtectedFiles
 from .reports import AttemptEnd
 
@@ -53,6 +54,7 @@ class Approvals:
             "head": journal.head,
             "commit": candidate,
             "main": base,
+            **messages.epic_of(ports),
             "content": self.content(base, candidate),
             "why": needed(board, bead.id),
             "test_files": [change.path for change in of_tests[:50]],
@@ -60,10 +62,11 @@ class Approvals:
             "files": shown["files"],
             "difference": shown["difference"],
         }
+        onto = messages.main_of(ports)
         detail = (
-            f"Every check passed on it as it would be merged, on main at {base[:12]}, and {evidence['why']}.\n"
+            f"Every check passed on it as it would be merged, on {onto} at {base[:12]}, and {evidence['why']}.\n"
             "Look at the tests and at the code. Accept them, and they are merged; or send them back with a note. Until "
-            "then the bead waits, and nothing else does. If main moves meanwhile, your yes counts as long as the "
+            "then the bead waits, and nothing else does. If that moves meanwhile, your yes counts as long as the "
             f"difference stays the same. All of it: `nobrakes diff {bead.id}`."
         )
         return AttemptEnd(Outcome.MERGE_REVIEW, detail, journal.head, evidence)

@@ -24,7 +24,7 @@ from ...core.review.machine import Act, Fact, Next
 from ..attempts.end import close
 from ..checks.validation import Validation
 from ..ports import Ports
-from . import whole_epics
+from . import messages, whole_epics
 from .lost import Lost, handed_in, pin_of
 from .new_contract import NewContract
 from .protected_files import ProtectedFiles
@@ -143,10 +143,12 @@ class Review:
         main = self.ports.git.main()
         fork = self.ports.git.fork(main, head, done.data.get(FORK))
         if fork is None:
-            return refused(Outcome.BOUNDARY, "the branch has no history in common with main")
+            what = messages.main_of(self.ports)
+            return refused(Outcome.BOUNDARY, f"the branch has no history in common with {what}")
         start = str(done.data.get("start") or fork)
         anchor = self.ports.git.evidence_tip() or NONE
-        return Report(Fact.TAKEN_IN, {"head": head, "fork": fork, "base": start, "anchor": anchor})
+        taken = {"head": head, "fork": fork, "epic": self.ports.epic, "base": start, "anchor": anchor}
+        return Report(Fact.TAKEN_IN, taken)
 
     def _boundaries(self, context: ReviewContext, journal: Journal) -> Report:
         if whole_epics.is_whole_epic(context.bead):  # each of its beads kept them

@@ -12,6 +12,16 @@ BY_HAND = "Handed-In-By"
 US = "nobrakes <nobrakes@nobrakes.invalid>"
 
 
+def main_of(ports: Ports) -> str:
+    """What work lands on here, as people are told: main, or the branch of an epic."""
+    return f"the branch of {ports.epic}" if ports.epic else "main"
+
+
+def epic_of(ports: Ports) -> dict[str, str]:
+    """In the evidence of what people are asked: the epic on whose branch the work would land; empty: on main."""
+    return {"epic": ports.epic} if ports.epic else {}
+
+
 def _person(name: str) -> str:
     word = "".join(c if c.isalnum() else "-" for c in name.lower())
     return f"{name} (nobrakes) <{word}@nobrakes.invalid>"

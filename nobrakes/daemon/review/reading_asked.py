@@ -49,6 +49,7 @@ def question(journal: Journal, found: Next, content: str, merged: int, whose: Wh
         "head": journal.head,
         "commit": journal.candidate,
         "main": journal.base,
+        **({"epic": journal.epic} if journal.epic else {}),
         "content": content,
         "merged": merged,
         "findings": [each.as_values() for each in said],

@@ -142,9 +142,10 @@ class ReviewSteps:
 
     def _conflicts(self, journal: Journal, main: str, found: Conflict) -> Report:
         """A conflict with main itself: the bead leaves the queue at once, and a person is asked."""
-        what = f"the pull request of {self.ports.below}, on which it stacks," if self.ports.below else "main"
+        what = f"the pull request of {self.ports.below}, on which it stacks," if self.ports.below else ""
+        what = what or messages.main_of(self.ports)
         detail = f"The branch conflicts with {what} in:\n" + "\n".join(found.files) + "\n" + found.detail
-        evidence = {"files": list(found.files), "main": main, "head": journal.head}
+        evidence = {"files": list(found.files), "main": main, "head": journal.head, **messages.epic_of(self.ports)}
         return Report(Fact.CONFLICTED, ending=AttemptEnd(Outcome.CONFLICT, detail, journal.head, evidence))
 
     def _made(self, context: ReviewContext, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:

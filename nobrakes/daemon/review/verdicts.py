@@ -221,7 +221,8 @@ class Verdicts:
     def _report_of_main(self, context: ReviewContext, journal: Journal, results: list[CheckResult]) -> Report:
         if (fact := verdict.of_run(results)) is Fact.RAN_UNSURE:
             told = f"{explain(results)}\n{journal.failure}"
-            why = f"The work fails, and whether main fails too could not be told.\n{told}"
+            onto = messages.main_of(self.ports)
+            why = f"The work fails, and whether {onto} fails too could not be told.\n{told}"
             return Report(fact, ending=unsure(replace(journal, failure=why)))
         fact = verdict.of_main(journal, results, is_repair=context.bead.type is BeadType.REPAIR)
         if fact is Fact.MAIN_PASSES:
@@ -230,7 +231,7 @@ class Verdicts:
             # main was red where the candidate stands, and has moved: what counts is how they do together
             return Report(Fact.MAIN_MOVED)
         self.watchman(results)
-        why = "main itself does not pass the checks; the review begins again when it does"
+        why = f"{messages.main_of(self.ports)} itself does not pass the checks; the review begins again when it does"
         return Report(fact, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.head))
 
     def _is_gone(self, commit: str, results: Sequence[CheckResult]) -> bool:

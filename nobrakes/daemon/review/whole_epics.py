@@ -49,7 +49,8 @@ def taken_in(ports: Ports, bead: Bead) -> Report:
     fork = git.fork(main, head)
     if fork is None:
         return refused(Outcome.BOUNDARY, f"the branch of {bead.id} has no history in common with main")
-    return Report(Fact.TAKEN_IN, {"head": head, "fork": fork, "base": fork, "anchor": git.evidence_tip() or NONE})
+    anchor = git.evidence_tip() or NONE
+    return Report(Fact.TAKEN_IN, {"head": head, "fork": fork, "epic": "", "base": fork, "anchor": anchor})
 
 
 def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:

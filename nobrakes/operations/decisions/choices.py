@@ -13,6 +13,7 @@ from ...core.beads.deciding import OF_A_HEAD, USUAL, How, ways
 from ...core.beads.escalations import STOPS_BEAD, Escalation, EscalationType
 from ...core.board import Limits
 from ...core.limits.caps import Amount, Cap
+from ...wording.stages import main_of
 from ...wording.text import age, count
 from .view import Choice
 
@@ -136,20 +137,26 @@ def _word(typed: str) -> str:
 # --- ways of `nobrakes resolve` --------------------------------------------------------------------------------------
 
 
+def _onto(found: Escalation) -> str:
+    """What the work lands on: main, or the branch of an epic, as whoever asked noted."""
+    return main_of(str(found.evidence.get("epic") or ""))
+
+
 def _approve(found: Escalation, stakes: Stakes) -> tuple[str, str]:
+    onto = _onto(found)
     if found.type is EscalationType.PLAN_REVIEW:
         if found.session is not None:
             return "The session works by this plan, with your note.", "What its agent spends. It merges nothing."
         return "The Doer works by this plan, with your note.", _next_attempt(stakes)
     if found.type is EscalationType.MERGE_REVIEW:
         return (
-            "It is merged, once it passes on main as it is then.",
-            "The change is on main then. Where main has moved and the difference is another one, you are asked again.",
+            f"It is merged, once it passes on {onto} as it is then.",
+            f"The change is on {onto} then. Where that has moved and the difference is another, you are asked again.",
         )
     if found.type is EscalationType.CODE_REVIEW:
         return (
-            "It goes on without a change, once it passes on main as it is then.",
-            "What was found stays in it. Where main has moved and the difference is another one, it is read again.",
+            f"It goes on without a change, once it passes on {onto} as it is then.",
+            f"What was found stays in it. Where {onto} has moved and the difference is another one, it is read again.",
         )
     if "contract" in found.evidence:
         return (
@@ -179,7 +186,7 @@ def _retry(found: Escalation, stakes: Stakes) -> tuple[str, str]:
     if bead.branch_kept:
         does, lost = f"{who} goes on where the branch is.", ""
     else:
-        does = f"{who} begins anew from main as it is now."
+        does = f"{who} begins anew from {_onto(found)} as it is now."
         kept = f"it stays at {stakes.ref}" if stakes.ref else "it is archived"
         lost = f"What the branch has is not used again; {kept}."
     told = " Your note is in its prompt." if found.form is None else ""

@@ -7,6 +7,7 @@
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ...core.beads.attempt import Attempt
 from ...core.beads.bead import Role
@@ -15,6 +16,7 @@ from ...core.errors import NobrakesError, NoSuchBead
 from ...core.evidence.record import Made
 from ...ports import Git, Store
 from ...ports.shown import Clash, Hunk
+from ...wording.stages import main_of
 from .branch import GONE, Branch
 from .excerpts import WHOLE, line, of_lines
 from .view import ConflictFile, ConflictHunk, ConflictView, OtherSide
@@ -26,10 +28,15 @@ SEARCHED = 200
 
 def conflict(store: Store, git: Git, found: Escalation, branch: Branch | None, is_whole: bool) -> ConflictView:
     """The conflict as it was when it was asked about."""
+    where = main_of(str(found.evidence.get("epic") or ""))
+    return replace(_seen(store, git, found, branch, is_whole, where), where=where)
+
+
+def _seen(store: Store, git: Git, found: Escalation, branch: Branch | None, is_whole: bool, where: str) -> ConflictView:
     noted = tuple(line(path) for path in found.evidence.get("files") or () if isinstance(path, str))
     onto = str(found.evidence.get("main") or "")
     if branch is None or not onto or not git.has(onto):
-        why = GONE if branch is None else "git has the main that it conflicted with no more."
+        why = GONE if branch is None else f"git has {where} as it conflicted with it no more."
         return ConflictView(onto, *_noted(noted, is_whole), missing=why)
     others = tuple(_others(store, git, onto, branch.base, noted))
     try:
@@ -39,7 +46,7 @@ def conflict(store: Store, git: Git, found: Escalation, branch: Branch | None, i
     if not clashes:
         why = 'As one change it merges; commit by commit, as `merge = "rebase"` wants it, it does not.'
         return ConflictView(onto, *_noted(noted, is_whole), others, why)
-    files = tuple(_file(clash, is_whole) for clash in (clashes if is_whole else clashes[:FILES]))
+    files = tuple(_file(clash, is_whole, where) for clash in (clashes if is_whole else clashes[:FILES]))
     if not others:
         others = tuple(_others(store, git, onto, branch.base, [clash.path for clash in clashes]))
     return ConflictView(onto, files, len(clashes) - len(files), others)
@@ -50,24 +57,24 @@ def _noted(paths: Sequence[str], is_whole: bool) -> tuple[tuple[ConflictFile, ..
     return tuple(ConflictFile(path, "in conflict") for path in kept), len(paths) - len(kept)
 
 
-def _file(clash: Clash, is_whole: bool) -> ConflictFile:
+def _file(clash: Clash, is_whole: bool, where: str) -> ConflictFile:
     hunks = clash.hunks if is_whole else clash.hunks[:HUNKS]
     shown = tuple(_hunk(one, WHOLE if is_whole else LINES) for one in hunks)
-    return ConflictFile(line(clash.path), _how(clash), shown, len(clash.hunks) - len(hunks))
+    return ConflictFile(line(clash.path), _how(clash, where), shown, len(clash.hunks) - len(hunks))
 
 
 def _hunk(hunk: Hunk, most: int) -> ConflictHunk:
     return ConflictHunk(hunk.line, *(of_lines(list(side), most, is_code=True) for side in (hunk.main, hunk.branch)))
 
 
-def _how(clash: Clash) -> str:
+def _how(clash: Clash, where: str) -> str:
     if clash.in_main and clash.in_branch:
         if clash.in_fork:
             return "both changed it"
         return "both added it"
     if clash.in_branch:
-        return "main removed or renamed it, and the branch changed it"
-    return "the branch removed or renamed it, and main changed it"
+        return f"{where} removed or renamed it, and the branch changed it"
+    return f"the branch removed or renamed it, and {where} changed it"
 
 
 def _others(store: Store, git: Git, onto: str, base: str, paths: Sequence[str]) -> Iterator[OtherSide]:

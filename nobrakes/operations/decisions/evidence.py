@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...core.beads.escalations import Escalation, EscalationType
+from ...wording.stages import main_of
 from .excerpts import WHOLE, excerpt, flat, line, readable, short
 from .view import Section
 
@@ -17,8 +18,8 @@ TAIL = 8
 """Lines of a check's output."""
 CODE = 40
 
-HIDDEN = frozenset(("attempts", "contract", "content"))
-"""What the view shows in a part of its own, and a digest that only the machine compares."""
+HIDDEN = frozenset(("attempts", "contract", "content", "epic"))
+"""What the view shows in a part of its own, a digest that only the machine compares, and what titles say."""
 _OF_CONFLICTS = frozenset(("files", "main", "head"))
 
 
@@ -30,6 +31,8 @@ def sections(found: Escalation, command: str, is_whole: bool = False) -> tuple[S
     for key in [*(key for key in TABLE if key in left), *(key for key in left if key not in TABLE)]:
         title, in_words, most = TABLE.get(key, (key.replace("_", " "), _words, MOST))
         title = _TITLES.get((found.type, key), title)
+        if key == "main":
+            title = title.replace("main", main_of(str(found.evidence.get("epic") or "")), 1)
         lines = in_words(left[key])
         if lines:
             text = excerpt(

@@ -150,13 +150,17 @@ class OtherSide:
 
 @dataclass(frozen=True, slots=True)
 class ConflictView:
-    """A conflict with main. `missing`: why its hunks cannot be shown; `more`: so many files are not listed."""
+    """A conflict with main, or with the branch of an epic: `where`.
+
+    `missing`: why its hunks cannot be shown; `more`: so many files are not listed.
+    """
 
     main: str = ""
     files: tuple[ConflictFile, ...] = ()
     more: int = 0
     others: tuple[OtherSide, ...] = ()
     missing: str = ""
+    where: str = "main"
 
 
 @dataclass(frozen=True, slots=True)

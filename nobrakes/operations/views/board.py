@@ -73,6 +73,7 @@ class Worker:
     says: str = ""  # what it claims, and what its clone says: two tracks
     doubt: str = ""  # what speaks against the claim
     step: str = ""  # of a review: the step that it is at
+    onto: str = ""  # of a review: the epic on whose branch it lands; empty: on main
     memory_mb: int | None = None  # that its processes hold; None: none lives
 
 
@@ -165,6 +166,7 @@ def workers(store: "Store") -> tuple[Worker, ...]:
                         attempt.started_at,
                         max(0.0, now - attempt.started_at),
                         step=str(attempt.data.get("step", "")) if attempt.role is Role.REVIEWER else "",
+                        onto=str(attempt.data.get("epic", "")) if attempt.role is Role.REVIEWER else "",
                         memory_mb=held.get((attempt.id, 0)),
                     )
                 )

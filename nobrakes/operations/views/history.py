@@ -20,7 +20,7 @@ PAGE = 1000
 class Review:
     """One attempt of the Reviewer. `results` are the checks of its last validation, as JSON values.
 
-    `outcome` None: it is under way, at `step`. `commit` is what main became.
+    `outcome` None: it is under way, at `step`. `commit` is what main, or the branch `onto`, became.
     """
 
     attempt: int
@@ -34,6 +34,7 @@ class Review:
     commit: str | None
     results: tuple[Mapping[str, Any], ...]
     gates: tuple[str, ...] = ()  # what decides whether work is good, and the branch changes
+    onto: str = ""  # the epic on whose branch it lands; empty: on main
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ class BeadHistory:
 
 def review_of(attempt: Attempt, bead: Bead) -> Review:
     """An attempt of the Reviewer as a review."""
-    results = attempt.data.get("results")
+    results, onto = attempt.data.get("results"), str(attempt.data.get("epic") or "")
+    commit = str(attempt.data.get("candidate", "")) if onto else bead.merged_commit
     return Review(
         attempt.id,
         attempt.bead,
@@ -62,9 +64,10 @@ def review_of(attempt: Attempt, bead: Bead) -> Review:
         attempt.ended_at,
         attempt.detail,
         str(attempt.data.get("step", "")),
-        bead.merged_commit if attempt.outcome is Outcome.COMPLETED else None,
+        commit if attempt.outcome is Outcome.COMPLETED else None,
         tuple(results) if isinstance(results, list | tuple) else (),
         tuple(map(str, attempt.data.get("gates") or ())),
+        onto,
     )
 
 

@@ -47,4 +47,4 @@ def review_step(attempt: Attempt) -> str:
     from ...core.review.journal import Journal
 
     journal = Journal.of(attempt.data)
-    return f"waits: {journal.waiting}" if journal.waiting else stages.stage(journal.step.value)
+    return f"waits: {journal.waiting}" if journal.waiting else stages.stage(journal.step.value, journal.epic)

@@ -137,7 +137,7 @@ REST = (
 )
 
 FIELDS = f"""
-taken_in               brings head fork base anchor
+taken_in               brings head fork epic base anchor
 in_bounds              brings gates is_scaffolding brings; forgets base
 unproven               brings validating; counts serial
 cut_off                forgets validating; counts cut_off
@@ -177,7 +177,7 @@ main_moved             forgets failure is_suspect confirming again
 stopped_before_landing forgets tip
 stopped_after_landing  forgets validating waiting_until
 candidate_gone         forgets {REST}; counts rebuilt
-head_gone              forgets {REST} head fork anchor brings gates; counts rebuilt
+head_gone              forgets {REST} head fork epic anchor brings gates; counts rebuilt
 """
 """What the journal takes up, forgets and counts, by the fact or by the step and the fact."""
 
@@ -295,7 +295,7 @@ class Review:
         return self
 
     def is_handed_in(self) -> "Review":
-        self.sees(Fact.TAKEN_IN, head="h1", fork="m0", base="m0", anchor="e0")
+        self.sees(Fact.TAKEN_IN, head="h1", fork="m0", epic="", base="m0", anchor="e0")
         return self.sees(Fact.IN_BOUNDS, gates=(), is_scaffolding=False, brings="")
 
     def passes(self) -> "Review":
