@@ -1,23 +1,25 @@
 """Whether a bead costs the same after thousands of others as the first ones did.
 
-    .venv/bin/python benchmarks/growth.py [BEADS] [FILES]     # FILES 0: each bead adds one
+    .venv/bin/python benchmarks/growth.py [BEADS] [grows]     # grows: each bead adds a file
 
 One run, whose beads are merged one after the other; when each was is in the log of events, and what the daemon had used
 of the processor by then is looked at while it runs.
 
 In one repository each bead adds a file, so that the last ones are worked on in as many as there are beads: each of
-their checkouts writes all of them and removes them again, whoever makes it. In the other one beads change a few files
-in turn, and all that grows is what nobrakes and git keep of those before.
+their checkouts writes all of them and removes them again, whoever makes it. In the other one beads change a hundred
+files in turn, and all that grows is what nobrakes and git keep of those before.
 """
 
 import contextlib
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from contextlib import closing
+from itertools import pairwise
 from typing import Any
 
 from idle import cpu_ms
@@ -28,22 +30,24 @@ from nobrakes.store.opening import open_store
 LOOKS_SECONDS = 0.25
 MERGED = "SELECT at FROM events WHERE kind = 'merged' ORDER BY seq"
 
+DIGITS = 6
+IN_TURN = AGENT.replace('>"file-$n"', '>"file-${n#????}"')
+"""The file is called by the last two digits: a hundred in turn, so that none who work at a time share one."""
 
-FILES = 50
-"""So many files there are where the repository does not grow: far more than beads that are worked on at a time."""
 
-
-def run(beads: int, workers: int, part: int, seconds: float, files: int = 0, sandbox: str = "none") -> dict[str, Any]:
+def run(
+    beads: int, workers: int, part: int, seconds: float, grows: bool = True, sandbox: str = "none"
+) -> dict[str, Any]:
     """Seconds and the daemon's CPU milliseconds of the first `part` beads and of the last ones, each for a bead.
 
-    After so many seconds it is ended, and what was merged by then is all there is. `files`: the beads change so many in
-    turn; without, each adds one.
+    After so many seconds it is ended, and what was merged by then is all there is. `grows`: each bead adds a file.
     """
     with tempfile.TemporaryDirectory() as folder:
         settings = config(workers, sandbox)
-        if files:
-            settings = settings.replace(AGENT, AGENT.replace('"file-$n"', f'"file-$((n % {files}))"'))
-        set_up(folder, beads, settings)
+        if grows:
+            set_up(folder, beads, settings)
+        else:
+            set_up(folder, beads, settings.replace(AGENT, IN_TURN), DIGITS)
         child = subprocess.Popen([NOBRAKES, "run"], cwd=folder, stdout=subprocess.DEVNULL)
         used: list[tuple[float, float]] = []
         deadline, is_cut = time.monotonic() + seconds, False
@@ -58,7 +62,7 @@ def run(beads: int, workers: int, part: int, seconds: float, files: int = 0, san
             raise SystemExit(f"nobrakes run ended with {child.returncode}")
         with closing(open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))) as store:
             at = [row[0] for row in store._db.plain(MERGED)]
-        if not is_cut and not files:
+        if not is_cut and grows:
             verify(folder, beads)
     first, last = (at[0], at[part - 1]), (at[-part], at[-1])
     return {
@@ -67,7 +71,15 @@ def run(beads: int, workers: int, part: int, seconds: float, files: int = 0, san
         "seconds": [(end - start) / (part - 1) for start, end in (first, last)],
         "cpu_ms": [(_at(used, end) - _at(used, start)) / (part - 1) for start, end in (first, last)],
         "every_100th": at[::100],
+        "windows": [_window(at[i : i + part], used) for i in range(0, len(at) - part + 1, part)],
     }
+
+
+def _window(at: list[float], used: list[tuple[float, float]]) -> dict[str, float]:
+    """Milliseconds of some beads that were merged one after the other, each for a bead."""
+    gaps = [(end - start) * 1000 for start, end in pairwise(at)]
+    cpu = (_at(used, at[-1]) - _at(used, at[0])) / len(gaps)
+    return {"mean": statistics.mean(gaps), "median": statistics.median(gaps), "cpu": cpu}
 
 
 def _at(used: list[tuple[float, float]], when: float) -> float:
@@ -79,8 +91,11 @@ def _at(used: list[tuple[float, float]], when: float) -> float:
 
 
 def main() -> None:
-    beads, files = (int(a) for a in (*sys.argv[1:], *("1000", str(FILES))[len(sys.argv) - 1 :]))
-    found = run(beads, workers=4, part=100, seconds=3600, files=files)
+    beads = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    found = run(beads, workers=4, part=100, seconds=3600, grows="grows" in sys.argv)
+    for number, one in enumerate(found["windows"]):
+        text = f"to {(number + 1) * found['part']:6,}: {one['mean']:6.1f} ms a bead, median {one['median']:6.1f}"
+        print(f"{text}, the daemon's CPU {one['cpu']:5.1f}")
     for what, unit in (("seconds", 1000), ("cpu_ms", 1)):
         first, last = (value * unit for value in found[what])
         print(f"{what}: the first {first:.1f} ms a bead, the last {last:.1f}, {last / first:.2f} times")

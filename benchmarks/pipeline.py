@@ -74,15 +74,16 @@ def config(workers: int, sandbox: str = "", sleep: float = 0.0) -> str:
     return text.replace(AGENT, f"sleep {sleep:g} && {AGENT}") if sleep else text
 
 
-def set_up(folder: str, beads: int, settings: str) -> None:
-    """A repository with nobrakes in it, and so many beads that may begin."""
+def set_up(folder: str, beads: int, settings: str, digits: int = 0) -> None:
+    """A repository with nobrakes in it, and so many beads that may begin, each number with so many digits at least."""
     repository(folder)
     # the shell script's main is checked out nowhere that is brought along; neither is ours
     subprocess.run(["git", "checkout", "-q", "--detach"], cwd=folder, check=True)
     subprocess.run([NOBRAKES, "init", "--main", "main"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     Path(folder, ".nobrakes", "config.toml").write_text(settings)
     store = open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))
-    live = [Bead(f"b{i}", f"bead {i}", status=Status.NEEDS_DOER, needs_tests=False) for i in range(1, beads + 1)]
+    names = [f"b{i:0{digits}}" for i in range(1, beads + 1)]
+    live = [Bead(name, f"bead {name}", status=Status.NEEDS_DOER, needs_tests=False) for name in names]
     store.put(live, [], "benchmark")
     store.close()
 
