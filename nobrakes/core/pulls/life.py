@@ -17,6 +17,8 @@ LOG = 6000
 """So many characters of a failed check's log are told, from its end."""
 REMARK = 2000
 """So many characters of one remark are told."""
+LONGEST = 600.0
+"""So many seconds are the most between two looks because nothing happens."""
 CALLS_A_MINUTE = 30
 """So often a code host is asked at most."""
 _CALLS_OF_A_LOOK = 6
@@ -40,6 +42,13 @@ def between_looks(poll: float, waiting: int) -> float:
     is asked in a minute.
     """
     return max(poll, (waiting - 1) * _CALLS_OF_A_LOOK * 60 / CALLS_A_MINUTE)
+
+
+def next_look(between: float, waited: float) -> float:
+    """Seconds to the next look at a request about which nothing was new for `waited` seconds: ever longer, up to
+    `LONGEST`, and never less than `between`, however long that is.
+    """
+    return max(between, min(LONGEST, waited / 10))
 
 
 def turn(seen: Seen, pull: PullRequest) -> Turn:

@@ -43,8 +43,6 @@ from .reports import AttemptEnd, Report
 
 PATIENCE = 300.0
 """So long trouble that may pass is waited for, before a person has to look."""
-LONGEST = 600.0
-"""So many seconds are the most between two looks."""
 
 
 class PullSteps:
@@ -374,7 +372,7 @@ class PullSteps:
         passing = may_pass(PATIENCE if may else 0.0, passing_since, now)
         if not is_same or (journal.passing and not passing):
             self.ports.notifier.tell(Notice(f"{bead} waits to be merged: {reason}", bead, urgent=not passing))
-        wait = seen.wait or min(LONGEST, max(_wait(self.ports), (now - since) / 10))
+        wait = seen.wait or life.next_look(_wait(self.ports), now - since)
         waits: Mapping[str, Any] = {
             "waiting": reason,
             "waiting_until": now + (look_again(passing_since, now, wait) if passing and not seen.wait else wait),
