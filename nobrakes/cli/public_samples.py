@@ -83,6 +83,7 @@ _BY_A_PERSON = frozenset(
         Kind.FEATURE_CHANGED,
         Kind.FINDING_SETTLED,
         Kind.RESOLVED,
+        Kind.PUSH_ALLOWED,
         Kind.RETRIED,
         Kind.TAKEN,
         Kind.HANDED_IN,
@@ -177,6 +178,7 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
         "findings": [["P1", "edge_cases", "src/cli.py:12", "The last page is left out."]],
         "cost_usd": 0.21,
     },
+    Kind.PUSH_ALLOWED: {"head": _HEAD, "branch": "task/bead-cli"},
     Kind.PULL_OPENED: _PULL,
     Kind.PULL_REVIEW_BEGAN: _PULL,
     Kind.PULL_ISSUE_FOUND: {

@@ -7,7 +7,7 @@ from typer import Argument, Option
 from ..wording.text import age, one_line
 from .beadtext import request_text
 from .output import Output, plain, said
-from .repository import looked_at, opened
+from .repository import actor, looked_at, opened
 from .screen import Screen, table
 
 Bead = Annotated[str, Argument(metavar="BEAD", help="The bead.")]
@@ -71,7 +71,7 @@ def view(bead: Bead) -> Output:
 
     with opened() as app:
         app.store.bead(bead)
-        if operations.may_open(app.store, app.config, app.paths, bead):
+        if operations.may_open(app.store, app.config, app.paths, bead, actor()):
             when = "now" if running(app.paths) is not None else "by the next `nobrakes run`"
             return said({"bead": bead, "url": ""}, f"{bead} is pushed, and its pull request opened, {when}")
         address = operations.address(app.store, bead)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ..core.beads.bead import Bead
+from ..core.beads.events import Event, Kind
 from ..core.errors import NotAllowed
 from ..core.pulls.pull import ASKED, push_approval
 from ..core.pulls.shown import RequestView, view
@@ -69,12 +70,15 @@ def address(store: "Store", bead: str) -> str:
     return found.page
 
 
-def may_open(store: "Store", config: "Config", paths: "Paths", bead: str) -> bool:
+def may_open(store: "Store", config: "Config", paths: "Paths", bead: str, actor: str) -> bool:
     """Let the work of the bead be pushed that waits for a person's word; False: none does, and nothing was written."""
-    head = _unopened(store, _review(store, bead))
-    if head is None or not _waits_for_word(store, config, store.bead(bead), head):
+    review = _review(store, bead)
+    head = _unopened(store, review)
+    if review is None or head is None or not _waits_for_word(store, config, store.bead(bead), head):
         return False
+    said = {"head": head, "branch": delivery_of(store, config.review, store.bead(bead)).branch}
     with store.together():
+        store.record(Event(Kind.PUSH_ALLOWED, bead, review.id, actor, said))
         store.set_setting(push_approval(bead), head)
         store.set_setting(ASKED, repr(store.now()))
     wake(paths)

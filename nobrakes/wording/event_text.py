@@ -265,6 +265,11 @@ def _pull_issue(event: Event) -> str:
     return f"{_pull(event)} a remark of {one_line(str(data.get('by') or 'somebody'))}{where}: {issue}"
 
 
+def _push_allowed(event: Event) -> str:
+    head, branch = (one_line(str(event.data.get(key) or "")) for key in ("head", "branch"))
+    return f"let {head[:12]} be pushed as {branch}"
+
+
 _PULLS: Mapping[Kind, str] = {
     Kind.PULL_OPENED: "is there",
     Kind.PULL_REVIEW_BEGAN: "is being looked at",
@@ -293,6 +298,7 @@ _SPECIAL: Mapping[Kind, Callable[[Event], str]] = {
     Kind.CULPRIT_FOUND: _culprit,
     Kind.PROJECT_SET: _project,
     Kind.SPRINT_MOVED: _sprint,
+    Kind.PUSH_ALLOWED: _push_allowed,
     Kind.PULL_OPENED: _pull,
     Kind.PULL_REVIEW_BEGAN: _pull,
     Kind.PULL_ISSUE_FOUND: _pull_issue,

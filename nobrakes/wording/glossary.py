@@ -84,6 +84,10 @@ EVENTS: Mapping[Kind, Happening] = {
         "A reviewer of work is through, or failed.",
         ("session", "round", "of", "agent", "model", "state", "why", "p1", "p2", "p3", "findings", "cost_usd"),
     ),
+    Kind.PUSH_ALLOWED: Happening(
+        "A person let the work be pushed that has passed, and its request be opened (`nobrakes pr open`).",
+        ("head", "branch"),
+    ),
     Kind.PULL_OPENED: Happening("The bead's pull request is there.", _PULL),
     Kind.PULL_REVIEW_BEGAN: Happening("People or checks of the code host began to look at it.", _PULL),
     Kind.PULL_ISSUE_FOUND: Happening(

@@ -172,6 +172,10 @@ def test_a_word_holds_for_the_work_that_it_was_given_for(team: Team) -> None:
     team.run_on()
     assert not team.hub.pulls and "bead-one" not in team.hub.git("for-each-ref")
     team.nobrakes("pr", "open", "one")
+    team.nobrakes("pr", "open", "one", expect=None)
+    (said,) = team.events("push_allowed")
+    assert said["task_id"] == "one" and said["agent"] == "person" and said["metadata"]["branch"].endswith("bead-one")
+    assert f"let {said['metadata']['head'][:12]} be pushed as" in team.nobrakes("history", "one").stdout
     team.run_on()
     team.nobrakes("cancel", "one")
     team.run_on()

@@ -127,6 +127,7 @@ def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -
         Kind.SIGNED_OFF,
     }  # tests/unit/daemon/forge
     unseen |= {Kind.PULL_OPENED, Kind.PULL_REVIEW_BEGAN, Kind.PULL_ISSUE_FOUND, Kind.PULL_APPROVED, Kind.PULL_MERGED}
+    unseen |= {Kind.PUSH_ALLOWED}  # tests/acceptance/test_requests_by_feature
     unseen |= {Kind.CODE_REVIEW_BEGAN, Kind.CODE_REVIEW_ENDED}  # tests/acceptance/test_fresh_eyes
     unseen |= {Kind.LANDED, Kind.EPIC_LANDED}  # tests/acceptance/test_epic_requests
     unseen |= {Kind.TESTS_RUN}  # tests/unit/daemon/test_work_watch

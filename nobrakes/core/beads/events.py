@@ -49,6 +49,7 @@ class Kind(StrEnum):
     CODE_REVIEW_BEGAN = "code_review_began"
     CODE_REVIEW_ENDED = "code_review_ended"
     # pull requests
+    PUSH_ALLOWED = "push_allowed"
     PULL_OPENED = "pull_opened"
     PULL_REVIEW_BEGAN = "pull_review_began"
     PULL_ISSUE_FOUND = "pull_issue_found"

@@ -243,6 +243,7 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     ),
     Kind.FOUND_MERGED: (_closed(Name.STEP_COMPLETED, Kind.FOUND_MERGED, "merged_commit"), _STATUS),
     Kind.REVERTED: (Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reverted"}),),
+    Kind.PUSH_ALLOWED: (Rule(Name.PR_ALLOWED, pulls.PushAllowed),),
     Kind.PULL_OPENED: (Rule(Name.PR_CREATED, pulls.Requested),),
     Kind.PULL_REVIEW_BEGAN: (Rule(Name.PR_REVIEW_STARTED, pulls.Requested),),
     Kind.PULL_ISSUE_FOUND: (Rule(Name.PR_ISSUE_FOUND, pulls.RequestIssue),),

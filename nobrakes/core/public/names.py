@@ -36,6 +36,7 @@ class Name(StrEnum):
     CODE_REVIEW_STARTED = "code_review.started", "Fresh eyes read what passed its checks."
     CODE_REVIEW_ENDED = "code_review.ended", "They are through, or failed; what they found."
     # pull requests
+    PR_ALLOWED = "pr.allowed", "A person let the work be pushed that has passed, and its pull request be opened."
     PR_CREATED = "pr.created", "The bead's pull request is there."
     PR_REVIEW_STARTED = "pr.review_started", "People or checks of the code host began to look at it."
     PR_ISSUE_FOUND = "pr.issue_found", "Somebody who may write left a remark, or a check of the code host is red."

@@ -9,6 +9,14 @@ from .payload import Payload
 
 
 @dataclass(frozen=True, slots=True)
+class PushAllowed(Payload):
+    """A person's word for a push, which holds for this work alone."""
+
+    head: str = ""  # the commit that was handed in, and has passed
+    branch: str = ""  # that it is pushed to at the code host
+
+
+@dataclass(frozen=True, slots=True)
 class Requested(Payload):
     """A bead's pull request."""
 
@@ -44,5 +52,5 @@ class RequestApproved(Payload):
     by: str = ""
 
 
-KINDS: tuple[type[Payload], ...] = (Requested, RequestIssue, RequestApproved)
+KINDS: tuple[type[Payload], ...] = (PushAllowed, Requested, RequestIssue, RequestApproved)
 """Every shape."""
