@@ -13,15 +13,16 @@ their own.
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
 
+from ...core.beads.attempt import Attempt
 from ...core.beads.bead import Status
 from ...core.board import Board
 from ...core.errors import NobrakesError
-from ...core.limits.retention import attempt_of, let_go, let_turns_go, turn_of
+from ...core.limits.retention import DAY, attempt_of, let_go, let_turns_go, turn_of
 from ...trash import Trash
 from ..ports import Ports
 
@@ -87,18 +88,28 @@ class Upkeep:
         last = names[-1:]  # it is compared with, wherever we are
         some = list(islice(names, self._place, self._place + MOST_LOOKED_AT))
         self._place = self._place + len(some) if self._place + len(some) < len(names) else 0
-        beads: dict[int, str] = {}
+        known: dict[int, Attempt] = {}
         for number in {attempt_of(name) for name in some} - {None}:
             try:
-                beads[number or 0] = store.attempt(number or 0).bead
+                known[number or 0] = store.attempt(number or 0)
             except NobrakesError:
                 continue  # a rebuilt database does not know it
-        done = store.beads([Status.DONE])
-        merged = {bead.id: bead.closed_at or bead.updated_at for bead in done if bead.merged_commit is not None}
-        going = let_go([*some, *last], beads, merged, board.now, settings.run_days, settings.run_beads)
+        going: list[str] = []
+        if len(some) < len(names) or self._may_go(
+            known.values(), settings.run_beads, board.now - settings.run_days * DAY
+        ):
+            done = store.beads([Status.DONE])  # all there ever were: not asked where nothing can go
+            merged = {bead.id: bead.closed_at or bead.updated_at for bead in done if bead.merged_commit is not None}
+            beads = {number: one.bead for number, one in known.items()}
+            going = let_go([*some, *last], beads, merged, board.now, settings.run_days, settings.run_beads)
         going += let_turns_go(names, self._ended_turns(names), board.now, settings.run_days)
         self._place = max(0, self._place - len(going))
         return going[:MOST_AT_ONCE]
+
+    @staticmethod
+    def _may_go(attempts: Collection[Attempt], most: int, before: float) -> bool:
+        """Whether there are logs of more beads than are kept, or one that began before that moment."""
+        return len({one.bead for one in attempts}) > most or any(one.started_at <= before for one in attempts)
 
     def _ended_turns(self, names: Sequence[str]) -> dict[int, float]:
         """When the session of each turn was ended, of those that were."""

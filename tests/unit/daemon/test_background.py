@@ -1,9 +1,13 @@
 """What a daemon does beside its turns: files of work under review, and what is learnt and tidied up."""
 
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+
 from nobrakes.core.beads.attempt import Attempt, Frontier
-from nobrakes.core.beads.bead import Role, Status
+from nobrakes.core.beads.bead import Bead, Role, Status
 from nobrakes.core.board import Board
 from nobrakes.core.errors import GitFailed
 from nobrakes.core.review.journal import Journal
@@ -76,3 +80,25 @@ def test_what_lies_in_files_of_its_own_is_packed_while_nobody_rests_and_never_of
     for now in (last + 901, 5.0):
         upkeep.turn(Board(now, attempts=at_work))
     assert begun[4:] == [last + 901, 5.0], "a clock that was set back keeps nothing waiting"
+
+
+@pytest.mark.parametrize(("kept", "days", "asked"), [(3, 30.0, 0), (2, 30.0, 1), (3, 1.0, 1)])
+def test_what_was_ever_done_is_not_read_where_no_log_can_go(tmp_path: Path, kept: int, days: float, asked: int) -> None:
+    now, looks = 5 * 86_400.0, []
+    for number in (1, 2, 3):
+        (tmp_path / f"{number}-agent").mkdir()
+    settings = SimpleNamespace(run_days=days, run_beads=kept)
+    done = [
+        Bead(f"b{n}", "x", status=Status.DONE, merged_commit="c", closed_at=now - (4 - n) * 40_000.0) for n in (1, 2, 3)
+    ]
+    store = SimpleNamespace(
+        attempt=lambda number: replace(reviews(number, "f", "h"), started_at=now - (4 - number) * 40_000.0),
+        beads=lambda statuses: looks.append(statuses) or done,
+        sessions=lambda going: [],
+    )
+    ports = SimpleNamespace(
+        store=store, paths=SimpleNamespace(runs=str(tmp_path)), config=lambda: SimpleNamespace(retention=settings)
+    )
+    going = Upkeep(ports)._old_runs(Board(now))  # type: ignore[arg-type]
+    assert len(looks) == asked
+    assert going == (["1-agent"] if asked else [])
