@@ -53,7 +53,8 @@ def run(
         deadline, is_cut = time.monotonic() + seconds, False
         while child.poll() is None:
             with contextlib.suppress(OSError):  # it has just ended
-                used.append((time.time(), cpu_ms(child.pid)))
+                # what a thread used is not told any more when it has ended, as they do at the end
+                used.append((time.time(), max(cpu_ms(child.pid), used[-1][1] if used else 0.0)))
             time.sleep(LOOKS_SECONDS)
             if not is_cut and time.monotonic() > deadline:
                 is_cut = True
