@@ -38,6 +38,9 @@ MARKED = "levels_marked"
 PARTS = "levels_parts"
 """The setting that keeps how many parts were settled since nothing was due."""
 
+MANY = 2
+"""With so many parts due at once, as after several plans in a row, beads would be settled once for each of those."""
+
 SPARE = 10
 """So many parts more than three times those that the graph has are a circle's."""
 
@@ -93,6 +96,8 @@ def settle_some(db: Database) -> None:
 
 def settle_all(db: Database) -> None:
     """Settle all that is due, a transaction for each part. Inside of a transaction, in that one."""
+    if db.one("SELECT count(*) FROM (SELECT 1 FROM levels_due LIMIT ?)", (MANY * PART,))[0] == MANY * PART:
+        _compute_anew(db)  # who waits for all gets it sooner so
     while is_due(db):
         settle_some(db)
 

@@ -121,6 +121,21 @@ def test_what_is_computed_anew_is_written_in_parts_and_others_write_between(tmp_
     other.close()
 
 
+def test_what_many_plans_in_a_row_made_due_is_computed_anew_where_somebody_waits_for_all(settled, monkeypatch):
+    monkeypatch.setattr("nobrakes.store.beads.planning.LARGE", 10)
+    store = SqliteStore(":memory:", create=True)
+    for plan in range(6):
+        names = range(plan * 50, plan * 50 + 50)
+        beads = [Bead(f"b{n:03}", "B", status=Status.NEEDS_DOER, estimate=5) for n in names]
+        store.put(beads, [Dependency(f"b{n:03}", f"b{n - 50:03}") for n in names if plan], "me")
+    assert priority_levels.is_due(store._db) and not settled
+    monkeypatch.setattr(priority_levels, "PART", 20)
+    store.add_dependency(Dependency("b001", "b000"), "me")
+    assert len(settled) < 20, "each would be settled once for each plan that came after it"
+    assert recompute.differences(store._db, store.now()) == {}
+    store.close()
+
+
 def test_what_is_computed_anew_leaves_nothing_due(store, monkeypatch):
     monkeypatch.setattr(priority_levels, "PART", 10)
     store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
