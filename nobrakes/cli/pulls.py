@@ -54,6 +54,7 @@ def show(bead: Bead) -> Output:
         one_line(found.url),
         *request_text(plain(found), ""),
         f"branch {found.branch} at {found.head[:12]}, proven on {found.base[:12]}; {looked}",
+        f"for the branch {found.into}" if found.into else "",
         f"merged as {found.merged_as[:12]}" if found.merged_as else "",
         f"stacks on the pull request of {found.onto}, and is for its branch until that is merged" if found.onto else "",
     ]

@@ -1,5 +1,6 @@
 """The tables [review.features.EPIC] of config.toml: how the work of one feature gets to people."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -23,12 +24,14 @@ class FeatureSettings(Section):
         """The same as core reads it."""
         from ..core.pulls.delivery import Said
 
-        return Said(self.unit, self.branch, self.push)
+        return Said(self.unit, self.branch, self.push, self.base, self.land)
 
 
 Features = Mapping[Annotated[str, BeadId()], FeatureSettings]
 LONGEST = 200
 """Characters of a branch's name."""
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)*")
+"""What nobrakes can keep a ref of its own for."""
 
 
 def mistakes(features: Features, land: str, unit: str, base: str, base_setting: str, pattern: str) -> Iterator[str]:
@@ -41,16 +44,17 @@ def mistakes(features: Features, land: str, unit: str, base: str, base_setting: 
 
     taken = {base: base_setting}
     for epic, one in features.items():
-        if one.base is not None and one.base != base:
+        taken |= {one.base: f"review.features.{epic}.base"} if one.base not in (None, base) else {}
+    for epic, one in features.items():
+        if one.base is not None:
+            yield from _wrong_base(f"{epic}.base: '{one.base[:80]}'", one.base, features, pattern)
+        if one.land not in (None, land) and (land, one.land) != ("pull_request", "remote"):
+            how = f"for all work: `nobrakes config set review.land {one.land}`"
+            if (land, one.land) == ("remote", "pull_request"):
+                how = f'{how}, with land = "remote" for the features that need no pull request'
             yield (
-                f"{epic}.base: '{one.base[:80]}' is another base than '{base}' ({base_setting}), and all work of a "
-                "repository stands on one: what needs what, and what is red, is judged by it. Take it out, or for all "
-                "work: `nobrakes config set review.remote_branch BRANCH`; a clone of its own may have another base"
-            )
-        if one.land is not None and one.land != land:
-            yield (
-                f'{epic}.land: "{one.land}" is another way than review.land = "{land}", and main changes in one way '
-                f"only: take it out, or for all work: `nobrakes config set review.land {one.land}`"
+                f'{epic}.land: "{one.land}" is another way than review.land = "{land}", and that does not hold both: '
+                f"take it out, or {how}"
             )
         if land != "pull_request":
             yield (
@@ -76,3 +80,16 @@ def mistakes(features: Features, land: str, unit: str, base: str, base_setting: 
             elif f"{name}/".startswith(f"{one.branch}/") or f"{one.branch}/".startswith(f"{name}/"):
                 yield f"{key} and {name} ({whose}) cannot both be branches: one would be a folder of the other"
         taken.setdefault(one.branch, f"review.features.{epic}.branch")
+
+
+def _wrong_base(key: str, base: str, features: Features, pattern: str) -> Iterator[str]:
+    """Why no work can be for that branch."""
+    from ..core.beads.branches import may_be_a_beads
+    from ..core.pulls.delivery import of_epic
+
+    if len(base) > LONGEST or not _PLAIN.fullmatch(base) or base.startswith("refs/"):
+        yield f"{key} is no name for it: at most {LONGEST} letters, digits, '.', '_', '-' and '/', not from refs/ on"
+    elif may_be_a_beads(base, pattern):
+        yield f'{key} is named like the branch of a bead (git.branch_pattern = "{pattern}"): choose another branch'
+    elif base.startswith(of_epic("")) or any(base == one.branch for one in features.values()):
+        yield f"{key} is named like the branch of an epic's request, and nobrakes removes those: choose another branch"

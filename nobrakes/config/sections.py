@@ -106,13 +106,12 @@ class ReviewSettings(Section):
         """Whether people merge what is done, by pull requests."""
         return self.land == "pull_request"
 
-    def rules(self) -> "DeliveryRules":
-        """How work gets to people, as core reads it."""
+    def rules(self, main: str) -> "DeliveryRules":
+        """How work gets to people, as core reads it; `main`: the branch here that is main."""
         from ..core.pulls.delivery import Rules as DeliveryRules
 
-        return DeliveryRules(
-            self.by_request, self.unit, self.push, {epic: one.said() for epic, one in self.features.items()}
-        )
+        features = {epic: one.said() for epic, one in self.features.items()}
+        return DeliveryRules(self.by_request, self.unit, self.push, features, self.remote_branch or main)
 
     def mistakes(self, main: str, pattern: str) -> list[str]:
         """What does not fit together, each with its key below `review`; `pattern`: how branches of beads are named."""

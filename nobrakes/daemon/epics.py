@@ -1,5 +1,6 @@
 """The branch that a bead lands on: main, or its epic's where people merge epics as a whole (`unit = "epic"`);
-where dependants stack (`review.dependants = "stack"`), what the request below them brings.
+where dependants stack (`review.dependants = "stack"`), what the request below them brings. Where a feature is for
+another branch of the remote, that is main to all of its work.
 
 1. An epic's branch is a ref of ours and tells nobody who moved it. What landed there is known by the reviews that
    landed it: where the ref is gone or behind, it is put back before anybody starts there, and before the epic is
@@ -13,6 +14,7 @@ from ..core.beads.attempt import Attempt
 from ..core.beads.bead import Bead, Role, Status
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
+from ..core.pulls.delivery import Where
 from ..ports import Git, Notice
 from ..ports.git import EPICS
 from ..roles import delivery
@@ -21,34 +23,38 @@ from .ports import Ports
 
 def epic_of(ports: Ports, bead: Bead) -> str:
     """The epic on whose branch the bead lands; empty: it lands on main."""
-    return delivery.delivery_of(ports.store, ports.config().review, bead).epic
+    return delivery.delivery_of(ports.store, ports.config(), bead).epic
 
 
 def git_of(ports: Ports, bead: Bead) -> Git:
-    """The repository as the bead sees it: main is what it lands on."""
-    epic, below = lands_on(ports, bead)
-    if epic:
-        keep_whole(ports, epic)
-        return ports.git.of_epic(epic)
-    return ports.git.of_request(below) if below else ports.git
+    """The repository as the bead sees it: main is the branch by which it is begun, reviewed and proven."""
+    where = lands_on(ports, bead)
+    if where.epic:
+        keep_whole(ports, where.epic)
+    return delivery.git_at(ports.git, where)
+
+
+def base_of(ports: Ports, bead: Bead) -> Git:
+    """The repository where main is the branch that people merge the bead's work to."""
+    return delivery.git_at(ports.git, Where(lands_on(ports, bead).base))
 
 
 def below_of(ports: Ports, bead: Bead) -> str:
     """The bead on top of whose open request this one is worked on and proven; empty: it stands on main."""
-    return delivery.below_of(ports.store, ports.config().review, bead)
+    return delivery.below_of(ports.store, ports.config(), bead)
 
 
-def lands_on(ports: Ports, bead: Bead) -> tuple[str, str]:
-    """(its epic, the bead below): by which branch it is reviewed; both empty: by main."""
-    epic = epic_of(ports, bead)
-    return epic, "" if epic else below_of(ports, bead)
+def lands_on(ports: Ports, bead: Bead) -> Where:
+    """By which branch it is begun, reviewed and proven."""
+    return delivery.where_of(ports.store, ports.config(), bead)
 
 
-def ports_of(ports: Ports, epic: str, below: str) -> Ports:
-    """What those work with who review for the epic's branch, or on a request: nobody else decides where that is."""
-    if below:
-        return replace(ports, git=ports.git.of_request(below), below=below)
-    return replace(ports, git=ports.git.of_epic(epic), pulls=None, epic=epic)
+def ports_of(ports: Ports, where: Where) -> Ports:
+    """What those work with who review by that branch: nobody else decides where that is."""
+    pulls = None if where.epic or where.direct else ports.pulls
+    if pulls is not None and where.base:
+        pulls = replace(pulls, base=where.base)
+    return replace(ports, git=delivery.git_at(ports.git, where), pulls=pulls, where=where)
 
 
 @dataclass(frozen=True, slots=True)

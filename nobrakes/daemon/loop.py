@@ -136,7 +136,7 @@ class Daemon:
             changed, board = True, self._look()
         self._guarded(partial(self.work.look, self.intake.without_dead(board)))
         if board.now >= self._trouble_until:
-            parts = (self.forge, self.sprints, self.performer.review.stacks)
+            parts = (self.forge, self.sprints, self.performer.review)
             if sum(self._guarded(partial(part.turn, board)) for part in parts):  # each has its turn
                 changed, board = True, self._look()
             for action in self._decide(board):
@@ -179,7 +179,7 @@ class Daemon:
         limits = self.ports.limits()
         if self.trial is not None:
             limits = replace(limits, starts=self.trial.starts())
-        board = self.forge.seen(self.performer.memory.seen(self.reach.seen(self.ports.store.board(limits))))
+        board = self.forge.seen(self.performer.seen(self.reach.seen(self.ports.store.board(limits))))
         providers = {name: self._provider(name) for name in board.limits.agent_choice.names()}
         room = self.performer.share.room(board)
         return replace(board, providers=providers, contexts=self.meter.contexts(board), machine=room)
@@ -304,7 +304,7 @@ class Daemon:
         if board.ready or board.sessions:
             times += [cooldowns.wake_at(board.gates, board.agents, board.now)]
             times += [caps.wake_at(board.limits.caps, board.spent, board.now)]
-        times += [self.performer.share.wake_at(board), self.performer.memory.wake_at(board)]
+        times += self.performer.wake_at(board)
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
         times += self.forge.wake_at() + self.work.wake_at() + self.sprints.wake_at(board.now)
         times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.monitor.wake_at()

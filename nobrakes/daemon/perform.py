@@ -75,6 +75,14 @@ class Performer:
         """Do it; whether the board is different now."""
         return self._methods[type(action)](action, board)
 
+    def seen(self, board: Board) -> Board:
+        """The board with what only the world knows: memory, and the branches that work is for."""
+        return self.memory.seen(self.review.bases.seen(board))
+
+    def wake_at(self, board: Board) -> list[float | None]:
+        """When to look again, since nobody tells."""
+        return [self.share.wake_at(board), self.memory.wake_at(board), self.review.bases.wake_at()]
+
     def ended(self, run: Run, board: Board) -> None:
         """A run's whole tree is dead: draw the consequences."""
         if run.kind is RunKind.AGENT:

@@ -11,6 +11,7 @@ from ..core.beads.taking_back import Merged
 from ..core.board import Limits
 from ..core.errors import NoSandbox, NotAllowed
 from ..core.forge.markers import PlanStep
+from ..core.pulls.delivery import Where
 from ..paths import Paths
 from ..ports import Background, ChannelServer, Git, Login, MachineWide, Notifier, Processes, Store
 from ..ports.codehosts import PullPorts
@@ -126,8 +127,7 @@ class Ports:
     modules: Callable[[Sequence[tuple[str, str]]], frozenset[str]] = lambda programs: frozenset()  # what they resolve
     machine: MachineWide = field(default_factory=Alone)  # what it shares with the daemons of other repositories
     pulls: PullPorts | None = None  # where work lands by pull requests
-    epic: str = ""  # on whose branch work lands here, which `git` then has as main; empty: on main
-    below: str = ""  # the bead on whose open request work is proven here, which `git` then has as main
+    where: Where = field(default_factory=Where)  # the branch by which work is reviewed here, which `git` has as main
     guard: tuple[str, ...] = ()  # argv of the guard that agent CLIs call before each tool
     words: ShaperWords = field(default_factory=NoWords)  # what is done for Shapers outside their turns
     export: Callable[[], None] = lambda: None  # brings the file of public events up to date; never raises for it

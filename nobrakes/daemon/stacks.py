@@ -5,11 +5,12 @@ refs/nobrakes/requests/<bead> is what the bead's open request brings. It stays a
 
 from ..core.beads.bead import CLOSED, Bead, BeadType, blocked_by, blockers_of
 from ..core.board import Board
+from ..core.pulls.delivery import Where
 from ..core.pulls.pull import PullRequest, PullState
 from ..core.pulls.stacking import Blocker, is_free, may_stack, waits_again
 from ..ports import Git
 from ..ports.git import REQUESTS
-from .epics import epic_of
+from .epics import lands_on
 from .ports import Ports
 
 
@@ -40,7 +41,13 @@ class Stacks:
         changed = False
         for name in stacked:
             bead = store.bead(name)
-            if bead.status in CLOSED or epic_of(self.ports, bead) or waits_again(bead, opened):
+            where = lands_on(self.ports, bead)
+            if (
+                bead.status in CLOSED
+                or where.epic
+                or waits_again(bead, opened)
+                or where.base != self._base(stacked[name])
+            ):
                 store.stack(name, None)
                 changed = True
         for pull in opened.values():
@@ -61,13 +68,17 @@ class Stacks:
             git.pin(start + bead, None)
 
     def _dependants(self, needed: str) -> list[Bead]:
-        """Those that need the bead, have not begun, and land by requests of their own."""
+        """Those that need the bead, have not begun, and land by requests of their own on the same branch."""
         store = self.ports.store
         if store.bead(needed).type is BeadType.EPIC:
             return []
         ids = blocked_by(needed, store.dependencies(needed))
         beads = store.beads(ids=ids) if ids else []
-        return [one for one in beads if is_free(one) and not epic_of(self.ports, one)]
+        mine = Where(self._base(needed))
+        return [one for one in beads if is_free(one) and lands_on(self.ports, one) == mine]
+
+    def _base(self, bead: str) -> str:
+        return lands_on(self.ports, self.ports.store.bead(bead)).base
 
     def _blockers(self, bead: Bead, pull: PullRequest) -> list[Blocker]:
         store, git = self.ports.store, self.ports.git

@@ -44,10 +44,10 @@ class Place:
         self.commits = Writer("commit")
         self.trees = Writer("tree")
 
-    def with_main(self, name: str, ref: str) -> "Place":
-        """The same repository where `ref`, called `name`, is main, and the main of this one its stand-in."""
+    def with_main(self, name: str, ref: str, before: tuple[str, ...]) -> "Place":
+        """The same repository where `ref`, called `name`, is main, and `before` are its stand-ins."""
         other = copy.copy(self)
-        other.branch, other.ref, other.before = name, ref, (self.ref, *self.before)
+        other.branch, other.ref, other.before = name, ref, before
         return other
 
     @cached_property

@@ -4,7 +4,7 @@ from typing import Self
 
 from ..core.errors import GitFailed
 from ..ports import Land, Landing
-from ..ports.git import EPICS, REQUESTS
+from ..ports.git import BASES, EPICS, REQUESTS
 from . import locks, moved, refs
 from .landing import landed
 from .tools import Tools
@@ -29,9 +29,20 @@ class MovingMain(Tools):
         if refs.main(self.place) == old and not self._is_connected(new, old):
             raise GitFailed(f"{new[:12]} is not whole any more: something removed its objects")
         land = self._lands.land(new, old)
-        if land.landing is Landing.MOVED and not self.own:
+        if land.landing is Landing.MOVED and self._is_main():
             landed.keep(self.place, self.history, new)
         return land
+
+    def _is_main(self) -> bool:
+        """Whether main is the one of all here."""
+        return not self.own and not self.place.ref.startswith(refs.own_ref(BASES))
+
+    def of_base(self, branch: str, direct: bool = False) -> Self:
+        """The same repository where main is that branch of the remote, as it was heard of last; `direct`: it is pushed
+        to.
+        """
+        assert self.shared is not None, "who has no remote has one main"
+        return self._of_base(branch, self.shared, direct)
 
     def of_epic(self, epic: str) -> Self:
         """The same repository where main is the branch of the epic, or the one of all, as long as that is not there."""

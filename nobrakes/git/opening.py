@@ -25,7 +25,8 @@ def publisher(paths: Paths, config: "Config") -> "Publisher":
 
     shared = _shared(config)
     named = [one.branch for one in config.review.features.values() if one.branch is not None]
-    return Publisher(Remote(followed(paths.root, config.main, shared), shared), (*BRANCHES, *named))
+    bases = [one.base for one in config.review.features.values() if one.base is not None]
+    return Publisher(Remote(followed(paths.root, config.main, shared), shared), (*BRANCHES, *named), bases)
 
 
 def _shared(config: "Config") -> "Shared":

@@ -70,9 +70,10 @@ class Tools:
         from .landing.remote_questions import Remote
 
         if self.shared.by_request:
-            from .landing.requests import RequestLander
+            from .landing.requests import DirectLander, RequestLander
 
-            return RequestLander(Remote(self.place, self.shared))
+            remote = Remote(self.place, self.shared)
+            return DirectLander(remote, self.history) if self.shared.direct else RequestLander(remote)
         from .landing.remote import SharedLander
 
         return SharedLander(self.place, self.history, self._lander, Remote(self.place, self.shared))
@@ -97,10 +98,22 @@ class Tools:
 
     def _of_own(self, name: str, words: str) -> Self:
         """The same repository, with all that was read of it, where a branch of ours is main."""
+        stand_ins = self.place.ref, *self.place.before
+        return self._with_main(self.place.with_main(words, refs.own_ref(name), stand_ins), name, None)
+
+    def _of_base(self, branch: str, shared: "Shared", direct: bool) -> Self:
+        """The same where another branch of the remote is main, or none where it is empty."""
+        from .landing.requests import of_base
+
+        of = of_base(shared, branch, direct)
+        place = self.place.with_main(branch, of.known, of.before) if branch else self.place
+        return self._with_main(place, "", of)
+
+    def _with_main(self, place: Place, own: str, shared: "Shared | None") -> Self:
         other = copy.copy(self)
         for made in _OF_MAIN:
             other.__dict__.pop(made, None)
-        other.own, other.shared, other.place = name, None, self.place.with_main(words, refs.own_ref(name))
+        other.place, other.own, other.shared = place, own, shared
         return other
 
     def _forget(self) -> None:

@@ -44,7 +44,7 @@ def unsaid(store: "Store", config: "Config") -> list[Bead]:
 
 def _waits_for_word(store: "Store", config: "Config", bead: Bead, head: str | None) -> bool:
     """Whether what has passed is not pushed before a person says so, and nobody did of this head."""
-    asks = not delivery_of(store, config.review, bead).push
+    asks = not delivery_of(store, config, bead).push
     return asks and head is not None and store.setting(push_approval(bead.id)) != head
 
 
@@ -76,7 +76,7 @@ def may_open(store: "Store", config: "Config", paths: "Paths", bead: str, actor:
     head = _unopened(store, review)
     if review is None or head is None or not _waits_for_word(store, config, store.bead(bead), head):
         return False
-    said = {"head": head, "branch": delivery_of(store, config.review, store.bead(bead)).branch}
+    said = {"head": head, "branch": delivery_of(store, config, store.bead(bead)).branch}
     with store.together():
         store.record(Event(Kind.PUSH_ALLOWED, bead, review.id, actor, said))
         store.set_setting(push_approval(bead), head)

@@ -25,42 +25,36 @@ from ..git.persons import Persons
 from ..paths import Paths
 from ..ports import Conflict, Git, Message, Store
 from ..ports.git import EPICS
-from ..roles.delivery import below_of, delivery_of
+from ..roles.delivery import delivery_of, git_at, where_of
 from .waking import wake
 
 if TYPE_CHECKING:
-    from ..config.sections import ReviewSettings
     from ..config.settings import Config
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """What taking and handing in work with; `pattern` names branches, `review` says where beads land."""
+    """What taking and handing in work with; `config` names branches, and says where beads land."""
 
     store: Store
     git: Git
     persons: Persons
     paths: Paths
-    pattern: str
-    review: "ReviewSettings"
+    config: "Config"
 
     def epic_of(self, bead: Bead) -> str:
         """The epic on whose branch the bead lands; empty: on main."""
-        return delivery_of(self.store, self.review, bead).epic
+        return delivery_of(self.store, self.config, bead).epic
 
     def git_of(self, bead: Bead) -> Git:
         """The repository as the bead sees it: main is the branch that it lands on."""
-        epic = self.epic_of(bead)
-        if epic:
-            return self.git.of_epic(epic)
-        below = below_of(self.store, self.review, bead)
-        return self.git.of_request(below) if below else self.git
+        return git_at(self.git, where_of(self.store, self.config, bead))
 
 
 def repository(store: Store, git: Git, paths: Paths, config: "Config") -> Repository:
     """The repository that is open, for `take` and `hand_in`."""
     persons = Persons(paths.root, config.main)
-    return Repository(store, git, persons, paths, config.git.branch_pattern, config.review)
+    return Repository(store, git, persons, paths, config)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +85,7 @@ def take(here: Repository, bead: str, actor: str, to: str = "") -> Taken:
     """Take the bead. NoSuchBead, NotAllowed, UsageError: nothing was done; GitFailed: it is held only."""
     before = here.store.bead(bead)
     refuse(before)
-    branch = before.branch or named(before, here.pattern)
+    branch = before.branch or named(before, here.config.git.branch_pattern)
     earlier = known_place(here, bead) or here.persons.of_branch(branch)
     if earlier is not None and to and os.path.realpath(to) != os.path.realpath(earlier.path):
         raise NotAllowed(

@@ -15,6 +15,8 @@ Argv = tuple[str, ...]
 
 EPICS = "epics"
 """Where the branches of epics are, below refs/nobrakes/."""
+BASES = "bases"
+"""Where the branches of the remote were, when they were heard of last, that features are for beside main, below it."""
 REQUESTS = "requests"
 """Where the heads of open requests are on which others may stack, below refs/nobrakes/."""
 
@@ -336,6 +338,12 @@ class Records(Protocol):
 
 class Git(Questions, Work, Building, MovingMain, Records, Shows, Protocol):
     """The repository, on the daemon's own side. Nothing runs under a configuration that an agent wrote."""
+
+    def of_base(self, branch: str, direct: bool = False) -> "Git":
+        """The same repository where main is that branch of the remote that decides about main (empty: the same one), as
+        it was heard of last. NoMain, as long as it was never heard of. `direct`: `land` pushes; else only people merge.
+        """
+        ...
 
     def of_epic(self, epic: str) -> "Git":
         """The same repository where main is the branch of that epic: EPICS/<epic>. As long as it is not

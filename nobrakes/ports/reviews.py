@@ -42,8 +42,10 @@ class Reviews(Protocol):
         """
         ...
 
-    def merges(self) -> dict[str, str]:
-        """Bead id to the commit of its merge, of every done bead that has one, by id order."""
+    def merges(self, on_main: bool = False) -> dict[str, str]:
+        """Bead id to the commit of its merge, of every done bead that has one, by id order; `on_main`: without those
+        whose request people merged into another branch.
+        """
         ...
 
     def validation(self, tree: str, contract: str) -> Mapping[str, Any] | None:

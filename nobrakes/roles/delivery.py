@@ -4,23 +4,33 @@ What has begun goes on as it began, whatever the settings say meanwhile: a reque
 that has something.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..core.beads.bead import CLOSED, Bead, BeadType, Status
-from ..core.pulls.delivery import Delivery, delivery
-from ..ports import Store
+from ..core.errors import NoMain
+from ..core.evidence.reconcile import fallen_off
+from ..core.pulls.delivery import Delivery, Where, delivery
+from ..core.pulls.pull import own_base
+from ..ports import Git, Store
 from .plan_beads import epics_above
 
 if TYPE_CHECKING:
-    from ..config.sections import ReviewSettings
+    from ..config.settings import Config
 
 
-def delivery_of(store: Store, settings: "ReviewSettings", bead: Bead) -> Delivery:
-    """How the bead's work gets to people from now on."""
-    rules = settings.rules()
+def delivery_of(store: Store, config: "Config", bead: Bead) -> Delivery:
+    """How the bead's work gets to people from now on; of one that is done, how it got there."""
+    rules = config.review.rules(config.main)
     above = epics_above(store, bead) if rules.features and bead.epic else [bead.epic] if bead.epic else []
     found = delivery(bead, above, rules)
+    if rules.by_request and bead.scaffolding and bead.epic is None and (base := store.setting(own_base(bead.id))):
+        found = replace(found, base=base)
+    if found.direct and (pull := store.pull(bead.id)) is not None and pull.waits:
+        found = replace(found, direct=False)
+    if rules.by_request and bead.status in CLOSED and rules.features:
+        return replace(found, base=merged_into(store, bead))
     if found.epic and _goes_by_itself(store, bead, found.epic):
         return replace(found, epic="")
     if found.epic or not rules.by_request or not bead.epic or bead.type is BeadType.EPIC:
@@ -35,9 +45,55 @@ def _goes_by_itself(store: Store, bead: Bead, epic: str) -> bool:
     return (pull is not None and pull.waits) or store.bead(epic).status is Status.DONE
 
 
-def below_of(store: Store, settings: "ReviewSettings", bead: Bead) -> str:
+def merged_into(store: Store, bead: Bead) -> str:
+    """The branch beside main that the request of the bead, or of its epic, is for; empty: there is none."""
+    pull = store.pull(bead.id) or (store.pull(bead.epic) if bead.epic else None)
+    return "" if pull is None else pull.into
+
+
+def below_of(store: Store, config: "Config", bead: Bead) -> str:
     """The bead on top of whose open request this one is worked on and proven; empty: it stands on main."""
     below = bead.stacks_on
-    if below is None or not settings.by_request or store.bead(below).status in CLOSED:
+    if below is None or not config.review.by_request or store.bead(below).status in CLOSED:
         return ""
     return below
+
+
+def where_of(store: Store, config: "Config", bead: Bead) -> Where:
+    """By which branch the bead is begun, reviewed and proven."""
+    if not config.review.by_request:
+        return Where()
+    found = delivery_of(store, config, bead)
+    below = "" if found.epic or found.direct else below_of(store, config, bead)
+    return Where(found.base, found.epic, below, found.direct)
+
+
+def bases(config: "Config") -> list[str]:
+    """The branches beside main that people merge features to."""
+    if not config.review.by_request:
+        return []
+    main = config.review.remote_branch or config.main
+    named = dict.fromkeys(one.base for one in config.review.features.values())
+    return [base for base in named if base is not None and base != main]
+
+
+def off_main(store: Store, git: Git, config: "Config") -> str:
+    """What a person is told of done beads whose merge main does not carry any more; empty: there is none. NoMain.
+
+    What people merged into another branch is theirs to look after.
+    """
+    done = store.merges(on_main=True)
+    off = git.off_main(done.values()) if done else frozenset()
+    for base in bases(config) if off else ():
+        with suppress(NoMain):
+            off &= git_at(git, Where(base)).off_main(off)
+    return fallen_off(done, off, git.merged()) if off else ""
+
+
+def git_at(git: Git, where: Where) -> Git:
+    """The repository as it is seen there: main is that branch."""
+    if where.base or where.direct:
+        git = git.of_base(where.base, where.direct)
+    if where.epic:
+        return git.of_epic(where.epic)
+    return git.of_request(where.below) if where.below else git

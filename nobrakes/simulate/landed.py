@@ -122,7 +122,7 @@ def _branch(scene: Scene, bead: str) -> str:
     """On whose branch the bead lands, as far as that makes a queue of its own."""
     if scene.readers is None:
         return ""
-    return delivery_of(scene.store, scene.config.review, scene.store.bead(bead)).epic
+    return delivery_of(scene.store, scene.config, scene.store.bead(bead)).epic
 
 
 def _was_with_people(scene: Scene, review: Attempt) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import Any, cast
 
+from ..core.errors import NoMain
 from ..ports import Candidate, Conflict, Git, Land, Landing, Message
 from ..ports.git import EPICS, REQUESTS
 from .objects import Objects
@@ -13,6 +14,10 @@ class OwnBranches:
 
     head: str
     objects: Objects
+
+    def of_base(self, branch: str, direct: bool = False) -> Git:
+        """NoMain: the simulated code host has one branch that people merge to."""
+        raise NoMain(f"the branch '{branch}' does not exist yet")
 
     def of_epic(self, epic: str) -> Git:
         """The same repository where main is the branch of that epic."""

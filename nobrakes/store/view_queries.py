@@ -29,10 +29,22 @@ def beads(db: Database, statuses: Iterable[Status], ids: Iterable[str]) -> list[
     return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE {' AND '.join(where)} ORDER BY id", values)]
 
 
-def merges(db: Database) -> dict[str, str]:
-    """Bead id to the commit of its merge, of every done bead that has one, by id order; no text is read."""
+_ELSEWHERE = (
+    "(SELECT substr(key, 6) FROM settings WHERE key >= 'pull/' AND key < 'pull0' "
+    "AND coalesce(json_extract(value, '$.into'), '') <> '')"
+)
+"""The beads and epics whose request people merged, or are to merge, into another branch than main."""
+
+
+def merges(db: Database, on_main: bool = False) -> dict[str, str]:
+    """Bead id to the commit of its merge, of every done bead that has one, by id order; no text is read.
+
+    `on_main`: without those that people merged into another branch.
+    """
+    which = f"AND id NOT IN {_ELSEWHERE} AND coalesce(epic, '') NOT IN {_ELSEWHERE}" if on_main else ""
     asked = (
-        f"SELECT id, merged_commit FROM beads WHERE status = '{Status.DONE.value}' AND merged_commit <> '' ORDER BY id"
+        f"SELECT id, merged_commit FROM beads WHERE status = '{Status.DONE.value}' AND merged_commit <> '' {which} "
+        "ORDER BY id"
     )
     return dict(db.plain(asked))
 

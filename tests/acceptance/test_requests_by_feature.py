@@ -236,3 +236,60 @@ def test_a_run_rests_though_its_own_pace_keeps_it_from_looking_at_all_of_its_req
         until(lambda: run.poll() is not None, 150)
     waits = team.waits()
     assert len(waits) == 3 and all("waits for people to merge it" in one for one in waits), waits
+
+
+def test_what_needs_no_request_is_pushed_when_it_is_proven_and_the_rest_waits_for_people(team: Team) -> None:
+    says(team, "[review.features.shop]", 'land = "remote"', "[review.features.office]", 'unit = "epic"')
+    shop, office = feature(team, "shop"), feature(team, "office")
+    mine = team.git("rev-parse", "main")
+    said = team.run_on()
+    assert {team.status(bead) for bead in ("shop", *shop)} == {"done"}, said
+    assert list(heads(team)) == ["feature/office"] and {team.status(bead) for bead in office} == {"landed"}
+    there = team.hub.git("ls-tree", "-r", "--name-only", "main").split()
+    assert {"src/shop-1", "src/shop-2"} <= set(there) and "src/office-1" not in there
+    assert team.show("shop-2")["merged_commit"] == team.hub.git("rev-parse", "main")
+    assert team.git("rev-parse", "main") == mine, "nobody's own branch moves"
+    team.hub.merge(heads(team)["feature/office"])
+    team.run_on()
+    assert {team.status(bead) for bead in ("office", *office)} == {"done"}
+    team.nobrakes("verify")
+
+
+def test_what_is_pushed_goes_on_top_of_what_others_pushed_and_waits_where_the_host_refuses(team: Team) -> None:
+    says(team, "[review.features.shop]", 'land = "remote"')
+    one, two = feature(team, "shop")
+    hook = Path(team.hub.bare) / "hooks" / "update"
+    hook.write_text('#!/bin/sh\necho "protected branch" >&2\nexit 1\n')
+    hook.chmod(0o755)
+    team.add("alone")
+    with team.running():
+        said = until(lambda: [why for why in team.waits() if "did not take it" in why], what=team.waits)
+    assert "protected branch" in said[0] and team.status(one) == "reviewing"
+    hook.unlink()
+    theirs = team.hub.push({"theirs": "x\n"})
+    team.run_on()
+    assert (team.status(one), team.status(two)) == ("done", "done")
+    line = team.hub.git("log", "--format=%H", "main").split()
+    assert line[2] == theirs and team.status("alone") == "reviewing"
+    team.nobrakes("verify")
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_daemon_that_is_killed_while_it_pushes_lands_each_once(team: Team, number: int) -> None:
+    says(team, "[review.features.shop]", 'land = "remote"')
+    shop = feature(team, "shop")
+    hook = Path(team.hub.bare) / "hooks" / ("pre-receive" if number else "post-receive")
+    pid = team.flag("daemon")
+    hook.write_text(f'#!/bin/sh\nif [ -s "{pid}" ]; then kill -9 $(cat "{pid}"); rm "{pid}"; sleep 1; fi\n')
+    hook.chmod(0o755)
+    if number == 2:
+        hook.write_text(hook.read_text() + "exit 1\n")
+    with team.running() as run:
+        pid.write_text(str(run.pid))
+        until(lambda: run.poll() is not None, 60)
+    hook.unlink()
+    team.run_on()
+    assert [team.status(bead) for bead in ("shop", *shop)] == ["done"] * 3
+    subjects = team.hub.git("log", "--format=%s", "main").split("\n")
+    assert [one for one in subjects if "shop" in one] == ["Bead shop-2", "Bead shop-1"], subjects
+    team.nobrakes("verify")

@@ -34,7 +34,7 @@ class Claims:
         self.stands_for = [one for one in (*self.validations, *self.inner) if one["how"] == How.STANDS_FOR]
         self.places += [("what was run for it", _pair(one["tip"])) for one in self.stands_for]
         self.approval = record.get("approval")
-        self.epic = str(record.get("epic", ""))  # on whose branch it landed, and not on main
+        self.elsewhere = str(record.get("epic", "") or record.get("into", ""))  # whose branch it landed on, not on main
         pull = record.get("pull_request") or {}
         self.proven = str(pull.get("proven", {}).get("commit", ""))  # what people merged as another commit
         # asked for here, so that a record that lacks one of them is found

@@ -227,7 +227,7 @@ def _compare(
     if entry.about in chain.about:
         note("there are two records of this commit")
     chain.about.add(entry.about)
-    if facts.epic and tip not in here:
+    if facts.elsewhere and tip not in here:
         _landed_elsewhere(entry, facts, chain, git, wrong)
         return
     chain.taken_back.update(facts.takes_back)
@@ -249,7 +249,7 @@ def _compare(
 
 
 def _landed_elsewhere(entry: Entry, facts: Claims, chain: _Chain, git: Repository, wrong: list[Wrong]) -> None:
-    """What landed on an epic's branch is checked as long as it is there; when people have merged it it may be gone."""
+    """What landed on another branch is checked as long as it is there; an epic's may be gone when people merged it."""
     there = {commit: made for commit, _ in facts.commits if (made := git.look(commit)) is not None}
     if facts.merged in there:
         _judge(entry, facts, chain, there, git, wrong)

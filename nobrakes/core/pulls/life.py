@@ -98,8 +98,9 @@ def waits_for(seen: Seen, pull: PullRequest, by_itself: bool = False) -> str:
     if open_ones:
         return f"{where} waits for its checks: {', '.join(clean(one.name)[:40] for one in open_ones[:_SHOWN])}"
     who = "the host to merge it by itself" if told.auto_merge else "people to merge it"
+    into = f" into {pull.into}" if pull.into else ""
     but = ": git alone merges nothing by itself (review.pull_auto_merge)" if by_itself else ""
-    return f"{where} waits for {who}{but}"
+    return f"{where} waits for {who}{into}{but}"
 
 
 def log_of_red(seen: Seen, pull: PullRequest) -> str:

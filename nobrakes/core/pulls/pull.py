@@ -20,6 +20,11 @@ def push_approval(bead: str) -> str:
     return f"push_approval {bead}"
 
 
+def own_base(bead: str) -> str:
+    """The setting: the branch beside main that the bead takes merges back from."""
+    return f"own_base {bead}"
+
+
 class PullState(StrEnum):
     """Where a request is."""
 
@@ -62,6 +67,7 @@ class PullRequest:
     opened_at: float = 0.0
     looked_at: float = 0.0
     onto: str = ""
+    into: str = ""  # the branch that people merge it into, or what it stacks on; empty: the remote's main
 
     @property
     def waits(self) -> bool:

@@ -36,6 +36,7 @@ class RequestView:
     says: str  # what it waits for
     branch: str
     onto: str  # the bead on whose request it stacks; empty: on none
+    into: str  # the branch that people merge it into, where that is not the remote's main; else empty
     head: str
     base: str
     merged_as: str
@@ -68,6 +69,7 @@ def view(pull: PullRequest) -> RequestView:
         pull.says,
         pull.branch,
         pull.onto,
+        pull.into,
         pull.head,
         pull.base,
         pull.merged_as,

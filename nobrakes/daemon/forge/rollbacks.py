@@ -21,6 +21,7 @@ from ...core.forge.rollback import AGAIN, HELD, asking, unfinished
 from ...core.text.cleaning import shorten
 from ...git.taking_back import Hindered, later_work, sorted_out, taken_back
 from ...ports import ByHand, Git, Message, Store
+from ..epics import base_of
 from ..ports import Ports
 from ..review.messages import US
 from .answers import Answers
@@ -74,11 +75,15 @@ class Rollbacks:
             given_up, landing = self.ports.words.give_up(one.feature.id, one.by)
         if landing:  # the end of their reviews wakes the loop
             return bool(given_up)
-        merges, gone = sorted_out(self.ports.git, self.ports.words.landed(one.feature.id), one.feature.base)
+        merges, gone = sorted_out(self._git(one), self.ports.words.landed(one.feature.id), one.feature.base)
         return self._build(one, merges, _left_alone(gone))
 
+    def _git(self, one: _Rolling) -> Git:
+        """The repository where main is what the feature was merged into."""
+        return base_of(self.ports, one.bead)
+
     def _build(self, one: _Rolling, merges: Sequence[Merged], gone: str) -> bool:
-        git, store = self.ports.git, self.ports.store
+        git, store = self._git(one), self.ports.store
         main = git.main()
         message = Message(f"Roll back: {one.feature.title}", f"As {one.by} asked.", US, store.now())
         made = taken_back(git, merges, main, message) if merges else None
@@ -107,7 +112,8 @@ class Rollbacks:
 
     def _hindered(self, one: _Rolling, found: Hindered, merges: Sequence[Merged]) -> bool:
         """Ask a person: which files, and whose later work."""
-        later = later_work(self.ports.git, found, self.ports.git.main(), {merge.bead for merge in merges})
+        git = self._git(one)
+        later = later_work(git, found, git.main(), {merge.bead for merge in merges})
         files = ", ".join(found.files[:NAMED]) or "its history"
         whose = [made.trailer("Bead") or f"commit {made.commit[:12]}" for made in later]
         with_ = ", ".join(tuple(dict.fromkeys(whose))[:NAMED]) or "later work"
@@ -126,9 +132,9 @@ class Rollbacks:
         merged = one.bead.merged_commit or ""
         taken = of_attempts(self.ports.store.attempts(one.bead.id)) if merged else ()
         if not taken:
-            taken = sorted_out(self.ports.git, self.ports.words.landed(one.feature.id), one.feature.base)[0]
+            taken = sorted_out(self._git(one), self.ports.words.landed(one.feature.id), one.feature.base)[0]
         why = f"taken off main by {merged[:12]}" if merged else f"bead {one.bead.id} was done by hand"
-        return self._end(one, taken, why, merged or self.ports.git.main())
+        return self._end(one, taken, why, merged or self._git(one).main())
 
     def _end(self, one: _Rolling, taken: Sequence[Merged], why: str, commit: str) -> bool:
         """It is over: main is without these merges since `commit`."""

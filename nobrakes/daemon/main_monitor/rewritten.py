@@ -5,15 +5,13 @@ Whether to bring them back is theirs to decide: nothing is done about it, and no
 
 from ...core.beads.events import Event, Kind
 from ...core.errors import GitFailed, NoMain
-from ...core.evidence.reconcile import fallen_off
+from ...roles.delivery import off_main
 from ..ports import Ports
 
 
 def fallen(ports: Ports) -> str:
     """What a person is told of done beads that main does not carry any more; empty: there is none. NoMain."""
-    done = ports.store.merges()
-    off = ports.git.off_main(done.values()) if done else ()
-    return fallen_off(done, off, ports.git.merged()) if off else ""
+    return off_main(ports.store, ports.git, ports.config())
 
 
 class Rewritten:

@@ -48,7 +48,8 @@ class Beside(Generic[End]):
 
     def end(self, name: str) -> End | None:
         """The end of what was begun, or None while it goes on; the error of what failed is raised."""
-        return self._asked.pop(name).end if self._background.over(name) else None
+        asked = self._asked.pop(name, None) if self._background.over(name) else None
+        return asked.end if asked is not None else None  # what another one began is asked anew
 
     def is_pending(self, name: str) -> bool:
         """Whether it was begun, and nobody heard its end yet."""

@@ -25,6 +25,7 @@ from ..attempts.end import close
 from ..checks.validation import Validation
 from ..ports import Ports
 from . import messages, whole_epics
+from .beside import NOBODY
 from .lost import Lost, handed_in, pin_of
 from .new_contract import NewContract
 from .protected_files import ProtectedFiles
@@ -147,7 +148,7 @@ class Review:
             return refused(Outcome.BOUNDARY, f"the branch has no history in common with {what}")
         start = str(done.data.get("start") or fork)
         anchor = self.ports.git.evidence_tip() or NONE
-        taken = {"head": head, "fork": fork, "epic": self.ports.epic, "base": start, "anchor": anchor}
+        taken = {"head": head, "fork": fork, "epic": self.ports.where.epic, "base": start, "anchor": anchor}
         return Report(Fact.TAKEN_IN, taken)
 
     def _boundaries(self, context: ReviewContext, journal: Journal) -> Report:
@@ -223,8 +224,12 @@ class Review:
     # --- from outside ----------------------------------------------------------------------------
 
     def settle(self, board: Board) -> bool:
-        """Hear the ends of what a code host was asked for reviews that are over, and end what was read for them."""
-        self.pulls.settle({attempt.id for attempt in board.attempts})
+        """Hear the ends of what a code host or a remote was asked for reviews that are over, and end what was read for
+        them.
+        """
+        going = {attempt.id for attempt in board.attempts}
+        self.pulls.settle(going)
+        self.queueing.landings.settle({NOBODY, *going})
         reviews = (attempt for attempt in board.attempts if attempt.role is Role.REVIEWER)
         self.queueing.readings.settle({one.id for one in reviews if Journal.of(one.data).step is Step.READING})
         return False

@@ -77,7 +77,7 @@ class Evidence:
     def _comes_here(self, other: Attempt, before: Journal) -> bool:
         """Whether it is what this branch got: an epic's candidate is made of its branch's beads, and lands on main."""
         bead = self.ports.store.bead(other.bead)
-        if lands_on(self.ports, bead) != (self.ports.epic, self.ports.below):
+        if lands_on(self.ports, bead) != self.ports.where:
             return False
         return before.step is Step.CLEAN_UP or (self.ports.pulls is None and bead.type is not BeadType.EPIC)
 
@@ -112,7 +112,8 @@ class Evidence:
             },
             "attempts": self._attempts(bead, attempt),
             **self._takes_back(bead),
-            **({"epic": self.ports.epic} if self.ports.epic else {}),
+            **({"epic": self.ports.where.epic} if self.ports.where.epic else {}),
+            **({"into": self.ports.where.base} if self.ports.where.base else {}),
             **({"approval": dict(journal.approval)} if journal.approval else {}),
             **({"fresh_eyes": dict(journal.reading)} if journal.reading else {}),
             "review": {"attempt": attempt.number, "run": attempt.id, "started_at": round(attempt.started_at, 3)},

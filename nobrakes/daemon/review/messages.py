@@ -13,13 +13,13 @@ US = "nobrakes <nobrakes@nobrakes.invalid>"
 
 
 def main_of(ports: Ports) -> str:
-    """What work lands on here, as people are told: main, or the branch of an epic."""
-    return f"the branch of {ports.epic}" if ports.epic else "main"
+    """What work lands on here, as people are told: main, another branch of the remote, or the branch of an epic."""
+    return f"the branch of {ports.where.epic}" if ports.where.epic else ports.where.base or "main"
 
 
 def epic_of(ports: Ports) -> dict[str, str]:
     """In the evidence of what people are asked: the epic on whose branch the work would land; empty: on main."""
-    return {"epic": ports.epic} if ports.epic else {}
+    return {"epic": ports.where.epic} if ports.where.epic else {}
 
 
 def _person(name: str) -> str:

@@ -16,7 +16,7 @@ def why_not(ports: Ports, base: str, bead: str, journal: Journal, delivery: Deli
     store, most = ports.store, ports.config().review.max_open
     if not delivery.push and store.setting(push_approval(bead)) != journal.head:
         return f"nothing is pushed, and no pull request opened, before you say `nobrakes pr open {bead}`"
-    tip = store.setting(FROZEN)
+    tip = None if ports.where.base else store.setting(FROZEN)  # which is said of main
     if tip is not None:
         return f"{base} is red at {tip[:12]}, and no request is opened before it is green again"
     others = [store.bead(one.bead).status for one in store.pulls() if one.bead != bead]

@@ -133,7 +133,7 @@ class PullSteps:
         if not is_asking and stacked.has_moved(self.ports, bead, journal, pull):
             return self._built_anew(pull)
         if pull is None or not pull.waits:
-            delivery = delivery_of(self.ports.store, self.ports.config().review, bead)
+            delivery = delivery_of(self.ports.store, self.ports.config(), bead)
             is_known = pull is None and branches.pushed_now(self.ports, bead.id)  # of before the database was lost
             held = "" if is_known else opening.why_not(self.ports, self._pulls.base, bead.id, journal, delivery)
             if held:
@@ -189,7 +189,7 @@ class PullSteps:
         """
         for attempt, seen in self._beside.settle(attempts):
             self._note(attempt, seen)
-        if self.is_on and self._pulls.host.tells:
+        if self.is_on and self._pulls.host.tells and not self.ports.where.base:  # which is asked about all
             self._given_up.turn(self._pulls.host)
 
     def _note(self, attempt: int, seen: Seen) -> None:
@@ -208,9 +208,8 @@ class PullSteps:
     def _prepared(self, journal: Journal, pull: PullRequest, title: str) -> PullRequest:
         """The row and the pin, before anything is asked of anybody."""
         onto = below_of(self.ports, self.ports.store.bead(pull.bead)) or pull.onto
-        now = replace(
-            pull, head=journal.candidate, base=journal.base, contract=journal.contract, title=title, onto=onto
-        )
+        proven = replace(pull, head=journal.candidate, base=journal.base, contract=journal.contract)
+        now = replace(proven, title=title, onto=onto, into=self.ports.where.base)
         if pull != now:
             self.ports.git.pin(f"{branches.PINS}/{pull.bead}/{now.head}", now.head)
             self.ports.store.save_pull(now)

@@ -17,6 +17,7 @@ from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.beads.bead import Bead, Role
 from ...core.board import Board, Limits
 from ...core.checks.verdict import Verdict
+from ...core.pulls.delivery import Where
 from ...core.review import machine
 from ...core.review.journal import Journal, Step, is_aside
 from ...core.review.machine import Fact
@@ -111,9 +112,9 @@ class Train:
 
     def _is_ours(self, attempt: Attempt) -> bool:
         """Whether it is to land on the branch that this train is for."""
-        mine = self.ports.epic, self.ports.below
+        mine = self.ports.where
         if not self.ports.config().review.by_request:
-            return mine == ("", "")
+            return mine == Where()
         return lands_on(self.ports, self.ports.store.bead(attempt.bead)) == mine
 
     def _of(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> QueueSnapshot:

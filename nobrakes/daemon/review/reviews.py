@@ -1,24 +1,27 @@
-"""The Reviewer of each branch that work lands on: main's, that of each epic that people merge as a whole, and that of
-each open request on which others stack.
+"""The Reviewer of each branch that work lands on: main's, that of each other branch that people merge features to,
+that of each epic that people merge as a whole, and that of each open request on which others stack.
 
 1. They share nothing but the validators: each has its own queue, and its branch is main to it.
 2. An epic's branch that is red by itself is held with its epic until a person looks: nobody reverts there. Where a
-   request is, those that stack on it are.
+   request is, those that stack on it are; where another branch than main is, those that are to be reviewed by it.
 """
 
 from collections.abc import Sequence
 from functools import partial
 
 from ...core.beads.attempt import Attempt, Run
-from ...core.beads.bead import CLOSED
+from ...core.beads.bead import CLOSED, Status
 from ...core.board import Board
 from ...core.checks.contract import CheckResult
+from ...core.pulls.delivery import Where
 from ...ports.git import EPICS
 from ..checks.validation import Validation, explain
 from ..epics import hold, lands_on, ports_of
 from ..ports import Ports
 from ..stacks import Stacks
+from .bases import Bases
 from .driver import Review
+from .verdicts import Watchman
 
 
 class Reviews:
@@ -29,24 +32,38 @@ class Reviews:
         self.validation = validation
         self.main = Review(ports, validation)
         self.stacks = Stacks(ports)
-        self._others: dict[tuple[str, str], Review] = {}
+        self.bases = Bases(ports)
+        self._others: dict[Where, Review] = {}
+
+    def turn(self, board: Board) -> bool:
+        """Learn of other branches, and let beads stack, before anything is decided; whether something changed."""
+        return bool(self.bases.turn(board) + self.stacks.turn(board))
 
     def of(self, bead: str) -> Review:
         """The Reviewer of the bead's branch."""
-        if not self.ports.config().review.by_request:
-            return self.main
-        where = epic, below = lands_on(self.ports, self.ports.store.bead(bead))
-        if where == ("", ""):
+        return self._by(lands_on(self.ports, self.ports.store.bead(bead)))
+
+    def _by(self, where: Where) -> Review:
+        if where == Where():
             return self.main
         if where not in self._others:
-            pulls = self.main.pulls if below else None  # what is asked of the host goes on when that one is merged
-            made = self._others[where] = Review(ports_of(self.ports, epic, below), self.validation, pulls)
-            made.judging.watchman = partial(self._request_red, below) if below else partial(self._found_red, epic)
+            # what is asked of the host for one that stacks goes on when the one below is merged
+            pulls = self._by(Where(where.base)).pulls if where.below else None
+            made = self._others[where] = Review(ports_of(self.ports, where), self.validation, pulls)
+            made.judging.watchman = self._watchman(where)
         return self._others[where]
+
+    def _watchman(self, where: Where) -> Watchman:
+        if where.epic:
+            return partial(self._found_red, where.epic)
+        if where.below:
+            return partial(self._request_red, where.below)
+        return partial(self._base_red, where) if where.base else lambda results: self.main.judging.watchman(results)
 
     def advance(self, attempt: Attempt, board: Board) -> bool:
         """Do what can be done now; whether anything was."""
-        return self.of(attempt.bead).advance(attempt, board)
+        review = self.of(attempt.bead)
+        return self.bases.is_known(review.ports.where.base) and review.advance(attempt, board)
 
     def ended(self, attempt: Attempt, run: Run, board: Board) -> Attempt | None:
         """A validation ended; the attempt to go on with, or None when there is nothing to do now."""
@@ -62,9 +79,10 @@ class Reviews:
 
     def settle(self, board: Board) -> bool:
         """Hear the ends of what a code host was asked for reviews that are over, and end what was read for them."""
-        for where in [one for one in self._others if one[1] and self.ports.store.bead(one[1]).status in CLOSED]:
+        for where in [one for one in self._others if one.below and self.ports.store.bead(one.below).status in CLOSED]:
             del self._others[where]  # nobody is reviewed on top of it any more
-        return self.main.settle(board)
+        changed = [one.settle(board) for where, one in self._others.items() if not where.epic and not where.below]
+        return self.main.settle(board) or any(changed)
 
     def measure_anew(self) -> None:
         """The clock jumped: that counts against no reading."""
@@ -77,6 +95,16 @@ class Reviews:
             f"type repair to {epic}; then `nobrakes release {epic}`"
         )
         hold(self.ports, epic, reason, f"\n{explain(results)}")
+
+    def _base_red(self, where: Where, results: Sequence[CheckResult]) -> None:
+        store = self.ports.store
+        for bead in store.beads(statuses=(Status.NEEDS_REVIEW, Status.REVIEWING)):
+            if lands_on(self.ports, bead) == where:
+                reason = (
+                    f"{where.base} does not pass the checks by itself, and nothing is brought to it: mend it there, "
+                    f"then `nobrakes release {bead.id}`"
+                )
+                hold(self.ports, bead.id, reason, f"\n{explain(results)}")
 
     def _request_red(self, below: str, results: Sequence[CheckResult]) -> None:
         for bead, on in self.ports.store.stacked():

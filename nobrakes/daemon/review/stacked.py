@@ -10,7 +10,7 @@
 from ...core.beads.bead import Bead, Status, blocked_by
 from ...core.pulls.pull import PullRequest
 from ...core.review.journal import Journal
-from ..epics import below_of, git_of
+from ..epics import below_of, git_of, lands_on
 from ..ports import Ports
 from ..pulls import branches
 from .whole_epics import is_whole_epic
@@ -25,7 +25,7 @@ def base_of(ports: Ports, bead: Bead, main: str) -> str:
 
 def has_moved(ports: Ports, bead: Bead, journal: Journal, pull: PullRequest | None) -> bool:
     """Whether what the request was proven on is not what it stacks on any more, or has not come to main as it was."""
-    may = ports.config().review.stacks or (pull is not None and pull.onto)
+    may = ports.config().review.stacks or (pull is not None and (pull.onto or pull.into != lands_on(ports, bead).base))
     if not may or not journal.base or is_whole_epic(bead) or not ports.git.has(journal.base):
         return False
     return not ports.git.contains(journal.base, git_of(ports, bead).main())

@@ -142,8 +142,8 @@ class ReviewSteps:
 
     def _conflicts(self, journal: Journal, main: str, found: Conflict) -> Report:
         """A conflict with main itself: the bead leaves the queue at once, and a person is asked."""
-        what = f"the pull request of {self.ports.below}, on which it stacks," if self.ports.below else ""
-        what = what or messages.main_of(self.ports)
+        below = self.ports.where.below
+        what = f"the pull request of {below}, on which it stacks," if below else messages.main_of(self.ports)
         detail = f"The branch conflicts with {what} in:\n" + "\n".join(found.files) + "\n" + found.detail
         evidence = {"files": list(found.files), "main": main, "head": journal.head, **messages.epic_of(self.ports)}
         return Report(Fact.CONFLICTED, ending=AttemptEnd(Outcome.CONFLICT, detail, journal.head, evidence))
@@ -290,7 +290,7 @@ class ReviewSteps:
 
     def _frozen(self, context: ReviewContext, journal: Journal, train: Sequence[Entry]) -> Land | None:
         """Why nothing lands while main is red; None: it is not, this one is on its way already, or a repair is."""
-        tip = None if self.ports.epic else self.ports.store.setting(FROZEN)
+        tip = None if self.ports.where.epic else self.ports.store.setting(FROZEN)
         if tip is not None and any(self.ports.store.bead(entry.bead).type is BeadType.REPAIR for entry in train):
             return None
         if tip is None or journal.published or self.landings.is_pending(context.attempt.id):

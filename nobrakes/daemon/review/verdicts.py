@@ -104,7 +104,7 @@ class Verdicts:
         merged = journal.merged_as or journal.candidate
         if not whole_epics.is_a_landing(ports, context.bead, merged):
             self.evidence.merged(context.attempt, context.bead, journal)
-        kind = Kind.LANDED if ports.epic else Kind.MERGED
+        kind = Kind.LANDED if ports.where.epic else Kind.MERGED
         with ports.store.together():
             if whole_epics.is_whole_epic(context.bead):
                 kind = whole_epics.end(ports, context.bead, journal, merged)
@@ -112,7 +112,7 @@ class Verdicts:
                 context.attempt,
                 kind,
                 Outcome.COMPLETED,
-                detail="landed" if ports.epic else "merged",
+                detail="landed" if ports.where.epic else "merged",
                 head=journal.head,
                 data={**journal.as_data(), "results": passed.get("results", [])},
                 merged_commit=merged,
@@ -157,7 +157,7 @@ class Verdicts:
         self.validation.remember(tree, run, results)
         rows = tuple(as_json(results))
         told = {"step": journal.step.value, "commit": commit, "run": run.id, "results": list(rows)}
-        told |= {"epic": ports.epic} if ports.epic else {}
+        told |= {"epic": ports.where.epic} if ports.where.epic else {}
         ports.store.record(Event(Kind.REVIEW_STEP, attempt.bead, attempt.id, data=told))
         journal = self.flaky.carried(replace(journal, validating=""), commit, run, results)
         report = self._report_of_run(context, journal, commit, run, results, rows)

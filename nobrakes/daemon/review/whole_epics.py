@@ -46,11 +46,27 @@ def taken_in(ports: Ports, bead: Bead) -> Report:
     if not epics.keep_whole(ports, bead.id) or not epics.landings(ports, bead.id):
         return refused(Outcome.NO_WORK, f"nothing of {bead.id} is on its branch")
     head, main = git.of_epic(bead.id).main(), git.main()
+    if _is_of_another_base(git, epics.landings(ports, bead.id), main):
+        base = ports.where.base or ports.config().review.remote_branch or ports.config().main
+        why = (
+            f"its branch began on another branch than {base}, and would bring that along: have "
+            f"review.features.{bead.id}.base name the one that it began on, then `nobrakes release {bead.id}`"
+        )
+        epics.hold(ports, bead.id, why)
+        return refused(Outcome.NO_WORK, f"{bead.id} is held: {why}")
     fork = git.fork(main, head)
     if fork is None:
         return refused(Outcome.BOUNDARY, f"the branch of {bead.id} has no history in common with main")
     anchor = git.evidence_tip() or NONE
     return Report(Fact.TAKEN_IN, {"head": head, "fork": fork, "epic": "", "base": fork, "anchor": anchor})
+
+
+def _is_of_another_base(git: Git, landings: Sequence[epics.Landed], main: str) -> bool:
+    """Whether what landed first did not begin on what is main here."""
+    commits = [one.commit for one in landings]
+    known = [one.base for one in landings if one.base and git.has(one.base)]
+    first = [base for base in known if not any(_holds(git, base, commit) for commit in commits)]
+    return any(not git.contains(base, main) for base in first)
 
 
 def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
@@ -60,7 +76,12 @@ def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str
         return (Candidate(journal.head, git.tree(journal.head)),)
     if ports.config().review.diverged == "rebase":
         return _anew(ports, bead, journal, base)
-    words = Message(f"Merge {ports.config().main} into the branch of {bead.id}", "", messages.US, attempt.started_at)
+    words = Message(
+        f"Merge {ports.where.base or ports.config().main} into the branch of {bead.id}",
+        "",
+        messages.US,
+        attempt.started_at,
+    )
     both = git.join(base, journal.head, words)
     return both if isinstance(both, Conflict) else (both,)
 

@@ -15,7 +15,7 @@ from .. import refs
 from ..history import History
 from ..location import Place
 from .local import Lander
-from .remote_questions import KNOWN, Remote
+from .remote_questions import Remote
 from .standing import Note
 
 WAIT_SECONDS = 60.0
@@ -54,7 +54,7 @@ class SharedLander:
                 reason = self.local.obstacle(new, old)
                 if reason is not None:
                     return reason
-                undecided = self._push(new, old)
+                undecided = pushed(self.remote, self.history, new, old)
             else:
                 undecided = self._look(new, main, old)
             if undecided is not None:
@@ -76,29 +76,11 @@ class SharedLander:
             if not said.ok:
                 words = f"{made[:12]} is on main here, and {self.remote} did not take it: {said.words}"
                 raise GitFailed(words, "Push main, and merges go on.")
-            refs.update(self.place, {KNOWN: made})
+            refs.update(self.place, {self.remote.shared.known: made})
         return made
 
     def _has(self, new: str) -> bool:
-        """Whether the remote's main is known to hold it."""
-        there = self.remote.known()
-        return there is not None and self.history.contains(new, there)
-
-    def _push(self, new: str, old: str) -> Land | None:
-        """None: the remote's main holds it."""
-        said = self.remote.push(new, old)
-        if said.ok:
-            refs.update(self.place, {KNOWN: new})
-            return None
-        why = f"{self.remote} did not take it: {said.words}"
-        if not self.remote.fetch().ok:
-            return _silent(why, may_have_landed=not said.refused)
-        if self._has(new):
-            return None
-        if self.remote.known() != old:
-            return Land(Landing.LOST, f"{self.remote} moved meanwhile")
-        # a remote that nobody hears any more may still be at it
-        return _waits(why) if said.refused else _silent(why, may_have_landed=True)
+        return has(self.remote, self.history, new)
 
     def _look(self, new: str, main: str, old: str) -> Land | None:
         """Main here moved by itself; None: the remote's holds it, and so it landed."""
@@ -135,6 +117,29 @@ class SharedLander:
 
     def _ahead(self) -> Land:
         return _waits(f"main here has commits that {self.remote} has not. Push them, and the merge goes on")
+
+
+def has(remote: Remote, history: History, new: str) -> bool:
+    """Whether the remote's main is known to hold it."""
+    there = remote.known()
+    return there is not None and history.contains(new, there)
+
+
+def pushed(remote: Remote, history: History, new: str, old: str) -> Land | None:
+    """Move the remote's main from `old` to `new`; None: it holds it."""
+    said = remote.push(new, old)
+    if said.ok:
+        refs.update(remote.place, {remote.shared.known: new})
+        return None
+    why = f"{remote} did not take it: {said.words}"
+    if not remote.fetch().ok:
+        return _silent(why, may_have_landed=not said.refused)
+    if has(remote, history, new):
+        return None
+    if remote.known() != old:
+        return Land(Landing.LOST, f"{remote} moved meanwhile")
+    # a remote that nobody hears any more may still be at it
+    return _waits(why) if said.refused else _silent(why, may_have_landed=True)
 
 
 def _waits(reason: str, may_have_landed: bool = False) -> Land:

@@ -43,6 +43,13 @@ class Shared:
     branch: str
     seconds: float = 120.0
     by_request: bool = False  # nothing is pushed to it: it changes by merged pull requests alone
+    known: str = KNOWN  # the ref of ours that keeps where it was
+    direct: bool = False  # but what lands here, which is pushed
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """What a person's own fetches say of it: it stands for it until it is heard of."""
+        return (f"refs/remotes/{self.remote}/{self.branch}",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +79,15 @@ class Remote:
 
     def known(self) -> str | None:
         """Where the remote's main was when it was last heard of; None: never."""
-        return refs.read(self.place, KNOWN)
+        return refs.read(self.place, self.shared.known)
 
     def fetch(self) -> Reply:
         """Learn where the remote's main is (`known`)."""
         asked = ["fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head"]
         # without --refmap a human's own remote-tracking refs would move, and they are not ours
-        return self._reach([*DURABLE, *asked, "--refmap=", "--", self.shared.remote, f"+{self.ref}:{KNOWN}"])
+        return self._reach(
+            [*DURABLE, *asked, "--refmap=", "--", self.shared.remote, f"+{self.ref}:{self.shared.known}"]
+        )
 
     def push(self, new: str, old: str) -> Reply:
         """Move the remote's main from `old` to `new`, if it is there: the remote's own compare-and-swap."""

@@ -6,11 +6,16 @@
 """
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
 from ...core.errors import GitFailed, OnlyByRequest
 from ...ports import Land, Landing
+from ...ports.git import BASES
+from ..history import History
 from ..location import Place
-from .remote_questions import KNOWN, Remote, Shared
+from ..refs import own_ref
+from .remote import has, pushed
+from .remote_questions import Remote, Shared
 
 WAIT_SECONDS = 60.0
 PATIENCE_SECONDS = 300.0
@@ -21,7 +26,14 @@ _WHY = 'main changes by merged pull requests alone (review.land = "pull_request"
 
 def followed(root: str, main: str, shared: Shared) -> Place:
     """A repository whose main is what the remote's was when it was last heard of."""
-    return Place(root, main, KNOWN, (f"refs/remotes/{shared.remote}/{shared.branch}", f"refs/heads/{main}"))
+    return Place(root, main, shared.known, (*shared.before, f"refs/heads/{main}"))
+
+
+def of_base(shared: Shared, branch: str, direct: bool) -> Shared:
+    """The same remote, where another of its branches is main to some, or none where it is empty."""
+    if not branch:
+        return replace(shared, direct=direct)
+    return replace(shared, branch=branch, known=own_ref(f"{BASES}/{branch}"), direct=direct)
 
 
 class RequestLander:
@@ -50,12 +62,28 @@ class RequestLander:
         raise OnlyByRequest(f"nothing was committed on main: {_WHY}")
 
 
+class DirectLander(RequestLander):
+    """Follows a branch that others merge to, and pushes to it what needs no request."""
+
+    def __init__(self, remote: Remote, history: History) -> None:
+        super().__init__(remote)
+        self.history = history
+
+    def land(self, new: str, old: str) -> Land:
+        """Move the remote's branch from `old` to `new`."""
+        if has(self.remote, self.history, new):
+            return Land(Landing.MOVED)
+        return pushed(self.remote, self.history, new, old) or Land(Landing.MOVED)
+
+
 class Publisher:
     """Pushes the branches of requests, and removes them."""
 
-    def __init__(self, remote: Remote, names: Collection[str]) -> None:
+    def __init__(self, remote: Remote, names: Collection[str], bases: Collection[str] = ()) -> None:
+        """`names`: how branches of ours are named; `bases`: those that people merge to, beside main."""
         self.remote = remote
         self.names = names
+        self.bases = bases
 
     def __call__(self, branch: str, commit: str, ours: Collection[str]) -> Land:
         """Push `commit` to the remote's `branch`, which is not there, or at one of `ours`."""
@@ -84,7 +112,7 @@ class Publisher:
             return Land(Landing.BLOCKED, why, WAIT_SECONDS, PATIENCE_SECONDS)
         if not there:
             return Land(Landing.MOVED)
-        if there not in ours or branch == self.remote.shared.branch:
+        if there not in ours or branch in (self.remote.shared.branch, *self.bases):
             return Land(Landing.LOST, f"the branch {branch} is at {there[:12]} there, which nobrakes did not push")
         said = self.remote.remove_branch(branch, there)
         why = f"{self.remote.shared.remote} keeps the branch {branch}: {said.words}"

@@ -8,23 +8,26 @@
 """
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ...core.beads.bead import Bead, Status
 from ...core.beads.events import MERGES
 from ...core.errors import GitFailed, NoMain
-from ...core.evidence.reconcile import COMPARED, NAMED, Merge, fallen_off, is_ours, merges
+from ...core.evidence.reconcile import COMPARED, NAMED, Merge, is_ours, merges
 from ...core.review.journal import Journal
 from ...ports import Git, Store
+from ...roles import delivery
+
+if TYPE_CHECKING:
+    from ...config.settings import Config
 
 _MANY = 1000
 
 
-def off_main(store: Store, git: Git) -> str:
+def off_main(store: Store, git: Git, config: "Config") -> str:
     """What a person is told of done beads whose merge main does not carry any more; empty: there is none."""
-    done = store.merges()
     try:
-        off = git.off_main(done.values())
-        return fallen_off(done, off, git.merged()) if off else ""
+        return delivery.off_main(store, git, config)
     except (NoMain, GitFailed):
         return ""  # which is told by itself
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ...core.beads.bead import CLOSED, BeadType, is_bead_id
+from ...core.beads.bead import CLOSED, BeadType, DependencyType, is_bead_id
 from ...core.errors import NobrakesError
 from ...core.graph.epic_waits import of_epics
 from ...core.graph.readiness import deadlocks
-from ...core.pulls.delivery import of_epic, unit_of
+from ...core.pulls.delivery import base_of, of_epic, unit_of
 from .findings import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ...ports.codehosts import PullPorts
 
 _NAME = "code host"
+_MOST = 10
+"""So many beads are named that need what is merged elsewhere."""
 
 
 def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "Config") -> Iterator[Finding]:
@@ -46,6 +48,7 @@ def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "C
             yield Finding(_NAME, WARNING, left)
     yield from _features(store, config)
     yield from _waits(store, config)
+    yield from _bases(store, config)
     if git is not None and pulls is not None:
         yield from _orphans(store, git, pulls)
 
@@ -71,7 +74,7 @@ def _features(store: "Store", config: "Config") -> Iterator[Finding]:
 
 def _waits(store: "Store", config: "Config") -> Iterator[Finding]:
     """Epics that wait for each other, though their beads do not."""
-    rules = config.review.rules()
+    rules = config.review.rules(config.main)
     if rules.unit != "epic" and all(one.unit != "epic" for one in rules.features.values()):
         return
     nodes, dependencies = store.nodes(), store.dependencies()
@@ -89,6 +92,30 @@ def _waits(store: "Store", config: "Config") -> Iterator[Finding]:
             f"`nobrakes undepend {meant.bead} {meant.needs}`"
         )
         yield Finding("epics", ERROR, told)
+
+
+def _bases(store: "Store", config: "Config") -> Iterator[Finding]:
+    """Beads that need what is merged into another branch: it is not there when they begin."""
+    rules = config.review.rules(config.main)
+    if all(one.base in (None, rules.main) for one in rules.features.values()):
+        return
+    nodes = {node.id: node for node in store.nodes()}
+    epics = {node.id: node.epic for node in nodes.values()}
+    found = []
+    for one in store.dependencies():
+        if one.type is not DependencyType.BLOCKS or nodes[one.bead].status in CLOSED:
+            continue
+        mine, other = (base_of(_around(bead, epics), rules) for bead in (one.bead, one.needs))
+        if mine != other:
+            found.append((one.bead, mine or rules.main, one.needs, other or rules.main))
+    for bead, mine, needs, other in found[:_MOST]:
+        told = (
+            f"{bead} begins on {mine} and needs {needs}, which people merge into {other}: its work is not there before "
+            f"they bring it to {mine}. `nobrakes hold {bead}` until then, or `nobrakes undepend {bead} {needs}`"
+        )
+        yield Finding("features", WARNING, told)
+    if len(found) > _MOST:
+        yield Finding("features", WARNING, f"and {len(found) - _MOST} more beads need what goes to another branch")
 
 
 def _around(epic: str | None, epics: Mapping[str, str | None]) -> list[str]:

@@ -168,7 +168,8 @@ def _fallen(patient: _Patient) -> Iterator[Finding]:
     """What the database calls done and a person took off main."""
     from .agreement import off_main
 
-    text = off_main(patient.store, patient.git) if patient.store and patient.git else ""
+    store, git, config = patient.store, patient.git, patient.config
+    text = off_main(store, git, config) if store and git and config else ""
     if text:
         yield Finding("main", WARNING, text)
 

@@ -19,9 +19,12 @@ from ...core.forge.actions import About
 from ...core.forge.feature import Feature, PlanReview, State, Step, refuse_while_rolling
 from ...core.forge.rollback import GIVEN_UP, HELD
 from ...core.public.actor import UNDO_MARK
+from ...core.pulls.delivery import Where
+from ...core.pulls.pull import own_base
 from ...git.taking_back import sorted_out
 from ...paths import Paths
 from ...ports import Git, Store
+from ...roles.delivery import git_at, merged_into
 from ...roles.plan_beads import beads_under, steps_under
 from .. import beads
 from ..undo.merges import standing
@@ -86,7 +89,7 @@ def look(store: Store, git: Git, id: str) -> RollbackView:
     feature = store.feature(id)
     _refuse(feature)
     inside = steps_under(store, id)
-    merges, gone = sorted_out(git, _landed(store, inside), feature.base)
+    merges, gone = sorted_out(git_at(git, Where(_base(store, inside))), _landed(store, inside), feature.base)
     open_ = [bead for bead in inside if bead.status not in CLOSED]
     titles = {bead.id: bead.title for bead in inside}
     return RollbackView(
@@ -98,6 +101,18 @@ def look(store: Store, git: Git, id: str) -> RollbackView:
         tuple(RollbackStep(one.bead, titles[one.bead], one.commit) for one in merges),
         tuple(RollbackStep(one.bead, titles[one.bead], one.commit) for one in gone),
     )
+
+
+def _base(store: Store, inside: Sequence[Bead]) -> str:
+    """The branch beside main that all of them were merged into; empty: main. NotAllowed: some here and some there."""
+    into = {merged_into(store, bead): bead.id for bead in inside if bead.status is Status.DONE and bead.merged_commit}
+    if len(into) > 1:
+        told = ", ".join(f"{bead} into {base or 'main'}" for base, bead in sorted(into.items()))
+        raise NotAllowed(
+            f"its beads were merged into more than one branch: {told}",
+            "Take them back one by one: `nobrakes undo BEAD`.",
+        )
+    return next(iter(into), "")
 
 
 def begin(store: Store, git: Git, paths: Paths, id: str, actor: str) -> RollbackView:
@@ -181,6 +196,8 @@ def _hand(store: Store, feature: Feature, actor: str) -> str:
     """The bead that takes the merges back; no agent works on it."""
     what = f"Takes the merges of feature {feature.id} off main again, as {actor} asked."
     bead = beads.add_take_back(store, f"Roll back: {feature.title}", what, actor)
+    if base := _base(store, steps_under(store, feature.id)):
+        store.set_setting(own_base(bead.id), base)
     beads.hold(store, bead.id, HELD.format(feature=feature.id), actor)
     store.note_feature(feature.id, {keys.ROLLBACK: {"by": actor, "bead": bead.id}}, actor)
     if feature.state is State.ACTIVE:

@@ -15,6 +15,7 @@ from ...core.beads.events import MERGES, Event, Kind
 from ...core.errors import NotAllowed, NothingToUndo
 from ...paths import Paths
 from ...ports import Git, Store
+from ...roles.delivery import merged_into
 from ..beads import content
 from ..waking import wake
 from . import by_request as by_requests
@@ -220,7 +221,7 @@ def _request(store: Store, git: Git | None, event: Event, actor: str, paths: Pat
             f"{bead.id} came to main with all of {whole} as one commit",
             f"`nobrakes undo {whole}` takes all of it back.",
         )
-    name = by_requests.asked(store, git, bead, merge, actor)
+    name = by_requests.asked(store, git, bead, merge, actor, merged_into(store, bead))
     if paths is not None:
         wake(paths)
     told = f"bead {name} takes {bead.id} back, by a pull request: {bead.id} is done until people have merged that"

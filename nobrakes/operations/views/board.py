@@ -254,7 +254,7 @@ def _of_main(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str,
 
     git = open_git(paths, config)
     try:
-        return git.behind(), off_main(store, git), tuple(unknown(store, git))
+        return git.behind(), off_main(store, git, config), tuple(unknown(store, git))
     except NobrakesError:
         return (), "", ()
     finally:

@@ -30,9 +30,9 @@ class Reviewing:
 
         return agents.found(self._db, words, state, sort, limit, offset)
 
-    def merges(self) -> dict[str, str]:
-        """Bead id to the commit of its merge, of every done bead that has one."""
-        return view_queries.merges(self._db)
+    def merges(self, on_main: bool = False) -> dict[str, str]:
+        """Bead id to the commit of its merge, of every done bead that has one; `on_main`: of those that main has."""
+        return view_queries.merges(self._db, on_main)
 
     def validation(self, tree: str, contract: str) -> Mapping[str, Any] | None:
         """The recorded results of a validation that passed."""

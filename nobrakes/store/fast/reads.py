@@ -34,7 +34,7 @@ _ESCALATION = json_object(
     "resolution return_to session {form {value read_at"
 )
 _KEPT = {
-    **dict.fromkeys(("title", "url", "says", "branch", "onto", "head", "base", "merged_as"), "''"),
+    **dict.fromkeys(("title", "url", "says", "branch", "onto", "into", "head", "base", "merged_as"), "''"),
     **dict.fromkeys(("checks", "remarks", "approved_by"), "'[]'"),
     **dict.fromkeys(("number", "opened_at", "looked_at"), "0"),
     "state": "'opening'",
@@ -49,10 +49,11 @@ def _kept(name: str) -> str:
 
 _URL = _kept("url")
 _PAGE = f"iif(substr({_URL}, 1, 8) = 'https://' OR substr({_URL}, 1, 7) = 'http://', {_URL}, '')"
-_FIELDS = (
-    "number state title url page says branch onto head base merged_as checks remarks approved_by opened_at looked_at"
-)
-_REQUEST_FIELDS = ", ".join(f"'{name}', {_PAGE if name == 'page' else _kept(name)}" for name in _FIELDS.split())
+_FIELDS = [
+    *("number", "state", "title", "url", "page", "says", "branch", "onto", "into", "head", "base", "merged_as"),
+    *("checks", "remarks", "approved_by", "opened_at", "looked_at"),
+]
+_REQUEST_FIELDS = ", ".join(f"'{name}', {_PAGE if name == 'page' else _kept(name)}" for name in _FIELDS)
 _REQUEST = f"SELECT json_object('bead', :id, {_REQUEST_FIELDS}) FROM settings WHERE key = 'pull/' || :id"
 _ESCALATIONS = f"""SELECT json_group_array(json_set({_ESCALATION}, '$.behind', :behind)) FROM (
 SELECT id, type, bead, title, detail, target, attempt, evidence, hypothesis, created_at, answer, answered_at,

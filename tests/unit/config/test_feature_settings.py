@@ -51,16 +51,39 @@ def test_what_is_no_id_of_an_epic_is_refused(epic: str) -> None:
     assert "is no id of a bead" in refused(f'[review.features."{epic}"]\nunit = "bead"\n')
 
 
-def test_a_base_or_a_way_of_its_own_is_refused_with_a_reason_and_those_of_all_are_no_mistake() -> None:
+@pytest.mark.parametrize(
+    ("base", "said"),
+    [
+        ("--upload-pack=x", "is no name of a branch"),
+        ("refs/heads/main", "not from refs/ on"),
+        ("x" * 201, "at most 200"),
+        ("release,1", "is no name for it"),
+        ("work/b1", "like the branch of a bead"),
+        ("task/bead-b1", "like the branch of a bead"),
+        ("feature/shop", "named like the branch of an epic's request"),
+        ("f/ch", "named like the branch of an epic's request"),
+    ],
+)
+def test_a_branch_of_ours_or_a_hostile_name_is_no_base(base: str, said: str) -> None:
+    told = refused(f'[review.features.cart]\nbranch = "f/ch"\n[review.features.shop]\nbase = "{base}"\n')
+    assert said in told and "review.features.shop.base" in told, told
+
+
+def test_no_request_has_the_branch_that_others_are_for() -> None:
+    tables = '[review.features.shop]\nbase = "release"\n[review.features.cart]\nbranch = "release"\n'
+    assert "release' is review.features.shop.base already" in refused(tables)
+
+
+def test_a_base_of_its_own_holds_and_a_way_of_its_own_is_refused_with_a_reason() -> None:
     same = '[review.features.shop]\nbase = "main"\nland = "pull_request"\n'
     assert parse(HEAD + same, "x").review.features["shop"].base == "main"
-    told = refused('[review.features.shop]\nbase = "release/2"\n')
-    assert "'release/2' is another base than 'main'" in told and "config set review.remote_branch" in told, told
-    for land in ("local", "remote"):
-        told = refused(f'[review.features.shop]\nland = "{land}"\n')
-        assert f'"{land}" is another way than review.land = "pull_request"' in told and f"review.land {land}" in told
+    other = parse(HEAD + '[review.features.shop]\nbase = "release/2"\n', "x")
+    assert other.review.features["shop"].base == "release/2"
+    assert parse(HEAD + '[review.features.shop]\nland = "remote"\n', "x").review.features["shop"].land == "remote"
+    told = refused('[review.features.shop]\nland = "local"\n')
+    assert '"local" is another way than review.land = "pull_request"' in told and "review.land local" in told
     told = refused('[review.features.shop]\nland = "pull_request"\n', '[review]\nland = "remote"\n')
-    assert "for all work" in told
+    assert "for all work" in told and 'land = "remote" for the features that need no pull request' in told
     assert "is no name of a branch" in refused('[review.features.shop]\nbase = "-x"\n')
 
 

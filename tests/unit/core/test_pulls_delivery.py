@@ -1,5 +1,7 @@
 """How the work of a bead gets to people: by its feature's settings, and the repository's where those say nothing."""
 
+from dataclasses import replace
+
 import pytest
 
 from nobrakes.core.beads.bead import Bead, BeadType
@@ -49,3 +51,20 @@ def test_the_branch_is_that_of_the_epics_own_request() -> None:
 def test_whether_it_is_pushed_without_a_word_is_said_by_the_nearest() -> None:
     rules = Rules(True, "bead", False, {"shop": Said(push=True), "cart": Said(unit="epic")})
     assert [delivery(one, ABOVE[one.id], rules).push for one in (SHOP, CART, STEP, ALONE)] == [True, True, True, False]
+
+
+def test_the_nearest_says_which_branch_it_is_merged_to_and_main_is_nothing_said() -> None:
+    rules = Rules(True, "bead", features={"shop": Said(base="release/1"), "cart": Said(base="main")}, main="main")
+    assert [delivery(one, ABOVE[one.id], rules).base for one in (SHOP, CART, STEP, ALONE)] == ["release/1", "", "", ""]
+    outer = Rules(True, "epic", features={"shop": Said(base="release/1"), "cart": Said(unit="bead")}, main="main")
+    assert [delivery(one, ABOVE[one.id], outer).base for one in (CART, STEP, ALONE)] == ["release/1", "release/1", ""]
+    assert delivery(STEP, ABOVE["step"], replace(outer, by_request=False)).base == "", "main is moved here then"
+
+
+def test_what_is_pushed_without_a_request_lands_by_itself_whatever_the_epics_around_it_say() -> None:
+    said = {"shop": Said(unit="epic", land="remote"), "cart": Said(land="pull_request")}
+    rules = Rules(True, "epic", features=said, main="main")
+    direct = Bead("direct", "Direct", epic="shop")
+    assert delivery(direct, ["shop"], rules).direct and not delivery(direct, ["shop"], rules).epic
+    assert not delivery(STEP, ABOVE["step"], rules).direct and delivery(STEP, ABOVE["step"], rules).epic == "cart"
+    assert not delivery(direct, ["shop"], replace(rules, by_request=False)).direct

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 
 import pytest
 
+from nobrakes.config.settings import Config
 from nobrakes.core.beads.bead import Bead, Status
 from nobrakes.core.evidence.reconcile import COMPARED
 from nobrakes.core.evidence.record import Made
@@ -82,7 +83,7 @@ def store() -> Iterator[SqliteStore]:
 @pytest.mark.slow
 def test_where_both_agree_git_is_asked_once_about_all_beads(store: SqliteStore) -> None:
     git = CountedGit(MANY)
-    assert off_main(store, git) == "" and git.asked == [f"off main: {MANY}"]
+    assert off_main(store, git, Config()) == "" and git.asked == [f"off main: {MANY}"]
     git.asked.clear()
     assert unknown(store, git) == [] and git.asked == ["merged"]
 
@@ -90,7 +91,7 @@ def test_where_both_agree_git_is_asked_once_about_all_beads(store: SqliteStore) 
 @pytest.mark.slow
 def test_both_disagreements_are_told_and_bounded(store: SqliteStore) -> None:
     git = CountedGit(MANY - 2)
-    text = off_main(store, git)
+    text = off_main(store, git, Config())
     assert f"b{MANY} ({commit_of(MANY)[:12]})" in text and f"b{MANY - 1} (" in text and f"b{MANY - 2} (" not in text
     store.put([Bead(f"b{number}", "open", status=Status.NEEDS_DOER) for number in range(MANY + 1, MANY + 51)], [], "a")
     ahead = CountedGit(MANY + 50)

@@ -1,0 +1,94 @@
+"""The branches beside main that features are for (`review.features.EPIC.base`): nobody works for one that was never
+heard of.
+
+1. Each is asked about once in the life of a daemon, beside the loop, and again while there is no such branch. Reviews
+   ask for themselves.
+2. What waits for such a branch holds up nobody else, and a person is told once.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ...core.beads.attempt import Frontier
+from ...core.board import Board
+from ...core.errors import NoMain
+from ...core.pulls.delivery import Where
+from ...ports import Land, Landing, Notice
+from ...roles.delivery import bases, git_at
+from ..epics import lands_on
+from ..ports import Ports
+from .beside import NOBODY, Beside
+
+AGAIN_SECONDS = 60.0
+
+
+class Bases:
+    """Has them heard of."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._beside: Beside[Land] = Beside(ports.background)
+        self._asked: set[str] = set()  # those that answered
+        self._due: dict[str, float] = {}  # when the others are asked about again
+        self._known: set[str] = set()
+        self._told: set[str] = set()
+
+    def turn(self, board: Board) -> bool:
+        """Ask, and hear what came of it; whether one is known now that was not."""
+        changed = False
+        for base in self._named():
+            name = f"base {base}"
+            if self._beside.is_pending(name):
+                land = self._beside.end(name)
+                if land is not None:
+                    changed |= self._heard(base, land, board.now)
+            elif base not in self._asked and self._due.get(base, 0.0) <= board.now:
+                self._beside.begin(NOBODY, name, git_at(self.ports.git, Where(base)).catch_up)
+        return changed
+
+    def seen(self, board: Board) -> Board:
+        """The board without the beads whose branch nobody has heard of yet."""
+        unknown = {base for base in self._named() if not self.is_known(base)}
+        if not unknown or not (board.ready or board.to_review):
+            return board
+        of = self._bases((*board.ready, *board.to_review))
+        ready = tuple(one for one in board.ready if of[one.id] not in unknown)
+        return replace(board, ready=ready, to_review=tuple(one for one in board.to_review if of[one.id] not in unknown))
+
+    def wake_at(self) -> float | None:
+        """When the next is asked about; None: none is."""
+        return min(
+            (self._due[base] for base in self._named() if base in self._due and base not in self._asked), default=None
+        )
+
+    def _named(self) -> list[str]:
+        return bases(self.ports.config())
+
+    def _bases(self, beads: tuple[Frontier, ...]) -> Mapping[str, str]:
+        found = self.ports.store.beads(ids=[one.id for one in beads])
+        return {bead.id: lands_on(self.ports, bead).base for bead in found}
+
+    def is_known(self, base: str) -> bool:
+        """Whether the branch, or main where it is empty, was heard of."""
+        if not base:
+            return True
+        if base not in self._known:
+            try:
+                git_at(self.ports.git, Where(base)).main()
+            except NoMain:
+                return False
+            self._known.add(base)
+        return True
+
+    def _heard(self, base: str, land: Land, now: float) -> bool:
+        if land.landing is Landing.MOVED:
+            self._asked.add(base)
+            return True
+        self._due[base] = now + AGAIN_SECONDS
+        if base not in self._told and not self.is_known(base):
+            self._told.add(base)
+            text = (
+                f"nobody works for {base}, which a feature is for (review.features), until it is there: {land.reason}"
+            )
+            self.ports.notifier.tell(Notice(text, urgent=True))
+        return False
