@@ -10,6 +10,7 @@ from nobrakes.core.beads.bead import Bead, Role, Status
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.checks.contract import Check, Contract
 from nobrakes.core.evidence.verify import Repository, verify
+from nobrakes.core.pulls.delivery import Where
 from nobrakes.core.review.journal import Journal
 from nobrakes.daemon.review.evidence import Evidence
 from nobrakes.simulate.fake_git import FakeGit
@@ -66,7 +67,7 @@ class World:
 
     def merged(self, tip: str = "") -> dict[str, Any]:
         ports: Any = SimpleNamespace(
-            epic="",
+            where=Where(),
             store=self.store,
             git=self.git,
             paths=SimpleNamespace(runs="/runs"),

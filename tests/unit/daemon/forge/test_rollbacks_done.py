@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nobrakes.config.settings import Config
 from nobrakes.core.beads.bead import Bead, BeadType, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
@@ -75,7 +76,7 @@ class World:
         store.record(Event(Kind.FOUND_MERGED, "one", data={"merged_commit": "c-one", "base": "c0de"}))
         git: Any = self.git
         self.bead = rollback.begin(store, git, paths, "login", "ada").bead
-        ports: Any = SimpleNamespace(store=store, git=git, words=Words(store))
+        ports: Any = SimpleNamespace(store=store, git=git, words=Words(store), config=Config)
         self.forge = Forge(ports)
 
     def does(self, action: Any) -> bool:
