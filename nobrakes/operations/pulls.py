@@ -70,7 +70,7 @@ def address(store: "Store", bead: str) -> str:
     return found.page
 
 
-def may_open(store: "Store", config: "Config", paths: "Paths", bead: str, actor: str) -> bool:
+def may_open(store: "Store", config: "Config", paths: "Paths | None", bead: str, actor: str) -> bool:
     """Let the work of the bead be pushed that waits for a person's word; False: none does, and nothing was written."""
     review = _review(store, bead)
     head = _unopened(store, review)
@@ -81,7 +81,8 @@ def may_open(store: "Store", config: "Config", paths: "Paths", bead: str, actor:
         store.record(Event(Kind.PUSH_ALLOWED, bead, review.id, actor, said))
         store.set_setting(push_approval(bead), head)
         store.set_setting(ASKED, repr(store.now()))
-    wake(paths)
+    if paths is not None:
+        wake(paths)
     return True
 
 

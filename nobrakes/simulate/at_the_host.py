@@ -4,28 +4,32 @@ They merge in three ways, approve, ask for changes, close, push to our branches 
 are red or green. At the end of the day what can be merged is.
 """
 
+import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from ..config.settings import Config
 from ..core.beads.bead import CLOSED, Bead, BeadType, Status
 from ..core.beads.branches import branch_of
 from ..core.errors import NotAllowed
 from ..core.pulls.delivery import request_branch
 from ..core.pulls.pull import CheckState, PullState
 from ..daemon.pulls.branches import pushed_of
+from ..operations import pulls
 from . import by_epics
 from .fake_code_host import WAYS, Request
-from .people import People
+from .people import ME, People
 from .project import green
 from .requested import MAIN, RequestedFakeGit
 from .scene import Scene
 
 
 class AtTheHost:
-    """What they do there. `git` is what has the host."""
+    """What they do there. `git` is what has the host; `config`: the settings as they are then."""
 
-    def __init__(self, people: People, git: RequestedFakeGit) -> None:
+    def __init__(self, people: People, git: RequestedFakeGit, config: Callable[[], Config], seed: int) -> None:
         self.people, self.git, self.host, self.rng = people, git, git.host, git.rng
+        self.config, self.words = config, random.Random(f"{seed} words for a push")
         self.said = 0
 
     def acts(self, often: float) -> None:
@@ -35,6 +39,8 @@ class AtTheHost:
             (2, self.put_back), (0.7, self.close), (2, self.push_to_main),
         ):  # fmt: skip
             self.people.also(weight * often, self._quietly(act))
+        if any(one.push is False for one in self.config().review.features.values()):
+            self.people.also(4 * often, self.let_push)
 
     def _quietly(self, act: Callable[[], str]) -> Callable[[], str]:
         """An act of people has its answer: what the daemon may meet there is not theirs."""
@@ -105,10 +111,20 @@ class AtTheHost:
         made = self.host.push(MAIN, {f"src/other{self.said}.py": "else"})
         return f"somebody merged {made[:12]}"
 
+    def let_push(self) -> str:
+        """Somebody says that what has passed may be pushed."""
+        found = [bead.id for bead in pulls.unsaid(self.people.store, self.config())]
+        if not found:
+            raise NotAllowed("nothing waits for a word")
+        bead = self.words.choice(sorted(found))
+        return f"let {bead} be pushed: {pulls.may_open(self.people.store, self.config(), None, bead, ME)}"
+
     def help(self) -> str | None:
         """At the end of the day: something that a request waits for; None: nothing."""
         met, self.host.answers = self.host.answers, lambda call: None
         try:
+            if pulls.unsaid(self.people.store, self.config()):
+                return self.let_push()
             return self._given_back() or next(filter(None, map(self._helped, self.host.open_ones())), None)
         finally:
             self.host.answers = met

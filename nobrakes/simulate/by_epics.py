@@ -1,18 +1,22 @@
 """The promises of simulated worlds in which people merge epics as a whole, by one request each; with `--epics`.
 
 A bead lands on the branch of its epic, a ref of ours that only the daemon moves; it is done when people have merged the
-epic's request.
+epic's request. In some worlds each epic is a feature with settings of its own: its beads are requests one by one, or
+nothing of it is pushed before a person says so.
 """
 
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Literal
 
+from ..config.features import FeatureSettings
 from ..config.settings import Config
 from ..core.beads.bead import CLOSED, Bead, BeadType, Role, Status
+from ..core.beads.events import Kind
 from ..core.beads.lifecycle import live
-from ..core.pulls.delivery import of_epic
+from ..core.pulls.delivery import Said, of_epic, request_branch
 from ..core.pulls.pull import PullState
 from ..ports.git import EPICS
 from .fake_code_host import Request
@@ -21,18 +25,34 @@ from .scene import Scene
 
 BRANCHES = f"refs/nobrakes/{EPICS}/"
 OFTEN = 0.75
+SOME = 0.6
+"""The chance that features have settings of their own."""
+NAMES = ("e1", "e2")
 
 
 def settings(config: Config, seed: int) -> Config:
     """The settings, with requests for whole epics."""
     rebased = random.Random(f"{seed} epics").random() < 0.5
-    return replace(config, review=replace(config.review, unit="epic", diverged="rebase" if rebased else "merge"))
+    review = replace(config.review, unit="epic", diverged="rebase" if rebased else "merge")
+    dice = random.Random(f"{seed} what differs for features")
+    if dice.random() < SOME:
+        unit: Literal["epic", "bead"] = "epic" if dice.random() < 0.5 else "bead"
+        features = {epic: _feature(dice) for epic in NAMES}
+        review = replace(
+            review, unit=unit, features={epic: one for epic, one in features.items() if one.said() != Said()}
+        )
+    return replace(config, review=review)
+
+
+def _feature(dice: random.Random) -> FeatureSettings:
+    """What one feature says; perhaps nothing."""
+    return FeatureSettings(unit=dice.choice(("epic", "bead", None)), push=dice.choice((False, None)))
 
 
 def gathered(beads: Sequence[Bead], seed: int) -> list[Bead]:
     """The plan, most of it in one of two epics. What waits for each other over epics stands still, and says so."""
     rng = random.Random(f"{seed} epics")
-    epics = [live(Bead(f"e{number}", f"Epic e{number}", BeadType.EPIC)) for number in (1, 2)]
+    epics = [live(Bead(name, f"Epic {name}", BeadType.EPIC)) for name in NAMES]
     found: list[Bead] = []
     for bead in beads:
         is_free = bead.epic is None and bead.type is not BeadType.EPIC
@@ -42,8 +62,10 @@ def gathered(beads: Sequence[Bead], seed: int) -> list[Bead]:
 
 
 def is_by_epics(scene: Scene) -> bool:
-    """Whether people merge epics here."""
-    return scene.requested is not None and scene.config.review.unit == "epic"
+    """Whether people merge epics here, some of them at least."""
+    review = scene.config.review
+    units = {review.unit, *(one.unit for one in review.features.values())}
+    return scene.requested is not None and "epic" in units
 
 
 # --- on the branches of epics ----------------------------------------------------------------------
@@ -178,9 +200,23 @@ def is_ours(scene: Scene, head: str) -> bool:
     return head in scene.git.refs.values()
 
 
+def nothing_is_pushed_without_a_word(scene: Scene) -> list[str]:
+    """At rest: what a feature keeps back has a request only if a person said so."""
+    if scene.requested is None:
+        return []
+    kept_back = {epic for epic, one in scene.config.review.features.items() if one.push is False}
+    beads = {request_branch(bead): bead for bead in scene.beads if kept_back & {bead.id, bead.epic}}
+    asked = [beads[one.branch].id for one in scene.requested.host.requests if one.branch in beads]
+    said = {event.bead for event in scene.store.events(0, 1_000_000) if event.kind is Kind.PUSH_ALLOWED}
+    return [f"{bead} has a request, and nobody said that it may" for bead in sorted(set(asked) - said)]
+
+
 EACH_STEP: Sequence[Callable[[Scene], list[str]]] = (
     a_landed_bead_is_on_its_epics_branch_once,
     who_starts_has_what_its_siblings_landed,
     an_epics_request_is_of_its_beads,
 )
-AT_REST: Sequence[Callable[[Scene], list[str]]] = (a_request_that_waits_has_all_that_landed,)
+AT_REST: Sequence[Callable[[Scene], list[str]]] = (
+    a_request_that_waits_has_all_that_landed,
+    nothing_is_pushed_without_a_word,
+)

@@ -69,7 +69,7 @@ def people_at_work(world: World, talking: Talking) -> None:
     """Who works by hand, undoes, talks with agents, answers them, plans features, and merges requests."""
     seed, rates = world.seed, world.rates
     if world.scene.requested is not None:
-        world.at_the_host = AtTheHost(world.people, world.scene.requested)
+        world.at_the_host = AtTheHost(world.people, world.scene.requested, lambda: world.config, seed)
         world.at_the_host.acts(rates.requests)
     if often := rates.hands:
         hands = by_hand.ByHands(world.people, world.scene, world.git, seed)

@@ -4,8 +4,9 @@ the epic's request is merged. People ask for changes, push to it by force, close
 
 import pytest
 
+from nobrakes.daemon.review import opening
 from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
+from nobrakes.simulate.world import Broken, World
 from tests.support.dose import each_dosed
 
 RATES = Rates(requests=1.0, epics=1.0)
@@ -33,3 +34,20 @@ def test_people_merge_epics_there() -> None:
 
 def test_a_world_without_them_has_no_epics_of_its_own() -> None:
     assert World(2, rates=Rates(requests=1.0)).config.review.unit == "bead" and "--epics" not in World(2).replay
+
+
+KEPT_BACK = 7
+"""A seed in which features keep back what has passed."""
+
+
+def test_some_worlds_have_features_with_settings_of_their_own_and_a_person_says_what_is_pushed() -> None:
+    world = World(KEPT_BACK, rates=RATES)
+    assert any(one.push is False for one in world.config.review.features.values())
+    world.run()
+    assert any("push_allowed" in line for line in world.log), "and every promise was kept"
+
+
+def test_a_push_without_a_word_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "why_not", lambda *_: "")
+    with pytest.raises(Broken, match="nothing_is_pushed_without_a_word"):
+        World(KEPT_BACK, rates=RATES, only="nothing_is_pushed_without_a_word").run()
