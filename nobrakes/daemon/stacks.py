@@ -42,12 +42,8 @@ class Stacks:
         for name in stacked:
             bead = store.bead(name)
             where = lands_on(self.ports, bead)
-            if (
-                bead.status in CLOSED
-                or where.epic
-                or waits_again(bead, opened)
-                or where.base != self._base(stacked[name])
-            ):
+            may = Where(self._base(stacked[name]), below=where.below)
+            if bead.status in CLOSED or waits_again(bead, opened) or where != may:
                 store.stack(name, None)
                 changed = True
         for pull in opened.values():

@@ -30,13 +30,13 @@ def delivery_of(store: Store, config: "Config", bead: Bead) -> Delivery:
     if found.direct and (pull := store.pull(bead.id)) is not None and pull.waits:
         found = replace(found, direct=False)
     if rules.by_request and bead.status in CLOSED and rules.features:
-        return replace(found, base=merged_into(store, bead))
+        found = replace(found, base=merged_into(store, bead))
     if found.epic and _goes_by_itself(store, bead, found.epic):
         return replace(found, epic="")
     if found.epic or not rules.by_request or not bead.epic or bead.type is BeadType.EPIC:
         return found
     is_begun = any(one.epic == bead.epic for one in store.beads(statuses=(Status.LANDED,)))
-    return delivery(bead, above, rules, is_begun)
+    return replace(found, epic=delivery(bead, above, rules, is_begun).epic)
 
 
 def _goes_by_itself(store: Store, bead: Bead, epic: str) -> bool:
