@@ -55,7 +55,10 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.DOER_STARTED: Happening("A Doer holds the bead.", _STARTED),
     Kind.WORK_SUBMITTED: Happening("The Doer handed in; the Reviewer is next.", _ENDED),
     Kind.DOER_STOPPED: Happening("The Doer ended without handing in.", _ENDED),
-    Kind.STOP_ASKED: Happening("`nobrakes stop` for one agent; it ends as `interrupted`.", ("name", "number")),
+    Kind.STOP_ASKED: Happening(
+        "`nobrakes stop` for one agent; it ends as `interrupted`. Of a turn of a session: `session` alone.",
+        ("name", "number", "session"),
+    ),
     Kind.REVIEW_STARTED: Happening("The Reviewer holds the bead.", _STARTED),
     Kind.CHECKS_BEGAN: Happening("Checks are run from now on.", ("step", "commit", "run", "seconds", "epic")),
     Kind.REVIEW_STEP: Happening("A validation of the review ended.", ("step", "commit", "run", "results", "epic")),

@@ -109,9 +109,9 @@ BUGS = (
     ),
     Bug(
         "who works in an epic starts on main",
-        "daemon/epics.py",
-        "    return ports.git.of_epic(epic)",
-        "    return ports.git",
+        "roles/delivery.py",
+        "        return git.of_epic(where.epic)",
+        "        return git",
         seed=1,
         options=EPICS,
     ),
