@@ -57,17 +57,21 @@ def pairs(rounds: int, beads: int, sandbox: str, name: str) -> Found:
     return Found(ratio, f"{name} {floor:.0f} ms a bead, nobrakes {ours:.0f}", raw=taken)
 
 
+def memory() -> str:
+    """A folder in memory, where there is one."""
+    return "/dev/shm" if os.path.isdir("/dev/shm") else tempfile.gettempdir()
+
+
 def measured(dose: Dose) -> Measured:
-    """In memory where there is a folder in memory."""
+    """Pairs in memory, and fewer on disk."""
     rounds, beads, sleeping = dose.pick(5, 2, 1), dose.pick(100, 40, 3), dose.pick(256, 64, 4)
-    memory = "/dev/shm" if os.path.isdir("/dev/shm") else tempfile.gettempdir()
     missing = no_sandbox()
     found: dict[str, Found] = {}
-    for name, folder in ((MEMORY, memory), (DISK, "/var/tmp")):
+    for name, folder in ((MEMORY, memory()), (DISK, "/var/tmp")):
         with told(found, name), inside(folder):
             most = rounds if name == MEMORY else min(rounds, 3)
             found[name] = Found(why=missing) if missing else pairs(most, beads, "", PLAIN)
-    with inside(memory):
+    with inside(memory()):
         with told(found, FREE):
             found[FREE] = pairs(min(rounds, 3), beads, "none", "pipeline.sh")
         with told(found, IDEAL):
