@@ -21,11 +21,6 @@ from ..roles import delivery
 from .ports import Ports
 
 
-def epic_of(ports: Ports, bead: Bead) -> str:
-    """The epic on whose branch the bead lands; empty: it lands on main."""
-    return delivery.delivery_of(ports.store, ports.config(), bead).epic
-
-
 def git_of(ports: Ports, bead: Bead) -> Git:
     """The repository as the bead sees it: main is the branch by which it is begun, reviewed and proven."""
     where = lands_on(ports, bead)

@@ -25,7 +25,7 @@ from ..git.persons import Persons
 from ..paths import Paths
 from ..ports import Conflict, Git, Message, Store
 from ..ports.git import EPICS
-from ..roles.delivery import delivery_of, git_at, where_of
+from ..roles.delivery import git_at, where_of
 from .waking import wake
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Repository:
 
     def epic_of(self, bead: Bead) -> str:
         """The epic on whose branch the bead lands; empty: on main."""
-        return delivery_of(self.store, self.config, bead).epic
+        return where_of(self.store, self.config, bead).epic
 
     def git_of(self, bead: Bead) -> Git:
         """The repository as the bead sees it: main is the branch that it lands on."""

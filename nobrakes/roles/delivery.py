@@ -72,9 +72,9 @@ def bases(config: "Config") -> list[str]:
     """The branches beside main that people merge features to."""
     if not config.review.by_request:
         return []
-    main = config.review.remote_branch or config.main
-    named = dict.fromkeys(one.base for one in config.review.features.values())
-    return [base for base in named if base is not None and base != main]
+    rules = config.review.rules(config.main)
+    named = dict.fromkeys(one.base for one in rules.features.values())
+    return [base for base in named if base not in (None, rules.main)]
 
 
 def off_main(store: Store, git: Git, config: "Config") -> str:

@@ -9,7 +9,7 @@ import json
 from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.beads.events import Event, Kind
 from ...ports import Ending
-from ..epics import epic_of
+from ..epics import lands_on
 from ..ports import Ports
 
 SETTING = "check_seconds"
@@ -30,7 +30,7 @@ class Durations:
         data = {"step": step, "commit": commit, "run": run, "seconds": self._known().get(kind.value)}
         bead, number = (attempt.bead, attempt.id) if attempt else (None, None)
         if bead is not None and kind is RunKind.VALIDATION:
-            epic = epic_of(self.ports, self.ports.store.bead(bead))
+            epic = lands_on(self.ports, self.ports.store.bead(bead)).epic
             data |= {"epic": epic} if epic else {}
         self.ports.store.record(Event(Kind.CHECKS_BEGAN, bead, number, data=data))
 

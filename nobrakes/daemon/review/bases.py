@@ -20,6 +20,7 @@ from ..ports import Ports
 from .beside import NOBODY, Beside
 
 AGAIN_SECONDS = 60.0
+"""So long a branch that is not there is not asked about again."""
 
 
 class Bases:
@@ -34,7 +35,7 @@ class Bases:
         self._told: set[str] = set()
 
     def turn(self, board: Board) -> bool:
-        """Ask, and hear what came of it; whether one is known now that was not."""
+        """Ask, and hear what came of it; whether one was heard of."""
         changed = False
         for base in self._named():
             name = f"base {base}"

@@ -5,6 +5,7 @@ from ...core.beads.bead import Bead, Role
 from ...core.beads.outcomes import Outcome
 from ...core.beads.taking_back import of_attempts
 from ...ports import Message
+from ...wording.stages import main_of as named
 from ..ports import Ports
 
 BY_HAND = "Handed-In-By"
@@ -14,7 +15,8 @@ US = "nobrakes <nobrakes@nobrakes.invalid>"
 
 def main_of(ports: Ports) -> str:
     """What work lands on here, as people are told: main, another branch of the remote, or the branch of an epic."""
-    return f"the branch of {ports.where.epic}" if ports.where.epic else ports.where.base or "main"
+    where = ports.where
+    return where.base if where.base and not where.epic else named(where.epic)
 
 
 def epic_of(ports: Ports) -> dict[str, str]:

@@ -47,9 +47,8 @@ def taken_in(ports: Ports, bead: Bead) -> Report:
         return refused(Outcome.NO_WORK, f"nothing of {bead.id} is on its branch")
     head, main = git.of_epic(bead.id).main(), git.main()
     if _is_of_another_base(git, epics.landings(ports, bead.id), main):
-        base = ports.where.base or ports.config().review.remote_branch or ports.config().main
         why = (
-            f"its branch began on another branch than {base}, and would bring that along: have "
+            f"its branch began on another branch than {messages.main_of(ports)}, and would bring that along: have "
             f"review.features.{bead.id}.base name the one that it began on, then `nobrakes release {bead.id}`"
         )
         epics.hold(ports, bead.id, why)

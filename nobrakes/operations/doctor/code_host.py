@@ -8,6 +8,7 @@ from ...core.errors import NobrakesError
 from ...core.graph.epic_waits import of_epics
 from ...core.graph.readiness import deadlocks
 from ...core.pulls.delivery import base_of, of_epic, unit_of
+from ...roles.delivery import bases
 from .findings import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -96,9 +97,9 @@ def _waits(store: "Store", config: "Config") -> Iterator[Finding]:
 
 def _bases(store: "Store", config: "Config") -> Iterator[Finding]:
     """Beads that need what is merged into another branch: it is not there when they begin."""
-    rules = config.review.rules(config.main)
-    if all(one.base in (None, rules.main) for one in rules.features.values()):
+    if not bases(config):
         return
+    rules = config.review.rules(config.main)
     nodes = {node.id: node for node in store.nodes()}
     epics = {node.id: node.epic for node in nodes.values()}
     found = []

@@ -20,6 +20,7 @@ RUN_SINCE = "run_since"
 TOLD = "cap:"
 """`cap:<name>` = the period for which a person was told that this cap is reached."""
 DAY, RUN = "day", "run"
+"""The periods of caps, each with a sum that is kept (`sums`)."""
 LIFTED = "lifted:"
 """`lifted:<name>` = the period for which a person lifted this cap."""
 

@@ -15,21 +15,9 @@ from nobrakes.core.limits.caps import Amount, Cap, Caps
 from nobrakes.ports import NewEscalation
 from nobrakes.store.machine import spending, sums
 from nobrakes.store.opening import open_memory
+from tests.support.hand_clock import DAY, Hand
 
-DAY = 20_000 * 86_400.0
 ALL = Limits(caps=Caps(bead=Cap(usd=1), day=Cap(usd=1), run=Cap(usd=1), calls_per_hour=1))
-
-
-class Hand:
-    """A clock that is set by hand."""
-
-    def __init__(self) -> None:
-        self.time = DAY + 3600 * 5
-
-
-@pytest.fixture
-def clock() -> Hand:
-    return Hand()
 
 
 @pytest.fixture

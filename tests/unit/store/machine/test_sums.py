@@ -14,24 +14,12 @@ from nobrakes.core.board import Limits
 from nobrakes.core.limits.caps import Amount, Cap, Caps
 from nobrakes.store.machine import spending, sums
 from nobrakes.store.opening import open_memory
+from tests.support.hand_clock import DAY, Hand
 
-DAY = 20_000 * 86_400.0
 ALL = Limits(caps=Caps(day=Cap(usd=1e9), run=Cap(usd=1e9)))
 WHOLE = """SELECT coalesce(sum(cost_usd), 0), coalesce(sum(tokens), 0), coalesce(sum(coalesce(ended_at, :now) - started_at), 0)
 FROM (SELECT cost_usd, tokens, started_at, ended_at FROM attempts WHERE started_at >= :since AND role <> 'reviewer'
 UNION ALL SELECT cost_usd, tokens, started_at, ended_at FROM turns WHERE started_at >= :since)"""
-
-
-class Hand:
-    """A clock that is set by hand."""
-
-    def __init__(self) -> None:
-        self.time = DAY + 3600 * 5
-
-
-@pytest.fixture
-def clock() -> Hand:
-    return Hand()
 
 
 @pytest.fixture
