@@ -83,6 +83,17 @@ def _has_landed(one: Attempt) -> bool:
     return one.role is Role.REVIEWER and one.outcome is Outcome.COMPLETED and bool(one.data.get("candidate"))
 
 
+def has_landed_as(ports: Ports, epic: str, commit: str, bead: str | None) -> bool:
+    """Whether the bead came to the epic's branch by the commit, whatever became of it afterwards; where a lost
+    database took its reviews along, whether it is of the epic.
+    """
+    found = ports.store.beads(ids=[bead]) if bead else []
+    landed = [one for each in found for one in ports.store.attempts(each.id) if _has_landed(one)]
+    if not landed:
+        return any(each.epic == epic for each in found)
+    return any(one.data["candidate"] == commit and one.data.get("epic") == epic for one in landed)
+
+
 def keep_whole(ports: Ports, epic: str) -> bool:
     """Have the epic's branch hold all that landed there; False: it cannot be told what it should hold."""
     git = ports.git

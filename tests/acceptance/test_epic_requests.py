@@ -84,7 +84,8 @@ def test_what_people_ask_for_is_a_bead_of_the_epic_and_the_same_request_follows(
     team.nobrakes("verify")
 
 
-def test_who_merges_before_a_push_merged_what_there_was(team: Team) -> None:
+@pytest.mark.parametrize("how", ["squash", "merge", "rebase"])
+def test_who_merges_before_a_push_merged_what_there_was(team: Team, how: str) -> None:
     """People merge between our last look and our push: what landed meanwhile is not in what they merged."""
     small(team)
     team.run_on()
@@ -97,7 +98,7 @@ def test_who_merges_before_a_push_merged_what_there_was(team: Team) -> None:
         if call.startswith("GET") and call.endswith("/pulls/1") and team.flag("mended").exists():
             looks.append(call)
             if len(looks) == 2:  # the first is before the candidate is built
-                team.hub.merge(1)
+                team.hub.merge(1, how)
 
     team.hub.before = merge
     team.run_on()
@@ -105,7 +106,7 @@ def test_who_merges_before_a_push_merged_what_there_was(team: Team) -> None:
     assert team.hub.pull(1)["head_sha"] == before, "it was merged as it was"
     assert [team.status(bead) for bead in ("one", "two", "shop-mend-1")] == ["done", "done", "landed"]
     assert len(team.hub.pulls) == 2 and team.status("shop") == "reviewing"
-    team.hub.merge(2)
+    team.hub.merge(2, how)
     team.run_on()
     assert {team.status(bead) for bead in ("shop", "shop-mend-1")} == {"done"}
     assert team.hub.git("show", "main:src/mended") == "better"
@@ -230,14 +231,19 @@ def test_a_bead_that_has_landed_stays_in_its_epic_and_is_not_given_up(team: Team
     assert team.ask("board")["counts"]["requested"] == 2
 
 
-def test_what_has_landed_is_taken_off_the_branch_and_what_is_merged_by_a_request(team: Team) -> None:
+@pytest.mark.parametrize("first", ["one", "three"])
+def test_what_has_landed_is_taken_off_the_branch_and_what_is_merged_by_a_request(team: Team, first: str) -> None:
     small(team)
-    team.add("three", epic="shop")
+    team.add("three", epic="shop", needs=["two"] if first == "one" else [])
+    if first == "three":
+        team.nobrakes("depend", "one", "three")
     team.run_on()
     team.nobrakes("undo", "three", "--yes")
     team.run_on()
     assert team.status("three") == "needs_doer" and team.show("three")["held"], "it is done again when a person says so"
     assert team.hub.git("ls-tree", "--name-only", "-r", "feature/shop", "src/three") == "src/three", "as people saw it"
+    if first == "three":
+        team.nobrakes("undepend", "one", "three")
     team.nobrakes("edit", "three", "--epic", "")
     team.run_on()
     assert team.hub.git("ls-tree", "--name-only", "-r", "feature/shop", "src/three") == ""

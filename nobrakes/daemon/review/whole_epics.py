@@ -46,7 +46,7 @@ def taken_in(ports: Ports, bead: Bead) -> Report:
     if not epics.keep_whole(ports, bead.id) or not epics.landings(ports, bead.id):
         return refused(Outcome.NO_WORK, f"nothing of {bead.id} is on its branch")
     head, main = git.of_epic(bead.id).main(), git.main()
-    if _is_of_another_base(git, epics.landings(ports, bead.id), main):
+    if _is_of_another_base(ports, bead.id, main):
         why = (
             f"its branch began on another branch than {messages.main_of(ports)}, and would bring that along: have "
             f"review.features.{bead.id}.base name the one that it began on, then `nobrakes release {bead.id}`"
@@ -60,12 +60,31 @@ def taken_in(ports: Ports, bead: Bead) -> Report:
     return Report(Fact.TAKEN_IN, {"head": head, "fork": fork, "epic": "", "base": fork, "anchor": anchor})
 
 
-def _is_of_another_base(git: Git, landings: Sequence[epics.Landed], main: str) -> bool:
+def _is_of_another_base(ports: Ports, epic: str, main: str) -> bool:
     """Whether what landed first did not begin on what is main here."""
-    commits = [one.commit for one in landings]
-    known = [one.base for one in landings if one.base and git.has(one.base)]
-    first = [base for base in known if not any(_holds(git, base, commit) for commit in commits)]
-    return any(not git.contains(base, main) for base in first)
+    landed = epics.landings(ports, epic)
+    known = [one.base for one in landed if one.base and ports.git.has(one.base)]
+    first = [base for base in known if not any(_holds(ports.git, base, one.commit) for one in landed)]
+    return not all(_began_on(ports, epic, main, base) for base in first)
+
+
+def _began_on(ports: Ports, epic: str, main: str, base: str) -> bool:
+    """Whether between the two there is only what landed on the epic's branch once, though its bead is done by now,
+    open again or in another epic, and what was joined there.
+    """
+    git, todo, seen = ports.git, [base], set[str]()
+    while todo:
+        commit = todo.pop()
+        if commit in seen or git.contains(commit, main):
+            continue
+        seen.add(commit)
+        made = git.made(commit)
+        if made is None or not made.parents:
+            return False
+        if len(made.parents) == 1 and not epics.has_landed_as(ports, epic, commit, made.trailer("Bead")):
+            return False
+        todo += made.parents
+    return True
 
 
 def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
