@@ -92,6 +92,7 @@ class Config(Section):
             context_share=limits.context_share,
             agents_mb=limits.agents_mb,
             approve=self.review.approve,
+            elsewhere=self.review.rules(self.main).elsewhere,
             queue=Rules(
                 validators=self.review.validators,
                 every_commit_green=self.review.every_commit_green,

@@ -34,7 +34,7 @@ from .beads.attempt import Frontier
 from .beads.bead import Role, Status
 from .beads.escalations import EscalationType
 from .board import Board
-from .checks.trial import REPAIR, Starts
+from .checks.trial import Starts
 from .limits import caps, cooldowns, machine, memory
 from .limits.breaker import State
 from .merge_approval import not_asked_any_more
@@ -99,12 +99,11 @@ def reviews(board: Board) -> list[Action]:
     """The reviews to start now: the first of those that wait, as many as may be open."""
     if board.paused or board.stopping:
         return []
-    waiting = [bead for bead in board.to_review if not board.frozen or bead.type == REPAIR]
     opened = sum(
         attempt.role is Role.REVIEWER and not is_aside(Journal.of(attempt.data).step) for attempt in board.attempts
     )
     free = max(0, at_once(board.limits.queue, board.pace) - opened)
-    return [StartReview(bead.id) for bead in waiting[:free]]
+    return [StartReview(bead.id) for bead in board.reviewable[:free]]
 
 
 def waits_for_place(board: Board) -> bool:

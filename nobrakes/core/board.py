@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from .beads.attempt import Attempt, Frontier, Run
 from .beads.bead import Role
-from .checks.trial import Starts
+from .checks.trial import REPAIR, Starts
 from .limits.breaker import Breaker, Thresholds
 from .limits.caps import Caps, Spent
 from .limits.cooldowns import Cooldown
@@ -38,6 +38,7 @@ class Limits:
     queue: Rules = field(default_factory=Rules)
     approve: str = "labelled"  # whose merge waits for a person's yes (core.merge_approval)
     starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says (core.checks.trial)
+    elsewhere: tuple[str, ...] = ()  # epics whose work is for another branch than main
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,8 @@ class Board:
     labelled: Mapping[str, str] = field(default_factory=dict)  # bead to who has the label that asks for a yes
     to_approve: Mapping[str, int] = field(default_factory=dict)  # bead to its open question about its merge
     paused: bool = False  # nothing new is started; what runs goes on
-    frozen: bool = False  # main is red: no review starts or lands
+    frozen: bool = False  # main is red: no review starts or lands there
+    elsewhere: frozenset[str] = frozenset()  # on a red main: beads of `to_review` that are for another branch
     stopping: bool = False  # agents are being stopped; nothing new is started
     stop_asked: frozenset[int] = frozenset()  # attempts that a person asked to stop, one by one
     blocked: frozenset[int] = frozenset()  # attempts that cannot go on, and whose question is open
@@ -80,6 +82,13 @@ class Board:
     def all_runs(self) -> tuple[Run, ...]:
         """The runs of attempts, then those of turns."""
         return (*self.runs.values(), *self.turn_runs.values())
+
+    @property
+    def reviewable(self) -> tuple[Frontier, ...]:
+        """Whose review may begin: on a red main what repairs it, and what is for another branch."""
+        if not self.frozen:
+            return self.to_review
+        return tuple(bead for bead in self.to_review if bead.type == REPAIR or bead.id in self.elsewhere)
 
     @property
     def agents(self) -> tuple[Attempt | Talk, ...]:

@@ -11,7 +11,6 @@ from dataclasses import replace
 from . import turns
 from .beads.bead import Role
 from .board import Board
-from .checks.trial import REPAIR
 from .limits import caps, machine
 from .review.journal import Journal
 
@@ -31,8 +30,7 @@ def is_idle(board: Board) -> bool:
     unlimited = replace(board, machine=machine.without_places(board.machine))
     if turns.plan(unlimited) or any(one.retry_at is not None for one in board.sessions):
         return False
-    # while main is red the others wait for it to be green
-    to_review = any(not board.frozen or bead.type == REPAIR for bead in board.to_review)
+    to_review = bool(board.reviewable)  # while main is red the others wait for it to be green
     epics = board.epics_done or board.epics_landed
     if any(one.until is None for one in caps.reached(board.limits.caps, board.spent, board.now)):
         return not (to_review or epics)  # the run's cap never ends by itself

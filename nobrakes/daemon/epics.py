@@ -8,6 +8,7 @@ another branch of the remote, that is main to all of its work.
 2. Where it holds something else instead, nobody knows which of the two is meant: the epic is held, and a person told.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..core.beads.attempt import Attempt
@@ -118,8 +119,8 @@ def keep_whole(ports: Ports, epic: str) -> bool:
     return False
 
 
-def hold(ports: Ports, bead: str, reason: str, more: str = "") -> None:
-    """Hold the bead until a person looks, and tell it once; `more` is told with the reason."""
+def hold(ports: Ports, bead: str, reason: str, more: str = "", data: Mapping[str, str] | None = None) -> None:
+    """Hold the bead until a person looks, and tell it once; `more` is told with the reason, `data` kept with it."""
     if ports.store.bead(bead).held is None:
-        ports.store.record(Event(Kind.HELD, bead, data={"reason": reason}))
+        ports.store.record(Event(Kind.HELD, bead, data={"reason": reason, **(data or {})}))
         ports.notifier.tell(Notice(f"{bead} is held: {reason}{more}", bead, urgent=True))

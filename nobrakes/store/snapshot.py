@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from ..core.beads.attempt import Frontier
 from ..core.beads.bead import Role
 from ..core.beads.escalations import EscalationType
 from ..core.board import Board, Limits
@@ -37,6 +38,10 @@ SOME_READY = {
 TO_REVIEW = f"{rows.FRONTIER} INDEXED BY beads_reviewable WHERE {REVIEWABLE} {IN_ORDER} LIMIT ?"
 REPAIRS = TO_REVIEW.replace(IN_ORDER, f"AND type = 'repair' {IN_ORDER}")
 """On a red main all others wait, however many they are."""
+ELSEWHERE = f"""WITH RECURSIVE below(id) AS (
+SELECT value FROM json_each(?) UNION SELECT beads.id FROM below JOIN beads ON beads.epic = below.id)
+{TO_REVIEW.replace(IN_ORDER, f"AND type <> 'repair' AND id IN (SELECT id FROM below) {IN_ORDER}")}"""
+"""But for what is for another branch: the beads below these epics."""
 COMPLETE = f"SELECT id FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE} ORDER BY id LIMIT ?"
 
 ALL_LANDED = f"""SELECT id FROM beads WHERE {EPIC_LANDED}
@@ -92,6 +97,8 @@ def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board
     names = [bead.id for bead in ready_now]
     to_approve = {row[0]: row[1] for row in db.all(TO_APPROVE, (EscalationType.MERGE_REVIEW.value,))}
     to_review = tuple(rows.frontier(row) for row in db.all(REPAIRS if FROZEN in settings else TO_REVIEW, (whole,)))
+    others = _elsewhere(db, limits.elsewhere, whole) if FROZEN in settings and limits.elsewhere else ()
+    to_review += others
     reviewed = [bead.id for bead in to_review]  # a review may begin and land in the turn of this board
     reviewed += [attempt.bead for attempt in at_work if attempt.role is Role.REVIEWER]
     return Board(
@@ -115,12 +122,17 @@ def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board
         blocked=frozenset(row[0] for row in db.all(BLOCKED)) if at_work else frozenset(),
         pace=Pace.of_text(settings.get(PACE)),
         frozen=FROZEN in settings,
+        elsewhere=frozenset(bead.id for bead in others),
         gates=gates,
         breakers=spending.breakers_of(db, [of_bead(name) for name in names]),
         spent=spending.spent(db, limits.caps, [*names, *(attempt.bead for attempt in at_work)], now),
         wake_at=min(times, default=None),
         retry_at=retry,
     )
+
+
+def _elsewhere(db: Database, epics: tuple[str, ...], most: int) -> tuple[Frontier, ...]:
+    return tuple(rows.frontier(row) for row in db.all(ELSEWHERE, (json.dumps(epics), most)))
 
 
 def _labelled(db: Database, beads: list[str]) -> dict[str, str]:

@@ -40,6 +40,8 @@ KEYS: Mapping[str, str] = {
     "reason": "the person's words; of a cooldown, the [outcome](outcomes.md) that began it",
     "why": "what keeps the sandbox and the wall from working; `merge` where one was taken back, else why none was; why "
     "nobody came through with a review",
+    "red": "the tip of the branch that the bead lands on, which does not pass: the bead goes on when it is elsewhere; "
+    "absent where it is held for another reason",
     "refs": "the archived refs that were removed, and their commits",
     "green": "the last tip that was seen green, or null",
     "unsteady": "whether the run before was red: a check that cannot make up its mind",

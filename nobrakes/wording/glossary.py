@@ -43,7 +43,7 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.STRATEGY_APPROVED: Happening(
         "A person approved proposed changes, with the drafts that waited.", ("first", "drafts", "changes")
     ),
-    Kind.HELD: Happening("A person holds the bead.", ("reason", "before")),
+    Kind.HELD: Happening("A person holds the bead.", ("reason", "before", "red")),
     Kind.RELEASED: Happening("A held bead may go on.", ("before",)),
     Kind.DEFERRED: Happening("No agent starts on the bead before a moment.", ("until", "before")),
     Kind.DEPENDENCY_ADDED: Happening("The bead depends on another one.", _EDGE),

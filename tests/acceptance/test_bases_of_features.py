@@ -10,6 +10,7 @@ import pytest
 
 from nobrakes.core.forge.feature import Feature, Stage
 from nobrakes.store.opening import open_store
+from tests.support.scripted import until
 from tests.support.team import Team
 
 pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
@@ -172,10 +173,60 @@ def test_a_red_branch_opens_nothing_and_stops_nobody_elsewhere(team: Team) -> No
     assert f"{RELEASE} does not pass" in said and team.show(one)["held"], said
     assert team.status(one) == "needs_review" and team.status("alone") == "reviewing"
     assert [asked["head"]["ref"] for asked in team.hub.open_ones()] == ["task/bead-alone"]
-    team.hub.git("update-ref", f"refs/heads/{RELEASE}", f"{RELEASE}~1")  # they took it back
-    team.nobrakes("release", one)
     team.run_on()
+    assert team.show(one)["held"], "nobody mended it"
+    team.hub.git("update-ref", f"refs/heads/{RELEASE}", f"{RELEASE}~1")  # they took it back
+    said = team.run_on()
+    assert "old-1 goes on" in said and not team.show(one)["held"], said
     assert request(team, "task/bead-old-1")["base"]["ref"] == RELEASE
+
+
+def test_what_a_person_holds_stays_held_when_its_branch_is_mended(team: Team) -> None:
+    says(team, f'base = "{RELEASE}"')
+    team.configure('command = "sh tests/run.sh"', 'command = "test ! -e broken && sh tests/run.sh"')
+    team.hub.push({"broken": "x\n"}, onto=RELEASE)
+    one, _ = feature(team)
+    team.run_on()
+    team.nobrakes("release", one)
+    team.nobrakes("hold", one, "-m", "mine")
+    team.hub.git("update-ref", f"refs/heads/{RELEASE}", f"{RELEASE}~1")
+    team.run_on()
+    assert team.show(one)["held"] == "mine" and not team.hub.open_ones()
+
+
+def test_a_daemon_at_work_sees_that_a_red_branch_is_mended(team: Team) -> None:
+    team.configure("poll_seconds = 60", "poll_seconds = 1")
+    says(team, f'base = "{RELEASE}"')
+    team.configure('command = "sh tests/run.sh"', 'command = "test ! -e broken && sh tests/run.sh"')
+    team.hub.push({"broken": "x\n"}, onto=RELEASE)
+    one, _ = feature(team)
+    team.does("long", 'until [ -e "$BOOK/go" ]; do sleep 0.1; done; work')
+    team.add("long")
+    with team.running():
+        until(lambda: bool(team.show(one)["held"]), 60)
+        team.hub.git("update-ref", f"refs/heads/{RELEASE}", f"{RELEASE}~1")
+        until(lambda: bool(team.hub.open_ones()), 60)
+    assert request(team, "task/bead-old-1")["base"]["ref"] == RELEASE
+
+
+def test_a_red_main_stops_nobody_who_is_for_another_branch(team: Team) -> None:
+    says(team, f'base = "{RELEASE}"')
+    team.configure('command = "sh tests/run.sh"', 'command = "(test ! -e broken || test -e mended) && sh tests/run.sh"')
+    team.hub.push({"broken": "x\n"})
+    team.add("alone")
+    said = team.run_on()
+    assert team.status("alone") == "needs_review" and not team.hub.open_ones(), said
+    assert "red" in team.nobrakes("status").stdout
+    one, _ = feature(team)
+    team.run_on()
+    assert [asked["head"]["ref"] for asked in team.hub.open_ones()] == ["task/bead-old-1"]
+    team.hub.merge(1)
+    team.run_on()
+    assert team.status(one) == "done" and request(team, "task/bead-old-2")["base"]["ref"] == RELEASE
+    assert team.status("alone") == "needs_review", "main is as red as it was"
+    team.hub.push({"mended": "x\n"})
+    said = team.run_on()
+    assert team.status("alone") == "reviewing" and request(team, "task/bead-alone")["base"]["ref"] == "main", said
 
 
 @pytest.mark.parametrize("number", range(4))

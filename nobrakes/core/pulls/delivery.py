@@ -36,6 +36,11 @@ class Rules:
     features: Mapping[str, Said] = field(default_factory=dict)
     main: str = ""
 
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """The epics whose work is for another branch than main."""
+        return tuple(epic for epic in self.features if base_of((epic,), self))
+
 
 @dataclass(frozen=True, slots=True)
 class Delivery:

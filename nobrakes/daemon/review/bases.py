@@ -17,7 +17,7 @@ from ...ports import Land, Landing, Notice
 from ...roles.delivery import bases, git_at
 from ..epics import lands_on
 from ..ports import Ports
-from .beside import NOBODY, Beside
+from .remote_branches import RemoteBranches
 
 AGAIN_SECONDS = 60.0
 """So long a branch that is not there is not asked about again."""
@@ -28,27 +28,27 @@ class Bases:
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
-        self._beside: Beside[Land] = Beside(ports.background)
+        self.remote = RemoteBranches(ports)
         self._asked: set[str] = set()  # those that answered
-        self._due: dict[str, float] = {}  # when the others are asked about again
         self._known: set[str] = set()
         self._told: set[str] = set()
 
     def turn(self, board: Board) -> bool:
         """Ask, and hear what came of it; whether one was heard of."""
-        changed = False
-        for base in self._named():
-            name = f"base {base}"
-            if self._beside.is_pending(name):
-                land = self._beside.end(name)
-                if land is not None:
-                    changed |= self._heard(base, land, board.now)
-            elif base not in self._asked and self._due.get(base, 0.0) <= board.now:
-                self._beside.begin(NOBODY, name, git_at(self.ports.git, Where(base)).catch_up)
-        return changed
+        heard = self.remote.turn(self._unasked(), board.now)
+        return True in [self._heard(base, land, board.now) for base, land in heard.items()]
+
+    def ask_again(self, base: str, at: float) -> None:
+        """Have it asked about again at that time, unless that is due already."""
+        if base in self._asked:
+            self._asked.remove(base)
+            self.remote.again(base, at)
 
     def seen(self, board: Board) -> Board:
-        """The board without the beads whose branch nobody has heard of yet."""
+        """The board without the beads whose branch nobody has heard of yet; on a red main with those for others."""
+        if board.elsewhere:
+            of = self._bases(board.to_review)
+            board = replace(board, elsewhere=frozenset(one for one in board.elsewhere if of[one]))
         unknown = {base for base in self._named() if not self.is_known(base)}
         if not unknown or not (board.ready or board.to_review):
             return board
@@ -58,9 +58,10 @@ class Bases:
 
     def wake_at(self) -> float | None:
         """When the next is asked about; None: none is."""
-        return min(
-            (self._due[base] for base in self._named() if base in self._due and base not in self._asked), default=None
-        )
+        return self.remote.wake_at(self._unasked())
+
+    def _unasked(self) -> list[str]:
+        return [base for base in self._named() if base not in self._asked]
 
     def _named(self) -> list[str]:
         return bases(self.ports.config())
@@ -85,7 +86,7 @@ class Bases:
         if land.landing is Landing.MOVED:
             self._asked.add(base)
             return True
-        self._due[base] = now + AGAIN_SECONDS
+        self.remote.again(base, now + AGAIN_SECONDS)
         if base not in self._told and not self.is_known(base):
             self._told.add(base)
             text = (

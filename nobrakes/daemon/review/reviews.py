@@ -2,8 +2,9 @@
 that of each epic that people merge as a whole, and that of each open request on which others stack.
 
 1. They share nothing but the validators: each has its own queue, and its branch is main to it.
-2. An epic's branch that is red by itself is held with its epic until a person looks: nobody reverts there. Where a
-   request is, those that stack on it are; where another branch than main is, those that are to be reviewed by it.
+2. An epic's branch that is red by itself is held with its epic until it is elsewhere, or a person says so: nobody
+   reverts there. Where a request is, those that stack on it are; where another branch than main is, those that are to
+   be reviewed by it.
 """
 
 from collections.abc import Sequence
@@ -15,12 +16,14 @@ from ...core.board import Board
 from ...core.checks.contract import CheckResult
 from ...core.pulls.delivery import Where
 from ...ports.git import EPICS
+from ...roles.delivery import git_at
 from ..checks.validation import Validation, explain
-from ..epics import hold, lands_on, ports_of
+from ..epics import lands_on, ports_of
 from ..ports import Ports
 from ..stacks import Stacks
 from .bases import Bases
 from .driver import Review
+from .red_branches import RedBranches
 from .verdicts import Watchman
 
 
@@ -33,11 +36,12 @@ class Reviews:
         self.main = Review(ports, validation)
         self.stacks = Stacks(ports)
         self.bases = Bases(ports)
+        self.red = RedBranches(ports, self.bases)
         self._others: dict[Where, Review] = {}
 
     def turn(self, board: Board) -> bool:
         """Learn of other branches, and let beads stack, before anything is decided; whether something changed."""
-        return bool(self.bases.turn(board) + self.stacks.turn(board))
+        return any([self.bases.turn(board), self.stacks.turn(board), self.red.turn(board)])
 
     def of(self, bead: str) -> Review:
         """The Reviewer of the bead's branch."""
@@ -91,26 +95,29 @@ class Reviews:
 
     def _found_red(self, epic: str, results: Sequence[CheckResult]) -> None:
         reason = (
-            f"its branch does not pass the checks by itself: mend it (refs/nobrakes/{EPICS}/{epic}), or add a bead of "
-            f"type repair to {epic}; then `nobrakes release {epic}`"
+            f"its branch does not pass the checks by itself: mend it (refs/nobrakes/{EPICS}/{epic}), and it goes on, "
+            f"or add a bead of type repair to {epic} and type `nobrakes release {epic}`"
         )
-        hold(self.ports, epic, reason, f"\n{explain(results)}")
+        tip = self.ports.git.of_epic(epic).main()
+        self.red.hold(epic, tip, reason, f"\n{explain(results)}")
 
     def _base_red(self, where: Where, results: Sequence[CheckResult]) -> None:
-        store = self.ports.store
-        for bead in store.beads(statuses=(Status.NEEDS_REVIEW, Status.REVIEWING)):
+        tip = git_at(self.ports.git, where).main()
+        for bead in self.ports.store.beads(statuses=(Status.NEEDS_REVIEW, Status.REVIEWING)):
             if lands_on(self.ports, bead) == where:
                 reason = (
                     f"{where.base} does not pass the checks by itself, and nothing is brought to it: mend it there, "
-                    f"then `nobrakes release {bead.id}`"
+                    f"and this goes on, or type `nobrakes release {bead.id}`"
                 )
-                hold(self.ports, bead.id, reason, f"\n{explain(results)}")
+                self.red.hold(bead.id, tip, reason, f"\n{explain(results)}")
 
     def _request_red(self, below: str, results: Sequence[CheckResult]) -> None:
+        tip = git_at(self.ports.git, Where(below=below)).main()
         for bead, on in self.ports.store.stacked():
             if on == below and self.ports.store.bead(bead).status not in CLOSED:
                 reason = (
                     f"it stacks on the pull request of {below}, which does not pass the checks by itself: see "
-                    f"`nobrakes pr show {below}`, then type `nobrakes release {bead}` when it does or is merged"
+                    f"`nobrakes pr show {below}`. It goes on when that brings something else or is merged, or when you "
+                    f"type `nobrakes release {bead}`"
                 )
-                hold(self.ports, bead, reason, f"\n{explain(results)}")
+                self.red.hold(bead, tip, reason, f"\n{explain(results)}")

@@ -290,7 +290,8 @@ class ReviewSteps:
 
     def _frozen(self, context: ReviewContext, journal: Journal, train: Sequence[Entry]) -> Land | None:
         """Why nothing lands while main is red; None: it is not, this one is on its way already, or a repair is."""
-        tip = None if self.ports.where.epic else self.ports.store.setting(FROZEN)
+        where = self.ports.where
+        tip = None if where.epic or where.base else self.ports.store.setting(FROZEN)
         if tip is not None and any(self.ports.store.bead(entry.bead).type is BeadType.REPAIR for entry in train):
             return None
         if tip is None or journal.published or self.landings.is_pending(context.attempt.id):

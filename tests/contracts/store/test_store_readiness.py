@@ -1,10 +1,11 @@
 """Which beads every store calls ready, and in which order."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from nobrakes.core.beads.bead import Dependency, Role, Status
+from nobrakes.core.beads.bead import BeadType, Dependency, Role, Status
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Limits
@@ -66,6 +67,22 @@ def test_a_parent_that_is_held_deferred_or_blocked_closes_its_children_off(store
     assert ready(store) == ["b"]
     finish(store, "b")
     assert ready(store) == ["a"]
+
+
+def test_a_red_main_shows_what_repairs_it_and_what_is_for_another_branch(store: Store) -> None:
+    waits = Status.NEEDS_REVIEW
+    store.put([epic("old"), epic("within", epic="old"), epic("shop")], [], "me")
+    beads = [bead("a", epic="old"), bead("b", epic="within"), bead("c", epic="shop"), bead("d")]
+    store.put([replace(one, status=waits) for one in (*beads, bead("r", type=BeadType.REPAIR))], [], "me")
+
+    def seen(*elsewhere: str) -> tuple[list[str], list[str]]:
+        board = store.board(Limits(elsewhere=elsewhere))
+        return sorted(one.id for one in board.reviewable), sorted(board.elsewhere)
+
+    assert seen("old") == (["a", "b", "c", "d", "r"], [])
+    store.set_setting("frozen", "0" * 40)
+    assert seen() == (["r"], [])
+    assert seen("old") == (["a", "b", "r"], ["a", "b"]), "whatever stands before them"
 
 
 def test_a_retry_is_waited_for(store: Store, clock: Any) -> None:

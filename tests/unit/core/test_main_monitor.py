@@ -66,6 +66,7 @@ def test_what_waits_for_a_green_main_keeps_no_run_from_ending() -> None:
     waits = (Frontier("a", Status.NEEDS_REVIEW, "task", 2, 0),)
     assert not is_idle(Board(0.0, to_review=waits))
     assert is_idle(Board(0.0, to_review=waits, frozen=True))
+    assert not is_idle(Board(0.0, to_review=waits, frozen=True, elsewhere=frozenset("a"))), "it is for another branch"
 
 
 def run(watch: Watch, *seen: Verdict) -> Watch:
