@@ -128,7 +128,8 @@ def add_take_back(
     return add(
         store,
         title[:200],
-        description=description,
+        BeadType.REPAIR,  # it may be what turns a red main green
+        description,
         needs_tests=False,
         scaffolding=True,  # tests and settings that the merges brought go with them
         priority=0,

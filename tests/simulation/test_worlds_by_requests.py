@@ -10,6 +10,7 @@ import pytest
 from nobrakes.core.pulls import life
 from nobrakes.core.pulls.life import Turn
 from nobrakes.core.pulls.pull import PullRequest, Seen
+from nobrakes.daemon.main_monitor.news_of_main import NewsOfMain
 from nobrakes.daemon.pulls import exchange as exchanging
 from nobrakes.daemon.review import pulls
 from nobrakes.ports import Land
@@ -112,3 +113,12 @@ def test_a_planted_bug_is_seen(bug: object, monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(Broken, match=only):
         for seed in range(20):
             World(seed, rates=RATES, only=only).run()
+
+
+@pytest.mark.slow
+def test_a_red_main_that_nobody_asks_about_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In some worlds people break main, and mend it when reviews wait for that."""
+    monkeypatch.setattr(NewsOfMain, "turn", lambda self, board, is_red: False)
+    with pytest.raises(Broken, match="never settles"):
+        for seed in range(5, 60):  # which of them tells it changes with the program
+            World(seed, rates=Rates(requests=1.0, people=0.1, crash=0.001, machine=0.0)).run()

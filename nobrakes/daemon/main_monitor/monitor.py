@@ -33,14 +33,10 @@ from ..checks.validation import MOST_CUT_OFF, Validation, as_json
 from ..ports import Ports
 from ..review.culprits import REPAIR, Culprits
 from ..review.landing import Landings
+from .news_of_main import NewsOfMain
 
 Heard = Callable[[str, Sequence[CheckResult], bool], None]
 """Told of a trial: the tip, its results, and whether it is green."""
-
-
-def _nobody(_: str, __: Sequence[CheckResult], ___: bool) -> None:
-    """Where nobody is kept from starting, nobody wants to know."""
-
 
 WAIT_SECONDS = 5.0
 GLANCE_SECONDS = 60.0
@@ -56,6 +52,7 @@ class MainMonitor:
         self.validation = validation
         self.landings = landings
         self.culprits = Culprits(ports)
+        self.news = NewsOfMain(ports)
         self.clock = CheckClock(validation)
         self._watch: Watch | None = None
         self._idle_since: float | None = None
@@ -68,7 +65,7 @@ class MainMonitor:
         self._is_held = False
         self._looks_anew = False
         self._tried: tuple[str, str, Verdict] | None = None
-        self.heard: Heard = _nobody
+        self.heard: Heard = lambda tip, results, is_green: None
 
     @property
     def watch(self) -> Watch:
@@ -87,11 +84,12 @@ class MainMonitor:
 
     def wake_at(self) -> list[float]:
         """When it wants to be asked again, if nothing else happens."""
-        return [self._wake] if self._wake is not None else []
+        return [at for at in (self._wake, self.news.wake_at()) if at is not None]
 
     def measure_anew(self, jump: float) -> None:
         """The clock jumped: nothing is due for that, and nothing waits longer."""
         self._again_at, self._wake = 0.0, None
+        self.news.remote.at_once()
         self._idle_since = self._passing_since = self._alone_since = None
         self.clock.keep(set())
         if jump < 0:
@@ -102,6 +100,8 @@ class MainMonitor:
         self.landings.settle({NOBODY, *(attempt.id for attempt in board.attempts)})
         self._wake = None
         config = self.ports.config()
+        if self.news.turn(board, self.watch.unwatched):
+            return True
         on_trial = self.watch.trial or board.limits.starts is Starts.UNTRIED
         if not config.checks or not (config.review.watch_hours or on_trial):
             return self._rest_unwatched(board) if self.watch.unwatched else self._switch_off()
@@ -350,7 +350,6 @@ class MainMonitor:
     # --- ends ------------------------------------------------------------------------------------
 
     def _rest_unwatched(self, board: Board) -> bool:
-        """What a review found red is frozen until main, its checks or a person says something else."""
         watch = self.watch
         moved = self.ports.git.main() != watch.tip or self.validation.contract() != watch.contract
         if moved or not watch.frozen or self.culprits.was_decided(watch):

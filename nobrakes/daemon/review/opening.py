@@ -1,6 +1,6 @@
 """Whether a request is opened now, or one that is there goes on as it is."""
 
-from ...core.beads.bead import CLOSED, Status
+from ...core.beads.bead import CLOSED, BeadType, Status
 from ...core.pulls.delivery import Delivery
 from ...core.pulls.pull import PullRequest, push_approval
 from ...core.review.journal import Journal
@@ -17,7 +17,7 @@ def why_not(ports: Ports, base: str, bead: str, journal: Journal, delivery: Deli
     if not delivery.push and store.setting(push_approval(bead)) != journal.head:
         return f"nothing is pushed, and no pull request opened, before you say `nobrakes pr open {bead}`"
     tip = None if ports.where.base else store.setting(FROZEN)  # which is said of main
-    if tip is not None:
+    if tip is not None and store.bead(bead).type is not BeadType.REPAIR:
         return f"{base} is red at {tip[:12]}, and no request is opened before it is green again"
     others = [store.bead(one.bead).status for one in store.pulls() if one.bead != bead]
     asked, count = others.count(Status.ESCALATED), sum(one not in CLOSED for one in others)
