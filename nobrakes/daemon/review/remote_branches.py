@@ -20,8 +20,14 @@ class RemoteBranches:
 
     def turn(self, wanted: Iterable[str], now: float) -> Mapping[str, Land]:
         """Ask about those that are due; what came of it, by branch, also of those that are not wanted any more."""
-        heard = {branch: land for branch in sorted(self._going) if (land := self._beside.end(_asking(branch)))}
-        self._going.difference_update(heard)
+        heard: dict[str, Land] = {}
+        for branch in sorted(self._going):
+            if self._beside.is_pending(_asking(branch)):  # else it failed, and who heard of that was told
+                land = self._beside.end(_asking(branch))
+                if land is None:
+                    continue
+                heard[branch] = land
+            self._going.remove(branch)
         for branch in wanted:
             if branch not in self._going and branch not in heard and self._due.get(branch, 0.0) <= now:
                 self._going.add(branch)
@@ -37,8 +43,8 @@ class RemoteBranches:
         self._due.clear()
 
     def wake_at(self, wanted: Iterable[str]) -> float | None:
-        """When the next of those is asked about; None: none is, or its end wakes the loop."""
-        return min((self._due.get(one, 0.0) for one in wanted if one not in self._going), default=None)
+        """When the next of those is asked about again; None: none is, or its end wakes the loop."""
+        return min((self._due[one] for one in wanted if one in self._due and one not in self._going), default=None)
 
 
 def _asking(branch: str) -> str:
