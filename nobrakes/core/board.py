@@ -62,7 +62,7 @@ class Board:
     to_approve: Mapping[str, int] = field(default_factory=dict)  # bead to its open question about its merge
     paused: bool = False  # nothing new is started; what runs goes on
     frozen: bool = False  # main is red: no review starts or lands there
-    elsewhere: frozenset[str] = frozenset()  # on a red main: beads of `to_review` that are for another branch
+    elsewhere: frozenset[str] = frozenset()  # on a red main: what goes on in `to_review` beside beads of type repair
     stopping: bool = False  # agents are being stopped; nothing new is started
     stop_asked: frozenset[int] = frozenset()  # attempts that a person asked to stop, one by one
     blocked: frozenset[int] = frozenset()  # attempts that cannot go on, and whose question is open
@@ -85,7 +85,7 @@ class Board:
 
     @property
     def reviewable(self) -> tuple[Frontier, ...]:
-        """Whose review may begin: on a red main what repairs it, and what is for another branch."""
+        """Whose review may begin: on a red main what brings a repair, and what is for another branch."""
         if not self.frozen:
             return self.to_review
         return tuple(bead for bead in self.to_review if bead.type == REPAIR or bead.id in self.elsewhere)

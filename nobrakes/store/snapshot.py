@@ -42,6 +42,10 @@ ELSEWHERE = f"""WITH RECURSIVE below(id) AS (
 SELECT value FROM json_each(?) UNION SELECT beads.id FROM below JOIN beads ON beads.epic = below.id)
 {TO_REVIEW.replace(IN_ORDER, f"AND type <> 'repair' AND id IN (SELECT id FROM below) {IN_ORDER}")}"""
 """But for what is for another branch: the beads below these epics."""
+MENDING = TO_REVIEW.replace(
+    IN_ORDER, f"AND type = 'epic' AND id IN (SELECT epic FROM beads WHERE status = 'landed' AND {_MENDS}) {IN_ORDER}"
+)
+"""And for epics on whose branches a repair has landed."""
 COMPLETE = f"SELECT id FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE} ORDER BY id LIMIT ?"
 
 ALL_LANDED = f"""SELECT id FROM beads WHERE {EPIC_LANDED}
@@ -97,7 +101,7 @@ def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board
     names = [bead.id for bead in ready_now]
     to_approve = {row[0]: row[1] for row in db.all(TO_APPROVE, (EscalationType.MERGE_REVIEW.value,))}
     to_review = tuple(rows.frontier(row) for row in db.all(REPAIRS if FROZEN in settings else TO_REVIEW, (whole,)))
-    others = _elsewhere(db, limits.elsewhere, whole) if FROZEN in settings and limits.elsewhere else ()
+    others = _elsewhere(db, limits.elsewhere, whole) if FROZEN in settings else ()
     to_review += others
     reviewed = [bead.id for bead in to_review]  # a review may begin and land in the turn of this board
     reviewed += [attempt.bead for attempt in at_work if attempt.role is Role.REVIEWER]
@@ -132,7 +136,9 @@ def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board
 
 
 def _elsewhere(db: Database, epics: tuple[str, ...], most: int) -> tuple[Frontier, ...]:
-    return tuple(rows.frontier(row) for row in db.all(ELSEWHERE, (json.dumps(epics), most)))
+    found = {row[0]: row for row in db.all(ELSEWHERE, (json.dumps(epics), most))} if epics else {}
+    found |= {row[0]: row for row in db.all(MENDING, (most,))}
+    return tuple(rows.frontier(row) for row in found.values())
 
 
 def _labelled(db: Database, beads: list[str]) -> dict[str, str]:

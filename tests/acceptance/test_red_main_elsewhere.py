@@ -51,13 +51,15 @@ def test_a_daemon_at_work_sees_that_people_mended_it(team: Team) -> None:
     assert len(team.turns("one")) == 1
 
 
-def test_who_pushes_to_a_remote_that_nobody_watches_goes_on_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("hours", [0, 24])
+def test_who_pushes_to_a_remote_goes_on_when_others_mended_it(tmp_path: Path, hours: int) -> None:
     project = Scripted(tmp_path)
     remote, theirs = tmp_path / "remote.git", tmp_path / "theirs"
     subprocess.run(["git", "clone", "-q", "--bare", str(project.folder), str(remote)], check=True)
     project.git("remote", "add", "origin", str(remote))
     project.configure(CHECK, RED)
-    project.config.write_text(project.config.read_text() + '[review]\nland = "remote"\ncanary_hours = 0\n')
+    settings = f'[review]\nland = "remote"\ncanary_hours = {hours}\npoll_seconds = 1\n'
+    project.config.write_text(project.config.read_text() + settings)
 
     def push(name: str) -> None:
         for command in (f"echo x >{name}", "git add -A", f"git commit -qm {name}", "git push -q origin HEAD:main"):
@@ -65,12 +67,14 @@ def test_who_pushes_to_a_remote_that_nobody_watches_goes_on_too(tmp_path: Path) 
 
     subprocess.run(["git", "clone", "-q", str(remote), str(theirs)], check=True)
     push("broken")
-    project.add("one")
-    project.nobrakes("run", expect=40)
-    assert [one["type"] for one in project.open()] == ["main_red"] and project.status("one") == "needs_review"
-    push("good")
-    project.nobrakes("run")
-    assert project.status("one") == "done" and project.open() == []
+    project.does("long", 'until [ -e "$BOOK/go" ]; do sleep 0.1; done; work')
+    project.add("one", "long")
+    with project.running():
+        until(lambda: bool(project.open()), 60)
+        assert [one["type"] for one in project.open()] == ["main_red"]
+        push("good")
+        until(lambda: project.status("one") == "done", 90, project.waits)
+    assert project.open() == []
     assert project.git("ls-remote", "origin", "main").split()[0] == project.show("one")["merged_commit"]
 
 
@@ -119,3 +123,17 @@ def test_a_daemon_that_found_main_red_from_the_start_sees_that_people_mended_it(
         until(lambda: bool(team.hub.open_ones()), 60)
     finally:
         team.nobrakes("daemon", "stop")
+
+
+@needs_gh
+def test_an_epic_that_brings_a_repair_is_asked_for_while_main_is_red(team: Team) -> None:
+    team.run_on()
+    team.config.write_text(team.config.read_text() + '[review.features.shop]\nunit = "epic"\n')
+    team.nobrakes("add", "The shop", "--id", "shop", "--type", "epic")
+    team.does("fix", "echo x >good; commit Mended")
+    team.plan([{"id": "fix", "title": "Mend main", "type": "repair", "needs_tests": False, "epic": "shop"}])
+    said = team.run_on()
+    assert [one["head"]["ref"] for one in team.hub.open_ones()] == ["feature/shop"], said
+    team.hub.merge(1)
+    said = team.run_on()
+    assert team.status("fix") == "done" and team.status("one") == "reviewing", said

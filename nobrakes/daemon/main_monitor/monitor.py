@@ -100,7 +100,7 @@ class MainMonitor:
         self.landings.settle({NOBODY, *(attempt.id for attempt in board.attempts)})
         self._wake = None
         config = self.ports.config()
-        if self.news.turn(board, self.watch.unwatched):
+        if self.news.turn(board, self.watch.frozen):
             return True
         on_trial = self.watch.trial or board.limits.starts is Starts.UNTRIED
         if not config.checks or not (config.review.watch_hours or on_trial):

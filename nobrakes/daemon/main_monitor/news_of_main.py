@@ -1,5 +1,8 @@
-"""What others do to a main that a remote decides about, while nobody may start on it: nobody else would ask for it."""
+"""What others do to a main that a remote decides about, while nobody else asks for it: nobody may start on it, or its
+requests wait for people.
+"""
 
+from ...core.beads.bead import Role
 from ...core.board import Board
 from ...core.checks.trial import Starts
 from ..ports import Ports
@@ -17,9 +20,10 @@ class NewsOfMain:
         self._wanted: tuple[str, ...] = ()
 
     def turn(self, board: Board, is_red: bool) -> bool:
-        """Whether the remote has answered. `is_red`: main is, and nobody looks at it by himself."""
+        """Whether the remote has answered. `is_red`: main is, and the queue is frozen."""
         is_kept_back = is_red or board.limits.starts in (Starts.SCAFFOLDING, Starts.REPAIRS)
-        self._wanted = MAIN if is_kept_back and self.ports.git.is_shared() else ()
+        waits = self.ports.pulls is not None and any(one.role is Role.REVIEWER for one in board.attempts)
+        self._wanted = MAIN if (is_kept_back or waits) and self.ports.git.is_shared() else ()
         heard = self.remote.turn(self._wanted, board.now)
         for branch, land in heard.items():
             self.remote.again(branch, board.now + (land.wait or self.ports.config().review.poll_seconds))

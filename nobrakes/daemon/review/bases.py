@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ...core.beads.attempt import Frontier
+from ...core.beads.bead import BeadType
 from ...core.board import Board
 from ...core.errors import NoMain
 from ...core.pulls.delivery import Where
@@ -48,7 +49,8 @@ class Bases:
         """The board without the beads whose branch nobody has heard of yet; on a red main with those for others."""
         if board.elsewhere:
             of = self._bases(board.to_review)
-            board = replace(board, elsewhere=frozenset(one for one in board.elsewhere if of[one]))
+            epics = {one.id for one in board.to_review if one.type == BeadType.EPIC}  # with a repair on their branches
+            board = replace(board, elsewhere=frozenset(one for one in board.elsewhere if of[one] or one in epics))
         unknown = {base for base in self._named() if not self.is_known(base)}
         if not unknown or not (board.ready or board.to_review):
             return board

@@ -7,6 +7,7 @@ from ...core.review.journal import Journal
 from ...core.review.machine import Fact
 from ...ports import Git
 from ..ports import Ports
+from . import whole_epics
 from .culprits import FROZEN
 from .reports import Report
 
@@ -17,7 +18,7 @@ def why_not(ports: Ports, base: str, bead: str, journal: Journal, delivery: Deli
     if not delivery.push and store.setting(push_approval(bead)) != journal.head:
         return f"nothing is pushed, and no pull request opened, before you say `nobrakes pr open {bead}`"
     tip = None if ports.where.base else store.setting(FROZEN)  # which is said of main
-    if tip is not None and store.bead(bead).type is not BeadType.REPAIR:
+    if tip is not None and not _mends(ports, bead):
         return f"{base} is red at {tip[:12]}, and no request is opened before it is green again"
     others = [store.bead(one.bead).status for one in store.pulls() if one.bead != bead]
     asked, count = others.count(Status.ESCALATED), sum(one not in CLOSED for one in others)
@@ -26,6 +27,12 @@ def why_not(ports: Ports, base: str, bead: str, journal: Journal, delivery: Deli
     wait = "1 pull request waits" if count == 1 else f"{count} pull requests wait"
     why = f"{wait} for people, and no more are opened (review.max_open = {most})"
     return f"{why}; the bead of {asked} of them waits for your decision: nobrakes escalations" if asked else why
+
+
+def _mends(ports: Ports, bead: str) -> bool:
+    """Whether it brings a repair of main, by itself or as an epic."""
+    one = ports.store.bead(bead)
+    return BeadType.REPAIR in (one.type, *(each.type for each in whole_epics.within(ports, one)))
 
 
 def adopted(git: Git, journal: Journal, pull: PullRequest) -> Report | None:
