@@ -34,7 +34,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)*
 """What nobrakes can keep a ref of its own for."""
 
 
-def mistakes(features: Features, land: str, unit: str, base: str, base_setting: str, pattern: str) -> Iterator[str]:
+def mistakes(
+    features: Features, land: str, unit: str, push: bool, base: str, base_setting: str, pattern: str
+) -> Iterator[str]:
     """What does not fit together, each with its key below `review.features`.
 
     `base`: the branch that all work is for, and the setting that names it; `pattern`: how branches of beads are named.
@@ -55,6 +57,11 @@ def mistakes(features: Features, land: str, unit: str, base: str, base_setting: 
             yield (
                 f'{epic}.land: "{one.land}" is another way than review.land = "{land}", and that does not hold both: '
                 f"take it out, or {how}"
+            )
+        if (land, one.land) == ("pull_request", "remote") and not (push if one.push is None else one.push):
+            yield (
+                f'{epic}.land: "remote" pushes at once what has passed, and push = false has nothing pushed before you '
+                "say so: take one of the two out, or say push = true for it"
             )
         if land != "pull_request":
             yield (

@@ -116,8 +116,10 @@ class ReviewSettings(Section):
     def mistakes(self, main: str, pattern: str) -> list[str]:
         """What does not fit together, each with its key below `review`; `pattern`: how branches of beads are named."""
         setting = "review.remote_branch" if self.remote_branch else "main"
-        found = mistakes(self.features, self.land, self.unit, self.remote_branch or main, setting, pattern)
-        return [f"features.{mistake}" for mistake in found]
+        base = self.remote_branch or main
+        found = mistakes(self.features, self.land, self.unit, self.push, base, setting, pattern)
+        mine = () if self.push or self.by_request else ('push: false is for land = "pull_request": take it out',)
+        return [*mine, *(f"features.{mistake}" for mistake in found)]
 
     @property
     def stacks(self) -> bool:

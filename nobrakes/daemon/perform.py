@@ -81,7 +81,7 @@ class Performer:
 
     def wake_at(self, board: Board) -> list[float | None]:
         """When to look again, since nobody tells."""
-        return [self.share.wake_at(board), self.memory.wake_at(board), self.review.bases.wake_at()]
+        return [self.share.wake_at(board), self.memory.wake_at(board), *self.review.wake_at()]
 
     def ended(self, run: Run, board: Board) -> None:
         """A run's whole tree is dead: draw the consequences."""

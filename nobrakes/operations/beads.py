@@ -199,7 +199,16 @@ def cancel(store: Store, id: str, reason: str, actor: str, paths: Paths | None =
 
 
 def done(store: Store, id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
-    """Say that the bead was done by hand. An agent that works on it is stopped; what waited may go on."""
+    """Say that the bead was done by hand. An agent that works on it is stopped; what waited may go on.
+
+    NotAllowed for an epic whose beads are on its branch: nobody would ask for that any more.
+    """
+    landed = [bead.id for bead in store.beads(statuses=(Status.LANDED,)) if bead.epic == id]
+    if landed:
+        raise NotAllowed(
+            f"{id} has {', '.join(landed[:5])} on its branch, and is done when its pull request is merged",
+            f"Merge it there (`nobrakes pr show {id}`), or `nobrakes cancel {id}` gives it up.",
+        )
     return _record(store, Kind.DONE_BY_HAND, id, actor, paths, {"reason": reason})
 
 

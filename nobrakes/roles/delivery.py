@@ -31,12 +31,17 @@ def delivery_of(store: Store, config: "Config", bead: Bead) -> Delivery:
         found = replace(found, direct=False)
     if rules.by_request and bead.status in CLOSED and rules.features:
         found = replace(found, base=merged_into(store, bead))
-    if found.epic and _goes_by_itself(store, bead, found.epic):
-        return replace(found, epic="")
-    if found.epic or not rules.by_request or not bead.epic or bead.type is BeadType.EPIC:
-        return found
-    is_begun = any(one.epic == bead.epic for one in store.beads(statuses=(Status.LANDED,)))
-    return replace(found, epic=delivery(bead, above, rules, is_begun).epic)
+    is_epic = bead.type is BeadType.EPIC
+    own = bead.id if is_epic else bead.epic
+    if rules.by_request and own and (found.direct or not (found.epic or is_epic)) and _is_begun(store, own):
+        begun = delivery(bead, above, rules, is_begun=True)
+        found = replace(found, epic=begun.epic, direct=begun.direct)
+    return replace(found, epic="") if found.epic and _goes_by_itself(store, bead, found.epic) else found
+
+
+def _is_begun(store: Store, epic: str) -> bool:
+    """Whether the epic's branch has something that is not done."""
+    return any(one.epic == epic for one in store.beads(statuses=(Status.LANDED,)))
 
 
 def _goes_by_itself(store: Store, bead: Bead, epic: str) -> bool:
@@ -46,9 +51,11 @@ def _goes_by_itself(store: Store, bead: Bead, epic: str) -> bool:
 
 
 def merged_into(store: Store, bead: Bead) -> str:
-    """The branch beside main that the request of the bead, or of its epic, is for; empty: there is none."""
+    """The branch beside main that the bead came to: that of its request, of its epic's, or that it was pushed to;
+    empty: there is none.
+    """
     pull = store.pull(bead.id) or (store.pull(bead.epic) if bead.epic else None)
-    return "" if pull is None else pull.into
+    return (store.setting(own_base(bead.id)) or "") if pull is None else pull.into
 
 
 def below_of(store: Store, config: "Config", bead: Bead) -> str:

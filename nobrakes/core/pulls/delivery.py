@@ -78,7 +78,8 @@ def delivery(bead: Bead, above: Sequence[str], rules: Rules, is_begun: bool = Fa
     said = [rules.features[one] for one in around if one in rules.features]
     push = next((one.push for one in said if one.push is not None), rules.push)
     own = rules.features.get(bead.id) if is_epic else None
-    direct = rules.by_request and next((one.land for one in said if one.land is not None), "") == "remote"
+    lands = next((one.land for one in said if one.land is not None), "")
+    direct = rules.by_request and not is_begun and lands == "remote"
     together = rules.by_request and not direct and (unit_of(around, rules) == "epic" or is_begun)
     epic = bead.epic or "" if together and not is_epic else ""
     return Delivery(epic, (own and own.branch) or request_branch(bead), push, base_of(around, rules), direct)

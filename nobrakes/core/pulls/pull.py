@@ -21,7 +21,7 @@ def push_approval(bead: str) -> str:
 
 
 def own_base(bead: str) -> str:
-    """The setting: the branch beside main that the bead takes merges back from."""
+    """The setting: the branch beside main that the bead takes merges back from, or was pushed to without a request."""
     return f"own_base {bead}"
 
 
@@ -67,6 +67,8 @@ class PullRequest:
     opened_at: float = 0.0
     looked_at: float = 0.0
     onto: str = ""
+    had: str = ""  # the last commit of ours that the host was seen to have
+    was: int = 0  # the number of the one before it, which people closed and may have opened again
     into: str = ""  # the branch that people merge it into, or what it stacks on; empty: the remote's main
 
     @property

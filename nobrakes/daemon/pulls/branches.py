@@ -6,6 +6,7 @@ Everything that was pushed is pinned before it is, and archived before its branc
 from collections.abc import Iterable
 from dataclasses import replace
 
+from ...core.beads.bead import Bead, BeadType, Role
 from ...core.pulls.pull import PullRequest, Told
 from ...ports import Notice
 from ..ports import Ports
@@ -37,7 +38,9 @@ def pushed_of(kept: Iterable[tuple[str, str]], bead: str) -> frozenset[str]:
 def as_merged(ports: Ports, pull: PullRequest, told: Told | None) -> PullRequest:
     """The request as people merged it: where they were faster than our last push, at an earlier head."""
     git, head = ports.git, told.head if told is not None else ""
-    if head == pull.head or head not in pushed(ports, pull.bead) or not git.has(head):
+    if head and head not in pushed(ports, pull.bead):
+        head = pull.had  # with what somebody else pushed on it, and without what could not be pushed after that
+    if head in ("", pull.head) or not git.has(head):
         return pull
     return replace(pull, head=head, base=git.fork(pull.base, head) or pull.base)
 
@@ -52,6 +55,24 @@ def tell_of_others(ports: Ports, pull: PullRequest, told: Told | None) -> None:
         f"proved is {pull.head[:12]}. What was merged counts as the work: look at it with `nobrakes show {pull.bead}`"
     )
     ports.notifier.tell(Notice(text, pull.bead, urgent=True))
+
+
+def tell_of_later(ports: Ports, bead: Bead, pull: PullRequest, fork: str, head: str) -> None:
+    """Tell that people merged it before what was handed in since (`fork`..`head`) was in it; an epic goes on."""
+    git, commits = ports.git, (pull.base, pull.head, fork, head)
+    if bead.type is BeadType.EPIC or not all(commit and git.has(commit) for commit in commits):
+        return
+    reviews = [one.data for one in ports.store.attempts(bead.id) if one.role is Role.REVIEWER]
+    if head in [data.get("head") for data in reviews if data.get("candidate") == pull.head]:
+        return  # that is what the request was made of
+    if git.content(fork, head) == git.content(pull.base, pull.head):
+        return
+    text = (
+        f"people merged pull request {pull.name} without what was handed in since, and that is not on main: it "
+        f"is {head[:12]}, which stays under refs/nobrakes/archive/{bead.id}/. `nobrakes reopen {bead.id}` has the bead "
+        "worked on again"
+    )
+    ports.notifier.tell(Notice(text, bead.id, urgent=True))
 
 
 def archive(ports: Ports, bead: str) -> None:

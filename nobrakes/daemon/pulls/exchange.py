@@ -32,6 +32,7 @@ class Order:
     text: str
     has_text: str = ""
     number: int = 0
+    was: int = 0  # that of one which people closed
 
 
 def exchange(order: Order, ports: PullPorts, catch_up: Callable[[], Land]) -> Seen:
@@ -119,6 +120,8 @@ def _found(order: Order, ports: PullPorts) -> Told | None:
     """The request that goes on: open at a commit that we pushed, or merged at one that was pushed for it; what was
     merged before is another one, though it has the same mark.
     """
+    if order.was and (told := ports.host.look(order.was)).state is not PullState.CLOSED:
+        return told  # people opened it again, whatever they pushed to it and wrote about it
     commits = {PullState.MERGED: order.now, PullState.CLOSED: frozenset[str]()}
     for told in ports.host.find(order.wanted.branch, order.wanted.mark):
         if told.head in commits.get(told.state, order.ours):

@@ -1,6 +1,7 @@
 """Whether what was pushed is on main: by the commit that the host names, or by what the base contains."""
 
 import contextlib
+from dataclasses import replace
 
 from ...core.errors import GitFailed
 from ...core.pulls.pull import PullRequest
@@ -15,6 +16,30 @@ _SLACK = 2.0
 def is_on_main(git: Git, commit: str) -> bool:
     """Whether main contains the commit, as far as main is known here."""
     return bool(commit) and git.has(commit) and git.contains(commit, git.main())
+
+
+def with_base(git: Git, pull: PullRequest) -> PullRequest:
+    """The merged request; where it was to be built anew, with what its head stands on as the base it was proven on."""
+    if pull.base:
+        return pull
+    made = git.made(pull.merged_as)
+    fork = git.fork(made.parents[0], pull.head) if made is not None and made.parents else None
+    return replace(pull, base=fork or pull.head)
+
+
+def brought_since(git: Git, base: str, head: str, merged: str) -> str:
+    """After which commit main got what `base`..`head` brings, where people merged it as its commits, the last of which
+    is `merged`; empty: it came by that commit alone.
+    """
+    made, count = git.made(merged), len(git.line(head, base))
+    if made is None or len(made.parents) != 1 or count < 2:
+        return ""
+    content = git.content(base, head)
+    line = git.line(merged, base if git.contains(base, merged) else None)[:count]
+    if git.content(made.parents[0], merged) == content or not line[-1].parents:
+        return ""
+    before = line[-1].parents[0]
+    return before if git.content(before, merged) == content else ""
 
 
 def in_base(git: Git, pull: PullRequest) -> str:

@@ -2,7 +2,8 @@
 pushed is kept.
 
 1. It is tried once in the life of a daemon, beside the loop. What is left, doctor names.
-2. One that people merged meanwhile stays as it is, and where its bead is done, that is how it ended.
+2. One that people merged meanwhile stays as it is; where its bead was cancelled, a person is told. A host that tells
+   nothing is not asked: what was pushed there stays.
 3. One that was opened, and that nobody had heard of before the bead was over, is looked for as its review would.
 """
 
@@ -13,6 +14,7 @@ from ...core.beads.bead import CLOSED, Status
 from ...core.errors import HostRefused, HostUnavailable
 from ...core.pulls.pull import PullRequest, PullState
 from ...core.pulls.text import mark
+from ...ports import Notice
 from ...ports.codehosts import CodeHost
 from ..ports import Ports
 from ..pulls import branches
@@ -35,6 +37,7 @@ class GivenUp:
             is_it = now is not None and now.number in (0, closed.number) and now.head == closed.head
             if closed.state in (PullState.CLOSED, PullState.MERGED) and is_it:
                 store.save_pull(closed)
+                self._tell(closed)
         for pull in store.pulls():
             key = pull.bead, pull.number
             if key in self._tried:
@@ -44,7 +47,19 @@ class GivenUp:
                 continue
             self._tried.add(key)
             branches.archive(self.ports, pull.bead)
+            if not host.tells:
+                store.save_pull(replace(pull, state=PullState.CLOSED, says="its bead was given up"))
+                continue
             self._begin(host, pull, branches.pushed(self.ports, pull.bead), status is Status.DONE)
+
+    def _tell(self, pull: PullRequest) -> None:
+        bead = self.ports.store.bead(pull.bead)
+        if pull.state is PullState.MERGED and bead.status is Status.CANCELLED:
+            text = (
+                f"{bead.id} was cancelled, and people had merged its pull request {pull.name}: to have it count as "
+                f"done, type `nobrakes reopen {bead.id}` and `nobrakes done {bead.id}`"
+            )
+            self.ports.notifier.tell(Notice(text, bead.id, urgent=True))
 
     def _begin(self, host: CodeHost, pull: PullRequest, ours: Collection[str], is_done: bool) -> None:
         def close() -> PullRequest:
@@ -57,7 +72,7 @@ class GivenUp:
                 told = host.look(number)
             except (HostUnavailable, HostRefused):
                 return pull
-            if told.state is PullState.MERGED and is_done:
+            if told.state is PullState.MERGED:
                 return replace(pull, state=told.state, number=number, merged_as=told.merged_as, says="merged")
             if told.state is not PullState.CLOSED:
                 return pull

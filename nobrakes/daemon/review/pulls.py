@@ -33,7 +33,7 @@ from ..epics import below_of, git_of
 from ..ports import Ports
 from ..pulls import branches
 from ..pulls.exchange import Order, exchange, look
-from ..pulls.merged import in_base, is_on_main
+from ..pulls.merged import in_base, is_on_main, with_base
 from ..pulls.wording import answers, wanted, without_secrets
 from . import opening, stacked, whole_epics
 from .beside import NOBODY, Beside
@@ -109,6 +109,7 @@ class PullSteps:
         if not merged or not is_on_main(self.ports.git, merged):
             self._before.add(attempt)
             return None
+        branches.tell_of_later(self.ports, context.bead, had, journal.fork, journal.head)
         return self._merged(attempt, replace(had, merged_as=merged))
 
     # --- the request -----------------------------------------------------------------------------
@@ -130,7 +131,7 @@ class PullSteps:
         gone = None if is_asking else self._gone_below(context, journal)  # which tells a person
         if gone is not None:
             return gone
-        if not is_asking and stacked.has_moved(self.ports, bead, journal, pull):
+        if not is_asking and stacked.has_moved(self.ports, bead, journal):
             return self._built_anew(pull)
         if pull is None or not pull.waits:
             delivery = delivery_of(self.ports.store, self.ports.config(), bead)
@@ -141,7 +142,8 @@ class PullSteps:
                 seen = Seen(trouble=held, wait=_wait(self.ports), needs_person=True)
                 return self._waits(context, journal, None, seen)
             heard = pull.heard if pull is not None else ()
-            pull = PullRequest(bead.id, branch=delivery.branch, heard=heard, opened_at=self.ports.store.now())
+            was = pull.number if pull is not None and pull.state is PullState.CLOSED else 0
+            pull = PullRequest(bead.id, branch=delivery.branch, heard=heard, opened_at=self.ports.store.now(), was=was)
         if not is_asking:
             adopted = opening.adopted(self.ports.git, journal, pull)
             if adopted is not None:
@@ -189,7 +191,7 @@ class PullSteps:
         """
         for attempt, seen in self._beside.settle(attempts):
             self._note(attempt, seen)
-        if self.is_on and self._pulls.host.tells and not self.ports.where.base:  # which is asked about all
+        if self.is_on and not self.ports.where.base:  # which is asked about all
             self._given_up.turn(self._pulls.host)
 
     def _note(self, attempt: int, seen: Seen) -> None:
@@ -221,7 +223,7 @@ class PullSteps:
         digest = sha256(f"{text.title}\n{text.body}".encode()).hexdigest()[:16]
         ours = branches.pushed(self.ports, pull.bead) | {pull.head}
         now = branches.pushed_now(self.ports, pull.bead) | {pull.head}
-        return Order(pull.head, ours, now, text, digest, pull.text, pull.number)
+        return Order(pull.head, ours, now, text, digest, pull.text, pull.number, pull.was)
 
     # --- what came of it -------------------------------------------------------------------------
 
@@ -231,20 +233,21 @@ class PullSteps:
         if told is not None:
             state = PullState.OPEN if told.state is PullState.MERGED else told.state  # until its commit is here
             pull = replace(pull, state=state, number=told.number, url=clean(self.ports, told.url))
-            pull = replace(pull, text=seen.text or pull.text, merged_as=told.merged_as)
+            had = pull.head if told.head == pull.head else pull.had
+            pull = replace(pull, text=seen.text or pull.text, merged_as=told.merged_as, had=had)
             pull = self._let_go(context, pull, told)
         says = pull.says if seen.paced and pull.says else self._waits_for(seen, pull)
         pull = replace(happened.kept(pull, seen), says=says, looked_at=store.now())
         pull = self._save(context.attempt.id, *happened.happened(pull, seen))
-        if seen.trouble:
-            return self._waits(context, journal, pull, seen)
-        if not self._pulls.host.tells:
+        if not self._pulls.host.tells:  # whoever pushed to its branch meanwhile, main says what was merged
             merged = in_base(self.ports.git, pull)
             if merged:
                 return self._merged(context.attempt.id, replace(pull, merged_as=merged))
+        if seen.trouble:
+            return self._waits(context, journal, pull, seen)
         way = life.turn(seen, pull)
         if way is Turn.MERGED and not is_on_main(self.ports.git, pull.merged_as):
-            return self._merged_elsewhere(context, journal, pull)
+            return self._merged_elsewhere(context, journal, pull, told.base if told is not None else "")
         if way is Turn.MERGED:
             branches.tell_of_others(self.ports, pull, told)
             return self._merged(context.attempt.id, branches.as_merged(self.ports, pull, told))
@@ -295,16 +298,16 @@ class PullSteps:
         had = replace(pull, head=head, base=base, contract=contract, merged_as=commit)
         return self._merged(context.attempt.id, had)
 
-    def _merged_elsewhere(self, context: ReviewContext, journal: Journal, pull: PullRequest) -> Report:
-        """People merged it, and main has not got its commit."""
+    def _merged_elsewhere(self, context: ReviewContext, journal: Journal, pull: PullRequest, into: str) -> Report:
+        """People merged it into that branch, and main has not got its commit."""
         below = below_of(self.ports, context.bead)
         if pull.onto and not below:
             stacked.asked_anew(self.ports, pull)
             return Report(Fact.FELL_OFF)
-        when = f"before the pull request of {below} is merged, too" if below else "yet"
-        why = f"pull request {pull.name} is merged, and its commit is not on {self._pulls.base} {when}"
-        # that of the one below is people's to merge; a fetch that is late comes by itself
-        return self._waits(context, journal, pull, Seen(trouble=why, wait=_wait(self.ports), needs_person=bool(below)))
+        why = stacked.why_elsewhere(self.ports, context.bead, pull, into, self._pulls.base)
+        # main was heard of after it; a host that is late with it is given a second look
+        needs_person = bool(below) or journal.waiting == why
+        return self._waits(context, journal, pull, Seen(trouble=why, wait=_wait(self.ports), needs_person=needs_person))
 
     def _save(self, attempt: int, pull: PullRequest, found: Sequence[Happening]) -> PullRequest:
         """Keep it, and tell what is new about it, in one transaction."""
@@ -321,6 +324,7 @@ class PullSteps:
         return is_known and pull.head in branches.pushed_now(self.ports, pull.bead)
 
     def _merged(self, attempt: int, pull: PullRequest) -> Report:
+        pull = with_base(self.ports.git, pull)
         now = replace(pull, state=PullState.MERGED, says="merged", looked_at=self.ports.store.now())
         with self.ports.store.together():
             self._save(attempt, *happened.merged(now))

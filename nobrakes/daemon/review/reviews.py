@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ...core.beads.attempt import Attempt, Run
-from ...core.beads.bead import CLOSED, Status
+from ...core.beads.bead import CLOSED, BeadType, Status
 from ...core.board import Board
 from ...core.checks.contract import CheckResult
 from ...core.pulls.delivery import Where
@@ -21,8 +21,10 @@ from ..checks.validation import Validation, explain
 from ..epics import lands_on, ports_of
 from ..ports import Ports
 from ..stacks import Stacks
+from . import whole_epics
 from .bases import Bases
 from .driver import Review
+from .merged_meanwhile import MergedMeanwhile
 from .red_branches import RedBranches
 from .verdicts import Watchman
 
@@ -37,11 +39,25 @@ class Reviews:
         self.stacks = Stacks(ports)
         self.bases = Bases(ports)
         self.red = RedBranches(ports, self.bases)
+        self.meanwhile = MergedMeanwhile(ports)
         self._others: dict[Where, Review] = {}
+        self._lands = ""  # how, when that was looked at last
 
     def turn(self, board: Board) -> bool:
         """Learn of other branches, and let beads stack, before anything is decided; whether something changed."""
-        return any([self.bases.turn(board), self.stacks.turn(board), self.red.turn(board)])
+        parts = (self.bases, self.stacks, self.red, self.meanwhile)
+        return any([*(part.turn(board) for part in parts), self._lands_otherwise()])
+
+    def _lands_otherwise(self) -> bool:
+        """Hold the epics that people were to merge, before anybody goes on without what is on their branches."""
+        config = self.ports.config().review
+        if config.land == self._lands:
+            return False
+        self._lands = config.land
+        landed = () if config.by_request else self.ports.store.beads(statuses=(Status.LANDED,))
+        for epic in sorted({bead.epic for bead in landed if bead.epic}):
+            whole_epics.hold_without_request(self.ports, epic)
+        return bool(landed)
 
     def of(self, bead: str) -> Review:
         """The Reviewer of the bead's branch."""
@@ -88,6 +104,10 @@ class Reviews:
         changed = [one.settle(board) for where, one in self._others.items() if not where.epic and not where.below]
         return self.main.settle(board) or any(changed)
 
+    def wake_at(self) -> list[float | None]:
+        """When somebody else is to be asked."""
+        return [self.bases.wake_at(), self.meanwhile.wake_at()]
+
     def measure_anew(self) -> None:
         """The clock jumped: that counts against no reading."""
         for one in (self.main, *self._others.values()):
@@ -104,7 +124,7 @@ class Reviews:
     def _base_red(self, where: Where, results: Sequence[CheckResult]) -> None:
         tip = git_at(self.ports.git, where).main()
         for bead in self.ports.store.beads(statuses=(Status.NEEDS_REVIEW, Status.REVIEWING)):
-            if lands_on(self.ports, bead) == where:
+            if lands_on(self.ports, bead) == where and bead.type is not BeadType.REPAIR:  # which may mend it
                 reason = (
                     f"{where.base} does not pass the checks by itself, and nothing is brought to it: mend it there, "
                     f"and this goes on, or type `nobrakes release {bead.id}`"

@@ -10,7 +10,7 @@
 from ...core.beads.bead import Bead, Status, blocked_by
 from ...core.pulls.pull import PullRequest
 from ...core.review.journal import Journal
-from ..epics import below_of, git_of, lands_on
+from ..epics import below_of, git_of
 from ..ports import Ports
 from ..pulls import branches
 from .whole_epics import is_whole_epic
@@ -23,10 +23,11 @@ def base_of(ports: Ports, bead: Bead, main: str) -> str:
     return under.branch if under is not None else main
 
 
-def has_moved(ports: Ports, bead: Bead, journal: Journal, pull: PullRequest | None) -> bool:
-    """Whether what the request was proven on is not what it stacks on any more, or has not come to main as it was."""
-    may = ports.config().review.stacks or (pull is not None and (pull.onto or pull.into != lands_on(ports, bead).base))
-    if not may or not journal.base or is_whole_epic(bead) or not ports.git.has(journal.base):
+def has_moved(ports: Ports, bead: Bead, journal: Journal) -> bool:
+    """Whether what the request was proven on is not what it stacks on any more, has not come to main as it was, or was
+    taken off main by others, who do not want it back.
+    """
+    if not journal.base or is_whole_epic(bead) or not ports.git.has(journal.base):
         return False
     return not ports.git.contains(journal.base, git_of(ports, bead).main())
 
@@ -34,7 +35,7 @@ def has_moved(ports: Ports, bead: Bead, journal: Journal, pull: PullRequest | No
 def is_due(ports: Ports, bead: Bead, journal: Journal, looked: float) -> bool:
     """Whether the request is to follow what it stacks on, at once: nobody did since `looked`."""
     pull = ports.store.pull(bead.id)
-    if has_moved(ports, bead, journal, pull):
+    if has_moved(ports, bead, journal):
         return not why_gone(ports, bead)
     if pull is None or not pull.onto or below_of(ports, bead):
         return False
@@ -50,6 +51,18 @@ def why_gone(ports: Ports, bead: Bead) -> str:
         f"it stacks on the pull request of {below}, which was cancelled: remove the dependency "
         f"(`nobrakes undepend {bead.id} {below}`), and it is built anew on main; or cancel it, too"
     )
+
+
+def why_elsewhere(ports: Ports, bead: Bead, pull: PullRequest, into: str, main: str) -> str:
+    """What is said of a request that people merged into that branch (empty: not known), while main has not got it."""
+    said = f"pull request {pull.name} is merged, and its commit is not on {main}"
+    if into not in ("", base_of(ports, bead, main)):
+        said = f"pull request {pull.name} was merged into {into}, and is not on {main}"
+    below = below_of(ports, bead)
+    if below:
+        return f"{said} before the pull request of {below} is merged, too"
+    again = f"`nobrakes cancel {bead.id}` and then `nobrakes reopen {bead.id}` has it done again"
+    return f"{said}: when it comes there, {bead.id} is done; {again}"
 
 
 def is_merged_elsewhere(ports: Ports, bead: str) -> bool:

@@ -118,6 +118,9 @@ class ReviewSteps:
         """Whether it is on main already: a crash hid that, or an attempt before it was not told of it."""
         if self.pulls.is_on:
             return self.pulls.merged_before(context, journal)
+        unasked = whole_epics.without_request(self.ports, context.bead)
+        if unasked is not None:
+            return unasked
         if journal.candidate and self.ports.git.contains(journal.candidate, main):
             return Report(Fact.LANDED)
         before = self.landings.landed_before(context.attempt.bead)
@@ -266,6 +269,8 @@ class ReviewSteps:
         """Move main, or wait for who moves it."""
         git = self.ports.git
         train: list[Entry] = []
+        if whole_epics.is_whole_epic(context.bead) and not self.pulls.is_on:
+            return Report(Fact.FELL_OFF)  # people were to merge it, and are not asked any more
         if not git.contains(journal.candidate, git.main()):
             train = self.train.landing(context.board, journal.tip)
             if not train:  # main, the checks or one of those that should land with it are not what they were

@@ -87,6 +87,24 @@ def _began_on(ports: Ports, epic: str, main: str, base: str) -> bool:
     return True
 
 
+def without_request(ports: Ports, bead: Bead) -> Report | None:
+    """What the review of an epic is told where work lands in another way by now; None: people merge it."""
+    if not is_whole_epic(bead) or ports.pulls is not None:
+        return None
+    why = hold_without_request(ports, bead.id)
+    return Report(Fact.STOPPED, ending=AttemptEnd(Outcome.INTERRUPTED, f"{bead.id} is held: {why}"))
+
+
+def hold_without_request(ports: Ports, epic: str) -> str:
+    """Hold an epic that has something on its branch, which nobody would be asked to merge; why."""
+    why = (
+        "what landed of it is on its branch, which people merge by a pull request, and review.land is "
+        f'"{ports.config().review.land}" by now: set it to "pull_request" again, then `nobrakes release {epic}`'
+    )
+    epics.hold(ports, epic, why)
+    return why
+
+
 def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
     """The epic's branch on the base: itself where it has it, else both together in the way of the settings."""
     git = ports.git
