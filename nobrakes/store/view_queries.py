@@ -31,15 +31,18 @@ def beads(db: Database, statuses: Iterable[Status], ids: Iterable[str]) -> list[
 
 _ELSEWHERE = (
     "(SELECT substr(key, 6) FROM settings WHERE key >= 'pull/' AND key < 'pull0' "
-    "AND coalesce(json_extract(value, '$.into'), '') <> '')"
+    "AND coalesce(json_extract(value, '$.into'), '') <> '' "
+    "UNION SELECT substr(key, 10) FROM settings WHERE key >= 'own_base ' AND key < 'own_base!')"
 )
-"""The beads and epics whose request people merged, or are to merge, into another branch than main."""
+"""The beads and epics whose request people merged, or are to merge, into another branch than main, or that were pushed
+to one.
+"""
 
 
 def merges(db: Database, on_main: bool = False) -> dict[str, str]:
     """Bead id to the commit of its merge, of every done bead that has one, by id order; no text is read.
 
-    `on_main`: without those that people merged into another branch.
+    `on_main`: without those that came to another branch.
     """
     which = f"AND id NOT IN {_ELSEWHERE} AND coalesce(epic, '') NOT IN {_ELSEWHERE}" if on_main else ""
     asked = (

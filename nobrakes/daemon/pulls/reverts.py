@@ -3,9 +3,10 @@
 A feature's rollback says itself what becomes of its beads (daemon.forge.rollbacks).
 """
 
-from ...core.beads.bead import BeadType, Status
+from ...core.beads.bead import BeadType, Role, Status
 from ...core.beads.events import Event, Kind
-from ...core.beads.taking_back import Merged, of_attempts
+from ...core.beads.taking import submitted
+from ...core.beads.taking_back import Merged, is_built, of_attempts
 from ...core.forge import data_keys as keys
 from ...core.public.actor import UNDO_MARK
 from ...ports import Store
@@ -15,7 +16,11 @@ _PAGE = 1000
 
 def settle(store: Store, bead: str, commit: str) -> None:
     """`bead` was merged as `commit`. Done again it does nothing; its caller has a transaction."""
-    merges = of_attempts(store.attempts(bead))
+    attempts = store.attempts(bead)
+    last = submitted(attempts)
+    if last is None or (last.role is not Role.PERSON and not is_built(attempts)):
+        return  # an agent's work takes nothing back, whatever was handed in before it
+    merges = of_attempts(attempts)
     if not merges or any((one.data.get(keys.ROLLBACK) or {}).get("bead") == bead for one in store.features()):
         return
     by = next(one.name for one in reversed(store.attempts(bead)) if one.data.get("takes_back"))
@@ -39,9 +44,18 @@ def _with(store: Store, merge: Merged) -> list[Merged]:
     before = None
     while page := store.latest_events((Kind.FOUND_MERGED,), before, _PAGE):
         found += [
-            Merged(str(one.bead), str(one.data["merged_commit"]), seq=one.seq)
+            Merged(str(one.bead), _came_as(store, one), seq=one.seq)
             for one in page
             if one.data.get("with") == merge.bead and one.data.get("whole") == merge.commit
         ]
         before = page[-1].seq
     return found
+
+
+def _came_as(store: Store, found: Event) -> str:
+    """The commit by which the bead is on main: its own one where people merged the epic as its commits, and that was
+    found by its trailer since. Work that was merged later is other work.
+    """
+    bead = str(found.bead)
+    later = [one for one in store.latest_events((Kind.MERGED,), None, 1, bead) if one.seq > found.seq]
+    return str(found.data["merged_commit"]) if later else store.bead(bead).merged_commit or ""

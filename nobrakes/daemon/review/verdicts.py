@@ -19,6 +19,7 @@ from ...core.beads.events import Event, Kind
 from ...core.beads.outcomes import Outcome
 from ...core.checks.contract import CheckOutcome, CheckResult, overall
 from ...core.errors import GitFailed
+from ...core.pulls.pull import own_base
 from ...core.review import machine, verdict
 from ...core.review.journal import Journal, Step
 from ...core.review.machine import Act, Fact, Next
@@ -27,6 +28,7 @@ from ..attempts.end import close
 from ..checks.validation import MOST_CUT_OFF, Validation, as_json, explain
 from ..ports import Ports
 from ..pulls import reverts
+from ..pulls.merged import brought_since
 from . import messages, stacked, whole_epics
 from .evidence import Evidence
 from .flakes import Flaky
@@ -105,6 +107,7 @@ class Verdicts:
         if not whole_epics.is_a_landing(ports, context.bead, merged):
             self.evidence.merged(context.attempt, context.bead, journal)
         kind = Kind.LANDED if ports.where.epic else Kind.MERGED
+        since = brought_since(ports.git, journal.base, journal.candidate, merged) if journal.merged_as else ""
         with ports.store.together():
             if whole_epics.is_whole_epic(context.bead):
                 kind = whole_epics.end(ports, context.bead, journal, merged)
@@ -114,9 +117,11 @@ class Verdicts:
                 Outcome.COMPLETED,
                 detail="landed" if ports.where.epic else "merged",
                 head=journal.head,
-                data={**journal.as_data(), "results": passed.get("results", [])},
+                data={**journal.as_data(), "results": passed.get("results", []), **({"since": since} if since else {})},
                 merged_commit=merged,
             )
+            if ports.where.direct:  # no request tells where it went
+                ports.store.set_setting(own_base(context.bead.id), ports.where.base or None)
             reverts.settle(ports.store, context.bead.id, merged)
 
     def start(self, attempt: Attempt, journal: Journal) -> None:

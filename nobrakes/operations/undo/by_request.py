@@ -51,7 +51,10 @@ def asked(store: Store, git: Git, bead: Bead, merge: Merged, actor: str, base: s
             "Take the later merges back first, or plan a bead that undoes it.",
         )
     if made.tree == git.tree(main):
-        raise NotAllowed(f"{line} has nothing of {bead.id} any more, so there is nothing to take back")
+        raise NotAllowed(
+            f"{line} has nothing of {bead.id} any more, so there is nothing to take back",
+            f"`nobrakes reopen {bead.id}` has it done again.",
+        )
     with store.together():
         new = _bead(store, bead, merge, name, bool(known), actor, line)
         if base:

@@ -16,7 +16,7 @@ def merge_of(store: Store, event: Event, bead: Bead) -> Merged:
     if not base and event.attempt is not None:
         data = store.attempt(event.attempt).data
         # what people merged stands on another base than it was proven on: all that lies between is not the bead's
-        base = "" if data.get("merged_as") else str(data.get("base", ""))
+        base = str(data.get("since" if data.get("merged_as") else "base", ""))
     return Merged(bead.id, commit, base, event.seq)
 
 
