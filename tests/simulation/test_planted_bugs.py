@@ -102,7 +102,7 @@ BUGS = (
     Bug(
         "what was merged is taken for what was to be pushed next",
         "daemon/pulls/branches.py",
-        "if head == pull.head or head not in pushed(ports, pull.bead) or not git.has(head):",
+        'if head in ("", pull.head) or not git.has(head):',
         "if True:",
         seed=25,
         options=EPICS,
