@@ -34,12 +34,12 @@ def brought_since(git: Git, base: str, head: str, merged: str) -> str:
     made, count = git.made(merged), len(git.line(head, base))
     if made is None or len(made.parents) != 1 or count < 2:
         return ""
-    content = git.content(base, head)
     line = git.line(merged, base if git.contains(base, merged) else None)[:count]
-    if git.content(made.parents[0], merged) == content or not line[-1].parents:
+    if len(line) < count or not line[-1].parents:  # it came with what it stacked on, before what it was proven on
         return ""
-    before = line[-1].parents[0]
-    return before if git.content(before, merged) == content else ""
+    content, before = git.content(base, head), line[-1].parents[0]
+    is_one = git.content(made.parents[0], merged) == content
+    return "" if is_one or git.content(before, merged) != content else before
 
 
 def in_base(git: Git, pull: PullRequest) -> str:
