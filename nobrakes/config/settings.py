@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from .. import __version__, cache
@@ -113,24 +114,31 @@ class Config(Section):
         """The checks as core judges them."""
         return tuple(check.check() for check in self.checks)
 
-    def boundary(self, texts: Mapping[str, str] | None = None, paths: frozenset[str] = frozenset()) -> "Boundary":
+    def boundary(
+        self,
+        texts: Mapping[str, str] | None = None,
+        paths: frozenset[str] = frozenset(),
+        link: Callable[[str], str | None] = lambda _: None,
+    ) -> "Boundary":
         """The globs as core reads them; of an empty repository where nobody said what tests are (see `within`).
 
-        `paths` are those of the tree that work began from, `texts` its files that tell what the checks start.
+        `paths` are those of the tree that work began from, `texts` its files that tell what the checks start, `link`
+        says where one of the paths leads that is a link.
         """
         from ..core.checks.test_layout import EMPTY
         from ..core.policy.boundaries import Boundary
-        from ..core.policy.protected_files import LOCK_FILES, named
+        from ..core.policy.protected_files import LOCK_FILES, along_links, named
         from ..core.policy.shadows import roots, standing
 
         own, checks = self.boundaries, self.contract()
         gates = (*own.gates, *(LOCK_FILES if own.lock_files else ()))
         tests = own.tests or (*EMPTY.tests, *EMPTY.fresh)
         folders = roots(checks, texts or {})
+        of_commands = named(self.setup, checks, texts)
         return Boundary(
             tests,
             gates,
-            named(self.setup, checks, texts),
+            of_commands | along_links(of_commands, paths, link)[0],
             folders,
             standing(paths, folders),
             paths,
@@ -145,7 +153,7 @@ class Config(Section):
         paths = trees.paths(base)
         wanted = {*sources(self.contract()), *PYTEST} & paths
         texts = {path: _text(trees, base, path) for path in sorted(wanted)}
-        return self.within(trees, base, role, head).boundary(texts, paths)
+        return self.within(trees, base, role, head).boundary(texts, paths, partial(trees.link, base))
 
     def within(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Config":
         """These settings, with the tests of the commit `base` where nobody said which files are tests.
@@ -184,6 +192,10 @@ class Trees(Protocol):
 
     def read(self, commit: str, path: str, most: int | None = ...) -> bytes | None:
         """A file's content; FileTooLarge."""
+        ...
+
+    def link(self, commit: str, path: str) -> str | None:
+        """Where a symbolic link leads, as it is written; None: it is none."""
         ...
 
 

@@ -1,5 +1,6 @@
 """What is asked of commits, trees and main's line."""
 
+import os
 from collections.abc import Collection
 
 from ..core.errors import FileTooLarge, GitFailed
@@ -8,7 +9,7 @@ from ..core.limits.sizes import READ, Sizes
 from ..core.policy.boundaries import ABSENT, Change
 from . import differences, refs
 from .tools import Tools
-from .tree_content import EXECUTABLE, FILE
+from .tree_content import EXECUTABLE, FILE, LINK
 
 _REMEMBERED = 16
 """Pairs of commits whose changes are remembered: one review asks for the same ones several times."""
@@ -74,6 +75,12 @@ class Questions(Tools):
         if size is not None and most is not None and size > most:
             raise FileTooLarge(f"{path!r} in {commit[:12]} has {size:,} bytes, and {most:,} are read at most")
         return self.objects.content(entry.id)
+
+    def link(self, commit: str, path: str) -> str | None:
+        """Where a symbolic link of the commit leads, as it is written; None: not there, or no link."""
+        entry = self.objects.entry(commit, path)
+        content = self.objects.content(entry.id) if entry is not None and entry.mode == LINK else None
+        return None if content is None else os.fsdecode(content)
 
     def paths(self, commit: str) -> frozenset[str]:
         """Every path in a commit's tree."""

@@ -6,7 +6,7 @@ was to be closed off is not begun on a guess.
 
 import contextlib
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..core.errors import MachineShort
 from .files import storage_errors
@@ -66,21 +66,3 @@ def output_of(argv: Sequence[str], folder: str) -> tuple[str, str]:
     if done.returncode == 0 or text.strip():
         return text, ""
     return "", said[-1][:300] if said else f"it ends with exit code {done.returncode}"
-
-
-def exit_code(argv: Sequence[str], folder: str, environment: Mapping[str, str]) -> int | None:
-    """How the command ends in `folder`; None: it cannot be started, or does not end within SECONDS."""
-    try:
-        done = subprocess.run(
-            argv,
-            cwd=folder,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.returncode

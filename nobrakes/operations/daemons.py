@@ -64,7 +64,7 @@ def start_again(paths: Paths, store: "Store", wait: float = STARTING_SECONDS) ->
 
 def _started(paths: Paths, wait: float) -> int:
     return daemonise.start_daemon(
-        [sys.executable, "-m", "nobrakes", "daemon", "run"],
+        [sys.executable, "-P", "-m", "nobrakes", "daemon", "run"],
         log=paths.daemon_log,
         lock=paths.lock,
         cwd=paths.root,

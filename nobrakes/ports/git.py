@@ -147,6 +147,10 @@ class Questions(Protocol):
         """A file's content in a commit; None: not there, or not a file. FileTooLarge: more than `most` bytes."""
         ...
 
+    def link(self, commit: str, path: str) -> str | None:
+        """Where a symbolic link of the commit leads, as it is written; None: not there, or no link."""
+        ...
+
     def paths(self, commit: str) -> frozenset[str]:
         """Every path in a commit's tree."""
         ...

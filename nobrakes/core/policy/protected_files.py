@@ -8,13 +8,15 @@
    just, a script of package.json, an environment of tox; what a Makefile includes; and what the settings of the usual
    runners take up (core.checks.runner_files).
 4. A folder names none of its files, and neither does a pattern; nobody can tell what a command makes of them.
+5. Every folder on the way to a named path is named, too, since a link in its place leads the command elsewhere; and
+   where a link of the tree stands on the way, what it leads to (`along_links`).
 """
 
 import json
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from ..checks.contract import Check
@@ -30,6 +32,10 @@ LOCK_FILES = (
 
 DEEPEST = 4
 """So many commands within commands are read."""
+MOST_NAMED = 20_000
+"""So many paths are followed along links."""
+_VARIABLE = re.compile(r"\$(?:\w+|\{\w+\}|\([^()]*\))(?=/)")
+"""`$PWD/`, `$(git rev-parse --show-toplevel)/`: what follows is taken for a path from the command's folder."""
 
 
 SOURCES = (
@@ -60,7 +66,7 @@ def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None =
     """The repository paths that the commands name, whether they are there or not; `texts` are those of `sources`."""
     found = set(_of_command(setup, ""))
     for check in checks:
-        found.update(_of_command(check.command, check.directory))
+        found.update((check.directory, *_of_command(check.command, check.directory)))
     commands = [setup, *(check.command for check in checks)]
     known = texts or {}
     for folder in _folders(checks) if known else ():  # the names are many
@@ -72,7 +78,38 @@ def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None =
             path = posixpath.join(folder, name)
             if text := known.get(path, ""):
                 found.update(taken_up(path, text))
-    return frozenset(found)
+    return frozenset(one for path in found for one in _on_the_way(path))
+
+
+def along_links(
+    named: Collection[str], paths: Collection[str], link: Callable[[str], str | None]
+) -> tuple[frozenset[str], tuple[str, ...]]:
+    """(what is named where links of the tree lead on the way to these paths, the folders that such links end at).
+
+    `link`: where the path leads; None: it is no link.
+    """
+    found: set[str] = set()
+    ends: dict[str, None] = {}
+    left = list(named)
+    while left and len(found) < MOST_NAMED:
+        path = left.pop()
+        for one in _on_the_way(path):
+            if one in paths and one not in found and (target := link(one)) is not None:
+                end = posixpath.normpath(posixpath.join(posixpath.dirname(one), target))
+                if target.startswith("/") or end == "." or end.startswith("../") or end == "..":
+                    continue
+                left.append(end + path[len(one) :])
+                if one == path and end not in paths:
+                    ends[end] = None
+            found.add(one)
+    return frozenset(found), tuple(ends)
+
+
+def _on_the_way(path: str) -> Iterator[str]:
+    """The path, and every folder that it lies in."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
 
 
 def _folders(checks: Sequence[Check]) -> tuple[str, ...]:
@@ -125,6 +162,7 @@ def _of_command(command: str, directory: str, depth: int = 0) -> Iterator[str]:
     for place, word in enumerate(words):
         before = words[place - 1] if place else ""
         if before == "cd":
+            yield from _below(bases, word)
             bases += [posixpath.join(base, word) for base in tuple(bases[:8])]
             continue
         if any(c.isspace() for c in word) and depth < DEEPEST:
@@ -140,6 +178,7 @@ def _of_command(command: str, directory: str, depth: int = 0) -> Iterator[str]:
 
 
 def _words(command: str) -> list[str]:
+    command = _VARIABLE.sub(".", command)
     try:
         reader = shlex.shlex(command, posix=True, punctuation_chars=True)
         reader.whitespace_split = True

@@ -2,7 +2,7 @@
 
 1. Only what is certain is said to be missing: the commands of a chain with `&&`, and of each what it begins with, the
    module after `python -m`, and the script that a shell or an interpreter is given.
-2. No command of the project is run. Python alone is asked where a module is, and does not import it.
+2. Nothing is run, not even Python: which modules it has is read from its folders (host.modules).
 3. A check sees the machine's programs and no module of the user's own site, unless `sandbox.home` is "own".
 """
 
@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ...host.probing import exit_code
+from ...host.modules import interpreter, lacks
 
 _WORDS = "if for while case cd export set test true false echo exec eval source time [ [[ ( { ! . : return exit command"
 OF_THE_SHELL = frozenset(_WORDS.split(" "))
@@ -21,8 +21,6 @@ _META = frozenset(";&|()\n")
 _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*")
 _GIVEN_SCRIPTS = re.compile(r"(?:(?:ba|da|z|k)?sh|node|ruby|perl|php|(?:python|pypy)[0-9.]*)")
 _SCRIPT = re.compile(r".*\.(?:sh|bash|py|js|mjs|cjs|rb|pl|php)|.*/.*")
-_NOT_FOUND = 7
-_ASK = f"import importlib.util, sys; sys.exit(0 if importlib.util.find_spec(sys.argv[1]) else {_NOT_FOUND})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +122,9 @@ def _of_interpreter(name: str, found: str | None, given: list[str], folder: str,
 
 
 def _has_module(python: str, module: str, folder: str, where: Where) -> bool:
-    """Whether this Python finds the module, in its own folders, the working tree, or main."""
-    path = os.path.join(where.root, folder)
-    site = () if where.user_site else ("-s",)
-    code = exit_code(
-        (python, *site, "-c", _ASK, module), path if os.path.isdir(path) else where.root, where.environment
-    )
-    if code != _NOT_FOUND:
+    """Whether this Python may find the module, in its own folders, the working tree, or main."""
+    own = interpreter(python)
+    if not own or not lacks(own, module, where.user_site):
         return True  # it is there, or nobody can tell
     places = (f"{module}.py", os.path.join(module, "__main__.py"), os.path.join(module, "__init__.py"))
     return any(where.has(os.path.join(folder, place)) for place in places)

@@ -37,3 +37,12 @@ def test_the_subjects_of_a_project_are_those_of_its_commits(world: RealWorld) ->
     assert newborn.subjects(str(world.root)) == ["first"]
     world.sh("git", "commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "", env=ME)
     assert newborn.subjects(str(world.root)) == ["", "first"]
+
+
+def test_a_link_of_a_commit_tells_where_it_leads(world: RealWorld) -> None:
+    (world.root / "src").mkdir(exist_ok=True)
+    (world.root / "src" / "link").symlink_to("../a place\u00e9")
+    world.sh("git", "add", "-A")
+    world.sh("git", "commit", "-q", "-m", "link", env=ME)
+    assert world.git.link("HEAD", "src/link") == "../a place\u00e9"
+    assert world.git.link("HEAD", "src") is None and world.git.link("HEAD", "src/nothing") is None

@@ -28,6 +28,12 @@ FILE, GONE = "100644", "000000"
         ("python3 -m tools", "tools/__main__.py"),
         ("python3 -m pytest -q", "pytest.py"),  # a file of that name would be run instead
         ("sh 'unclosed scripts/x.sh", "scripts/x.sh"),
+        ("tools/py/bin/python -m pytest", "tools/py/bin"),  # a link in its place leads elsewhere
+        ("tools/py/bin/python -m pytest", "tools"),
+        ("cd web/app && npm test", "web/app"),
+        ("sh $PWD/scripts/check.sh", "scripts/check.sh"),
+        ('sh "${ROOT}/scripts/check.sh"', "scripts/check.sh"),
+        ('"$(git rev-parse --show-toplevel)/scripts/check.sh" -q', "scripts"),
     ],
 )
 def test_a_command_names_files(command: str, names: str) -> None:
@@ -38,6 +44,20 @@ def test_a_command_names_files_from_its_directory() -> None:
     check = Check("x", "sh check.sh ../shared/all.sh ../../out.sh", directory="app/web")
     assert {"app/web/check.sh", "app/shared/all.sh", "out.sh"} <= named("", [check])
     assert not any(path.startswith("..") for path in named("", [Check("x", "sh ../x.sh")]))
+
+
+def test_the_folder_of_a_check_is_named_with_every_folder_above_it() -> None:
+    assert {"app", "app/web"} <= named("", [Check("x", "npm test", directory="app/web")])
+
+
+def test_what_a_link_on_the_way_leads_to_is_named() -> None:
+    config = parse('[[checks]]\nname = "t"\ncommand = "tools/py/bin/run all && sh check"\n', "x")
+    links = {"tools/py": "../mine", "mine/bin": "deep", "check": "ci/check.sh", "out": "../../etc", "round": "round"}
+    tree = frozenset((*links, "mine/deep/run", "ci/check.sh", "mine/other"))
+    boundary = config.boundary({}, tree, links.get)
+    for path in ("mine", "mine/bin", "mine/deep", "mine/deep/run", "ci/check.sh", "tools/py"):
+        assert gate_changes([Change(path, FILE, FILE)], boundary), path
+    assert not gate_changes([Change("mine/other", FILE, FILE), Change("mine/deep/x", GONE, FILE)], boundary)
 
 
 BOUNDARY = Boundary(
