@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from .core.errors import ConfigError, NotAllowed, NotARepository, NotInitialised
-from .paths import Paths, find, repository_root
+from .paths import FOLDER, Paths, find, repository_root
 
 if TYPE_CHECKING:
     from .config.settings import Config
@@ -195,11 +195,16 @@ def open_app(start: str | None = None, is_reading: bool = False) -> App:
 def located(start: str | None = None) -> Paths:
     """The .nobrakes folder for `start` (default: the current one); NotARepository, NotInitialised."""
     paths = find(start)
-    if paths is None:
+    if paths is None or not (os.path.lexists(paths.tracked_config) or is_agent()):
         here = start or os.getcwd()
-        if repository_root(here) is None:
+        root = repository_root(here)
+        if root is None:
             raise NotARepository(f"{here} is not in a git repository")
-        raise NotInitialised("nobrakes is not set up in this repository yet")
+        from .git import kept_settings
+
+        paths = Paths(os.path.join(root, FOLDER))
+        if not kept_settings.find(paths):
+            raise NotInitialised("nobrakes is not set up in this repository yet")
     return paths
 
 
@@ -210,6 +215,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .config.settings import ConfigSource
     from .daemon.attempts.degraded import Adapters
     from .daemon.ports import Ports
+    from .git import kept_settings
     from .host.background import ThreadBackground
     from .host.channel.server import FolderChannelServer
     from .host.channels import ChildChannels
@@ -233,7 +239,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         notifier.tell(Notice(text, urgent=True))
 
     facts = app.store if store is None else store
-    source = ConfigSource(app.paths.config, app.config, tell)
+    source = ConfigSource(partial(kept_settings.follow, app.paths, app.git), app.config, tell)
     adapters = Adapters(adapter, app.paths, source, app.environment().get("PATH"))
     return Ports(
         store=facts,

@@ -34,8 +34,19 @@ class Paths:
 
     @property
     def config(self) -> str:
-        """The settings, tracked by git."""
+        """The settings in force: those of the checkout, else main's, where they were kept (git.kept_settings)."""
+        tracked, kept = self.tracked_config, self.kept_config
+        return tracked if os.path.lexists(tracked) or not os.path.lexists(kept) else kept
+
+    @property
+    def tracked_config(self) -> str:
+        """The settings as the checkout has them, tracked by git; a sparse cone or another branch may lack them."""
         return os.path.join(self.folder, "config.toml")
+
+    @property
+    def kept_config(self) -> str:
+        """The settings that main had, for a checkout without them."""
+        return os.path.join(self.folder, "config.main.toml")
 
     @property
     def judged(self) -> str:
@@ -221,8 +232,8 @@ def find(start: str | None = None) -> Paths | None:
     if start is None and home:
         return Paths(home) if os.path.isdir(home) else None
     here = start or os.getcwd()
-    own = os.path.join(repository_root(here) or os.path.realpath(here), FOLDER)
-    return Paths(own) if os.path.isfile(os.path.join(own, "config.toml")) else None
+    own = Paths(os.path.join(repository_root(here) or os.path.realpath(here), FOLDER))
+    return own if os.path.isfile(own.config) else None
 
 
 def resource(name: str) -> str:

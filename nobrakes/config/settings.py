@@ -355,11 +355,11 @@ SETTLED = 1.0
 class ConfigSource:
     """config.toml as it is now; while it is empty or broken, the last good one: both ends of that are told once."""
 
-    def __init__(self, path: str, first: Config, tell: Callable[[str], None]) -> None:
-        self._path = path
+    def __init__(self, path: str | Callable[[], str], first: Config, tell: Callable[[str], None]) -> None:
+        self._path = path if callable(path) else lambda: str(path)
         self._config = first
         self._tell = tell
-        self._seen = _stamp(path)
+        self._seen = _stamp(self._path())
         self._until = 0.0
         self._wrong = ""
         self._settles: tuple[Stamp | None, float] | None = None
@@ -370,7 +370,7 @@ class ConfigSource:
         if now < self._until:
             return self._config  # asked for many times in a turn: the file is looked at once for all of them
         self._until = now + AGAIN
-        stamp = _stamp(self._path)
+        stamp = _stamp(self._path())
         if stamp != self._seen:
             self._look(stamp, now)
         return self._config
@@ -392,12 +392,12 @@ class ConfigSource:
         self._seen, self._settles, self._config = stamp, None, found
         if self._wrong:
             self._wrong = ""
-            self._tell(f"{os.path.relpath(self._path)} is sound again, and in force.")
+            self._tell(f"{os.path.relpath(self._path())} is sound again, and in force.")
 
     def _read(self, stamp: "Stamp | None") -> Config:
         if stamp is not None and not stamp[1]:
-            raise ConfigError(f"{os.path.relpath(self._path)} is empty, as while it is being written.")
-        return load(self._path)
+            raise ConfigError(f"{os.path.relpath(self._path())} is empty, as while it is being written.")
+        return load(self._path())
 
 
 Stamp = tuple[int, int, int]

@@ -9,6 +9,7 @@
 
 import errno
 import os
+import sys
 from collections.abc import Mapping, Sequence
 
 from ...core.beads.bead import Bead
@@ -24,7 +25,7 @@ from ..history import History
 from ..location import Place
 from ..messages import worker as identity
 from ..objects import Objects
-from . import clones, fetch, remove, salvage
+from . import clones, fetch, fill, remove, salvage
 from .checkouts import INDEX, MAKING, making, mending
 
 _REMEMBERED = 100
@@ -77,7 +78,7 @@ class Workspaces:
             index=path + INDEX,
             hooks=self.places.hooks,
         )
-        return Workspace(path, branch, made)
+        return Workspace(path, branch, (*made, *self._filled(path, start)))
 
     def has(self, bead: str) -> bool:
         """Whether the bead's clone exists whole."""
@@ -133,7 +134,13 @@ class Workspaces:
         self._require_scratch(path)
         if not refs.is_oid(commit):
             raise GitFailed(f"a checkout is made of a commit's full id, not of '{commit[:80]}'")
-        return making(self.place, os.path.abspath(path), commit)
+        return (*making(self.place, os.path.abspath(path), commit), *self._filled(path, commit))
+
+    def _filled(self, path: str, commit: str) -> tuple[Argv, ...]:
+        """The commands that fill a fresh checkout's submodules; none where the commit has no `.gitmodules`."""
+        if self.objects.entry(commit, ".gitmodules") is None:
+            return ()
+        return ((sys.executable, "-P", "-m", fill.__name__, os.path.abspath(path), self.place.root),)
 
     def drop_scratch(self, path: str) -> None:
         """Remove a scratch checkout."""

@@ -36,7 +36,7 @@ def salvage(
     `index` is a copy of the index that the clone was made with, if it exists: it saves reading unchanged files.
     """
     commit = objects.commit(base)
-    with _git_folder(place) as (folder, env):
+    with git_folder(place) as (folder, env):
         own = os.path.join(folder, "index")
         if os.path.isfile(index):
             # with its times: git compares them with the files'
@@ -60,7 +60,7 @@ def salvage(
 
 def touched(place: Place, clone: str, index: str) -> int:
     """How many files of the clone differ from `index`, which it was made with; at most MOST_TOUCHED."""
-    with _git_folder(place) as (folder, env):
+    with git_folder(place) as (folder, env):
         shutil.copy2(index, os.path.join(folder, "index"))
         with tempfile.TemporaryFile() as errors:
             listed = set(itertools.islice(measurement.listed(clone, env, errors), MOST_TOUCHED))
@@ -68,7 +68,7 @@ def touched(place: Place, clone: str, index: str) -> int:
 
 
 @contextlib.contextmanager
-def _git_folder(place: Place) -> Iterator[tuple[str, Mapping[str, str]]]:
+def git_folder(place: Place) -> Iterator[tuple[str, Mapping[str, str]]]:
     """A git folder of our own with nothing in it, over the repository's objects."""
     try:
         folder = tempfile.mkdtemp(prefix="nobrakes-salvage-")
@@ -134,8 +134,9 @@ def _add_by_name(clone: str, env: Mapping[str, str]) -> None:
         if not os.path.isdir(whole) or os.path.islink(whole):
             paths.append(path)
             continue
+        if not path.endswith("/") and not os.path.lexists(os.path.join(whole, ".git")):
+            continue  # a submodule: its files are not the clone's (fill), and its entry stays
         inside = _files_below(clone, path.rstrip("/"))
-        # an empty folder is a submodule that nobody fetched; its entry stays
         paths += inside
         if inside and not path.endswith("/"):
             taken_apart.append(path)

@@ -111,6 +111,7 @@ def _begun(question: Callable[[], str]) -> Callable[[], str]:
 
 def _git(patient: _Patient) -> Iterator[Finding]:
     from ...git import commands, discovery
+    from ..setup import git_settings
 
     try:
         partial = discovery.is_partial(patient.paths.root)
@@ -120,6 +121,8 @@ def _git(patient: _Patient) -> Iterator[Finding]:
     yield Finding("git", OK, f"git {'.'.join(map(str, commands.version()))}")
     if partial:
         yield Finding("git", WARNING, "this is a partial clone: workspaces lack what was never fetched")
+    for text in git_settings.told(patient.paths.root):
+        yield Finding("git", WARNING, text)
 
 
 def _config(patient: _Patient) -> Iterator[Finding]:

@@ -50,17 +50,18 @@ class Changed:
 
 def change(paths: Paths, wanted: Sequence[Wanted]) -> Changed:
     """Change these settings in config.toml. ConfigError: the file is as it was."""
-    path = os.path.realpath(paths.config)
-    shown = os.path.relpath(paths.config)
-    with locked(f"{paths.config}.lock", "change"):
+    path = os.path.realpath(paths.config)  # main's, where the checkout has none: then it gets one that is changed
+    shown = os.path.relpath(paths.tracked_config)
+    with locked(f"{paths.tracked_config}.lock", "change"):
         text = _text(path, shown)
         made, changes = edited(text, wanted, shown)
         left = _judged(text, made, wanted, shown)
         if made != text:
-            write_atomic(path, made.encode(), stat.S_IMODE(os.stat(path).st_mode))
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+            write_atomic(os.path.realpath(paths.tracked_config), made.encode(), mode)
     if not left:
         load(paths.config)  # it is remembered as right, so that hot commands need not look
-    return Changed(paths.config, changes, tuple(left), made != text)
+    return Changed(paths.tracked_config, changes, tuple(left), made != text)
 
 
 def edited(text: str, wanted: Sequence[Wanted], where: str) -> tuple[str, tuple[SettingChange, ...]]:

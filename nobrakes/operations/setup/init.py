@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from ...config.checks import CheckSettings
 from ...config.settings import Config, load, parse
 from ...core.errors import ConfigError, NotARepository
-from ...git import commands
+from ...git import commands, kept_settings
 from ...git.discovery import Discovered, discover
 from ...git.environment import CHECKOUT
 from ...host.files import keep_private
 from ...paths import FOLDER, Paths, repository_root
+from . import git_settings
 from .agent import to_do
 from .changing import SettingChange, Wanted, change, edited
 from .config_text import config_text
@@ -78,7 +79,7 @@ def init(
     paths = Paths(os.path.join(root, FOLDER))
     if os.path.lexists(paths.folder) and (os.path.islink(paths.folder) or not os.path.isdir(paths.folder)):
         raise ConfigError(f"{paths.folder} is there, and it is no folder", "Move it away, then run `nobrakes init`.")
-    has_config = os.path.lexists(paths.config)
+    has_config = os.path.lexists(paths.config) or kept_settings.find(paths)  # main's are never written over
     if has_config:
         config = load(paths.config)
         branch, why = config.main, "as config.toml says"
@@ -96,7 +97,7 @@ def init(
     if has_config and settings:
         changes = change(paths, settings).changes
     config = load(paths.config)  # it is remembered as right, so that hot commands need not look
-    warnings = _warnings(found, branch, detected)
+    warnings = [*_warnings(found, branch, detected), *([] if found.bare else git_settings.told(root))]
     warnings += what_to_write(root, detected.checks).values()
     if has_config and main not in (None, branch):
         warnings.insert(0, f"main stays '{branch}': change it in {_shown(paths.config)}")
@@ -107,7 +108,7 @@ def init(
         contract = tuple(check.check() for check in detected.checks)
         tests = find_tests(root, config if has_config else Config(), contract, collect)
         warnings += tests.warnings
-    steps = (*to_do(config), *_next(detected))
+    steps = (*to_do(config), *_next(detected, found.bare))
     return InitReport(paths, tuple(created), detected, tuple(warnings), steps, branch, why, tests, changes)
 
 
@@ -147,7 +148,8 @@ def _make(paths: Paths, config: str | None, main: str) -> list[str]:
             os.mkdir(path, 0o700)
             created.append(name + "/")
     ignored = os.path.join(paths.folder, ".gitignore")
-    if not os.path.lexists(ignored):
+    # where main has one it comes with a checkout of main, and would be in its way
+    if not os.path.lexists(ignored) and (config is not None or os.path.lexists(paths.tracked_config)):
         _write(ignored, IGNORED)
         created.append(".gitignore")
     if not os.path.lexists(paths.database):
@@ -180,6 +182,8 @@ def _database(paths: Paths, main: str) -> None:
 
 def _warnings(found: Discovered, main: str, detected: Detected) -> list[str]:
     warnings = list(detected.notes)
+    if found.bare and not detected.checks:
+        warnings.append("a bare repository has no files to look at: name the checks, as in `nobrakes init --test TEXT`")
     if not detected.checks:
         warnings.append(
             "there is no check yet: nothing can be merged before config.toml has one, or a scaffolding bead brings one"
@@ -201,11 +205,12 @@ def _shown(path: str) -> str:
     return os.path.join(FOLDER, os.path.basename(path))
 
 
-def _next(detected: Detected) -> tuple[str, ...]:
+def _next(detected: Detected, is_bare: bool) -> tuple[str, ...]:
     steps = [] if detected.checks else ["name your checks in .nobrakes/config.toml"]
+    if not is_bare:  # there commit-strategy commits the settings: no checkout has them
+        steps.append("commit .nobrakes (what is private there is ignored): git add .nobrakes")
     return (
         *steps,
-        "commit .nobrakes (what is private there is ignored): git add .nobrakes",
         "plan some work: nobrakes shape, or nobrakes plan example > plan.yaml",
         "approve the plan, and let it be done: nobrakes commit-strategy, then nobrakes run",
     )

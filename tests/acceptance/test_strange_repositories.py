@@ -1,0 +1,230 @@
+"""Repositories that are not like most: each is worked on to the end, and what its person set up still means the same."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.scripted import Scripted, until
+
+OPEN = ("-c", "protocol.file.allow=always")
+
+
+def git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+class Strange(Scripted):
+    """A project whose settings are committed, as a person does before the night."""
+
+    def commit(self, text: str = "Set up") -> None:
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", text, "--allow-empty")
+
+    def run_to_the_end(self, *beads: str) -> None:
+        """Every bead is done, main holds them, and the checkout has nothing that a person did not do."""
+        self.nobrakes("run")
+        assert [self.status(bead) for bead in beads] == ["done"] * len(beads), self.nobrakes("escalations").stdout
+        assert sorted(self.landed().values()) == sorted(beads)
+        self.nobrakes("verify")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Strange:
+    return Strange(tmp_path)
+
+
+# --- checkouts that lack what main has -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("cone", ["--cone", "--no-cone"])
+def test_a_sparse_checkout_without_nobrakes_loses_no_setting(project: Strange, cone: str) -> None:
+    (project.folder / "src").mkdir()
+    (project.folder / "src" / "a").write_text("a\n")
+    project.commit()
+    project.add("one", "two")
+    project.nobrakes("commit-strategy", "--yes")
+    settings = project.git("show", "main:.nobrakes/config.toml")
+    project.git("sparse-checkout", "set", cone, "src")
+    assert not project.config.exists(), "git takes it out of the checkout"
+    project.run_to_the_end("one", "two")
+    assert project.git("show", "main:.nobrakes/config.toml") == settings
+    project.nobrakes("init")
+    assert not project.config.exists() and project.git("status", "--porcelain", "--untracked-files=no") == ""
+    assert "git sparse-checkout add .nobrakes" in project.nobrakes("doctor", expect=None).stdout
+    project.git("sparse-checkout", "disable")
+    assert project.config.read_text() == settings
+
+
+def test_settings_that_main_gets_in_a_sparse_checkout_hold_at_once(project: Strange) -> None:
+    (project.folder / "src").mkdir()
+    (project.folder / "src" / "a").write_text("a\n")
+    project.commit()
+    project.add("one")
+    project.git("sparse-checkout", "set", "--no-cone", "src")
+    project.does("one", "touch $BOOK/begun; while [ ! -e $BOOK/go ]; do sleep 0.05; done; work")
+    with project.running():
+        until(project.flag("begun").exists)
+        old = project.git("show", "main:.nobrakes/config.toml")
+        new = old.replace('command = "sh tests/run.sh"', 'command = "sh tests/run.sh; echo of-main"')
+        blob = subprocess.run(
+            ["git", "hash-object", "-w", "--stdin"], cwd=project.folder, input=new, text=True, stdout=-1, check=True
+        ).stdout.strip()
+        project.git("update-index", "--cacheinfo", f"100644,{blob},.nobrakes/config.toml")
+        project.git("commit", "-q", "-m", "Another check")
+        project.flag("go").touch()
+        until(lambda: project.status("one") == "done")
+    said = [run.read_text() for run in (project.folder / ".nobrakes" / "runs").glob("*/contract.json")]
+    assert any("of-main" in text for text in said)
+
+
+def test_a_branch_without_settings_is_checked_out_and_the_work_goes_on(project: Strange) -> None:
+    project.git("branch", "side")
+    project.commit()
+    project.add("one")
+    project.git("checkout", "-q", "side")
+    assert not project.config.exists()
+    project.nobrakes("run")
+    assert project.status("one") == "done"
+    project.nobrakes("init")
+    project.git("checkout", "-q", "main")
+    assert (project.folder / "src" / "one").exists() and project.git("status", "--porcelain") == ""
+
+
+def test_a_setting_is_changed_where_the_checkout_has_none(project: Strange) -> None:
+    project.git("branch", "side")
+    project.commit()
+    project.git("checkout", "-q", "side")
+    project.nobrakes("config", "set", "limits.doers", "2")
+    assert "doers = 2" in project.config.read_text() and 'command = "sh tests/run.sh"' in project.config.read_text()
+
+
+# --- submodules ----------------------------------------------------------------------------------
+
+
+def with_submodule(project: Strange, tmp_path: Path) -> None:
+    """main has a library below `lib`, which has another one, and a test that reads both."""
+    for name, inner in (("inner", ""), ("library", "inner")):
+        (tmp_path / name).mkdir()
+        git(tmp_path / name, "init", "-q", "-b", "main")
+        (tmp_path / name / f"{name}.txt").write_text(name)
+        if inner:
+            git(tmp_path / name, *OPEN, "submodule", "add", "-q", str(tmp_path / inner), inner)
+        git(tmp_path / name, "add", "-A")
+        git(tmp_path / name, "commit", "-q", "-m", name)
+    project.git(*OPEN, "submodule", "add", "-q", str(tmp_path / "library"), "lib")
+    project.git(*OPEN, "submodule", "update", "-q", "--init", "--recursive")
+    (project.folder / "tests" / "test_lib.sh").write_text("test -f lib/library.txt && test -f lib/inner/inner.txt\n")
+    project.commit()
+
+
+def test_submodules_are_filled_from_the_persons_own(project: Strange, tmp_path: Path) -> None:
+    with_submodule(project, tmp_path)
+    project.tries_main = True
+    project.add("one", "two")
+    project.does("one", 'cat lib/inner/inner.txt >"$BOOK/seen"; git status --porcelain >"$BOOK/status"; work')
+    project.does("two", "echo not committed >half; exit 1", 1)
+    project.run_to_the_end("one", "two")
+    assert project.flag("seen").read_text() == "inner" and project.flag("status").read_text() == ""
+    assert project.git("ls-tree", "main", "lib").startswith("160000 commit")
+    assert "half" in project.git("show", "--stat", *project.git("for-each-ref", "--format=%(refname)").split())
+    for ref in project.git("for-each-ref", "--format=%(refname)", "refs/nobrakes/archive").split():
+        assert project.git("ls-tree", ref, "lib").startswith("160000 commit"), "the submodule stays one"
+    assert project.git("status", "--porcelain") == ""
+
+
+def test_a_submodule_that_is_not_there_is_named_and_main_is_not_called_red(project: Strange, tmp_path: Path) -> None:
+    with_submodule(project, tmp_path)
+    project.git("submodule", "--quiet", "deinit", "-f", "lib")
+    assert "git submodule update --init --recursive" in project.nobrakes("init").stdout
+    assert "the submodule lib is not there" in project.nobrakes("doctor", expect=None).stdout
+    project.tries_main = True
+    project.add("one")
+    said = project.nobrakes("run", expect=None).stdout
+    assert "git submodule update --init --recursive" in " ".join(said.split()) and "main is red" not in said
+    assert project.open()[0]["type"] == "broken_checks" and project.turns("one") == []
+
+
+# --- what git can be beside --------------------------------------------------------------------
+
+
+def test_object_ids_of_sha256(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_DEFAULT_HASH", "sha256")
+    project = Strange(tmp_path)
+    assert len(project.git("rev-parse", "main").strip()) == 64
+    project.add("one", "two")
+    project.run_to_the_end("one", "two")
+
+
+@pytest.mark.parametrize("how", ["--depth=1", "--filter=blob:none"])
+def test_a_clone_that_does_not_have_all(project: Strange, tmp_path: Path, how: str) -> None:
+    project.commit()
+    project.commit("Another")
+    project.git("config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "-q", how, f"file://{project.folder}", str(tmp_path / "clone"))
+    project.folder = tmp_path / "clone"
+    project.config = project.folder / ".nobrakes" / "config.toml"
+    project.add("one", "two")
+    project.run_to_the_end("one", "two")
+
+
+def test_files_whose_line_ends_git_rewrites(project: Strange) -> None:
+    project.git("config", "core.autocrlf", "true")
+    (project.folder / ".gitattributes").write_text("*.pas text eol=crlf\n*.sh text eol=lf\n")
+    (project.folder / "unit.pas").write_bytes(b"a\r\n")
+    (project.folder / "plain.txt").write_bytes(b"a\r\n")
+    project.commit()
+    project.add("one")
+    project.does("one", "printf 'b\\r\\n' >>unit.pas; printf 'b\\n' >>plain.txt; commit one")
+    project.run_to_the_end("one")
+    assert (project.folder / "unit.pas").read_bytes() == b"a\r\nb\r\n"
+    assert (project.folder / "plain.txt").read_bytes() == b"a\r\nb\r\n"
+    assert project.git("show", "main:unit.pas") == "a\nb\n" and project.git("status", "--porcelain") == ""
+
+
+def test_main_in_a_linked_worktree(project: Strange, tmp_path: Path) -> None:
+    project.commit()
+    project.git("switch", "-q", "-c", "side")
+    project.git("worktree", "add", "-q", str(tmp_path / "linked"), "main")
+    project.add("one")
+    project.run_to_the_end("one")
+    assert (tmp_path / "linked" / "src" / "one").exists() and git(tmp_path / "linked", "status", "--porcelain") == ""
+
+
+def test_a_remote_that_takes_no_push_to_main(tmp_path: Path) -> None:
+    project = Strange(tmp_path, more='[review]\nland = "remote"\nremote_seconds = 20\n')
+    remote = tmp_path / "remote.git"
+    git(tmp_path, "clone", "-q", "--bare", str(project.folder), str(remote))
+    project.git("remote", "add", "origin", str(remote))
+    before = git(remote, "rev-parse", "main")
+    hook = remote / "hooks" / "pre-receive"
+    hook.write_text("#!/bin/sh\necho 'GH006: Protected branch update failed for refs/heads/main.' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    project.add("one")
+    with project.running():
+        assert "GH006: Protected branch update failed" in until(project.waits)[0]
+        assert git(remote, "rev-parse", "main") == before == project.git("rev-parse", "main")
+    hook.unlink()
+    with project.running():
+        until(lambda: project.status("one") == "done", seconds=120.0)  # a remote that said no is asked once a minute
+    assert git(remote, "rev-parse", "main") == project.git("rev-parse", "main") != before
+
+
+def test_a_bare_repository_is_told_what_can_be_typed_there(tmp_path: Path) -> None:
+    project = Strange(tmp_path)
+    git(tmp_path, "clone", "-q", "--bare", str(project.folder), "bare.git")
+    project.folder = tmp_path / "bare.git"
+    said = project.nobrakes("init").stdout
+    assert "git add" not in said and "nobrakes init --test" in said
+
+
+def test_hooks_of_a_company_are_named(project: Strange, tmp_path: Path) -> None:
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    (hooks / "pre-commit").write_text("#!/bin/sh\nexit 1\n")
+    (hooks / "pre-commit").chmod(0o755)
+    git(tmp_path, "config", "--global", "core.hooksPath", str(hooks))
+    for command in ("init", "doctor"):
+        said = project.nobrakes(command, expect=None).stdout
+        assert f"your hooks pre-commit from {hooks}" in " ".join(said.split()), said
