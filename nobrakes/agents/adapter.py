@@ -100,6 +100,7 @@ class Verdict:
     cost_usd: float | None = None
     tokens: Mapping[str, int] = field(default_factory=dict)
     resets_at: float | None = None  # when a usage limit ends, where the provider said so
+    unsure: bool = False  # its last line is torn: nobody knows whether it had finished; what it committed is judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,10 @@ class Adapter(Protocol):
 
     def verdict(self, end: AgentEnd) -> Verdict:
         """What the end of the process means for the attempt."""
+        ...
+
+    def finished(self, tail: bytes) -> bool:
+        """Whether an output that ends with `tail` says that the agent has come to its end, though it may live on."""
         ...
 
     def refuses(self, head: bytes, self_test: str = "") -> str | None:

@@ -2,12 +2,14 @@
 
 1. `Read` takes the events in, as each CLI's `verdict` module knows them. A line that holds none says nothing.
 2. A run that went on without the guard's canary is refused, whatever it did.
+3. Where the last line is torn nobody knows whether the agent had finished: the verdict is unsure.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ..core.beads.outcomes import Outcome
 from ..core.text.cleaning import clean, shorten
@@ -18,6 +20,8 @@ from .guarded import NOT_GUARDED, answered
 from .resets import reset_time
 
 _DETAIL = 2000
+_TORN = re.compile(rb'\s*(?:\{\s*"|.*":.*[}\]]\s*\Z)', re.S)
+"""How a line looks that is a piece of an event: it begins as one, or ends as one."""
 
 
 @dataclass(slots=True)
@@ -28,10 +32,25 @@ class Read(ABC):
     worked: bool = False  # something happened that comes after the start of the session
     cost: float | None = None
     tokens: Mapping[str, int] = field(default_factory=dict)
+    torn: bool = False  # a piece of an event came after the last event of a turn
+    torn_end: bool = False  # and it is a piece of the last one
+
+    last: ClassVar[re.Pattern[bytes]]
+    """What is found in the line of the last event, whole or torn."""
 
     @abstractmethod
     def take(self, event: Mapping[str, Any]) -> None:
         """Take one more event in."""
+
+    @classmethod
+    @abstractmethod
+    def is_last(cls, event: Mapping[str, Any]) -> bool | None:
+        """Whether after this event the agent has come to its end; None: it says nothing about that."""
+
+    def tear(self, raw: bytes) -> None:
+        """Take in a line that holds no event."""
+        if _TORN.match(raw):
+            self.torn, self.torn_end = True, self.torn_end or self.last.search(raw) is not None
 
     def unguarded(self, self_test: str) -> bool:
         """Whether the session went on without the guard's answer; `canary` is what the guard left in the folder."""
@@ -59,8 +78,12 @@ class EventCli(ABC, Generic[R]):
         read = self.reads()
         for raw in lines:
             event = parse(raw)
-            if event is not None:
-                read.take(event)
+            if event is None:
+                read.tear(raw)
+                continue
+            if read.is_last(event) is not None:
+                read.torn = read.torn_end = False
+            read.take(event)
         return read
 
     def begun(self, head: bytes) -> R:
@@ -79,7 +102,19 @@ class EventCli(ABC, Generic[R]):
             read.cost,
             read.tokens,
             read.resets_at(end, detail) if outcome is Outcome.RATE_LIMITED else None,
+            _is_unsure(end, outcome, read),
         )
+
+    def finished(self, tail: bytes) -> bool:
+        """Whether the last of its events that says so ends it; a last line that is torn ends it too."""
+        for raw in reversed(tail.split(b"\n")):
+            event = parse(raw)
+            if event is None and self.reads.last.search(raw):
+                return True
+            is_last = None if event is None else self.reads.is_last(event)
+            if is_last is not None:
+                return is_last
+        return False
 
     def refuses(self, head: bytes, self_test: str = "") -> str | None:
         """That the session went on without the guard's answer."""
@@ -92,3 +127,10 @@ class EventCli(ABC, Generic[R]):
     def session(self, lines: Iterable[bytes]) -> str | None:
         """The id that the output names."""
         return self.read(lines).session
+
+
+def _is_unsure(end: AgentEnd, outcome: Outcome, read: Read) -> bool:
+    """Whether it may have come to its end: it exited as who has, or its torn last line is that of an end."""
+    if end.code == 0:
+        return outcome is Outcome.CRASHED and read.torn
+    return end.code is None and outcome is Outcome.LOST and read.torn_end

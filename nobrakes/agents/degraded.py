@@ -42,6 +42,10 @@ class WithoutSessions:
         """The same verdict, and nothing to go on with."""
         return replace(self.whole.verdict(end), session=None)
 
+    def finished(self, tail: bytes) -> bool:
+        """The same."""
+        return self.whole.finished(tail)
+
     def refuses(self, head: bytes, self_test: str = "") -> str | None:
         """The same."""
         return self.whole.refuses(head, self_test)

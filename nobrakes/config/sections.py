@@ -31,6 +31,7 @@ class LimitSettings(Section):
     idle_minutes: Annotated[float, Rule(gt=0)] = 10.0
     context_share: Annotated[float, Rule(gt=0, le=1)] = 0.8
     grace_seconds: Annotated[float, Rule(ge=0)] = 10.0
+    linger_seconds: Annotated[float, Rule(ge=0)] = 10.0
     lease_seconds: Annotated[float, Rule(ge=5)] = 120.0
     max_file_mb: Annotated[float, Rule(gt=0)] = 50.0
     max_new_mb: Annotated[float, Rule(gt=0)] = 200.0

@@ -84,6 +84,7 @@ class Config(Section):
             agent_seconds=limits.agent_minutes * 60,
             idle_seconds=limits.idle_minutes * 60,
             grace_seconds=limits.grace_seconds,
+            linger_seconds=limits.linger_seconds,
             lease_seconds=limits.lease_seconds,
             agent_choice=self.agents.agent_choice(),
             breaker=Thresholds(self.breaker.without_progress, self.breaker.same_error),

@@ -29,6 +29,7 @@ class Limits:
     agent_seconds: float = 3600.0
     idle_seconds: float = 600.0
     grace_seconds: float = 10.0
+    linger_seconds: float = 10.0
     lease_seconds: float = 120.0
     agent_choice: AgentChoice = field(default_factory=AgentChoice)
     breaker: Thresholds = field(default_factory=Thresholds)
@@ -73,6 +74,7 @@ class Board:
     )  # of the beads in `ready`: by owner and provider
     spent: Spent = field(default_factory=Spent)
     contexts: Mapping[int, float] = field(default_factory=dict)  # by attempt: how full, where its agent can tell
+    finished: Mapping[str, float] = field(default_factory=dict)  # by run whose agent has finished: when it is ended
     machine: MachineRoom | None = None  # what all repositories share; None: nothing is limited so
     memory_mb: int = 0  # that agents hold now, where that is limited (core.limits.memory)
     wake_at: float | None = None  # the next retry or deferral that comes due

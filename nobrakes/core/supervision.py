@@ -9,6 +9,8 @@
 6. A run that is only planned, and an attempt or a turn without a run, were cut off: they are resumed.
 7. A person stops all agents, or one attempt or session: whatever it runs is stopped, and that is nobody's failure.
 8. Who is asked to stop though nothing is wrong with it: core.stopping.
+9. An agent that has finished and lives on is ended after a grace, as completed: only its words count. Until then it is
+   neither silent nor late.
 """
 
 from collections.abc import Container
@@ -45,6 +47,8 @@ def plan(board: Board, ended: Container[str] = ()) -> list[Action]:
             actions.append(Terminate(run.id, Outcome.CANCELLED))
         elif board.stopping or board.is_stop_asked(work):
             actions.append(Terminate(run.id, Outcome.INTERRUPTED))
+        elif (end_at := board.finished.get(run.id)) is not None:
+            actions += [Terminate(run.id, Outcome.COMPLETED)] if board.now >= end_at else []
         elif run.hard_deadline and board.now >= run.hard_deadline:
             actions.append(Terminate(run.id, Outcome.TIMED_OUT))
         elif (why := stopping.why(board, work, run)) is not None:
@@ -74,6 +78,9 @@ def wake_at(board: Board, ended: Container[str] = ()) -> float | None:
             continue
         if run.term_at is not None:
             times.append(run.term_at + board.limits.grace_seconds)
+            continue
+        if run.id in board.finished:
+            times.append(board.finished[run.id])
             continue
         if run.hard_deadline:
             times.append(run.hard_deadline)

@@ -1,7 +1,11 @@
-"""What an agent's process came to, whoever it worked for: an attempt or a session."""
+"""What an agent's process came to, whoever it worked for: an attempt or a session.
+
+Our own stop is never the agent's failure: whatever signal or exit code follows it, only the agent's words count, and
+that it waited for its provider. Without these the reason of the stop is how it ended.
+"""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from ..agents.adapter import UNSEEN, AgentEnd, Verdict
@@ -21,6 +25,13 @@ HEAD, TAIL = 64_000, 2_000_000
 
 _OUTAGES = frozenset({Outcome.NETWORK, Outcome.PROVIDER_DOWN, Outcome.RATE_LIMITED})
 """An agent that took too long because it waited for one of these is not to blame."""
+_OWN_WORDS = frozenset({Outcome.COMPLETED, Outcome.GAVE_UP_CONTEXT, Outcome.GAVE_UP_TESTS, Outcome.BLOCKED})
+"""What an agent says of its own end."""
+_NO_WORDS_COUNT = frozenset({Outcome.GUARD_FAILED, Outcome.CANCELLED})
+"""After a stop for one of these nothing is taken from it."""
+
+
+LIVED_ON = "it had finished and lived on, so it was ended"
 
 
 class How(Enum):
@@ -45,12 +56,8 @@ def how_it_ended(ports: Ports, agent: str, run: Run) -> Ended:
     folder = os.path.join(ports.paths.runs, run.id)
     ending = ports.processes.ending(folder, [STEP])
     step = ending.steps[0]
-    if run.stopping is not None and step.code is None:
-        if run.stopping in (Outcome.STALLED, Outcome.TIMED_OUT):
-            verdict = _by_adapter(ports, agent, step, folder)
-            if verdict.outcome in _OUTAGES:
-                return Ended(How.OUTAGE, verdict)
-        return Ended(How.STOPPED, Verdict(run.stopping, ""))
+    if run.stopping is not None:
+        return _stopped(ports, agent, run.stopping, step, folder)
     if ending.prologue_failed is not None:
         unguarded = self_test_failed(ending.prologue_failed)
         if unguarded is not None:
@@ -62,12 +69,31 @@ def how_it_ended(ports: Ports, agent: str, run: Run) -> Ended:
     return Ended(How.ENDED, _by_adapter(ports, agent, step, folder))
 
 
+def _stopped(ports: Ports, agent: str, why: Outcome, step: StepEnd, folder: str) -> Ended:
+    """By its words, as far as they count. An exit code other than 0 is what our stop came to."""
+    if why in _NO_WORDS_COUNT or not step.started:
+        return Ended(How.STOPPED, Verdict(why, ""))
+    verdict = _by_adapter(ports, agent, step if step.code == 0 else replace(step, code=None), folder)
+    if why is Outcome.COMPLETED and verdict.outcome is Outcome.LOST:
+        verdict = replace(verdict, detail=LIVED_ON)
+    if verdict.outcome in _OWN_WORDS or verdict.unsure or why is Outcome.COMPLETED:
+        return Ended(How.ENDED, verdict)
+    if verdict.outcome in _OUTAGES and why in (Outcome.STALLED, Outcome.TIMED_OUT):
+        return Ended(How.OUTAGE, verdict)
+    return Ended(How.STOPPED, Verdict(why, ""))
+
+
 def _by_adapter(ports: Ports, agent: str, step: StepEnd, folder: str) -> Verdict:
     processes = ports.processes
     errors = processes.output(os.path.join(folder, f"{STEP}.err"), 20_000)
     self_test = processes.output(os.path.join(folder, SELF_TEST), 100)
     end = AgentEnd(step.code, lines(ports, step.output), errors, self_test, ports.store.now())
     return ports.adapter(agent).verdict(end)
+
+
+def unsure(verdict: Verdict) -> str:
+    """How an unsure end is told."""
+    return f"unsure whether it had finished, since its last line is torn ({verdict.detail}): its commits are judged"
 
 
 def lines(ports: Ports, path: str) -> list[bytes]:

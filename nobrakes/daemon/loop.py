@@ -39,6 +39,7 @@ from ..core.review.journal import Journal
 from ..host.files import storage_errors
 from ..ports import Notice, Remains
 from .agent_ends import STEP
+from .attempts.end_watch import EndWatch
 from .attempts.fetch import Fetches
 from .attempts.guard_watch import GuardWatch
 from .attempts.metering import Meter
@@ -99,6 +100,7 @@ class Daemon:
         self.intake = Fetches(ports)
         self.performer.endings.refused = self.intake.refused
         self.meter = Meter(ports)
+        self.ends = EndWatch(ports)
         self.work = WorkWatch(ports)
         self.danger = DangerWatch(ports)
         self.performer.endings.work, self.work.left = self.work, self.intake.left
@@ -162,14 +164,12 @@ class Daemon:
 
     def _forget(self, board: Board) -> None:
         """Drop what is remembered of runs that are gone or being stopped: it would wake the loop for nothing."""
-        watched = {run.id for run in board.all_runs if run.term_at is None}
+        watched, known = {run.id for run in board.all_runs if run.term_at is None}, {run.id for run in board.all_runs}
         self._ended_at = {run: since for run, since in self._ended_at.items() if run in watched}
-        self.checks.keep(watched)
-        self.guards.keep(watched)
-        self.intake.keep({run.id for run in board.all_runs})
-        self.meter.keep(watched)
-        self.work.keep({run.id for run in board.all_runs})
-        self.danger.keep({run.id for run in board.all_runs})
+        for living in (self.checks, self.guards, self.meter, self.ends):
+            living.keep(watched)
+        for each in (self.intake, self.work, self.danger):
+            each.keep(known)
 
     def _look(self) -> Board:
         self.ports.store.doubt()
@@ -182,14 +182,14 @@ class Daemon:
         board = self.forge.seen(self.performer.seen(self.reach.seen(self.ports.store.board(limits))))
         providers = {name: self._provider(name) for name in board.limits.agent_choice.names()}
         room = self.performer.share.room(board)
-        return replace(board, providers=providers, contexts=self.meter.contexts(board), machine=room)
+        finished = self.ends.finished(self.intake.without_dead(board))
+        return replace(board, providers=providers, contexts=self.meter.contexts(board), machine=room, finished=finished)
 
     def _measure_anew(self, jump: float) -> None:
         """What is remembered by the clock is forgotten, as by a new daemon."""
         self._ended_at, self._trouble_until = {}, 0.0
-        self.checks.keep(set())
-        self.meter.keep(set())
-        self.work.keep(set())
+        for watch in (self.checks, self.meter, self.ends, self.work):
+            watch.keep(set())
         self.performer.measure_anew()
         self.monitor.measure_anew(jump)
         self.courier.measure_anew()
@@ -397,4 +397,4 @@ def run(
         if rests and not daemon.works(turn.board):
             daemon.finish(waker)
             return turn.board
-        rest(waker, daemon.meter, turn.board.now, turn.due_at, daemon.ports.store.now)
+        rest(waker, (daemon.meter, daemon.ends), turn.board.now, turn.due_at, daemon.ports.store.now)

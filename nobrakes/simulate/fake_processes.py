@@ -2,7 +2,8 @@
 
 1. A run is one record; starting it twice starts it once. Its exit codes and outputs are its files on disk.
 2. TERM ends most trees within seconds, some only by KILL; some leave a process behind that lives on.
-3. A reboot ends all, and now and then a kill a wrapper, alone or with its program: their exit codes are gone then.
+3. Some agents that have finished live on in silence until they are stopped, and answer that with a code of their own.
+4. A reboot ends all, and now and then a kill a wrapper, alone or with its program: their exit codes are gone then.
 """
 
 import heapq
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from ..core.beads.attempt import Run
 from ..core.beads.outcomes import Outcome
 from ..core.errors import GitFailed
+from ..core.transcript import PREFIX
 from ..ports import Argv, Born, Command, Ending, Remains, Reports, Step, StepEnd
 from .agents import Script
 from .clock import FakeClock
@@ -38,6 +40,8 @@ class Child:
     working: bool = True  # shows signs of life
     stubborn: bool = False  # only KILL ends it
     leaves_one_behind: bool = False
+    lingers: float = 0.0  # above 0: it lives on when it has finished, and this is drawn for how it answers a stop
+    has_finished: bool = False  # it lingers
     main_ended: bool = False
     wrapped: bool = True
     over: bool = False  # the wrapper has said all that it had to say
@@ -75,6 +79,7 @@ class FakeProcesses:
         rng: random.Random,
         haunted: float = 0.0,
         cut: float = 0.0,
+        linger: float = 0.0,
     ) -> None:
         self.clock = clock
         self.prepare = prepare
@@ -82,6 +87,8 @@ class FakeProcesses:
         self.rng = rng
         self.haunted = haunted  # how often an agent leaves a process behind
         self.cut = cut  # how often a wrapper is killed
+        self.linger = linger  # how often an agent that has finished lives on
+        self.lingering = random.Random(f"lingering {linger}")
         self.children: dict[str, Child] = {}
         self._due: list[tuple[float, int, str, str]] = []
         self._counter = 0
@@ -102,6 +109,8 @@ class FakeProcesses:
             if child.is_agent:
                 self.begins(run)
                 child.leaves_one_behind = self.rng.random() < self.haunted
+                drawn = self.lingering.random() if self.linger else 1.0
+                child.lingers = drawn / self.linger if drawn < self.linger else 0.0
             self._later(run, "prologue", self.rng.uniform(0.1, 3))
             if self.rng.random() < self.cut:
                 self._later(run, self.rng.choice(["cut", "cut down"]), self.rng.uniform(0, 90))
@@ -233,6 +242,12 @@ class FakeProcesses:
 
     def _happen(self, child: Child, what: str) -> None:
         if what == "die":
+            if child.has_finished and child.wrapped and child.lingers < 0.5:
+                step = child.command.steps[child.place]
+                child.ended[step.name] = (
+                    143 if child.lingers < 0.3 else 1,
+                    self.clock.steady() - child.begun[step.name],
+                )
             self._end(child)
         elif what in ("cut", "cut down"):
             self.kill_wrapper(child.run, what == "cut down")
@@ -297,6 +312,9 @@ class FakeProcesses:
 
     def _step_ends(self, child: Child, step: Step, code: int, output: str) -> None:
         self.say(child, step, output)
+        if child.lingers and PREFIX in output:
+            child.has_finished, child.working = True, False
+            return
         if not child.wrapped:
             self._main_is_over(child)
             return

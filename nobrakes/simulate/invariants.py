@@ -21,6 +21,11 @@ from .proven import a_merged_bead_has_its_evidence_once, evidence_only_grows
 from .rewriting import an_open_candidate_has_a_ref, nothing_is_asked_twice
 from .scene import Scene
 
+OF_OUR_STOP = frozenset(
+    {Outcome.STALLED, Outcome.TIMED_OUT, Outcome.KILLED, Outcome.CRASHED, Outcome.INTERRUPTED, Outcome.CAPPED}
+)
+"""How an attempt ends that is judged by what stopped it."""
+
 
 def proven_tests_are_red(scene: Scene) -> list[str]:
     """Tests are handed to a Doer only when they can be loaded and one of them fails."""
@@ -94,6 +99,18 @@ def what_vanished_is_nobodys_fault(scene: Scene) -> list[str]:
         often = sum(not check.over for check in checks) > MOST_CUT_OFF
         if outcome is Outcome.BROKEN_CHECKS and checks and checks[-1].vanished and not often:
             wrong.append(f"attempt {attempt} asks a person about checks that vanished")
+    return wrong
+
+
+def who_had_finished_is_judged_by_its_words(scene: Scene) -> list[str]:
+    """What ended a Doer that had said its last word and lived on says nothing about it."""
+    wrong = []
+    for child in scene.processes.children.values():
+        is_doer = child.has_finished and child.command.env["NOBRAKES_ROLE"] == Role.DOER.value
+        if is_doer and not child.alive and child.run[0].isdigit():
+            outcome = scene.store.attempt(int(child.run.partition("-")[0])).outcome
+            if outcome in OF_OUR_STOP:
+                wrong.append(f"{child.run} had finished, and is {outcome}")
     return wrong
 
 
@@ -273,6 +290,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     one_process_works_on_a_bead,
     who_works_on_alone_may_finish,
     what_vanished_is_nobodys_fault,
+    who_had_finished_is_judged_by_its_words,
     no_process_without_a_trace,
     locks_are_held_by_the_living,
     every_move_is_in_the_table,

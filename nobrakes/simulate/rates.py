@@ -16,6 +16,7 @@ class Rates:
     conflict: float = _rate(0.1, "chance that a Doer also changes the file that everybody shares")
     machine: float = _rate(0.03, "chance that the machine breaks a check or a workspace")
     cut: float = _rate(0.03, "chance that the wrapper of a run is killed, with its program or alone")
+    linger: float = _rate(0.0, "how often an agent that has finished lives on; 0: as usual, in some worlds")
     crash: float = _rate(0.02, "chance that a call kills the daemon, before or after it is done")
     trouble: float = _rate(0.005, "chance that a call fails and does nothing")
     people: float = _rate(0.1, "chance that a person acts in a step; 200 times rarer between two calls of the daemon")

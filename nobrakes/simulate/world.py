@@ -86,7 +86,9 @@ class World:
             self.config = requested.settings(self.config, requested_git.rng)
             self.config = by_epics.settings(self.config, seed) if self.rates.epics else self.config
         rates = self.rates
-        self.processes = FakeProcesses(self.clock, self._prepare, self._program, self.rng, rates.fail / 4, rates.cut)
+        linger = rates.linger or (0.2 if some_have_it(seed, "lingering") else 0.0)
+        haunted = rates.fail / 4
+        self.processes = FakeProcesses(self.clock, self._prepare, self._program, self.rng, haunted, rates.cut, linger)
         self.providers = Providers(self.clock, self.rng, self.rates.refuse)
         self.background = FakeBackground(self.rng)
         self.people = People(self.store, self.git, self.clock, self.rng, self._edit_checks, rates.edits)

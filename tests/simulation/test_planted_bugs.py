@@ -90,7 +90,24 @@ DEGRADED = (*PLANNED, "--fail", "0.6")
 EPICS = ("--requests", "1", "--epics", "1")
 """People merge epics as a whole at a code host."""
 
+LINGERING = ("--linger", "0.5", "--crash", "0.005")
+"""Many agents that have finished live on."""
+
 BUGS = (
+    Bug(
+        "an agent that has finished is judged by what our stop came to",
+        "daemon/agent_ends.py",
+        "step if step.code == 0 else replace(step, code=None)",
+        "step",
+        options=LINGERING,
+    ),
+    Bug(
+        "an agent that lives on until it is silent for too long is late with what it said",
+        "daemon/agent_ends.py",
+        "if verdict.outcome in _OWN_WORDS or verdict.unsure or why is Outcome.COMPLETED:",
+        "if why is Outcome.COMPLETED:",
+        options=(*LINGERING, "--stop", "0.05"),
+    ),
     Bug(
         "a merged request brought all that has landed",
         "daemon/review/whole_epics.py",
@@ -919,6 +936,7 @@ WORLDS = {
     "by hand": BY_HAND,
     "shared": SHARED,
     "by epics": EPICS,
+    "lingering": LINGERING,
 }
 """Whose options find bugs: without one they find nothing."""
 ALWAYS = ("usual", "planned")

@@ -53,6 +53,14 @@ class Read(cli.Read):
     text: str = ""
     end: Mapping[str, Any] | None = None
 
+    last = re.compile(rb'"type":\s*"end"')
+
+    @classmethod
+    def is_last(cls, event: Mapping[str, Any]) -> bool | None:
+        """The `end` of our client."""
+        kind = event.get("type")
+        return kind == "end" if kind in ("end", "text", "tool", "thought", "permission", "result") else None
+
     def take(self, event: Mapping[str, Any]) -> None:
         """Take one more event in."""
         kind = event.get("type")

@@ -74,6 +74,14 @@ class Read(cli.Read):
     version: tuple[int, ...] = ()
     said_or_did: bool = False  # the model wrote a word or called a tool
 
+    last = re.compile(rb'"type":\s*"result"')
+
+    @classmethod
+    def is_last(cls, event: Mapping[str, Any]) -> bool | None:
+        """A result; what is said or done after it begins anew."""
+        kind = event.get("type")
+        return kind == "result" if kind in ("result", "assistant", "user") else None
+
     def take(self, event: Mapping[str, Any]) -> None:
         """Take one more event in."""
         kind = event.get("type")

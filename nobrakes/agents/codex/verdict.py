@@ -45,6 +45,16 @@ class Read(cli.Read):
     waits: str | None = None  # what it said when it began to try again
     text: str = ""
 
+    last = re.compile(rb'"turn\.(?:completed|failed)"')
+
+    @classmethod
+    def is_last(cls, event: Mapping[str, Any]) -> bool | None:
+        """The end of a turn; another turn, or an item, begins anew."""
+        kind = str(event.get("type"))
+        if kind in ("turn.completed", "turn.failed"):
+            return True
+        return False if kind.startswith(("turn.", "item.")) else None
+
     def take(self, event: Mapping[str, Any]) -> None:
         """Take one more event in."""
         kind = event.get("type")

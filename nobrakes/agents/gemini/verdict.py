@@ -57,6 +57,14 @@ class Read(cli.Read):
     result_is_last: bool = False
     text: str = ""
 
+    last = re.compile(rb'"type":\s*"result"')
+
+    @classmethod
+    def is_last(cls, event: Mapping[str, Any]) -> bool | None:
+        """A result; what is said or done after it begins anew."""
+        kind = event.get("type")
+        return kind == "result" if kind in ("result", "message", "tool_use", "tool_result") else None
+
     def take(self, event: Mapping[str, Any]) -> None:
         """Take one more event in."""
         kind = event.get("type")

@@ -61,8 +61,7 @@ class Script:
             return Verdict(Outcome.MISSING_EXECUTABLE, _said(end, "the command was not found"))
         if end.code == 126:
             return Verdict(Outcome.BAD_CONFIGURATION, _said(end, "the command may not be executed"))
-        output = "\n".join(line.decode(errors="replace").rstrip("\r\n") for line in end.lines)
-        marked = marker_outcome(read_marker(output))
+        marked = marker_outcome(read_marker(_text(end.lines)))
         if marked is not None and (marked is not Outcome.COMPLETED or end.code is None):
             return Verdict(marked, "its marker says so")
         if end.code is None:
@@ -70,6 +69,10 @@ class Script:
         if end.code == 0:
             return Verdict(Outcome.COMPLETED, "it exited with 0")
         return Verdict(Outcome.FAILED, _said(end, f"it exited with {end.code}"))
+
+    def finished(self, tail: bytes) -> bool:
+        """By its marker."""
+        return marker_outcome(read_marker(_text(tail.split(b"\n")))) is not None
 
     def refuses(self, head: bytes, self_test: str = "") -> str | None:
         """Nothing: a script has no guard that could fail to answer."""
@@ -82,6 +85,10 @@ class Script:
     def session(self, lines: Iterable[bytes]) -> str | None:
         """None: what a script remembers is its own business."""
         return None
+
+
+def _text(lines: Iterable[bytes]) -> str:
+    return "\n".join(line.decode(errors="replace").rstrip("\r\n") for line in lines)
 
 
 def _said(end: AgentEnd, what: str) -> str:

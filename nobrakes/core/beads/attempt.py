@@ -13,6 +13,8 @@ from typing import Any
 from .bead import Role, Status
 from .outcomes import Outcome
 
+UNSURE = "unsure"
+"""In an attempt's data: why nobody is sure that it had finished; what it committed was handed in all the same."""
 FORK = "fork"
 """In an attempt's data: the commit of main under what it began on."""
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from ..beads.attempt import UNSURE
+
 VERSION = 1
 EXCERPT = 1_000
 """Characters of a check's output that a record keeps."""
@@ -194,6 +196,7 @@ def attempt_row(attempt: Any, ended_at: float | None) -> dict[str, Any]:
         "session": attempt.provider_session,
         "outcome": None if attempt.outcome is None else attempt.outcome.value,
         "rounds": attempt.data.get("rounds"),
+        **({"unsure": True} if attempt.data.get(UNSURE) else {}),
         "tokens": attempt.tokens,
         "cost_usd": _rounded(attempt.cost_usd),
         "started_at": _rounded(attempt.started_at),

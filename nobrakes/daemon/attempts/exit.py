@@ -2,7 +2,8 @@
 
 1. The tree is the truth: what an agent says counts only where the tree bears it out.
 2. An agent whose exit code nobody saw is judged by its words and its tree; without a word it is lost, and that is
-   nobody's failure, until it happens on the same bead again and again. A red proof that was cut off is run again. One
+   nobody's failure, until it happens on the same bead again and again. One whose last line is torn is unsure: what it
+   committed is handed in, and its history and the evidence say so. A red proof that was cut off is run again. One
    that tells of no test is followed by the same checks without the new tests, where they are not known to pass: a
    runner that is broken there too is no failure.
 3. A Test Writer's tests go to a Doer only after they were proven red; a Doer's work goes to the Reviewer.
@@ -12,9 +13,9 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from ...agents.adapter import Verdict
+from ...agents.adapter import UNSEEN, Verdict
 from ...agents.guarded import NOT_GUARDED
-from ...core.beads.attempt import Attempt, AttemptLog, Run, RunKind
+from ...core.beads.attempt import UNSURE, Attempt, AttemptLog, Run, RunKind
 from ...core.beads.bead import Bead, Role
 from ...core.beads.events import Kind
 from ...core.beads.outcomes import Outcome
@@ -26,7 +27,7 @@ from ...core.checks.test_rounds import ROUNDS
 from ...core.errors import Tampered
 from ...core.policy import plan_approval
 from ...core.policy.boundaries import violations
-from ..agent_ends import How, how_it_ended
+from ..agent_ends import How, how_it_ended, unsure
 from ..agent_starts import HANDOFF
 from ..checks.proofs import clean
 from ..checks.validation import MOST_CUT_OFF, Validation, as_json, counts_of, explain, result_of, run_id, sum_counts
@@ -76,10 +77,13 @@ class AgentEndings:
         verdict, log = self._verdict(attempt, run)
         verdict = self._unseen_too_often(attempt, verdict)
         settle(self.ports, attempt, verdict)
-        if verdict.outcome is Outcome.COMPLETED:
+        if verdict.outcome is Outcome.COMPLETED or verdict.unsure:
             start = str(attempt.data["start"])
             fault = self._fault(bead, attempt.role, start, head)
-            if fault is not None:
+            if fault is None and verdict.unsure:
+                verdict = replace(verdict, outcome=Outcome.COMPLETED, detail=unsure(verdict))
+                attempt = replace(attempt, data={**attempt.data, UNSURE: verdict.detail})
+            elif fault is not None and not verdict.unsure:
                 verdict = Verdict(fault[0], fault[1] + self._beside(attempt))
         if verdict.outcome is not Outcome.COMPLETED:
             self.ports.store.journal(attempt.id, attempt.data)
@@ -211,6 +215,8 @@ class AgentEndings:
         if ended.how is not How.STOPPED:
             return ended.verdict, attempt.log
         why = ended.verdict.outcome
+        if attempt.data.get("said") and why is not Outcome.GUARD_FAILED:
+            return self._with_own_words(attempt, Verdict(Outcome.LOST, UNSEEN), folder)
         log = self._handed_on(attempt, folder)
         if why is Outcome.GAVE_UP_CONTEXT and not log.summary:
             log = replace(log, summary=self._told(attempt))
@@ -225,11 +231,11 @@ class AgentEndings:
             if log.summary:  # its own words are a hand-off, though it came to no end
                 verdict = replace(verdict, outcome=Outcome.GAVE_UP_CONTEXT)
         said = attempt.data.get("said")
-        clean_end = verdict.outcome in _BY_WORDS or verdict.outcome is Outcome.LOST
+        clean_end = verdict.outcome in _BY_WORDS or verdict.outcome is Outcome.LOST or verdict.unsure
         if said and clean_end:
-            unseen = verdict.outcome is Outcome.LOST
-            detail = "it said so; nobody saw how it ended" if unseen else verdict.detail
-            verdict = replace(verdict, outcome=Outcome(said), detail=detail)
+            unseen = "nobody saw how it ended" if verdict.detail == UNSEEN else verdict.detail
+            detail = f"it said so; {unseen}" if verdict.outcome is Outcome.LOST else verdict.detail
+            verdict = replace(verdict, outcome=Outcome(said), detail=detail, unsure=False)
         if clean_end and verdict.outcome is not Outcome.COMPLETED and has_asked(self.ports, attempt):
             verdict = replace(verdict, outcome=Outcome.BLOCKED, detail="waits for an answer")
         if clean_end and plan_approval.waiting(self.ports.store.escalations(bead=attempt.bead)) is not None:

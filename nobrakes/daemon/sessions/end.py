@@ -9,6 +9,7 @@
 """
 
 import os
+from dataclasses import replace
 
 from ...agents.adapter import Verdict
 from ...core.beads.attempt import Run
@@ -23,7 +24,7 @@ from ...core.sessions.session import CLEAN, Fact, Talk
 from ...core.text.cleaning import clean
 from ...core.transcript import PREFIX, LineKind
 from ...ports import Notice
-from ..agent_ends import STEP, How, how_it_ended, lines
+from ..agent_ends import STEP, How, how_it_ended, lines, unsure
 from ..attempts.accounts import cool, total
 from ..attempts.guard_watch import head_of, hear_turn
 from ..ports import Ports
@@ -54,6 +55,8 @@ class TurnEndings:
         begun = hear_turn(ports, talk, head_of(ports, run)) or bool(turn.data.get("begun"))
         ended = how_it_ended(ports, talk.agent, run)
         verdict = ended.verdict
+        if verdict.unsure:
+            verdict = replace(verdict, outcome=Outcome.COMPLETED, detail=unsure(verdict))
         if verdict.cost_usd is not None or verdict.tokens:
             ports.store.spend_turn(turn.id, verdict.cost_usd or 0.0, max(total(verdict.tokens), turn.tokens))
         cool(ports, talk, verdict)

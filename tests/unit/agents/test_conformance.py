@@ -414,3 +414,35 @@ def test_an_acp_agent_that_cannot_load_a_session_gets_a_fresh_one_next_time() ->
     verdict = adapter("acp").verdict(AgentEnd(0, [begun, *SAYS["acp"](DONE)], self_test=READY))
     assert (verdict.outcome, verdict.session) == (O.COMPLETED, None)
     assert adapter("acp").session([begun]) is None
+
+
+# --- ends that are said before the process ends, and ends that nobody can read -------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_last_event_tells_that_an_agent_has_finished_and_nothing_else_does(name: str) -> None:
+    begun, done = BEGINS[name], SAYS[name](DONE)
+    tail = b"\n".join([*begun, *done])
+    assert adapter(name).finished(tail) and adapter(name).finished(tail + b"\nwarning: still here\n")
+    assert not adapter(name).finished(b"\n".join([*begun, b"some words"]))
+    if name != "script":
+        assert not adapter(name).finished(b"\n".join([*begun, *done, *done[:-1]]))  # another turn has begun
+        assert adapter(name).finished(tail[: -len(done[-1]) // 2])  # its last line is torn
+
+
+@pytest.mark.parametrize("name", GUARDED)
+@pytest.mark.parametrize("cut", ["end", "middle", "begin"])
+def test_a_torn_last_line_leaves_it_unsure_whether_the_agent_had_finished(name: str, cut: str) -> None:
+    *done, last = SAYS[name](DONE)
+    whole = {"end": [last[:-9]], "middle": [last[:-9] + b'{"type": "other"}', last[-9:]], "begin": [last[20:]]}[cut]
+
+    def verdict(code: int | None, lines: list[bytes]) -> tuple[Outcome, bool]:
+        found = adapter(name).verdict(AgentEnd(code, [*BEGINS[name], *done, *lines], "", READY, 0.0))
+        return found.outcome, found.unsure
+
+    assert verdict(0, whole) == (O.CRASHED, True)
+    assert verdict(None, [last[:-9]]) == (O.LOST, True)  # it named itself, and was stopped by us
+    assert verdict(0, []) == (O.CRASHED, False)  # it ended without a word: nothing says that it was to be the last
+    assert verdict(1, whole)[1] is False and verdict(137, whole)[1] is False
+    assert verdict(None, [b'{"type": "noth'])[1] is False
+    assert verdict(0, [*whole, *SAYS[name](DONE)]) == (O.COMPLETED, False)

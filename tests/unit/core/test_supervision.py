@@ -42,6 +42,16 @@ def test_a_quiet_agent_is_looked_at_a_few_times_before_it_has_stalled() -> None:
     assert asked(board(now, run)) == [Terminate("7-1", Outcome.STALLED)]
 
 
+def test_an_agent_that_has_finished_and_lives_on_is_ended_as_completed_and_is_neither_silent_nor_late() -> None:
+    late = replace(board(4000.0, replace(RUN, sampled_at=4000.0)), attempts=())
+    for finished, expected in ((4010.0, []), (4000.0, [Terminate("7-1", Outcome.COMPLETED)])):
+        state = replace(late, attempts=(ATTEMPT,), finished={"7-1": finished})
+        assert asked(state) == expected
+        assert supervision.wake_at(replace(late, finished={"7-1": finished})) == finished
+    stopped = replace(board(4000.0, stopping=True), finished={"7-1": 4000.0})
+    assert asked(stopped) == [Terminate("7-1", Outcome.INTERRUPTED)]
+
+
 def test_an_agent_that_is_being_closed_is_neither_silent_nor_late_nor_started_again() -> None:
     for state in (board(700.0, replace(RUN, sampled_at=700.0)), board(4000.0), board(50.0, stopping=True)):
         assert asked(state)

@@ -50,7 +50,7 @@ class World:
         return False
 
     def rest(self, due_at):
-        rest(self, self.meter, self.now, due_at, lambda: self.now)
+        rest(self, (self.meter,), self.now, due_at, lambda: self.now)
         return self.now - 1000.0
 
 
