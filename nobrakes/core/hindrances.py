@@ -177,6 +177,8 @@ def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
     if not gate.is_closed(now):
         return Hindrance(Kind.COOLDOWN, f"{gate.provider}: {reason} until now, being tried", gate.detail, command)
     after = "" if gate.told else "then it is tried; "
+    if gate.reason is Outcome.RATE_LIMITED and not gate.told:
+        after = "it named no end that nobrakes can read, so then it is tried; "
     cure = {
         Outcome.AUTH: "log in again, or renew the key",
         Outcome.BILLING: "see to the bill at the provider",

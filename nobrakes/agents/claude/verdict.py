@@ -18,6 +18,7 @@ from ..adapter import UNSEEN, AgentEnd, killed
 from ..endings import by_status_and, by_wording, ended_well, worded
 from ..events import mapping
 from ..guarded import SELF_TEST
+from ..resets import reset_time
 from .events import limit_of, tokens_of
 
 _BY_ERROR: Mapping[str, Outcome] = {
@@ -118,8 +119,8 @@ class Read(cli.Read):
         return self.began and not self.began_guarded
 
     def resets_at(self, end: AgentEnd, detail: str) -> float | None:
-        """By the last event that tells of a limit."""
-        return self.limit_ends
+        """By the last event that tells of a limit, else by its words."""
+        return self.limit_ends or reset_time(detail, end.at)
 
     @property
     def too_old(self) -> bool:
