@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 from .. import __version__, cache
 from ..core.errors import ConfigError
@@ -36,13 +36,13 @@ from .sections import (
     RoleModels,
     SandboxSettings,
 )
+from .trees import Trees, layout_of, text_of
 from .values import Branch, S, Section, section
 
 if TYPE_CHECKING:
     from ..core.beads.bead import Role
     from ..core.board import Limits
     from ..core.checks.contract import Check
-    from ..core.checks.test_layout import Layout
     from ..core.limits.sizes import Sizes
     from ..core.policy.boundaries import Boundary
 
@@ -153,7 +153,7 @@ class Config(Section):
 
         paths = trees.paths(base)
         wanted = {*sources(self.contract()), *PYTEST} & paths
-        texts = {path: _text(trees, base, path) for path in sorted(wanted)}
+        texts = {path: text_of(trees, base, path) for path in sorted(wanted)}
         return self.within(trees, base, role, head).boundary(texts, paths, partial(trees.link, base))
 
     def within(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Config":
@@ -182,42 +182,6 @@ class Config(Section):
             return self.names
         with open(resource("NAMES.json"), encoding="utf-8") as file:
             return tuple(json.load(file))
-
-
-class Trees(Protocol):
-    """What holds the commits (ports.Git)."""
-
-    def paths(self, commit: str) -> frozenset[str]:
-        """Every path in the commit's tree."""
-        ...
-
-    def read(self, commit: str, path: str, most: int | None = ...) -> bytes | None:
-        """A file's content; FileTooLarge."""
-        ...
-
-    def link(self, commit: str, path: str) -> str | None:
-        """Where a symbolic link leads, as it is written; None: it is none."""
-        ...
-
-
-def layout_of(trees: Trees, commit: str) -> "Layout":
-    """Which files of the commit are tests, by its paths and the texts that tell."""
-    from ..core.checks.test_layout import layout, unclear
-
-    paths = trees.paths(commit)
-    texts = ((path, _text(trees, commit, path)) for path in unclear(paths))
-    return layout(paths, frozenset((path, text) for path, text in texts if text))
-
-
-def _text(trees: Trees, commit: str, path: str) -> str:
-    """The text by which a file is told; empty: there is none of a size that anybody would write."""
-    from ..core.checks.test_layout import LARGEST
-    from ..core.errors import FileTooLarge
-
-    try:
-        return (trees.read(commit, path, LARGEST) or b"").decode("utf-8", "replace")
-    except FileTooLarge:
-        return ""
 
 
 def validated(kind: type[S], values: Mapping[str, Any], unknown: str = "is not a setting") -> S:

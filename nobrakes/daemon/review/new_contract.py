@@ -13,7 +13,8 @@ import hashlib
 import os
 from dataclasses import asdict, dataclass
 
-from ...config.settings import layout_of, parse
+from ...config.settings import parse
+from ...config.trees import layout_of
 from ...core.beads.bead import Bead
 from ...core.beads.escalations import EscalationType, is_accepted
 from ...core.beads.outcomes import Outcome
