@@ -163,24 +163,24 @@ def doctor(
     Example: nobrakes doctor --repair counters
     """
     from ..app import here, untried
-    from ..operations.doctor import examine as operation
+    from ..operations.doctor import repairs
+    from ..operations.doctor.examine import examine, opened_store
 
     with opened(is_reading=repair is None and not agents) as app:
         if agents:
             return _try_agents(app, repair)
-        is_there = os.path.lexists(app.paths.database)  # looking makes none
-        store, git = _or_none(lambda: app.store) if is_there else None, _or_none(lambda: app.git)
+        git, store = _or_none(lambda: app.git), opened_store(app.paths, lambda: app.store)
         if repair is not None:
             if os.environ.get("NOBRAKES_TOKEN"):
                 raise NotAllowed("an agent may not repair the repository", "Say it with `nobrakes agent escalate`.")
-            done = operation.repair(repair, store, git, app.paths)
+            done = repairs.repair(repair, store, git, app.paths)
             return said({"repair": repair, "done": done}, "\n".join(map(one_line, done)) or "there was nothing to mend")
         config = _or_none(lambda: app.config)
         wrong = app.misconfigured
         troubles = app.sandbox_trouble, app.wall_trouble
         seen = here(app) if config is not None else None
-        known = partial(untried, app) if store is not None and config is not None else lambda: ""
-        findings = operation.examine(store, git, app.paths, config, *troubles, wrong, seen, known)
+        known = partial(untried, app) if config is not None and not isinstance(store, NobrakesError) else lambda: ""
+        findings = examine(store, git, app.paths, config, *troubles, wrong, seen, known)
     broken = [finding.name for finding in findings if not finding.ok]
     error = NobrakesError(f"broken: {', '.join(broken)}", "Each finding says how it is mended.") if broken else None
     return Output(plain(findings), lambda screen: _findings(findings, screen), error)

@@ -98,6 +98,13 @@ class StoreBroken(NobrakesError):
     hint = "`nobrakes doctor` says what can be mended; the snapshot and git still hold the graph."
 
 
+class StoreNewer(StoreBroken):
+    """A newer nobrakes wrote the database. It is whole, and nothing in it was changed."""
+
+    code = 79
+    hint = "Update nobrakes. Nothing was changed, and nothing has to be mended."
+
+
 class StoreReadOnly(NobrakesError):
     """The database or its folder cannot be written."""
 

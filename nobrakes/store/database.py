@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from ..core.errors import MachineShort, StoreBroken, StoreReadOnly, UsageError
+from ..core.errors import MachineShort, StoreBroken, StoreNewer, StoreReadOnly, UsageError
 from .cache import Cache, Of
 from .conditions import now
 from .failures import translated
@@ -334,11 +334,17 @@ def missing(path: str) -> StoreBroken:
 
 
 def require_version(found: int, path: str) -> None:
-    """StoreBroken unless the database is of the version that this nobrakes writes."""
+    """StoreBroken unless the database is of the version that this nobrakes writes; StoreNewer above it."""
     if found > VERSION:
-        raise StoreBroken(
-            f"{path} was written by a newer nobrakes (its version is {found}, this one knows {VERSION})",
-            "Update nobrakes. Nothing was changed.",
-        )
+        raise StoreNewer(f"{path} was written by a newer nobrakes (its version is {found}, this one knows {VERSION})")
     if found < VERSION:
         raise StoreBroken(f"{path} is no database of nobrakes (version {found}, expected {VERSION})")
+
+
+def require_not_newer(path: str) -> None:
+    """StoreNewer where a newer nobrakes wrote the file. Nothing is changed; what cannot be read is not newer."""
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA query_only = ON")
+        found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        if found > VERSION:
+            require_version(found, path)

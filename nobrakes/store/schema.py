@@ -1,6 +1,6 @@
 """The database's schema. Generated from tables.py (`python -m nobrakes.store.tables`): do not edit."""
 
-VERSION = 7
+VERSION = 8
 
 SCHEMA = """\
 CREATE TABLE beads (

@@ -5,7 +5,8 @@
 2. `beads` is narrow, since a counter of it changes with every close; texts live in `bead_text`.
 3. A `parent-child` dependency is `beads.epic`; `edges` holds the other types.
 4. The partial indexes repeat the conditions of conditions.py word for word, or SQLite would not use them.
-5. A change here is a new version: a step in migrations.py, and the new number in `schema_module`.
+5. A change here is a new version: a step in migrations.py, the new number in `schema_module`, and its text among
+   those that were landed (`python -m tests.support.landed_schemas`). A test refuses two texts with one number.
 
 Write schema.py again: python -m nobrakes.store.tables > nobrakes/store/schema.py
 """
@@ -311,7 +312,7 @@ def schema_module() -> str:
     """The source of schema.py."""
     return (
         '"""The database\'s schema. Generated from tables.py (`python -m nobrakes.store.tables`): do not edit."""\n\n'
-        f'VERSION = 7\n\nSCHEMA = """\\\n{ddl()}"""\n'
+        f'VERSION = 8\n\nSCHEMA = """\\\n{ddl()}"""\n'
     )
 
 

@@ -144,11 +144,33 @@ def test_a_database_of_a_newer_version(project: Scripted) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    error = project.error("list", code=20)
-    assert "newer" in error["message"] and "Update" in error["hint"]
+    before = path.read_bytes()
+    for command in (["list"], ["run"], ["doctor", "--repair", "rebuild"], ["doctor", "--repair", "counters"]):
+        error = project.error(*command, code=79)
+        assert "newer" in error["message"] and "Update" in error["hint"]
+    shown = project.nobrakes("doctor", expect=1).stdout
+    assert "written by a newer nobrakes" in shown and "Update nobrakes" in shown
+    assert "rebuild" not in shown and path.read_bytes() == before
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT count(*) FROM beads").fetchone() == (1,)
     connection.close()
+
+
+@pytest.mark.parametrize("lacks", ["every table", "beads", "settings"])
+def test_doctor_works_on_a_database_without_tables(project: Scripted, lacks: str) -> None:
+    project.add("one")
+    project.nobrakes("commit-strategy", "--yes")
+    with sqlite3.connect(project.folder / ".nobrakes" / "nobrakes.db") as connection:
+        named = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        names = [name for (name,) in connection.execute(named)]
+        for name in names if lacks == "every table" else [lacks]:
+            connection.execute(f"DROP TABLE {name}")
+    connection.close()
+    shown = project.nobrakes("doctor", expect=1).stdout
+    assert "git" in shown and "config.toml is right" in shown
+    assert "mend it: nobrakes doctor --repair rebuild" in shown
+    project.nobrakes("doctor", "--repair", "rebuild")
+    assert "one" in project.nobrakes("list").stdout
 
 
 def test_two_daemons(project: Scripted) -> None:

@@ -4,18 +4,16 @@ import json
 import sqlite3
 from pathlib import Path
 
-SCHEMA = Path(__file__).with_name("schema_version_3.sql")
+from .landed_schemas import make
 
 
 def bring_back(path: str) -> None:
     """The file holds what it held, in version 3. Whatever that did not know is left out."""
-    new, old = f"{path}.new", sqlite3.connect(f"{path}.old")
+    new, old = f"{path}.new", make(f"{path}.old", "3")
     with sqlite3.connect(path) as whole:
         whole.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         whole.execute("VACUUM INTO ?", (new,))
     whole.close()
-    old.executescript(SCHEMA.read_text())
-    old.execute("PRAGMA user_version = 3")
     old.execute("ATTACH ? AS new", (new,))
     for (table,) in old.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table'").fetchall():
         wanted = [row[1] for row in old.execute(f"PRAGMA main.table_info({table})")]

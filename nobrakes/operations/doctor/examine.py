@@ -1,8 +1,7 @@
-"""What is broken, and what mends it. Looking changes nothing; each repair is asked for by its name.
+"""What is broken, and what mends it (repairs.py). Looking changes nothing.
 
 1. A finding is ok, a warning (it works, but look) or an error (something does not work); `repair` names what mends it.
-2. A repair keeps a copy of what it replaces. None of them runs by itself.
-3. Each check is one function; the order below is the order of the answer, causes before effects. The database is
+2. Each check is one function; the order below is the order of the answer, causes before effects. The database is
    looked at first, since it takes longest, while the sandbox is tried out in a thread.
 """
 
@@ -12,13 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
-from ...core.beads.bead import CLOSED, WORKING, DependencyType, Status
-from ...core.errors import DaemonRunning, NobrakesError, NoMain, StoreBroken, UsageError
+from ...core.beads.bead import WORKING, DependencyType
+from ...core.errors import NobrakesError, NoMain, StoreBroken, StoreNewer
 from ...core.graph.cycles import Circle
 from ...core.graph.readiness import deadlocks
 from ...core.hindrances import Kind
-from ...core.sessions.session import name_of
-from ...git.workspaces.remove import BROKEN, forget_sessions, kept_by_agents
+from ...git.workspaces.remove import BROKEN
 from ...host.locks import holder
 from ...paths import Paths
 from ...trash import Trash
@@ -27,12 +25,13 @@ from ..hindrances.look import hindrances
 from ..hindrances.machine import Here
 from . import channels, code_host, machine, place
 from .findings import ERROR, OK, WARNING, Finding
+from .repairs import names_in, stale_workspaces
 
 if TYPE_CHECKING:
     from ...config.settings import Config
     from ...ports import Git, Store
 
-__all__ = ["REPAIRS", "Finding", "examine", "repair"]
+__all__ = ["Finding", "examine", "opened_store"]
 
 
 NOT_TRIED = "it was not tried"
@@ -45,9 +44,8 @@ class _Checkable(Protocol):
         """What is wrong with file, references and derived columns."""
         ...
 
-    def recount(self) -> int:
-        """Set every derived column right."""
-        ...
+
+_Look = Callable[["_Patient"], Iterator[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ class _Patient:
 
 
 def examine(
-    store: "Store | None",
+    store: "Store | NobrakesError",
     git: "Git | None",
     paths: Paths,
     config: "Config | None",
@@ -74,17 +72,48 @@ def examine(
     here: Here | None = None,
     untried: Callable[[], str] = lambda: "",
 ) -> list[Finding]:
-    """Every finding, the good ones too. None stands for what could not be opened, and is a finding itself.
+    """Every finding, the good ones too. What could not be opened is a finding itself: for the store, by its error.
 
     `misconfigured`: what is wrong with config.toml, where `config` is that of before. `here`: this process, as whoever
     starts agents from it. `untried`: why it is not known whether main passes its checks; empty: it does.
     """
     if config is not None and config.sandbox.mode != "none":
         sandbox_trouble = _begun(sandbox_trouble)
-    patient = _Patient(store, git, paths, config, sandbox_trouble, wall_trouble, misconfigured, here, untried)
-    found: dict[Callable[[_Patient], Iterator[Finding]], list[Finding]] = {_database: list(_database(patient))}
-    found |= {look: list(look(patient)) for look in _LOOKS if look not in found}
+    rest = wall_trouble, misconfigured, here, untried
+    found: dict[_Look, list[Finding]] = {}
+    try:
+        if isinstance(store, NobrakesError):
+            raise store
+        patient = _Patient(store, git, paths, config, sandbox_trouble, *rest)
+        found[_database] = list(_database(patient))
+    except NobrakesError as error:  # also one that opens and lacks its tables
+        patient = _Patient(None, git, paths, config, sandbox_trouble, *rest)
+        found[_database] = [_unusable(error)]
+    found |= {look: _found(look, patient) for look in _LOOKS if look is not _database}
     return [finding for look in _LOOKS for finding in found[look]]
+
+
+def opened_store(paths: Paths, open_it: "Callable[[], Store]") -> "Store | NobrakesError":
+    """The store, or why there is none. A database that is not there is not made by looking."""
+    from ...store.database import missing
+
+    if not os.path.lexists(paths.database):
+        return missing(paths.database)
+    try:
+        return open_it()
+    except NobrakesError as error:
+        return error
+
+
+def _found(look: "_Look", patient: _Patient) -> list[Finding]:
+    """What one look finds; what keeps it from looking is a finding, and the other looks go on."""
+    found: list[Finding] = []
+    try:
+        for one in look(patient):
+            found.append(one)
+    except NobrakesError as error:
+        found.append(Finding(look.__name__.lstrip("_"), ERROR, f"{error}. {error.hint}"))
+    return found
 
 
 def _begun(question: Callable[[], str]) -> Callable[[], str]:
@@ -218,12 +247,16 @@ def _checkouts(git: "Git") -> Iterator[Finding]:
 
 
 def _database(patient: _Patient) -> Iterator[Finding]:
-    if patient.store is None:
-        kept = "the snapshot, what changed since and git still hold the graph"
-        yield Finding("database", ERROR, f"the database is missing or cannot be opened; {kept}", "rebuild")
-        return
+    assert patient.store is not None, "without one there is nothing to look at"
     yield _soundness(cast(_Checkable, patient.store).check())
     yield from _graph(patient.store)
+
+
+def _unusable(error: NobrakesError) -> Finding:
+    if isinstance(error, StoreBroken) and not isinstance(error, StoreNewer):
+        kept = "the snapshot, what changed since and git still hold the graph"
+        return Finding("database", ERROR, f"{error}; {kept}", "rebuild")
+    return Finding("database", ERROR, f"{error}. {error.hint}")
 
 
 def _soundness(problems: list[str]) -> Finding:
@@ -270,34 +303,13 @@ def _assignments(patient: _Patient) -> Iterator[Finding]:
     yield Finding("daemon", OK, f"a daemon works (process {pid})" if pid else "no daemon works")
 
 
-def stale_workspaces(store: "Store", paths: Paths) -> list[str]:
-    """The beads that are not live and have a workspace, or sessions that an agent CLI kept of them."""
-    names = {name for name in _names(paths.workspaces) if os.path.isdir(os.path.join(paths.workspaces, name))}
-    names = {name for name in names if BROKEN not in name}
-    names |= kept_by_agents(paths.agents).keys()
-    if not names:
-        return []
-    alive = {
-        id_ for _, id_ in store.by_priority([status for status in Status if status not in (*CLOSED, Status.DRAFT)])
-    }
-    alive |= {name_of(session.id) for session in store.sessions()}
-    return sorted(names - alive)
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except FileNotFoundError:
-        return []
-
-
 def _workspaces(patient: _Patient) -> Iterator[Finding]:
     if patient.store is None:
         return
     for name in stale_workspaces(patient.store, patient.paths):
         text = f"the workspace or sessions of {name} belong to no live bead; work is archived before it goes"
         yield Finding("workspaces", WARNING, text, "stale-workspaces")
-    for name in _names(patient.paths.workspaces):
+    for name in names_in(patient.paths.workspaces):
         if BROKEN in name:
             text = f"workspaces/{name} was put aside: what lies in it could not be archived, look into it"
             yield Finding("workspaces", WARNING, text)
@@ -321,7 +333,7 @@ def _place(patient: _Patient) -> Iterator[Finding]:
     yield from place.examine()
 
 
-_LOOKS: tuple[Callable[[_Patient], Iterator[Finding]], ...] = (
+_LOOKS: tuple[_Look, ...] = (
     _git,
     _privacy,
     _config,
@@ -333,64 +345,3 @@ _LOOKS: tuple[Callable[[_Patient], Iterator[Finding]], ...] = (
     _installation,
     _place,
 )
-
-
-def repair(name: str, store: "Store | None", git: "Git | None", paths: Paths) -> list[str]:
-    """Mend one thing; what was done, a line each. UsageError for an unknown name, DaemonRunning while one works."""
-    if name not in REPAIRS:
-        raise UsageError(f"'{name[:40]}' is no repair", f"The repairs are: {', '.join(REPAIRS)}.")
-    pid = holder(paths.lock)
-    if pid is not None and name in ("rebuild", "stale-workspaces"):
-        raise DaemonRunning(
-            f"a daemon works here (process {pid}), and it would be mended under its hands",
-            "End it in order with `nobrakes daemon stop`, then repair.",
-        )
-    return REPAIRS[name](_Patient(store, git, paths, None, lambda: NOT_TRIED))
-
-
-def _repair_counters(patient: _Patient) -> list[str]:
-    if patient.store is None:
-        raise StoreBroken("the database cannot be opened", "`nobrakes doctor --repair rebuild` makes it anew.")
-    return [f"{cast(_Checkable, patient.store).recount()} beads were counted anew"]
-
-
-def _repair_rebuild(patient: _Patient) -> list[str]:
-    from ..snapshot.rebuild import rebuild, told
-
-    if patient.store is not None:
-        patient.store.close()
-    return told(rebuild(patient.paths, patient.git))
-
-
-def _repair_workspaces(patient: _Patient) -> list[str]:
-    from ...core.beads.bead import Bead
-
-    store, git = patient.store, patient.git
-    if store is None or git is None:
-        raise StoreBroken("the database cannot be opened", "`nobrakes doctor --repair rebuild` makes it anew.")
-    known = {bead.id: bead for bead in store.beads()}
-    lines = []
-    for name in stale_workspaces(store, patient.paths):
-        if name.startswith(name_of(0)[:-1]):  # of a session that is gone: it has no work that could be archived
-            forget_sessions(Trash(patient.paths.trash), patient.paths.agents, name)
-            lines.append(f"what agent CLIs kept of {name} was removed")
-            continue
-        bead = known.get(name) or Bead(name, name)
-        git.retire(bead, bead.fence)
-        forget_sessions(Trash(patient.paths.trash), patient.paths.agents, name)
-        kept = ", ".join(ref for ref, _ in git.archived(name)) or "nothing in it was new"
-        lines.append(f"the workspace {name} was archived ({kept}) and removed")
-    return lines or ["there is no stale workspace"]
-
-
-def _repair_compile(patient: _Patient) -> list[str]:
-    return machine.compile_package()
-
-
-REPAIRS: dict[str, Callable[[_Patient], list[str]]] = {
-    "counters": _repair_counters,
-    "rebuild": _repair_rebuild,
-    "stale-workspaces": _repair_workspaces,
-    "compile": _repair_compile,
-}
-"""What can be mended, by name."""

@@ -65,8 +65,15 @@ class Rebuilt:
 
 
 def rebuild(paths: Paths, git: Git | None) -> Rebuilt:
-    """Make the database anew; without `git` nothing is learnt from main and refs. DaemonRunning: somebody works."""
+    """Make the database anew; without `git` nothing is learnt from main and refs. DaemonRunning: somebody works.
+
+    StoreNewer: a newer nobrakes wrote it, and would lose what this one does not know.
+    """
+    from ...store.database import require_not_newer
+
     with DaemonLock(paths.lock):
+        if os.path.isfile(paths.database):
+            require_not_newer(paths.database)
         return _rebuild(paths, git)
 
 

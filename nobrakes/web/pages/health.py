@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from ...core.errors import NobrakesError
-from ...operations.doctor.examine import examine
+from ...operations.doctor.examine import examine, opened_store
 from ...operations.views import health as views
 from ..login import site_of
 from ..opening import opened, repository
@@ -51,12 +51,18 @@ async def look(request: Request) -> Response:
 
     def run() -> None:
         with repository(word) as app:
-            store, git = _or_none(lambda: app.store), _or_none(lambda: app.git)
+            store, git = opened_store(app.paths, lambda: app.store), _or_none(lambda: app.git)
             config = app.config
             looks.look(
                 app.paths.root,
                 lambda: examine(
-                    store, git, app.paths, config, app.sandbox_trouble, app.wall_trouble, app.misconfigured
+                    store,
+                    None if isinstance(git, NobrakesError) else git,
+                    app.paths,
+                    config,
+                    app.sandbox_trouble,
+                    app.wall_trouble,
+                    app.misconfigured,
                 ),
             )
 

@@ -22,14 +22,20 @@ from nobrakes.store import migrations, schema
 from nobrakes.store.fast import reads
 from nobrakes.store.opening import create_store, open_store
 from nobrakes.store.sqlite import SqliteStore
+from tests.support.landed_schemas import landed, make, normal, version_of
 from tests.support.version_3 import bring_back
 
-VERSION_1 = Path(__file__).resolve().parents[2] / "support" / "schema_version_1.sql"
+EARLIER = [name for name in landed() if name != str(schema.VERSION)]
 
 
 @pytest.fixture
 def old(tmp_path: Path) -> str:
-    """A file of version 1: one bead with an attempt that failed, one with an attempt that is open."""
+    """A file of version 1."""
+    return written(tmp_path, "1")
+
+
+def written(tmp_path: Path, name: str) -> str:
+    """A file with this schema: one bead with an attempt that failed, one with an attempt that is open."""
     new, path = create_store(str(tmp_path / "new.db")), str(tmp_path / "old.db")
     new.put([Bead(b, b.upper(), status=Status.NEEDS_DOER, needs_tests=False) for b in ("a", "b")], [], "me")
     for bead in ("a", "b"):
@@ -42,12 +48,12 @@ def old(tmp_path: Path) -> str:
     assert new.act_by({number: "so"}, "Ada")
     new.set_setting("paused", "yes")
     new.close()
-    with sqlite3.connect(path) as connection:
-        connection.executescript(VERSION_1.read_text())
-        connection.execute("PRAGMA user_version = 1")
+    with make(path, name) as connection:
         connection.execute("ATTACH ? AS new", (str(tmp_path / "new.db"),))
         for (table,) in connection.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table'").fetchall():
-            columns = ", ".join(f'"{row[1]}"' for row in connection.execute(f"PRAGMA main.table_info({table})"))
+            known = {row[1] for row in connection.execute(f"PRAGMA new.table_info({table})")}
+            mine = [row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")]
+            columns = ", ".join(f'"{column}"' for column in mine if column in known)
             connection.execute(f"DELETE FROM main.{table}")
             connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}")
     connection.close()
@@ -75,11 +81,13 @@ def version(path: str) -> int:
     return found
 
 
+@pytest.mark.parametrize("name", EARLIER)
 @pytest.mark.parametrize("opens", [open_store, create_store, lambda path: reads.ready_json(path, 1)])
 def test_it_has_the_shape_of_a_new_one_and_all_that_was_in_it(
-    opens: Callable[[str], object], old: str, tmp_path: Path
+    opens: Callable[[str], object], name: str, tmp_path: Path
 ) -> None:
-    assert version(old) == 1
+    old = written(tmp_path, name)
+    assert version(old) == version_of(name)
     opens(old)
     assert version(old) == schema.VERSION
     assert shape(old) == shape(str(tmp_path / "new.db"))
@@ -89,9 +97,41 @@ def test_it_has_the_shape_of_a_new_one_and_all_that_was_in_it(
         assert migrated.attempts(bead) == new.attempts(bead)
     assert migrated.events() == new.events() and migrated.setting("paused") == "yes"
     (asked,) = migrated.escalations_as_filed()
-    assert (asked.answer, asked.form, asked.value) == ("so", None, None)
-    assert asked.read_at == asked.answered_at, "who had read it nobody knows: it counts as read"
+    assert (asked.answer, asked.value) == ("so", None)
+    (was,) = new.escalations_as_filed()
+    knew = version_of(name) >= 4
+    assert asked.read_at == (was.read_at if knew else asked.answered_at), (
+        "who had read it nobody knows: it counts as read"
+    )
     assert migrated.check() == []
+
+
+def test_a_feature_of_its_own_title_keeps_what_else_it_has(tmp_path: Path) -> None:
+    path = written(tmp_path, "7a")
+    values = {"id": "a", "title": "T", "description": "D", "criteria": "[]", "files": "[]", "notes": "", "base": ""}
+    values |= {"stage": "triage", "state": "active", "replannings": 2, "plan": 0, "round": 0, "clean": 0, "turn_at": 0}
+    values |= {"created_at": 0, "updated_at": 0, "archived": 0, "actor": "me", "data": "{}"}
+    with sqlite3.connect(path) as connection:
+        names = ", ".join(f'"{name}"' for name in values)
+        connection.execute(
+            f"INSERT INTO features ({names}) VALUES ({', '.join('?' * len(values))})", [*values.values()]
+        )
+    connection.close()
+    open_store(path).close()
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT id, replannings FROM features").fetchall() == [("a", 2)]
+    connection.close()
+
+
+def test_the_text_of_a_version_never_changes() -> None:
+    """Who changes the schema raises its number: a database says by its number alone what is in it."""
+    known = landed()
+    assert str(schema.VERSION) in known, "add the new version: python -m tests.support.landed_schemas"
+    assert sorted(known[str(schema.VERSION)]) == sorted(normal(schema.SCHEMA)), (
+        f"the schema's text is not that of version {schema.VERSION}: raise the number, and add a step in migrations.py"
+    )
+    several = {version_of(name) for name in known if not name.isdecimal()}
+    assert several == {5, 7}, "two texts of one version"
 
 
 def test_a_crash_in_the_middle_leaves_the_earlier_version_whole(old: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from nobrakes.core.errors import DaemonRunning, StoreBroken, UsageError
 from nobrakes.git.repository import Repository
 from nobrakes.host.locks import DaemonLock
 from nobrakes.operations import beads
-from nobrakes.operations.doctor import examine, machine
+from nobrakes.operations.doctor import examine, machine, repairs
 from nobrakes.operations.forge.approving import commit_strategy
 from nobrakes.operations.hindrances import programs
 from nobrakes.operations.setup import init
@@ -137,7 +137,7 @@ def test_wrong_counters_are_found_and_counted_anew(patient):
     raw.close()
     assert [b.id for b in store.ready(9)] == ["a", "c"]
     assert found(patient)["counters"].repair == "counters"
-    assert examine.repair("counters", store, door, paths) == ["1 beads were counted anew"]
+    assert repairs.repair("counters", store, door, paths) == ["1 beads were counted anew"]
     assert [b.id for b in store.ready(9)] == ["a"] and "counters" not in found(patient)
 
 
@@ -180,12 +180,12 @@ def test_stale_workspaces_are_archived_before_they_go(patient, repository, git):
     assert "workspaces" not in found(patient)
     beads.done(store, "a", "by hand", "me")
     assert found(patient)["workspaces"].repair == "stale-workspaces"
-    lines = examine.repair("stale-workspaces", store, door, paths)
+    lines = repairs.repair("stale-workspaces", store, door, paths)
     assert len(lines) == 1 and "refs/nobrakes/archive/a/" in lines[0]
     assert not (repository / ".nobrakes" / "workspaces" / "a").exists()
     refs = [ref for ref, _ in door.archived("a")]
     assert any(git(repository, "ls-tree", "--name-only", ref).count("precious.txt") for ref in refs)
-    assert examine.repair("stale-workspaces", store, door, paths) == ["there is no stale workspace"]
+    assert repairs.repair("stale-workspaces", store, door, paths) == ["there is no stale workspace"]
 
 
 def test_a_clone_that_was_put_aside_is_told_and_left_alone(patient):
@@ -194,7 +194,7 @@ def test_a_clone_that_was_put_aside_is_told_and_left_alone(patient):
     background.mkdir(parents=True)
     told = found(patient)["workspaces"]
     assert "put aside" in told.text and told.repair is None
-    assert examine.repair("stale-workspaces", store, door, paths) == ["there is no stale workspace"]
+    assert repairs.repair("stale-workspaces", store, door, paths) == ["there is no stale workspace"]
     assert background.is_dir()
 
 
@@ -205,7 +205,7 @@ def test_sessions_of_closed_beads_that_an_earlier_version_left_are_stale_too(pat
     assert "workspaces" not in found(patient)
     beads.done(store, "a", "by hand", "me")
     assert "sessions of a belong to no live bead" in found(patient)["workspaces"].text
-    assert len(examine.repair("stale-workspaces", store, door, paths)) == 1
+    assert len(repairs.repair("stale-workspaces", store, door, paths)) == 1
     assert not sessions.parent.exists() and sessions.parents[1].exists()
     assert "workspaces" not in found(patient)
 
@@ -216,7 +216,7 @@ def test_the_database_is_rebuilt_from_what_git_keeps(patient, repository, git):
     beads.add(store, "only in the database", id="lost")
     before = {b.id: b.title for b in store.beads()}
     Path(paths.since).unlink(missing_ok=True)  # as in a clone: else only merges with evidence are believed
-    lines = examine.repair("rebuild", store, door, paths)
+    lines = repairs.repair("rebuild", store, door, paths)
     assert "3 beads were read from the snapshot; 1 of them were merged since" in lines
     kept = next(line for line in lines if "kept as" in line).split()[-1]
     again = open_store(paths.database)
@@ -237,9 +237,9 @@ def test_a_broken_database_is_a_finding_and_is_rebuilt(patient):
         file.write(b"garbage" * 100)
     with pytest.raises(StoreBroken):
         open_store(paths.database).beads()
-    problem = next(f for f in examine.examine(None, door, paths, GOOD) if f.name == "database")
+    problem = next(f for f in examine.examine(StoreBroken("it is damaged"), door, paths, GOOD) if f.name == "database")
     assert (problem.level, problem.repair) == ("error", "rebuild")
-    examine.repair("rebuild", None, door, paths)
+    repairs.repair("rebuild", StoreBroken("it is damaged"), door, paths)
     again = open_store(paths.database)
     assert [b.id for b in again.beads()] == ["a", "b", "c"]
     again.close()
@@ -252,7 +252,7 @@ def test_a_snapshot_with_a_circle_is_rebuilt_without_it(patient):
     text = dumped([Bead("x", "X"), Bead("y", "Y")], [Dependency("x", "y"), Dependency("y", "x")])
     with open(paths.snapshot, "w") as file:
         file.write(text)
-    assert any("in a circle: left out" in line for line in examine.repair("rebuild", store, door, paths))
+    assert any("in a circle: left out" in line for line in repairs.repair("rebuild", store, door, paths))
     again = open_store(paths.database)
     assert len([d for d in again.dependencies() if {d.bead, d.needs} == {"x", "y"}]) == 1
     again.close()
@@ -263,18 +263,18 @@ def test_a_snapshot_with_a_circle_is_rebuilt_without_it(patient):
 def test_nothing_is_mended_under_a_daemons_hands(patient, name):
     store, door, paths = patient
     with DaemonLock(paths.lock), pytest.raises(DaemonRunning):
-        examine.repair(name, store, door, paths)
+        repairs.repair(name, store, door, paths)
     assert [b.id for b in store.beads()] == ["a", "b", "c"]
 
 
 def test_an_unknown_repair_names_the_known_ones(patient):
     with pytest.raises(UsageError) as raised:
-        examine.repair("everything", *patient)
-    assert all(name in raised.value.hint for name in examine.REPAIRS)
+        repairs.repair("everything", *patient)
+    assert all(name in raised.value.hint for name in repairs.REPAIRS)
 
 
 def test_compiling_what_is_not_compiled(patient, monkeypatch):
     left = [["x.py"], []]
     monkeypatch.setattr(machine, "uncompiled", lambda: left.pop(0))
     monkeypatch.setattr("compileall.compile_dir", lambda *_, **__: True)
-    assert examine.repair("compile", *patient) == ["1 modules were compiled"]
+    assert repairs.repair("compile", *patient) == ["1 modules were compiled"]
