@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from .core.errors import ConfigError, NotAllowed, NotARepository, NotInitialised
+from .environ import process_environment
 from .paths import FOLDER, Paths, find, repository_root
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class App:
 
     def environment(self) -> Mapping[str, str]:
         """What children see of this process's environment."""
-        return {k: v for k, v in os.environ.items() if k in SEEN_BY_CHILDREN or k.startswith("LC_")}
+        return {k: v for k, v in process_environment().items() if k in SEEN_BY_CHILDREN or k.startswith("LC_")}
 
     def sandbox_trouble(self) -> str:
         """Why bubblewrap does not work on this machine; empty: it does. Found out once, by running it."""
@@ -255,7 +256,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         zone=local_zone,
         degraded=adapters.degraded,
         environment=app.environment(),
-        credentials=dict(os.environ),
+        credentials=process_environment(),
         sandbox_trouble=app.sandbox_trouble,
         wall_trouble=app.wall_trouble,
         channel=FolderChannelServer(app.paths.ports, Trash(app.paths.trash), answer, tell),
@@ -362,7 +363,7 @@ def here(app: App) -> "Here":
 
     assert app.config, "what is wrong with the file is found while it is read"
     environment, troubles = app.environment(), (app.sandbox_trouble, app.wall_trouble)
-    return Here(environment, dict(os.environ), in_main, *troubles, app.misconfigured)
+    return Here(environment, process_environment(), in_main, *troubles, app.misconfigured)
 
 
 def hindrances(app: App, red_main: bool = False) -> "Hindrances":

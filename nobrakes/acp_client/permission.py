@@ -10,10 +10,11 @@
 
 import asyncio
 import json
-import os
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from ..environ import process_environment
 
 CHANGES = frozenset({"edit", "delete", "move"})
 READS = frozenset({"read", "search", "think", "fetch"})
@@ -102,7 +103,7 @@ class Guard:
         pipe = asyncio.subprocess.PIPE
         try:
             child = await asyncio.create_subprocess_exec(
-                *self.argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=self.workspace, env=dict(os.environ)
+                *self.argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=self.workspace, env=process_environment()
             )
         except OSError as error:
             return f"the guard cannot be started: {error}"

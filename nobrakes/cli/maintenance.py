@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from typer import Argument, Option
 
 from ..core.errors import NobrakesError, NotAllowed, UsageError
+from ..environ import process_environment
 from ..wording.text import one_line
 from ..wording.times import spoken
 from .output import Output, plain, said
@@ -194,7 +195,7 @@ def _try_agents(app: "App", repair: str | None) -> Output:
         raise UsageError("--agents and --repair are two questions", "Ask them one after the other.")
     if os.environ.get("NOBRAKES_TOKEN"):
         raise NotAllowed("an agent may not try agents out", "Say it with `nobrakes agent escalate`.")
-    report = trial.run(app.config, app.paths, os.environ)
+    report = trial.run(app.config, app.paths, process_environment())
     failed = [one.agent for one in report.agents if not one.ok]
     error = NobrakesError(f"failed: {', '.join(failed)}", "Install the version that the docs name.") if failed else None
     return Output(plain(report), lambda screen: trials.text(report, screen), error)

@@ -7,6 +7,7 @@ from typing import Annotated
 from typer import Option
 
 from ..core.errors import AgentFailed, UsageError
+from ..environ import process_environment
 from ..wording.text import count, lines, one_line
 from .output import Output, plain, write
 from .repository import BeadId, known, opened
@@ -51,7 +52,7 @@ def shape(
                 "the Shaper talks with a person, and there is no terminal here",
                 "Use a terminal, or give your own agent the text of `nobrakes shape --print`.",
             )
-        talk = conversation.conversation(app.paths, app.config, prompt, os.environ, go_on)
+        talk = conversation.conversation(app.paths, app.config, prompt, process_environment(), go_on)
         conversation.install_skills(app.paths, app.config.agents.shaper)
         command.install(app.paths)
         before = approving.approved(app.store)

@@ -1,10 +1,10 @@
 """The watchdog from the command line: put in place, taken away, and one look of it."""
 
-import os
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from ..environ import process_environment
 from ..wording.text import one_line
 from ..wording.times import spoken
 from .output import Output, plain, said
@@ -76,7 +76,7 @@ def watch(user: UserPlace = False) -> Output:
             if not user:
                 hindrances(app).require(app.store.now())
 
-        found = watchdog.look(app.store, app.paths, app.config, os.environ, require)
+        found = watchdog.look(app.store, app.paths, app.config, process_environment(), require)
     out = [found.said, *(f"  {one_line(what)}" for what in found.down)]
     out += [f"  the next look that asks is after {spoken(found.until)}"] if found.until else []
     return said(plain(found), "\n".join(out))
@@ -85,7 +85,7 @@ def watch(user: UserPlace = False) -> Output:
 def _plan(app: "App", user: bool) -> "Plan":
     from ..operations import watchdog, watchdog_units
 
-    return watchdog_units.plan(app.paths.root, os.environ, watchdog.keys(app.config), user)
+    return watchdog_units.plan(app.paths.root, process_environment(), watchdog.keys(app.config), user)
 
 
 def _notes(wanted: "Plan") -> list[str]:

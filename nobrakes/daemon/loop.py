@@ -111,7 +111,7 @@ class Daemon:
         self.monitor = MainMonitor(ports, self.performer.validation, self.performer.review.main.queueing.landings)
         self.performer.review.main.judging.watchman = self.monitor.found_red
         self.jumps = Jumps(ports)
-        self.rewritten = Rewritten(ports)
+        self.rewritten = Rewritten(ports, self.courier.trouble)
         self.trial = Trial(ports, self.performer.validation, self.monitor) if tries_main else None
         self._ended_at: dict[str, float] = {}
         self._trouble_until = 0.0
@@ -156,8 +156,7 @@ class Daemon:
             for tidy in (self.courier.turn, *settles, self.upkeep.turn):
                 self._guarded(partial(tidy, board))
             self.ports.export()
-        if changed:
-            board = self._look()
+        board = self._look() if changed else board
         self._forget(board)
         due_at = self._due_at(board)
         return Turn(changed or bool(events), board, events, wake_at(due_at, self.meter), due_at)
@@ -304,7 +303,7 @@ class Daemon:
         if board.ready or board.sessions:
             times += [cooldowns.wake_at(board.gates, board.agents, board.now)]
             times += [caps.wake_at(board.limits.caps, board.spent, board.now)]
-        times += self.performer.wake_at(board)
+        times += [*self.performer.wake_at(board), *self.rewritten.wake_at(board.now)]
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
         times += self.forge.wake_at() + self.work.wake_at() + self.sprints.wake_at(board.now)
         times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.monitor.wake_at()
@@ -320,7 +319,8 @@ class Daemon:
         return min((t for t in times if t is not None), default=None)
 
     def finish(self, waker: Waker) -> None:
-        """A run has nothing left to do: notices that are due get a bounded chance to be sent."""
+        """A run has nothing left to do: a last look at checkouts, and notices that are due get a bounded chance."""
+        self._guarded(self.rewritten.look)
         self._guarded(partial(self.courier.finish, self._look, waker.wait))
 
     def works(self, board: Board) -> bool:

@@ -20,8 +20,9 @@ from functools import cache
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 from ..core.errors import DiskFull, GitFailed, GitTooOld, MachineShort, NobrakesError, StoreReadOnly
+from ..environ import process_environment
 from . import bounded
-from .environment import PLUMBING, present, strays
+from .environment import PLUMBING, strays
 
 if TYPE_CHECKING:
     import subprocess
@@ -116,7 +117,7 @@ def run(
 
 def _ask(arguments: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes | None, limit: float) -> Answer:
     stray = strays(env)
-    passed = {name: value for name, value in present() if name not in stray}
+    passed = {name: value for name, value in process_environment().items() if name not in stray}
     with contextlib.ExitStack() as stack:
         file = None
         if stdin is not None and len(stdin) > bounded.CHUNK:
@@ -208,7 +209,7 @@ def converse(
     """
     import subprocess
 
-    bare = {name: value for name, value in present() if not name.startswith("GIT_")}
+    bare = {name: value for name, value in process_environment().items() if not name.startswith("GIT_")}
     try:
         return bounded.start(arguments, cwd, {**bare, **env}, stderr=subprocess.DEVNULL if errors is None else errors)
     except OSError as error:

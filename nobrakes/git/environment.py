@@ -7,8 +7,9 @@
 4. Hooks, background upkeep, signing and prompts are off in both.
 """
 
-import os
 from collections.abc import Mapping
+
+from ..environ import process_environment
 
 NAME = "nobrakes"
 EMAIL = "nobrakes@nobrakes.invalid"
@@ -88,13 +89,10 @@ _HARMLESS = (
 )
 
 
-def present() -> list[tuple[str, str]]:
-    """This process's environment now; another thread may be changing it, as GitPython's import does."""
-    return [(name, value) for name in list(os.environ) if (value := os.environ.get(name)) is not None]
-
-
 def strays(given: Mapping[str, str]) -> list[str]:
     """The GIT_* variables of this process that `given` does not overrule and that must not reach git."""
     return [
-        name for name in os.environ if name.startswith("GIT_") and name not in given and not name.startswith(_HARMLESS)
+        name
+        for name in process_environment()
+        if name.startswith("GIT_") and name not in given and not name.startswith(_HARMLESS)
     ]

@@ -63,6 +63,10 @@ class MovingMain(Tools):
         self._lander.take_up()
         locks.clear_indexes(self.place)
 
+    def bring_along(self) -> tuple[str, ...]:
+        """Bring along each checkout that came to main late; what a person has to know of those that cannot follow."""
+        return self._lander.bring_along()
+
     def behind(self) -> tuple[str, ...]:
         """What a person has to know of each checkout of main that is behind it."""
         return self._lander.behind()

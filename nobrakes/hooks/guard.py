@@ -12,6 +12,8 @@
 
 import sys
 
+from ..environ import process_environment
+
 SELF_TEST = "nobrakes-guard: ready"
 SECONDS = 8
 REFUSED = 2
@@ -51,7 +53,7 @@ def main(arguments: list[str]) -> int:
 
         from nobrakes.hooks.rules import Place, asks_first, decide
 
-        place = Place.of(os.environ)
+        place = Place.of(process_environment())
         if arguments == ["--canary"]:
             return self_test(place)
         call = read_json(sys.stdin.buffer.read().decode())

@@ -6,7 +6,6 @@
 """
 
 import json
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from ..core.beads.attempt import Attempt, AttemptLog
 from ..core.beads.bead import Role
 from ..core.beads.outcomes import Outcome
 from ..core.text.redaction import Redactor, secret_values
+from ..environ import process_environment
 
 ATTEMPT = "nobrakes_attempt"
 BEGIN = f'{{"_type":"{ATTEMPT}",'
@@ -43,7 +43,7 @@ _LONG = ("results", "before", "carried")
 
 def record(one: Attempt) -> dict[str, Any]:
     """The attempt as a record; what is empty is left out."""
-    values = secret_values(os.environ.items())
+    values = secret_values(process_environment().items())
 
     def clean(text: str) -> str:
         return Redactor(values).feed(text)[:MOST] if text else ""

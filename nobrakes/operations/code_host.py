@@ -1,10 +1,10 @@
 """The code host of a repository, as its settings and its remote's address say."""
 
-import os
 import time
 from typing import TYPE_CHECKING
 
 from ..codehosts.registry import code_host
+from ..environ import process_environment
 from ..git.landing.remote_questions import redacted
 from ..git.opening import publisher
 from ..host.asking import Asking
@@ -30,7 +30,7 @@ def ports_of(paths: "Paths", config: "Config") -> PullPorts:
     publish = publisher(paths, config)
 
     def asking(host: str) -> Asking:  # who asks: a login from the environment is for this host alone
-        return Asking({**os.environ, **_QUIET, "GH_HOST": host, "GITLAB_HOST": host}, review.remote_seconds)
+        return Asking({**process_environment(), **_QUIET, "GH_HOST": host, "GITLAB_HOST": host}, review.remote_seconds)
 
     address = publish.remote.address()
     host = code_host(

@@ -1,6 +1,5 @@
 """The daemon in the background: started, asked to end, handed over. Its lock says whether there is one."""
 
-import os
 import signal
 import sys
 import time
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..core.errors import DaemonNotRunning, NobrakesError
 from ..core.hindrances import BACKGROUND
 from ..core.watchdog import WANTED
+from ..environ import process_environment
 from ..host import daemonise
 from ..host.locks import holder
 from ..host.runs.run_tree import send
@@ -74,7 +74,9 @@ def _started(paths: Paths, wait: float) -> int:
 
 
 def _environment() -> Mapping[str, str]:
-    return {key: value for key, value in os.environ.items() if key == OVERRIDE or not key.startswith(OF_AGENTS)}
+    return {
+        key: value for key, value in process_environment().items() if key == OVERRIDE or not key.startswith(OF_AGENTS)
+    }
 
 
 def stop(paths: Paths, store: "Store", wait: float) -> tuple[int, str]:

@@ -304,6 +304,11 @@ class MovingMain(Lands, Protocol):
         of main that it left behind, where that loses nothing."""
         ...
 
+    def bring_along(self) -> tuple[str, ...]:
+        """Bring along each checkout that came to main while it moved; what a person has to know of each that cannot
+        follow. A look where all are at main costs no process. NoMain."""
+        ...
+
     def behind(self) -> tuple[str, ...]:
         """What a person has to know of each checkout of main that is behind it: a plain commit there would take back
         what was merged. NoMain."""

@@ -3,6 +3,7 @@
 1. A Crash is no Exception, so that no handler of the daemon can swallow it: it ends like kill -9.
 2. A call is whole or has not happened; the database's transactions are never cut in the middle by a Crash.
 3. Somebody else may act between two calls of the daemon: `between` is called before some of them.
+4. A look that costs no process draws nothing (LOOKS).
 """
 
 import functools
@@ -62,6 +63,8 @@ _OF_GIT = (GitFailed, NoAnswer, MachineShort)
 _STORE_WRITES = {"record", "open_attempt", "close_attempt", "journal", "renew", "plan_run", "update_run", "end_run"}
 _WRITES = frozenset(_STORE_WRITES | {"escalate", "set_setting", "save_validation", "start", "terminate"})
 
+LOOKS = frozenset({"bring_along"})
+
 
 class Crashing:
     """A proxy round one door."""
@@ -73,6 +76,8 @@ class Crashing:
 
     def __getattr__(self, method: str) -> Any:
         real = getattr(self._door, method)
+        if method in LOOKS:
+            return real
         what = f"{self._name}.{method}"
         errors: Sequence[type[NobrakesError]] = ()
         if self._name == "git":

@@ -9,6 +9,8 @@ class DecidedHere:
 
     head: str
     checkout: Checkout
+    edited: set[str]
+    locked: bool
 
     def is_shared(self) -> bool:
         """Main is decided here."""
@@ -17,6 +19,12 @@ class DecidedHere:
     def catch_up(self) -> Land:
         """Nobody else decides."""
         return Land(Landing.MOVED)
+
+    def bring_along(self) -> tuple[str, ...]:
+        """Bring the checkout along that came to main while it moved."""
+        if not self.locked:
+            self.checkout.bring_along(self.head, self.edited)
+        return self.behind()
 
     def behind(self) -> tuple[str, ...]:
         """The checkout that a kill left behind main, with edits in the way ever since."""

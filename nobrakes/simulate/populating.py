@@ -117,4 +117,6 @@ def people_at_main(world: World) -> None:
         world.people.also(4 * often, staging.stage)
         world.people.also(2 * often, staging.commit)
         world.people.also(1 * often, staging.unstage)
+        world.people.also(1 * often, staging.leave)
+        world.people.also(1 * often, staging.come_back)
         world.people.at_the_end.append(staging.finish)

@@ -302,8 +302,8 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.BREAKER_OPEN: "Every agent of the role has failed on the bead in the same way, or without a commit, "
     "as often as `[breaker]` says. Deciding it lets each of them try once more.",
     EscalationType.CAP_REACHED: "The bead has cost what `[caps.bead]` allows.",
-    EscalationType.CHECKOUT_BEHIND: "A merge has waited for a quarter of an hour for your edits in a checkout of main. "
-    "It goes on, and this is resolved, once they are committed or stashed.",
+    EscalationType.CHECKOUT_BEHIND: "A merge has waited for a quarter of an hour for a checkout of main. Its text says "
+    "where, and what to type there. The merge goes on, and this is resolved, once that is done.",
 }
 
 CAUSES: Mapping[EscalationType, str] = {

@@ -74,3 +74,20 @@ def test_a_unit_test_lies_where_its_package_does(module: Path) -> None:
     where = ".".join(package.relative_to(ROOT).parts)
     imported = set(re.findall(r"\bnobrakes(?:\.\w+)*", module.read_text(encoding="utf-8")))
     assert any(name == where or name.startswith(where + ".") for name in imported), f"it imports nothing of {where}"
+
+
+def test_the_environment_is_copied_in_one_place_and_never_iterated() -> None:
+    """Another thread may change it: a name may be gone before its value is asked for."""
+    asked = re.compile(r"os\.environ(\.(get|pop|update)\b|\[)")
+    found = []
+    for module in MODULES:
+        if module == PACKAGE / "environ.py":
+            continue
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            kept = isinstance(node, ast.Attribute) and asked.match(ast.unparse(node))
+            kept = kept or (isinstance(node, ast.Subscript) and asked.match(ast.unparse(node)))
+            kept = kept or (isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn))
+            for inner in () if kept else ast.iter_child_nodes(node):
+                if isinstance(inner, ast.Attribute) and ast.unparse(inner) == "os.environ":
+                    found.append(f"{name_of(module)}:{inner.lineno}")
+    assert found == [], "use nobrakes.environ"

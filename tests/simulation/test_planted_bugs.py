@@ -284,6 +284,13 @@ BUGS = (
         seed=268,
     ),
     Bug(
+        "a checkout that comes to main late is not brought along",
+        "daemon/main_monitor/rewritten.py",
+        "found = self.ports.git.bring_along()",
+        "found = ()",
+        options=STAGED,
+    ),
+    Bug(
         "a start leaves the locks and the checkout",
         "daemon/recovery.py",
         "ports.git.clear_locks()",

@@ -123,7 +123,9 @@ class NewContract:
         try:
             ports.git.commit_files(files, Message("Settings of nobrakes", "", US, ports.store.now()))
         except GitFailed as error:
-            text = f"main has no {CONTRACT} yet, and it could not be committed: {error}. Commit it: git add .nobrakes"
+            # a commit of named paths starts from HEAD: it takes nothing back where the checkout is behind
+            typed = "git add .nobrakes && git commit -m 'Add the settings of nobrakes' .nobrakes"
+            text = f"main has no {CONTRACT} yet, and it could not be committed: {error}. Then, on main: {typed}"
             ports.notifier.tell(Notice(text, bead.id, urgent=True))
             return
         ports.notifier.tell(Notice(f"{CONTRACT} was committed on main, for {bead.id} to add its checks to", bead.id))

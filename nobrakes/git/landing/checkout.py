@@ -9,6 +9,7 @@
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ...core.errors import DiskFull, GitFailed, StoreReadOnly
 from ...ports import Land, Landing
@@ -22,6 +23,14 @@ from .worktrees import Worktree
 
 MACHINE = (GitFailed, DiskFull, StoreReadOnly)
 """What goes wrong when files cannot be written."""
+
+
+class Hindrance(NamedTuple):
+    """What keeps a checkout from following, and what mends it as long as main has not gone on without the checkout:
+    behind main, a commit or a stash there would take back what was merged."""
+
+    what: str
+    remedy: str
 
 
 class Following:
@@ -38,7 +47,7 @@ class Following:
         self._there: set[str] = set()  # the files that had their new content before
         self._from = old  # what git starts from: `old`, with these two as they shall be
 
-    def why_not(self) -> Land | None:
+    def why_not(self) -> Hindrance | None:
         """Why it cannot follow, with nothing changed; None: it can."""
         lost = self._lost()
         if not lost and self._try():
@@ -53,15 +62,13 @@ class Following:
         self._git(["update-index", "-q", "--refresh"], expect=(0, 1))
         lost = self._lost()
         if lost:
-            return blocked(
-                self.holder,
+            return Hindrance(
                 f"files there are not in git and would be overwritten: {named(lost)}",
-                "Add and commit them, stash them with `git stash --all`, or move them away.",
+                "Add and commit them, or move them away.",
             )
         if self._try():
             return None
-        return blocked(
-            self.holder,
+        return Hindrance(
             f"edits there would be lost: {named(self._edited()) or 'git does not say which'}",
             "Commit or stash your changes, and the merge goes on.",
         )

@@ -4,7 +4,10 @@
 2. The index is locked from the try to the end, so no git command of the human comes in between. Each checkout notes
    before the swap where it stands and where it goes (standing), and afterwards that it is there.
 3. After the swap the files follow. If they cannot, main is swapped back and it is BLOCKED.
-4. A checkout that a kill left behind is brought along by whoever comes next, before anything else. Where a person
+4. Who has main checked out is asked before the swap, again under each lock, and again after the swap: a checkout that
+   came late is brought along, and one that left is given back what it had. What comes later still is seen by the next
+   look (`bring_along`).
+5. A checkout that a kill left behind is brought along by whoever comes next, before anything else. Where a person
    edited what has to follow, main goes back to where that checkout stands, as long as nobody built on the merge and
    nobody recorded it: their next commit could take the merge back. Else everything waits, and they are told.
 """
@@ -20,7 +23,7 @@ from .. import in_place, refs
 from ..history import History
 from ..location import Place
 from . import standing, worktrees
-from .checkout import MACHINE, Following, blocked
+from .checkout import MACHINE, Following, Hindrance, blocked
 from .standing import Look, Note
 from .worktrees import Worktree
 
@@ -52,7 +55,8 @@ class Lander:
                 for one in ready:
                     standing.write(one.holder, old)
                 return Land(Landing.LOST, "main moved meanwhile")
-            return self._follow(ready, new, old)
+            land = self._follow(ready, new, old)
+        return self.settle(Note(old, new)) if land.landing is Landing.MOVED else land
 
     def is_shared(self) -> bool:
         """Nobody is asked."""
@@ -77,13 +81,18 @@ class Lander:
         ready = []
         for holder in holders:
             # before the lock is taken, since a merge under way holds none
-            reason = self._hold(stack, holder) or self.stand(holder, old)
+            reason = self._hold(stack, holder)
+            if reason is not None:
+                return reason
+            if self.place.ref not in worktrees.refs_in(holder):
+                continue  # it left main before the lock was ours
+            reason = self.stand(holder, old)
             if reason is not None:
                 return reason
             following = Following(self.history.objects, holder, new, old)
-            reason = following.why_not()
-            if reason is not None:
-                return reason
+            hindrance = following.why_not()
+            if hindrance is not None:
+                return blocked(holder, *hindrance)
             ready.append(following)
         return ready
 
@@ -109,18 +118,13 @@ class Lander:
             self._clean_up(holder, note, main)
             standing.write(holder, main)
             return None
-        reason = self._bring_along(holder, seen, main)
-        if reason is not None:
-            return _stuck(holder, seen, main, reason)
+        following = self._step(holder, seen, main)
+        hindrance = following.why_not()
+        if hindrance is not None:
+            return _stuck(holder, seen, main, hindrance)
+        self._go(following)
         worktrees.copy(holder)
         return None
-
-    def _bring_along(self, holder: Worktree, seen: Look, main: str) -> Land | None:
-        following = self._step(holder, seen, main)
-        reason = following.why_not()
-        if reason is None:
-            self._go(following)
-        return reason
 
     @staticmethod
     def _go(following: Following) -> None:
@@ -152,7 +156,19 @@ class Lander:
         for one in ready:
             one.publish()
             standing.write(one.holder, new)
+            if self.place.ref not in worktrees.refs_in(one.holder):
+                self._give_back(one)
         return Land(Landing.MOVED)
+
+    def _give_back(self, one: Following) -> None:
+        """A checkout that left main while it was brought along has what it had, unless it took main's new commit with
+        it or that would lose something."""
+        if self.history.contains(one.new, worktrees.head(one.holder)):
+            return
+        worktrees.copy(one.holder)
+        back = Following(self.history.objects, one.holder, one.old, one.new)
+        if back.why_not() is None:
+            self._go(back)
 
     # --- after a kill ----------------------------------------------------------------------------
 
@@ -174,15 +190,15 @@ class Lander:
                 if reason is None:
                     looks[holder] = seen
                 elif seen.is_behind:  # else somebody works there, with main's own index
-                    return reason
+                    return replace(reason, may_have_landed=True)
             steps = {h: self._step(h, seen, main) for h, seen in looks.items() if seen.is_behind}
             for holder, step in steps.items():
-                reason = step.why_not()
-                if reason is not None:
+                hindrance = step.why_not()
+                if hindrance is not None:
                     landed = Note(step.old, main)
                     if landed == (notes[holder] if is_elsewhere else unrecorded):
-                        return self._take_back(holder, looks, landed, reason)
-                    return replace(_stuck(holder, looks[holder], main, reason), may_have_landed=True)
+                        return self._take_back(holder, looks, landed, hindrance)
+                    return replace(_stuck(holder, looks[holder], main, hindrance), may_have_landed=True)
             for step in steps.values():
                 self._go(step)
             for holder in looks:
@@ -192,7 +208,7 @@ class Lander:
     def _step(self, holder: Worktree, seen: Look, main: str) -> Following:
         return Following(self.history.objects, holder, main, seen.at, seen.is_landing)
 
-    def _take_back(self, stuck: Worktree, looks: dict[Worktree, Look], landed: Note, reason: Land) -> Land:
+    def _take_back(self, stuck: Worktree, looks: dict[Worktree, Look], landed: Note, why: Hindrance) -> Land:
         """Take main back to where the checkout stands that cannot follow, and with it those that had followed."""
         objects, new, old = self.history.objects, landed.to, landed.at
         behind = [holder for holder, seen in looks.items() if seen.is_behind]
@@ -202,17 +218,17 @@ class Lander:
             if holder not in behind and os.path.exists(holder.index)
         ]
         if any(one.why_not() is not None for one in back) or any(looks[holder].at != old for holder in behind):
-            return replace(_stuck(stuck, looks[stuck], new, reason), may_have_landed=True)
+            return replace(_stuck(stuck, looks[stuck], new, why), may_have_landed=True)
         for one in back:
             standing.write(one.holder, new, old)
         if not refs.swap(self.place, self.place.ref, old, new, "nobrakes: taken back"):
-            return replace(_stuck(stuck, looks[stuck], new, reason), may_have_landed=True)
+            return replace(_stuck(stuck, looks[stuck], new, why), may_have_landed=True)
         for one in back:
             self._go(one)
         for holder in behind:
             Following(objects, holder, new, old).take_back()
             standing.write(holder, old)
-        return Land(Landing.BLOCKED, f"{reason.reason} Until then main is back at {old[:12]}.")
+        return Land(Landing.BLOCKED, f"{blocked(stuck, *why).reason} Until then main is back at {old[:12]}.")
 
     def take_up(self) -> None:
         """Before a daemon's first turn: bring along what can be, under the very locks that a killed one left."""
@@ -228,6 +244,24 @@ class Lander:
             self.stand(holder, main)
         elif standing.is_clean(holder, main):
             standing.write(holder, main)
+
+    def bring_along(self) -> tuple[str, ...]:
+        """Bring each checkout along that came to main late; what a person has to know of those that cannot follow."""
+        main = refs.main(self.place)
+        found: list[str] = []
+        for holder in worktrees.of_main(self.place):
+            note = standing.read(holder)
+            if note == Note(main) or not os.path.exists(holder.index):
+                continue
+            seen = standing.look(self.history, holder, main, note)
+            if not seen.is_behind and not (note is not None and note.to):
+                standing.write(holder, main)
+                continue
+            with contextlib.ExitStack() as stack:
+                reason = self._hold(stack, holder) or self.stand(holder, main)
+                if reason is not None:
+                    found.append(standing.told(holder, seen, main))
+        return tuple(found)
 
     def behind(self) -> tuple[str, ...]:
         """What a person has to know of each checkout of main that is behind; nothing is changed. NoMain."""
@@ -250,7 +284,7 @@ def _held(holder: Worktree) -> Land:
     )
 
 
-def _stuck(holder: Worktree, seen: Look, main: str, reason: Land) -> Land:
+def _stuck(holder: Worktree, seen: Look, main: str, why: Hindrance) -> Land:
     """Main went on without this checkout, and does not go back: everything waits for its person."""
-    words = f"{standing.told(holder, seen, main)} What holds it up: {reason.reason}"
+    words = f"{standing.told(holder, seen, main)} What holds it up: {why.what}."
     return Land(Landing.BLOCKED, words)

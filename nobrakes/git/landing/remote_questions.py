@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from typing import IO
 
 from ...core.errors import GitFailed, GitTooOld
+from ...environ import process_environment
 from .. import bounded, commands, refs
-from ..environment import CHECKOUT, present, strays
+from ..environment import CHECKOUT, strays
 from ..location import Place
 from ..transactions import DURABLE
 
@@ -165,7 +166,7 @@ class Remote:
         if ssh is not None:
             env["GIT_SSH_COMMAND"] = ssh
         stray = strays(env)
-        passed = {name: value for name, value in present() if name not in stray}
+        passed = {name: value for name, value in process_environment().items() if name not in stray}
         # files and not pipes: whatever outlives git could keep a pipe open, and with that us
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
             code = self._run(["git", *arguments], {**passed, **env}, out, error)

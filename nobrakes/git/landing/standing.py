@@ -5,8 +5,11 @@
 2. A checkout is behind where its index has paths as they were there, and not as main has them. A path that has neither
    version is a person's; one that has main's is there.
 3. A person's own commit, pull, reset or checkout moves main and the index together: that is never behind. It is seen
-   by main having left the noted commit, or by the last line of the checkout's own log of HEAD.
-4. Looking takes no lock and writes nothing.
+   by main having left the noted commit, or by the checkout's own log of HEAD. The later of note and log counts.
+4. `git checkout main` writes the index first and HEAD last. Where main moved in between, the log of HEAD names what it
+   had become: so after a checkout, and where there is neither note nor log, the index itself is compared with the last
+   merges. It is from before them where it has none of what they brought.
+5. Looking takes no lock and writes nothing.
 """
 
 import contextlib
@@ -35,6 +38,10 @@ _FEW = 100
 _TAIL = 8192
 _PERSONS = re.compile(r"(commit|reset|pull|merge|checkout|rebase|cherry-pick|revert|am|clone)\b")
 """What git itself writes into the log of HEAD when the index moved with it."""
+_CHECKOUT = "checkout"
+_OURS = re.compile(r"^(Reverts-)?Bead: ", re.MULTILINE)
+_MERGES = 20
+"""So many commits may come to main while one `git checkout` of it is at work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +100,12 @@ def write(holder: Worktree, at: str, to: str = "") -> None:
 
 def look(history: History, holder: Worktree, main: str, note: Note | None) -> Look:
     """How the checkout stands to `main`, by its index as it lies there."""
-    if note is None or not os.path.exists(holder.index):
+    if not os.path.exists(holder.index) or note == Note(main):
         return Look(main)
-    is_landing = bool(note.to) and _contains(history, note.to, main)
-    if not is_landing and (note.at == main or not _contains(history, note.at, main) or _moved_by_git(holder, main)):
-        return Look(main)
+    is_landing = note is not None and bool(note.to) and _contains(history, note.to, main)
     try:
-        differences = raw(history.objects, note.at, main)
+        at = note.at if note is not None and is_landing else _stands_at(history, holder, main, note)
+        differences = raw(history.objects, at, main)
     except GitFailed:
         return Look(main)  # the noted commit is gone, so main was rewritten by a person
     staged = entries(holder, [path for path, *_ in differences], reading(holder))
@@ -107,7 +113,36 @@ def look(history: History, holder: Worktree, main: str, note: Note | None) -> Lo
     if not behind and (not is_landing or len(edited) < len(differences)):
         # an index takes the other's place in one piece: what has a path of main's has all of them, or a person's own
         return Look(main)
-    return Look(note.at, tuple(behind), tuple(edited), is_landing)
+    return Look(at, tuple(behind), tuple(edited), is_landing)
+
+
+def _stands_at(history: History, holder: Worktree, main: str, note: Note | None) -> str:
+    """The commit of main that index and files were last brought to, by us or by a person's git. GitFailed."""
+    noted = note.at if note is not None and _contains(history, note.at, main) else ""
+    logged, command = _logged(holder)
+    if not _contains(history, logged, main):
+        logged = ""
+    if noted and not (logged and _contains(history, noted, logged)):
+        return noted
+    if not logged:
+        return main if note is not None or command else _from_before(history, holder, main)
+    return _from_before(history, holder, logged) if command == _CHECKOUT else logged
+
+
+def _from_before(history: History, holder: Worktree, at: str) -> str:
+    """`at`, or the commit before the last merges of beads where the index has nothing of them. GitFailed."""
+    objects, line = history.objects, [at]
+    while len(line) <= _MERGES and (parents := objects.commit(line[-1]).parents):
+        line.append(parents[0])
+    brought = [raw(objects, before, at) for before in line[1:]]
+    staged = entries(holder, list({path for one in brought for path, *_ in one}), reading(holder))
+    found, is_ours = at, False
+    for commit, before, differences in zip(line, line[1:], brought, strict=False):
+        is_ours = is_ours or _OURS.search(objects.commit(commit).message) is not None
+        behind, edited = apart(differences, staged)
+        if is_ours and behind and len(behind) + len(edited) == len(differences):
+            found = before
+    return found
 
 
 def apart(differences: Iterable[Difference], staged: Mapping[str, tuple[str, str]]) -> tuple[list[str], list[str]]:
@@ -179,18 +214,21 @@ def reading(holder: Worktree) -> Mapping[str, str]:
 
 def _contains(history: History, ancestor: str, descendant: str) -> bool:
     with contextlib.suppress(GitFailed):
-        return history.contains(ancestor, descendant)
+        return bool(ancestor) and history.contains(ancestor, descendant)
     return False
 
 
-def _moved_by_git(holder: Worktree, main: str) -> bool:
-    """Whether the last that happened to this checkout's HEAD was a command of git's that brings the index along."""
+def _logged(holder: Worktree) -> tuple[str, str]:
+    """Where the last command of git's that brings the index along left HEAD, and which it was; empty: none is known."""
     try:
         with open(os.path.join(holder.git_dir, "logs", "HEAD"), "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
-            line = file.read().rstrip(b"\n").rpartition(b"\n")[2].decode("utf-8", "replace")
+            lines = file.read().decode("utf-8", "replace").splitlines()
     except OSError:
-        return False
-    people, _, message = line.partition("\t")
-    words = people.split(" ")
-    return len(words) > 1 and words[1] == main and _PERSONS.match(message) is not None
+        return "", ""
+    for line in reversed(lines):
+        people, _, message = line.partition("\t")
+        words, command = people.split(" "), _PERSONS.match(message)
+        if command is not None and len(words) > 1 and is_oid(words[1]):
+            return words[1], command[1]
+    return "", ""

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ...core.errors import GitFailed, StoreReadOnly
+from .. import commands
 from ..environment import CHECKOUT
 from ..location import Place
 
@@ -107,6 +108,11 @@ def refs_in(worktree: Worktree) -> list[str]:
     files = ("HEAD", os.path.join("rebase-merge", "head-name"), os.path.join("rebase-apply", "head-name"))
     lines = (_line(os.path.join(worktree.git_dir, name)).removeprefix("ref: ") for name in files)
     return [line for line in lines if line.startswith("refs/")]
+
+
+def head(worktree: Worktree) -> str:
+    """The commit that is checked out there; GitFailed."""
+    return commands.run(["rev-parse", "HEAD^{commit}"], cwd=worktree.path, env=worktree.env).text
 
 
 @contextlib.contextmanager

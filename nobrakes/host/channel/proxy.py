@@ -26,6 +26,8 @@ import sys
 import threading
 from urllib.parse import unquote, urlsplit
 
+from ...environ import process_environment
+
 CHANNEL = "NOBRAKES_PROXY"
 HEAD = 64 * 1024
 """Bytes that the head of a request may have."""
@@ -285,7 +287,7 @@ def run(log: str, hosts: "list[str]", argv: "list[str]") -> int:
     here, there = socket.socketpair()
     number = there.fileno()
     try:
-        child = subprocess.Popen(argv, pass_fds=(number,), env={**os.environ, CHANNEL: str(number)})
+        child = subprocess.Popen(argv, pass_fds=(number,), env={**process_environment(), CHANNEL: str(number)})
     except OSError as error:
         print(f"{argv[0]}: {error.strerror}", file=sys.stderr)
         return 127 if isinstance(error, FileNotFoundError) else 126

@@ -18,6 +18,8 @@ import select
 import sys
 from _collections import deque  # type: ignore[import-not-found]
 
+from ...environ import process_environment
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,7 +149,8 @@ class File:
             except ImportError:
                 return None
             given = (
-                (name, text.encode("utf-8", "surrogateescape").decode(_BYTES)) for name, text in os.environ.items()
+                (name, text.encode("utf-8", "surrogateescape").decode(_BYTES))
+                for name, text in process_environment().items()
             )
             self._redactor = Redactor(secret_values(given))
         return self._redactor
@@ -226,7 +229,7 @@ def _started(argv: "list[str]", apart: bool) -> "tuple[int, list[int]]":
     outputs = [(os.POSIX_SPAWN_DUP2, pipes[0][1], 1), (os.POSIX_SPAWN_DUP2, pipes[-1][1], 2)]
     ignored_here = [number for number in (_signal.SIGPIPE, getattr(_signal, "SIGXFSZ", None)) if number is not None]
     try:
-        child = os.posix_spawnp(argv[0], argv, os.environ, file_actions=outputs, setsigdef=ignored_here)
+        child = os.posix_spawnp(argv[0], argv, process_environment(), file_actions=outputs, setsigdef=ignored_here)
     finally:
         for _, writer in pipes:
             os.close(writer)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 
 from ...core.errors import NoAnswer
+from ...environ import process_environment
 from .process import Process
 
 SECONDS = 30.0
@@ -22,7 +23,7 @@ def _ps(*arguments: str) -> list[str]:
             ["ps", *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            env={**os.environ, "LC_ALL": "C"},
+            env={**process_environment(), "LC_ALL": "C"},
             check=False,
             timeout=SECONDS,
         )

@@ -10,6 +10,7 @@ import os
 from typing import Any
 
 from ...core.errors import UsageError
+from ...environ import process_environment
 from ...lightjson import loads
 from . import client
 
@@ -38,7 +39,7 @@ def _run(check: dict[str, Any], workspace: str) -> dict[str, Any]:
     from ...host.runs import checking
 
     # the door is the agent's, and not its tests'; what marks its processes stays
-    environment = {n: v for n, v in os.environ.items() if not n.startswith("NOBRAKES_") or n in _MARKS}
+    environment = {n: v for n, v in process_environment().items() if not n.startswith("NOBRAKES_") or n in _MARKS}
     folder = os.path.join(workspace, check["directory"])
     if not os.path.isdir(folder):
         return {"name": check["name"], "code": None, "outcome": "fail: its directory is missing", "output": ""}

@@ -169,7 +169,7 @@ def mend(found: Escalation) -> tuple[str, ...]:
             "Raise the cap that is named above in .nobrakes/config.toml: else the same is asked again at once.",
         ),
         EscalationType.CHECKOUT_BEHIND: (
-            "Commit or stash what you edited in the checkout: the merge goes on by itself, and this closes.",
+            "Do in the checkout what the text above says: the merge goes on by itself, and this closes.",
         ),
         EscalationType.WEAK_TESTS: (f'Say more exactly what has to be proven: nobrakes edit {bead} --acceptance "…"',),
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ... import abilities
 from ...core.errors import MachineShort
 from ...core.hindrances import Hindrance, Kind
+from ...environ import process_environment
 from ...host.versions import Versions
 from ...paths import Paths
 from ...sandbox import none as no_sandbox
@@ -32,7 +33,7 @@ def examine(
     here: Here | None = None,
 ) -> Iterator[Finding]:
     """The programs that the config names, and how agents are closed off, as seen from `here`."""
-    seen = here or Here(os.environ, os.environ)
+    seen = here or Here(process_environment(), process_environment())
     for one in of_checks(config, paths, seen):
         yield as_finding("checks", one)
     if config.checks and not any(check.kind == "test" for check in config.checks):
