@@ -128,14 +128,14 @@ class Config(Section):
         """
         from ..core.checks.test_layout import EMPTY
         from ..core.policy.boundaries import Boundary
-        from ..core.policy.protected_files import LOCK_FILES, along_links, named
+        from ..core.policy.protected_files import LOCK_FILES, along_links, loaded, named
         from ..core.policy.shadows import roots, standing
 
-        own, checks = self.boundaries, self.contract()
+        own, checks, known = self.boundaries, self.contract(), texts or {}
         gates = (*own.gates, *(LOCK_FILES if own.lock_files else ()))
         tests = own.tests or (*EMPTY.tests, *EMPTY.fresh)
-        folders = roots(checks, texts or {})
-        of_commands = named(self.setup, checks, texts)
+        folders = roots(checks, known)
+        of_commands = named(self.setup, checks, known)
         return Boundary(
             tests,
             gates,
@@ -144,6 +144,7 @@ class Config(Section):
             standing(paths, folders),
             paths,
             asks_dependencies=own.dependencies == "asked",
+            loaded=loaded(self.setup, checks, known),
         )
 
     def boundary_at(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Boundary":

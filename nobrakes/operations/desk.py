@@ -8,7 +8,7 @@ from ..core.beads import deciding, forms
 from ..core.beads.approval import APPROVE
 from ..core.beads.bead import Status
 from ..core.beads.deciding import ANSWERED, HOWS, OF_A_HEAD, How
-from ..core.beads.escalations import Escalation, EscalationType
+from ..core.beads.escalations import OF_TESTS, Escalation, EscalationType
 from ..core.beads.events import Event, Kind
 from ..core.beads.taking import handed_back, is_by_person, submitted
 from ..core.errors import NotAllowed, UsageError
@@ -123,6 +123,11 @@ def resolve(
             f"escalation {n} asks for an option, and a note is none",
             f"Answer it: `nobrakes escalation {n}` shows what to type. Or leave the note out.",
         )
+    elif how == "retry" and found.evidence.get(OF_TESTS):
+        if note.strip():
+            store.answer(n, note, actor, to=Status.NEEDS_TESTS)
+        else:
+            store.resolve(n, "retry", actor, Status.NEEDS_TESTS)
     elif how == "retry" and note.strip():
         store.answer(n, note, actor)
     else:

@@ -293,8 +293,8 @@ class People(Protocol):
         """One escalation; NoSuchEscalation."""
         ...
 
-    def answer(self, number: int, text: str, actor: str, value: Any = None) -> Escalation:
-        """Answer and resolve, exactly once: NotAllowed the second time. The bead goes back to `return_to`.
+    def answer(self, number: int, text: str, actor: str, value: Any = None, to: Status | None = None) -> Escalation:
+        """Answer and resolve, exactly once: NotAllowed the second time. The bead goes back to `to`, else `return_to`.
 
         `value`: of the question's form.
         """

@@ -25,8 +25,8 @@ from .forge import reviews as findings
 from .sessions import conversations
 
 
-def answer(db: Database, number: int, text: str, actor: str, value: Any = None) -> Escalation:
-    """Answer and resolve, exactly once."""
+def answer(db: Database, number: int, text: str, actor: str, value: Any = None, to: Status | None = None) -> Escalation:
+    """Answer and resolve, exactly once; the bead goes back to `to`, or to where it was."""
     now = db.now()
     with db.write():
         escalations.open_row(db, number)
@@ -38,7 +38,7 @@ def answer(db: Database, number: int, text: str, actor: str, value: Any = None) 
         row = escalations.open_row(db, number)
         told = {"escalation": number, "answer": text}
         events.append(db, now, Kind.ANSWERED, row["bead"], actor, told, row["attempt"])
-        escalations.settle(db, row, "answered", actor, None, now)
+        escalations.settle(db, row, "answered", actor, to, now)
     return escalations.escalation(db, number)
 
 

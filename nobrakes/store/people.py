@@ -31,9 +31,9 @@ class People:
         """One escalation."""
         return escalations.escalation(self._db, number)
 
-    def answer(self, number: int, text: str, actor: str, value: Any = None) -> Escalation:
+    def answer(self, number: int, text: str, actor: str, value: Any = None, to: Status | None = None) -> Escalation:
         """Answer and resolve, exactly once."""
-        return answers.answer(self._db, number, text, actor, value)
+        return answers.answer(self._db, number, text, actor, value, to)
 
     def take_back(self, number: int, actor: str) -> Escalation:
         """Open an answered question again that nobody read."""

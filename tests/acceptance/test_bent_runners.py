@@ -87,6 +87,44 @@ def test_a_bent_runner_is_seen_and_a_person_is_asked(project: Scripted, how: str
         assert "shop/discount.py" in asked["evidence"]["difference"], asked
 
 
+HOOK = "import pytest\\n@pytest.hookimpl(tryfirst=True)\\ndef pytest_pyfunc_call(pyfuncitem):\\n    return None\\n"
+
+
+def with_conftest(project: Scripted, text: str, turn: int) -> None:
+    """In this turn a Test Writer writes a conftest.py beside its tests."""
+    work = f"printf '{TESTS}' >tests/test_discount.py; printf '{text}' >tests/conftest.py; commit tests"
+    project.does("one", work, turn=turn)
+
+
+def test_a_person_is_asked_of_a_test_writers_hook_and_sent_back_its_tests_are_written_anew(project: Scripted) -> None:
+    project.does("one", f"printf '{HONEST}' >shop/discount.py; commit discount")
+    with_conftest(project, HOOK, 1)
+    with_conftest(project, "import pytest\\n@pytest.fixture\\ndef rate():\\n    return 10\\n", 3)
+    project.add("one", needs_tests=True)
+    project.nobrakes("run", expect=40)
+    (asked,) = project.open()
+    assert asked["type"] == "checks_changed" and "tests/conftest.py: pytest_pyfunc_call" in asked["detail"], asked
+    assert "+def pytest_pyfunc_call" in asked["evidence"]["difference"] and project.landed() == {}
+    project.nobrakes("resolve", str(asked["id"]), "--retry", "--note", "No hooks, please")
+    project.nobrakes("run")
+    roles = [line.split()[1] for line in project.flag("one.turns").read_text().splitlines()]
+    assert roles == ["test_writer", "doer", "test_writer", "doer"]
+    assert "No hooks, please" in project.prompt("one", 3)
+    assert project.status("one") == "done", "a plain fixture asks nothing"
+    assert "pytest_pyfunc_call" not in project.git("show", "main:tests/conftest.py")
+
+
+@pytest.mark.night
+def test_a_hook_that_a_person_accepts_lands(project: Scripted) -> None:
+    project.does("one", f"printf '{HONEST}' >shop/discount.py; commit discount")
+    with_conftest(project, HOOK, 1)
+    project.add("one", needs_tests=True)
+    project.nobrakes("run", expect=40)
+    project.nobrakes("resolve", str(project.open()[0]["id"]), "--approve")
+    project.nobrakes("run")
+    assert project.status("one") == "done" and len(project.turns("one")) == 2
+
+
 def reporting(project: Scripted) -> None:
     """The check's results are read from the file that pytest writes."""
     plain = '-p no:cacheprovider tests"'

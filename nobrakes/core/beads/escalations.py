@@ -39,6 +39,9 @@ class EscalationType(StrEnum):
     CAP_REACHED = "cap_reached"
 
 
+OF_TESTS = "of_tests"
+"""In the evidence of `checks_changed`: a Test Writer changed it, so what is sent back goes to a Test Writer."""
+
 STOPS_BEAD = frozenset(EscalationType) - {EscalationType.DOER_SUGGESTION, EscalationType.CHECKOUT_BEHIND}
 
 

@@ -3,6 +3,7 @@
 1. Nobody changes a `.nobrakes/`; but a scaffolding bead's Doer its config.toml, of which a person is asked
    (core.policy.new_contract). Nobody but a scaffolding bead changes a protected file:
    of others a person is asked, but for git's own rules and hooks and the agents' settings, which are refused.
+   Of what bends the runner (`bends_runner`) a person is asked whoever changed it.
 2. A Test Writer changes only tests, a Doer never does; scaffolding beads may do both. Of a Doer's change to a
    snapshot, which is a test's recorded outcome, a person is asked.
 3. No link leads out of the repository, and no submodule is added or moved.
@@ -38,6 +39,7 @@ class Change:
     link: str | None = None  # where a new symbolic link leads
     sections: tuple[str, ...] = ()  # the protected sections of a shared file that differ
     dependencies: bool = False  # its lists of dependencies differ
+    hooks: tuple[str, ...] = ()  # what bends the runner and differs, in words (core.policy.runner_hooks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Boundary:
     paths: frozenset[str] = frozenset()  # those of the tree that the work began from
     installed: frozenset[str] = frozenset()  # the modules that the checks' interpreters resolve without the checkout
     asks_dependencies: bool = False  # of changed lists of dependencies alone a person is asked too
+    loaded: frozenset[str] = frozenset()  # what the runner's settings load, tests or not (core.policy.protected_files)
 
 
 def may_write(role: Role, path: str, boundary: Boundary, scaffolding: bool = False) -> str | None:
@@ -67,7 +70,7 @@ def is_asked(change: Change, boundary: Boundary) -> bool:
     folded = change.path.casefold()
     if matches(folded, REFUSED):
         return False
-    if change.sections or (change.dependencies and boundary.asks_dependencies):
+    if bends_runner(change, boundary) or change.sections or (change.dependencies and boundary.asks_dependencies):
         return True
     if matches(folded, folded_globs((*boundary.gates, *PLANTED))):
         return True
@@ -78,6 +81,11 @@ def is_asked(change: Change, boundary: Boundary) -> bool:
     if _hides_a_test(change, boundary):
         return True
     return folded in {path.casefold() for path in boundary.named}
+
+
+def bends_runner(change: Change, boundary: Boundary) -> bool:
+    """Whether the change is one of a runner's hooks, which no role makes alone."""
+    return bool(change.hooks) or change.path in boundary.loaded
 
 
 def adds_modules(changes: Sequence[Change], boundary: Boundary) -> bool:

@@ -10,6 +10,7 @@
 4. A folder names none of its files, and neither does a pattern; nobody can tell what a command makes of them.
 5. Every folder on the way to a named path is named, too, since a link in its place leads the command elsewhere; and
    where a link of the tree stands on the way, what it leads to (`along_links`).
+6. What the runner loads beside the tests (`loaded`) is no test, wherever it lies: set-up files, plug-ins.
 """
 
 import json
@@ -38,6 +39,16 @@ _VARIABLE = re.compile(r"\$(?:\w+|\{\w+\}|\([^()]*\))(?=/)")
 """`$PWD/`, `$(git rev-parse --show-toplevel)/`: what follows is taken for a path from the command's folder."""
 
 
+_LOADS = re.compile(
+    r"(?:^|\s)(?:-r|-p|--(?:require|import|loader|experimental-loader|file|setupFiles\w*|globalSetup|bootstrap))[= ]\s*"
+    r"['\"]?(?:\./)?([\w./@-]+)"
+)
+"""Options of runners, and of what starts them, whose value is loaded before the tests."""
+_RUNNERS = re.compile(
+    r"\b(?:mocha|node|ts-node|tsx|jest|vitest|ava|tape|tap|nyc|c8|rspec|ruby|phpunit|pytest|py\.test)\b"
+)
+
+
 SOURCES = (
     "Makefile",
     "makefile",
@@ -64,21 +75,42 @@ def _within(folders: tuple[str, ...]) -> tuple[str, ...]:
 
 def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None = None) -> frozenset[str]:
     """The repository paths that the commands name, whether they are there or not; `texts` are those of `sources`."""
-    found = set(_of_command(setup, ""))
-    for check in checks:
-        found.update((check.directory, *_of_command(check.command, check.directory)))
-    commands = [setup, *(check.command for check in checks)]
     known = texts or {}
-    for folder in _folders(checks) if known else ():  # the names are many
+    found = {*_taken_up(checks, known), *(check.directory for check in checks)}
+    for line, directory in _commands(setup, checks, known):
+        found.update(_of_command(line, directory))
+    return frozenset(one for path in found for one in _on_the_way(path))
+
+
+def loaded(setup: str, checks: Sequence[Check], texts: Mapping[str, str]) -> frozenset[str]:
+    """The repository paths that the runner loads beside the tests, as its settings and options say."""
+    found = set(_taken_up(checks, texts))
+    for line, directory in _commands(setup, checks, texts):
+        parts = [part for part in re.split(r"&&|\|\||[;|&\n]", line) if _RUNNERS.search(part)]
+        for word in (word for part in parts for word in _LOADS.findall(part)):
+            found.update(taken_up(posixpath.join(directory, "package.json"), f'"mocha":{{"require":"./{word}"}}'))
+            module = word.replace(".", "/")
+            found.update(_below([directory], f"{module}.py"))
+    return frozenset(found)
+
+
+def _commands(setup: str, checks: Sequence[Check], texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The command lines that run, or may, each with its folder."""
+    yield setup, ""
+    yield from ((check.command, check.directory) for check in checks)
+    commands = [setup, *(check.command for check in checks)]
+    for folder in _folders(checks) if texts else ():  # the names are many
         for name in SOURCES:
-            text = known.get(posixpath.join(folder, name), "")
-            for line in _lines(name, text, commands):
-                found.update(_of_command(line, folder))
+            text = texts.get(posixpath.join(folder, name), "")
+            yield from ((line, folder) for line in _lines(name, text, commands))
+
+
+def _taken_up(checks: Sequence[Check], texts: Mapping[str, str]) -> Iterator[str]:
+    for folder in _folders(checks) if texts else ():
         for name in SETTINGS:
             path = posixpath.join(folder, name)
-            if text := known.get(path, ""):
-                found.update(taken_up(path, text))
-    return frozenset(one for path in found for one in _on_the_way(path))
+            if text := texts.get(path, ""):
+                yield from taken_up(path, text)
 
 
 def along_links(
@@ -89,12 +121,16 @@ def along_links(
     `link`: where the path leads; None: it is no link.
     """
     found: set[str] = set()
+    followed: set[str] = set()
     ends: dict[str, None] = {}
     left = list(named)
     while left and len(found) < MOST_NAMED:
         path = left.pop()
+        if path in followed:
+            continue
+        followed.add(path)
         for one in _on_the_way(path):
-            if one in paths and one not in found and (target := link(one)) is not None:
+            if one in paths and (target := link(one)) is not None:
                 end = posixpath.normpath(posixpath.join(posixpath.dirname(one), target))
                 if target.startswith("/") or end == "." or end.startswith("../") or end == "..":
                     continue

@@ -3,7 +3,8 @@
 1. A scaffolding bead may change protected files; its review and its evidence say which.
 2. Any other bead's change is asked about (`checks_changed`). Accepted is the very head that was shown: another one is
    asked about again.
-3. The difference is the branch's text, bounded; the whole of it is in the commit.
+3. Of a Test Writer's commits only what bends the runner is asked about; sent back, the tests are written anew.
+4. The difference is the branch's text, bounded; the whole of it is in the commit.
 """
 
 from collections.abc import Sequence
@@ -11,11 +12,13 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.beads.bead import Bead, Role
-from ...core.beads.escalations import EscalationType, is_accepted
+from ...core.beads.escalations import OF_TESTS, EscalationType, is_accepted
 from ...core.beads.outcomes import Outcome
 from ...core.beads.taking import is_by_person
 from ...core.errors import FileTooLarge
-from ...core.policy.boundaries import Change, adds_modules, gate_changes
+from ...core.globs import matches
+from ...core.policy import runner_hooks
+from ...core.policy.boundaries import Boundary, Change, adds_modules, bends_runner, gate_changes
 from ...core.policy.shadows import programs
 from ...core.review.journal import Journal
 from ..checks.proofs import clean
@@ -38,22 +41,45 @@ class ProtectedFiles:
         """The protected files that the branch changes and may change, or what a person is asked about them."""
         git = self.ports.git
         begin = journal.fork if bead.scaffolding else journal.base  # what a Test Writer changed was judged as its work
-        config, changes = self.ports.config(), git.changes(begin, journal.head)
+        config = self.ports.config()
         boundary = config.boundary_at(git, journal.base, Role.DOER)
+        changes = self._with_hooks(begin, journal.head, boundary)
+        of_tests = [] if begin == journal.fork else self._with_hooks(journal.fork, journal.base, boundary)
         if is_by_person(self.ports.store.attempts(bead.id)):
             boundary = replace(boundary, tests=())  # else a test that decides would be nobody's to judge
         if adds_modules(changes, boundary):
             boundary = replace(boundary, installed=self.ports.modules(programs(config.contract())))
-        changed = gate_changes(changes, boundary)
+        bending = [change for change in of_tests if bends_runner(change, boundary)]
+        changed = [*bending, *gate_changes(changes, boundary)]
         paths = tuple(change.path for change in changed)
         if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.head):
             return paths
+        told = "\n".join(map(_told, changed[:20]))
         detail = (
-            f"The branch changes what decides whether work is good, or what tests expect: {', '.join(paths[:20])}.\n"
-            "Accept the change for this very commit, or send the work back."
+            "The branch changes what decides whether work is good, what bends the runner of the tests, or what tests "
+            f"expect:\n{told}\nAccept the change for this very commit, or send the work back."
         )
-        shown = self.shown(begin, journal.head, changed)
-        return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, shown)
+        shown = self.shown(journal.fork if bending else begin, journal.head, changed)
+        evidence = {**shown, OF_TESTS: True} if bending else shown
+        return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, evidence)
+
+    def _with_hooks(self, begin: str, head: str, boundary: Boundary) -> list[Change]:
+        """What differs between the commits, with what bends the runner in it."""
+        changes = list(self.ports.git.changes(begin, head))
+        for place, change in enumerate(changes):
+            if runner_hooks.may_hold(change.path):
+                is_test = matches(change.path, boundary.tests)
+                is_test = is_test and runner_hooks.is_loaded(change.path, self.ports.git.paths(head))
+                changes[place] = replace(change, hooks=self._hooks(begin, head, change.path, is_test))
+        return changes
+
+    def _hooks(self, begin: str, head: str, path: str, is_test: bool) -> tuple[str, ...]:
+        try:
+            before, after = (self.ports.git.read(commit, path, LARGEST) for commit in (begin, head))
+        except FileTooLarge:
+            return (runner_hooks.TOO_LARGE,) if is_test else ()
+        old, new = (None if one is None else one.decode("utf-8", "replace") for one in (before, after))
+        return runner_hooks.changed(path, old, new, is_test)
 
     def question_of_runner(self, journal: Journal, test: str) -> AttemptEnd:
         """What a person is asked about work whose tests pass while a test that was altered to fail was not reported."""
@@ -107,4 +133,5 @@ class ProtectedFiles:
 
 
 def _told(change: Change) -> str:
-    return f"{change.path}: {', '.join(change.sections)}" if change.sections else change.path
+    what = ", ".join((*change.sections, *change.hooks))
+    return f"{change.path}: {what}" if what else change.path
