@@ -19,7 +19,9 @@ from ..core.notices.digest import SHOWN, digest
 from ..core.notices.notice import DeliveryState, NewNotice, NoticeKind, NoticeRecord, Queue, Rules, Sent, Severity
 from ..core.notices.quiet import quiet_until
 from ..core.notices.routing import bounded, message, numbers, routes
+from ..core.owners import of_bead
 from ..ports import Notice
+from .parking import Unexpected, about, park
 from .ports import Ports
 
 ROUTED_AT_ONCE = 1000
@@ -170,8 +172,14 @@ class Courier:
         delivery = self.ports.store.next_delivery(channel)
         if delivery is not None:
             self._begun[delivery.id] = delivery.tries + 1
-            project = os.path.basename(self.ports.paths.root)
-            self.ports.channels.begin(channel, delivery.id, message(delivery.notice, project))
+            project, bead = os.path.basename(self.ports.paths.root), delivery.notice.bead
+            try:
+                with about(self.ports, of_bead(bead) if bead else ""):
+                    self.ports.channels.begin(channel, delivery.id, message(delivery.notice, project))
+            except Unexpected as met:
+                said = f"nobrakes failed: {met.__cause__!r}"
+                self.ports.store.settle_delivery(delivery.id, DeliveryState.FAILED, said)
+                park(self.ports, met)
 
     def is_busy(self) -> bool:
         """Whether a message is being sent."""

@@ -21,6 +21,7 @@ from ..core.sessions.session import Talk
 from ..core.text.cleaning import clean, redacted, shorten
 from ..core.transcript import Line, LineKind
 from .attempts.agent_output import LOOKS, Output, is_agents
+from .parking import owner_of, parked
 from .ports import Ports
 from .sessions.launch import folder_of
 
@@ -54,11 +55,11 @@ class DangerWatch:
             work = board.work_of(run)
             if work is None or not is_agents(work, run):
                 continue
-            seen = self._seen.get(run.id) or self._begin(work, run)
-            is_over = run.id in ended
-            if is_over or abs(board.now - seen.looked_at) >= LOOK_SECONDS:
-                seen.looked_at = board.now
-                with suppress(NobrakesError, OSError):
+            with parked(self.ports, owner_of(work)), suppress(NobrakesError):
+                seen = self._seen.get(run.id) or self._begin(work, run)
+                is_over = run.id in ended
+                if is_over or abs(board.now - seen.looked_at) >= LOOK_SECONDS:
+                    seen.looked_at = board.now
                     self._read(work, run, seen, is_over)
         return False
 

@@ -7,8 +7,8 @@
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,22 +19,10 @@ from ..core.beads.bead import Role
 from ..core.beads.events import Event
 from ..core.beads.outcomes import Outcome
 from ..core.board import Board
-from ..core.errors import (
-    ConfigError,
-    DiskFull,
-    GitFailed,
-    GitTooOld,
-    MachineShort,
-    NoAgent,
-    NoAnswer,
-    NobrakesError,
-    NoMain,
-    Stale,
-    StoreBusy,
-    StoreReadOnly,
-)
+from ..core.errors import ConfigError, GitFailed, GitTooOld, NoAgent, NoMain, StoreReadOnly
 from ..core.idle import is_idle
 from ..core.limits import caps, cooldowns
+from ..core.owners import of_bead
 from ..core.review.journal import Journal
 from ..host.files import storage_errors
 from ..ports import Notice, Remains
@@ -54,25 +42,22 @@ from .main_monitor.monitor import MainMonitor
 from .main_monitor.rewritten import Rewritten
 from .main_monitor.trial import Trial
 from .news import News, retiring
+from .parking import Unexpected, about, of_run, park, parked, subject
 from .perform import Performer
 from .ports import Ports
 from .recovery import take_up
 from .resting import rest, wake_at
 from .review.reach import Reach
 from .sprints.turn import Sprints
+from .troubles import RETRY_SECONDS, WAITED_OUT, Troubles, bearing
 from .watchers import View, Waker
 
 LINGER_SECONDS = 1.0
 """A process that lives on so long after its run has ended is stopped."""
 LOOK_ASIDE_SECONDS = 1.0
 """Work beside the loop wakes it when it is done; it is looked at so often in any case."""
-RETRY_SECONDS = 15.0
-"""When the disk is full or git fails, the loop tries again so much later."""
 NEEDS_A_PERSON = (ConfigError, GitTooOld, NoAgent, NoMain, StoreReadOnly)
 """Trouble that does not pass by itself: a run that would end when idle ends with it."""
-
-WAITED_OUT = (DiskFull, MachineShort, NoAnswer, StoreBusy)
-"""Trouble that may meet any look of the loop itself, and that passes or is mended from outside: it never ends it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +99,7 @@ class Daemon:
         self.rewritten = Rewritten(ports, self.courier.trouble)
         self.trial = Trial(ports, self.performer.validation, self.monitor) if tries_main else None
         self._ended_at: dict[str, float] = {}
-        self._trouble_until = 0.0
-        self._trouble: NobrakesError | None = None
+        self.troubles = Troubles(ports, self.courier)
 
     def recover(self) -> None:
         """Make good what a killed daemon left half done; the turns then take up the rest."""
@@ -128,33 +112,34 @@ class Daemon:
         ended = self._ended(board)
         if ended:
             self.ports.store.doubt()  # each may have spoken just before it died
-        self._guarded(partial(self.danger.look, board, {run.id for run in ended}))
+        guarded = self.troubles.guarded
+        guarded(partial(self.danger.look, board, {run.id for run in ended}))
         for run in ended:
-            changed |= self._guarded(partial(self._close, run, board))
+            changed |= guarded(partial(self._close, run, board))
         if ended:
             board = self._look()
-        watched = self._guarded(partial(self._watch_guards, self.intake.without_dead(board)))
-        if self._guarded(partial(self.meter.look, self.intake.without_dead(board))) or watched:
+        watched = guarded(partial(self._watch_guards, self.intake.without_dead(board)))
+        if guarded(partial(self.meter.look, self.intake.without_dead(board))) or watched:
             changed, board = True, self._look()
-        self._guarded(partial(self.work.look, self.intake.without_dead(board)))
-        if board.now >= self._trouble_until:
+        guarded(partial(self.work.look, self.intake.without_dead(board)))
+        if board.now >= self.troubles.until:
             parts = (self.forge, self.sprints, self.performer.review)
-            if sum(self._guarded(partial(part.turn, board)) for part in parts):  # each has its turn
+            if sum(guarded(partial(part.turn, board)) for part in parts):  # each has its turn
                 changed, board = True, self._look()
             for action in self._decide(board):
-                changed |= self._guarded(partial(self.performer.perform, action, board))
-            changed |= self._guarded(partial(self.monitor.turn, board))
-            self._guarded(self.rewritten.look)
-            if board.now >= self._trouble_until:
-                self._trouble = None  # it was mended: should it come back, it is told again
+                changed |= guarded(partial(self.performer.perform, action, board), subject(action, board))
+            changed |= guarded(partial(self.monitor.turn, board))
+            guarded(self.rewritten.look)
+            if board.now >= self.troubles.until:
+                self.troubles.mended()
         events: list[Event] = []
         if not changed or board.stopping:
             # what is told and tidied up may wait until everybody has work
-            self._guarded(partial(self._read_news, board, events))
-            self._guarded(self.performer.validation.scratch.settle)
+            guarded(partial(self._read_news, board, events))
+            guarded(self.performer.validation.scratch.settle)
             settles = (self.performer.settle_relays, self.performer.review.settle)
             for tidy in (self.courier.turn, *settles, self.upkeep.turn):
-                self._guarded(partial(tidy, board))
+                guarded(partial(tidy, board))
             self.ports.export()
         board = self._look() if changed else board
         self._forget(board)
@@ -186,7 +171,7 @@ class Daemon:
 
     def _measure_anew(self, jump: float) -> None:
         """What is remembered by the clock is forgotten, as by a new daemon."""
-        self._ended_at, self._trouble_until = {}, 0.0
+        self._ended_at, self.troubles.until = {}, 0.0
         for watch in (self.checks, self.meter, self.ends, self.work):
             watch.keep(set())
         self.performer.measure_anew()
@@ -205,16 +190,35 @@ class Daemon:
         self.intake.unseen = set()
         for validations in (True, False):
             some = (run for run in runs if (run.kind is RunKind.VALIDATION) is validations)
-            dead = (run for run in some if run.id in self.intake.begun or self._has_ended(run, board))
-            ended = [run for run in dead if self.intake.is_over(run)]
-            if ended:
+            if ended := [run for run in some if self._is_over(run, board)]:
                 self.intake.unseen = {run.id for run in runs if validations and run.kind is not RunKind.VALIDATION}
                 return ended
         return []
 
+    def _is_over(self, run: Run, board: Board) -> bool:
+        """Whether the run's whole tree is dead, and what it left is taken in."""
+        try:
+            with about(self.ports, partial(of_run, self.ports, run.id)):
+                return (run.id in self.intake.begun or self._has_ended(run, board)) and self.intake.is_over(run)
+        except Unexpected as met:
+            self._let_go(run, met)
+            return False
+
     def _close(self, run: Run, board: Board) -> bool:
-        self.performer.ended(run, board)
+        try:
+            with about(self.ports, partial(of_run, self.ports, run.id)):
+                self.performer.ended(run, board)
+        except Unexpected as met:
+            self._let_go(run, met)
         return True
+
+    def _let_go(self, run: Run, met: Unexpected) -> None:
+        """Park whom it is about, and forget the run if that is who it served: the same would be met again."""
+        park(self.ports, met)
+        if met.owner == of_run(self.ports, run.id):
+            with suppress(Unexpected), about(self.ports, met.owner):
+                self.ports.processes.kill(run)  # nothing lives on without a trace
+            self.ports.store.end_run(run.id)
 
     def _read_news(self, board: Board, events: list[Event]) -> bool:
         events.extend(self.news.read(board))
@@ -252,9 +256,9 @@ class Daemon:
         # its tree, and what it says in its output
         if remains is Remains.REST or (remains is Remains.STEP and not is_agent):
             if now >= self._ended_at.setdefault(run.id, now) + LINGER_SECONDS:
-                self._guarded(partial(self._stop_leftovers, run, steps, board))
+                self.troubles.guarded(partial(self._stop_leftovers, run, steps, board))
         elif not is_agent and self.checks.is_overdue(run, partial(self.ports.processes.ending, folder, steps), now):
-            self._guarded(partial(self._stop_check, run, board))
+            self.troubles.guarded(partial(self._stop_check, run, board))
         return False
 
     def _watch_guards(self, board: Board) -> bool:
@@ -274,29 +278,6 @@ class Daemon:
         self.ports.processes.terminate(run)
         return True
 
-    def _guarded(self, do: Callable[[], bool]) -> bool:
-        """Trouble of the machine pauses the daemon and is told once; it never ends it, and nothing is lost."""
-        try:
-            with storage_errors(self.ports.paths.folder):
-                return do()
-        except Stale:
-            return True  # a person took the bead away meanwhile: the next look sees it
-        except NobrakesError as error:
-            self.troubled(error)
-            return False
-
-    def troubled(self, error: NobrakesError) -> None:
-        """Pause for it, and tell it unless it is what was told last."""
-        self._trouble_until = self.ports.store.now() + RETRY_SECONDS
-        known = self._trouble is not None and str(error) == str(self._trouble)
-        self._trouble = error
-        if not known:
-            pause = isinstance(error, DiskFull | MachineShort | StoreReadOnly)
-            word = "Nothing is started until it is mended: " if pause else "Trying again soon: "
-            with _bearing(self.ports.paths.folder):
-                self.ports.notifier.tell(Notice(f"{word}{error} {error.hint}".strip(), urgent=True))
-                self.courier.trouble(f"{word}{error} {error.hint}", pause)
-
     def _due_at(self, board: Board) -> float | None:
         times = [supervision.wake_at(board, self.intake.begun), board.wake_at]
         times += [turns.wake_at(board), self.courier.wake_at(board.now)]
@@ -312,33 +293,21 @@ class Daemon:
             for a in board.attempts
             if a.role is Role.REVIEWER and Journal.of(a.data).waiting_until > board.now
         ]
-        if self._trouble_until > board.now:
-            times.append(self._trouble_until)
+        if self.troubles.until > board.now:
+            times.append(self.troubles.until)
         if not self.ports.background.is_empty():
             times.append(board.now + LOOK_ASIDE_SECONDS)
         return min((t for t in times if t is not None), default=None)
 
     def finish(self, waker: Waker) -> None:
         """A run has nothing left to do: a last look at checkouts, and notices that are due get a bounded chance."""
-        self._guarded(self.rewritten.look)
-        self._guarded(partial(self.courier.finish, self._look, waker.wait))
+        self.troubles.guarded(self.rewritten.look)
+        self.troubles.guarded(partial(self.courier.finish, self._look, waker.wait))
 
     def works(self, board: Board) -> bool:
         """Whether any child process is still alive, or main is being looked at."""
         runs = board.all_runs
         return self.monitor.is_at_work() or any(r.pid is not None and self.ports.processes.alive(r) for r in runs)
-
-    @property
-    def trouble(self) -> NobrakesError | None:
-        """What keeps the daemon from working just now; None when nothing does."""
-        return self._trouble if self.ports.store.now() < self._trouble_until else None
-
-
-@contextmanager
-def _bearing(folder: str) -> Iterator[None]:
-    """What is shown may get lost where nothing can be written: it is in the store as well."""
-    with suppress(*WAITED_OUT), storage_errors(folder):
-        yield
 
 
 def recover(daemon: Daemon, waker: Waker, met: Callable[[], None], should_end: Callable[[], bool]) -> bool:
@@ -351,7 +320,7 @@ def recover(daemon: Daemon, waker: Waker, met: Callable[[], None], should_end: C
             with storage_errors(daemon.ports.paths.folder):
                 daemon.recover()
         except (*WAITED_OUT, GitFailed) as error:
-            daemon.troubled(error)
+            daemon.troubles.pause(error)
             met()
             waker.wait(RETRY_SECONDS)
         else:
@@ -379,18 +348,19 @@ def run(
                 is_over = should_end(turn.board)
         except WAITED_OUT as error:
             seen = None
-            daemon.troubled(error)
+            daemon.troubles.pause(error)
             waker.wait(RETRY_SECONDS)
             continue
-        with _bearing(folder):
+        with bearing(folder):
             for event in turn.events:
-                view.event(event)
+                with parked(daemon.ports, of_bead(event.bead) if event.bead else ""):
+                    view.event(event)
             view.board(turn.board)
         if is_over:
             return turn.board
         if turn.changed:
             continue
-        trouble = daemon.trouble
+        trouble = daemon.troubles.present
         if until_idle and isinstance(trouble, NEEDS_A_PERSON) and not daemon.works(turn.board):
             raise trouble
         rests = until_idle and is_idle(turn.board) and trouble is None and background.is_empty()

@@ -7,18 +7,22 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..core.beads.bead import Bead, Role, Status
+from ..core.beads.escalations import EscalationType
 from ..core.beads.events import MERGES, Event, Kind
 from ..core.board import Board
 from ..core.errors import NobrakesError
 from ..core.notices.events import FOR_PEOPLE, cap_text, notice_of, refusal
 from ..core.notices.notice import NewNotice
 from ..core.notices.pacing import SAME_WITHIN
+from ..core.owners import of_bead
 from ..core.sessions.session import name_of
 from ..git.workspaces.remove import forget_sessions
 from ..ports import Notice
 from ..trash import Trash
 from .attempts.launch import tests_pin
+from .parking import parked
 from .ports import Ports
+from .reconcile import Reconciling
 from .review.landing_records import landing_pin
 from .review.lost import pin_of
 
@@ -50,6 +54,10 @@ def retire(ports: Ports, bead: Bead) -> None:
     forget_sessions(Trash(ports.paths.trash), ports.paths.agents, bead.id)
 
 
+def _whose(event: Event) -> str:
+    return of_bead(event.bead) if event.bead is not None else ""
+
+
 class News:
     """Follows the event log."""
 
@@ -64,14 +72,16 @@ class News:
         """The new events, after what they ask for has been done."""
         fresh = self.ports.store.events(self.read_to, MOST) if len(self.waiting) < MOST else ()
         for event in (*self.waiting[:1], *fresh):  # what the first one asks for may have failed
-            self._begin(event, board)
+            with parked(self.ports, _whose(event)):
+                self._begin(event, board)
         self.waiting += fresh
         self.read_to = self.waiting[-1].seq if self.waiting else self.read_to
         done = 0
         for event in self.waiting:
             try:
-                if not self._react(event):
-                    break  # the clone is still being archived, and what comes later is not told before
+                with parked(self.ports, _whose(event)):
+                    if not self._react(event):
+                        break  # the clone is still being archived, and what comes later is not told before
             except NobrakesError:
                 if not done:
                     raise
@@ -98,6 +108,8 @@ class News:
         """Archive and remove the clone of a bead that was closed, unless something still works in it."""
         if event.kind in _REVIEW_OVER and event.bead is not None:
             self._let_go(event.bead, board)
+        if event.data.get("type") == EscalationType.NOBRAKES_FAILED.value:  # its review may have moved main
+            Reconciling(self.ports, lambda bead: parked(self.ports, of_bead(bead))).look()
         if event.kind is Kind.SESSION_ENDED:
             session = int(event.data["session"])
             self.ports.background.begin(f"forget session {session}", partial(self._forget, session))

@@ -9,6 +9,8 @@
 """
 
 import contextlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from ..core.beads.attempt import Attempt
 from ..core.beads.bead import Bead, Role, Status
@@ -32,8 +34,10 @@ _WHY = "the daemon was killed before it wrote the record, and the database did n
 class Reconciling:
     """Compares once."""
 
-    def __init__(self, ports: Ports) -> None:
+    def __init__(self, ports: Ports, each: Callable[[str], AbstractContextManager[None]]) -> None:
+        """`each`: goes round what is done about one bead."""
         self.ports = ports
+        self.each = each
         self.evidence = Evidence(ports)
         self._chain: set[str] | None = None
         self._recorded: dict[str, Value] = {}
@@ -51,9 +55,12 @@ class Reconciling:
             return []
         line = self.ports.git.line(main, since)
         self._line = {made.commit for made in line}
-        found = [merge for merge in merges(line) if self._deal_with(merge)]
+        found: list[str] = []
+        for merge in merges(line):
+            with self.each(merge.bead):
+                found += [merge.bead] if self._deal_with(merge) else []
         self.ports.store.set_setting(COMPARED, main)
-        return [merge.bead for merge in found]
+        return found
 
     def _since(self, main: str) -> str | None:
         since = self.ports.store.setting(COMPARED)
@@ -162,13 +169,15 @@ class Reconciling:
         going: dict[str, str] = {}
         for name in git.kept():
             kind, _, bead = name.partition("/")
-            held = git.held(name) if kind == LANDING else None
-            if held is not None:
-                going[bead] = str(held["candidate"]["commit"])
+            with self.each(bead):
+                held = git.held(name) if kind == LANDING else None
+                if held is not None:
+                    going[bead] = str(held["candidate"]["commit"])
         opened = {Journal.of(one.data).candidate for one in self.ports.store.reviewing()} if going else set()
         for bead, candidate in going.items():
-            if candidate in opened or (git.has(candidate) and git.contains(candidate, main)):
-                continue
-            if git.has(candidate):
-                git.pin(f"archive/{bead}/landing-{candidate[:12]}", candidate)
-            git.pin(landing_pin(bead), None)
+            with self.each(bead):
+                if candidate in opened or (git.has(candidate) and git.contains(candidate, main)):
+                    continue
+                if git.has(candidate):
+                    git.pin(f"archive/{bead}/landing-{candidate[:12]}", candidate)
+                git.pin(landing_pin(bead), None)

@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 
 from ..core.beads.bead import CLOSED, Role
 from ..core.beads.events import Event, Kind
@@ -11,11 +12,13 @@ from ..core.beads.ref_numbers import fences, last_attempt, last_clone, last_turn
 from ..core.board import Board
 from ..core.errors import NobrakesError, NoSuchBead, Stale
 from ..core.evidence.reconcile import WENT_BACK
+from ..core.owners import of_bead
 from ..core.review.journal import Journal, may_land
 from ..core.sessions.relay import FOLDER
 from ..host.runs.strays import end_all
 from ..ports import Notice
 from .main_monitor.rewritten import fallen
+from .parking import of_run, parked
 from .ports import Ports
 from .reconcile import Reconciling
 
@@ -35,11 +38,14 @@ def take_up(ports: Ports, board: Board) -> None:
     ports.git.clear_locks()
     _tell_of_checkouts(ports, board)
     _count_on(ports)
-    Reconciling(ports).look()
+    Reconciling(ports, lambda bead: parked(ports, of_bead(bead))).look()
     _tell_of_what_fell_off(ports)
     _let_candidates_go(ports)
     runs = ports.store.runs()
-    alive = [run.id for run in runs if run.pid is not None and ports.processes.alive(run)]
+    alive = []
+    for run in runs:
+        with parked(ports, partial(of_run, ports, run.id)):
+            alive += [run.id] if run.pid is not None and ports.processes.alive(run) else []
     if runs:
         data = {"alive": alive, "ended": [run.id for run in runs if run.id not in alive]}
         ports.store.record(Event(Kind.RECOVERED, data=data))
@@ -90,6 +96,6 @@ def _let_candidates_go(ports: Ports) -> None:
         kept = ports.git.kept()
     for name in kept:
         bead = name.split("/")[1] if name.startswith("candidate/") else ""
-        with contextlib.suppress(NoSuchBead):
+        with contextlib.suppress(NoSuchBead), parked(ports, of_bead(bead) if bead else ""):
             if bead and ports.store.bead(bead).status in CLOSED:
                 ports.git.pin(name, None)

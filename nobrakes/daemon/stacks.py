@@ -5,12 +5,14 @@ refs/nobrakes/requests/<bead> is what the bead's open request brings. It stays a
 
 from ..core.beads.bead import CLOSED, Bead, BeadType, blocked_by, blockers_of
 from ..core.board import Board
+from ..core.owners import of_bead
 from ..core.pulls.delivery import Where
 from ..core.pulls.pull import PullRequest, PullState
 from ..core.pulls.stacking import Blocker, is_free, may_stack, waits_again
 from ..ports import Git
 from ..ports.git import REQUESTS
 from .epics import lands_on
+from .parking import parked
 from .ports import Ports
 
 
@@ -40,28 +42,29 @@ class Stacks:
             opened = {}
         changed = False
         for name in stacked:
-            bead = store.bead(name)
-            where = lands_on(self.ports, bead)
-            may = Where(self._base(stacked[name]), below=where.below)
-            if bead.status in CLOSED or waits_again(bead, opened) or where != may:
-                store.stack(name, None)
-                changed = True
-        for pull in opened.values():
-            for bead in self._dependants(pull.bead):
-                if may_stack(bead, pull.bead, self._blockers(bead, pull)):
-                    store.stack(bead.id, pull.bead)
+            with parked(self.ports, of_bead(name)):
+                bead = store.bead(name)
+                where = lands_on(self.ports, bead)
+                may = Where(self._base(stacked[name]), below=where.below)
+                if bead.status in CLOSED or waits_again(bead, opened) or where != may:
+                    store.stack(name, None)
                     changed = True
+        for pull in opened.values():
+            with parked(self.ports, of_bead(pull.bead)):
+                for bead in self._dependants(pull.bead):
+                    if may_stack(bead, pull.bead, self._blockers(bead, pull)):
+                        store.stack(bead.id, pull.bead)
+                        changed = True
         return changed
 
     def _keep_refs(self, opened: dict[str, str], stood_on: set[str]) -> None:
         git = self.ports.git
         start = f"{REQUESTS}/"
         there = {name.removeprefix(start): at for name, at in git.kept().items() if name.startswith(start)}
-        for bead, head in opened.items():
-            if there.get(bead) != head:
-                git.pin(start + bead, head)
-        for bead in there.keys() - opened.keys() - stood_on:
-            git.pin(start + bead, None)
+        for bead in (there.keys() | opened.keys()) - (stood_on - opened.keys()):
+            if there.get(bead) != opened.get(bead):
+                with parked(self.ports, of_bead(bead)):
+                    git.pin(start + bead, opened.get(bead))
 
     def _dependants(self, needed: str) -> list[Bead]:
         """Those that need the bead, have not begun, and land by requests of their own on the same branch."""

@@ -27,6 +27,7 @@ class Dice:
         self.trouble = trouble
         self.meddle = meddle
         self.between: Callable[[], None] = lambda: None
+        self.stumbles: Callable[[str, Sequence[object]], None] = lambda what, given: None
         self.crashes = 0
         self.troubles = 0
         self.calls = 0
@@ -73,6 +74,7 @@ class Crashing:
         self._door = door
         self._name = name
         self._dice = dice
+        self._stumbles = name != "store"  # what the store meets is nobody's
 
     def __getattr__(self, method: str) -> Any:
         real = getattr(self._door, method)
@@ -88,6 +90,8 @@ class Crashing:
         @functools.wraps(real)
         def call(*args: Any, **named: Any) -> Any:
             self._dice.before(what, errors)
+            if self._stumbles:
+                self._dice.stumbles(what, args)
             result = real(*args, **named)
             self._dice.after(what)
             return result

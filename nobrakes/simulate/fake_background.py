@@ -3,8 +3,6 @@
 import random
 from collections.abc import Callable
 
-from ..core.errors import NobrakesError
-
 
 class FakeBackground:
     """Background without a thread: what was put off is done when its end is asked for."""
@@ -13,7 +11,7 @@ class FakeBackground:
         self._rng = rng
         self._put_off = put_off
         self._jobs: dict[str, Callable[[], None]] = {}
-        self._ended: dict[str, NobrakesError | None] = {}
+        self._ended: dict[str, Exception | None] = {}
         self._wake: Callable[[], None] = lambda: None
 
     def forget(self) -> None:
@@ -62,6 +60,6 @@ class FakeBackground:
         try:
             job()
             self._ended[name] = None
-        except NobrakesError as error:
+        except Exception as error:
             self._ended[name] = error
         self._wake()

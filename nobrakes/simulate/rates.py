@@ -35,6 +35,7 @@ class Rates:
     refuse: float = _rate(0.08, "chance that a provider begins to refuse when an agent starts")
     mute: float = _rate(0.0, "chance that a test command exits with 0 whatever the tests did, and counts none")
     flake: float = _rate(0.0, "chance that a test command that would be green fails one test")
+    stumble: float = _rate(0.0, "chance that a call about one bead, always the same one, meets a bug of the program")
     jump: float = _rate(0.0, "chance that the wall clock is set, or the machine sleeps, in a step")
     stop: float = _rate(-1.0, "chance that the daemon is stopped in order, in a step; below 0: half of --crash")
 

@@ -19,6 +19,7 @@ from .readers import Readers
 from .replay import Observed
 from .requested import RequestedFakeGit
 from .sessions import Sessions
+from .stumbling import Stumbling
 from .talking import Talking
 
 MOST_BEADS = 1000
@@ -89,6 +90,7 @@ class Scene:
     readers: Readers | None = None  # where fresh eyes read what passed
     features: Features | None = None  # where people plan features
     requested: RequestedFakeGit | None = None  # where work lands by requests
+    stumbling: Stumbling | None = None  # where a bug is met in what is about one bead
     handed_in: dict[str, str] = field(default_factory=dict)  # commits that people handed in, and for which bead
     wrong_answers: list[str] = field(default_factory=list)
 

@@ -152,6 +152,11 @@ def what_people_should_know_was_sent(scene: Scene) -> list[str]:
     return [] if scene.noticing is None else scene.noticing.never_sent()
 
 
+def nobody_is_parked_for_nothing(scene: Scene) -> list[str]:
+    """What nobody expects is met where it was planted alone, and its bead is held the second time."""
+    return scene.stumbling.wrong() if scene.stumbling is not None else []
+
+
 PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     nothing_runs,
     what_was_said_came_to_its_session,
@@ -165,6 +170,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     nobody_is_blamed_for_a_rewritten_main,
     what_people_should_know_was_sent,
     no_reading_is_left,
+    nobody_is_parked_for_nothing,
     *feature_promises.AT_REST,
     *at_the_host.AT_REST,
     *by_epics.AT_REST,

@@ -42,6 +42,7 @@ from .questions import Questions
 from .rates import Rates
 from .scene import Scene, Tally
 from .sessions import GONE, Sessions
+from .stumbling import Stumbling
 from .talking import SESSION, Talking
 from .undoing import some_have_it
 
@@ -107,6 +108,8 @@ class World:
         self.tally = self.scene.tally
         self.dice = Dice(self.rng, self.rates.crash, self.rates.trouble, self.rates.people / 200)
         fake_remote.meet(self.git, self.dice)
+        self.scene.stumbling = Stumbling(seed, rates.stumble, self.store)
+        self.dice.stumbles = self.scene.stumbling.before
         self.dice.between = lambda: self._note("meanwhile " + self._act())
         self.contracts = [self._contract()]  # the keys of the checks that were in force in this turn
         self.log: list[str] = []
@@ -121,6 +124,7 @@ class World:
         fill(self, beads)
         people_at_work(self, talking)
         people_at_main(self)
+        self.scene.stumbling.choose()
         self.daemon = self._boot()
 
     # --- the machine -----------------------------------------------------------------------------

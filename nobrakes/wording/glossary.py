@@ -260,6 +260,7 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.MISSING_EXECUTABLE: "The agent's command was not found.",
     Outcome.BAD_CONFIGURATION: "The settings do not make a command, or the agent CLI refuses them.",
     Outcome.GUARD_FAILED: "The guard did not answer, or let through what it must refuse: the run was stopped.",
+    Outcome.NOBRAKES_FAILED: "nobrakes met what it did not expect while it worked for this bead.",
     Outcome.VERSION_UNSUPPORTED: "The agent CLI is too old or too new for its options, or not served any more.",
     Outcome.AUTH: "The provider does not accept the credentials.",
     Outcome.BILLING: "The provider wants money.",
@@ -304,6 +305,8 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.CAP_REACHED: "The bead has cost what `[caps.bead]` allows.",
     EscalationType.CHECKOUT_BEHIND: "A merge has waited for a quarter of an hour for a checkout of main. Its text says "
     "where, and what to type there. The merge goes on, and this is resolved, once that is done.",
+    EscalationType.NOBRAKES_FAILED: "nobrakes met what it did not expect while it worked for this bead, and everything "
+    "else went on. The traceback is in it. The second time the bead is held as well (`nobrakes release`).",
 }
 
 CAUSES: Mapping[EscalationType, str] = {
@@ -325,5 +328,6 @@ CAUSES: Mapping[EscalationType, str] = {
     EscalationType.CHECKOUT_BEHIND: "your edits hold its merge up",
     EscalationType.BREAKER_OPEN: "every agent fails on it",
     EscalationType.CAP_REACHED: "it has cost what it may",
+    EscalationType.NOBRAKES_FAILED: "nobrakes itself failed on it",
 }
 """Why a person is asked, in a few words."""

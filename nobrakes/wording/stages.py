@@ -72,6 +72,7 @@ ENDINGS: Mapping[str, str] = {
     Outcome.MISSING_EXECUTABLE.value: "the agent's command was not found",
     Outcome.BAD_CONFIGURATION.value: "the agent's settings are wrong",
     Outcome.GUARD_FAILED.value: "the guard failed",
+    Outcome.NOBRAKES_FAILED.value: "nobrakes itself failed",
     Outcome.VERSION_UNSUPPORTED.value: "this version of the agent is not supported",
     Outcome.AUTH.value: "the provider refused the login",
     Outcome.BILLING.value: "the provider wants to be paid",

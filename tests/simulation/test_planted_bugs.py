@@ -93,6 +93,9 @@ EPICS = ("--requests", "1", "--epics", "1")
 LINGERING = ("--linger", "0.5", "--crash", "0.005")
 """Many agents that have finished live on."""
 
+STUMBLES = ("--stumble", "0.5", "--crash", "0.005")
+"""A bug of the program is met in what is about one bead."""
+
 BUGS = (
     Bug(
         "an agent that has finished is judged by what our stop came to",
@@ -107,6 +110,27 @@ BUGS = (
         "if verdict.outcome in _OWN_WORDS or verdict.unsure or why is Outcome.COMPLETED:",
         "if why is Outcome.COMPLETED:",
         options=(*LINGERING, "--stop", "0.05"),
+    ),
+    Bug(
+        "what nobody expected about one bead ends the daemon",
+        "daemon/parking.py",
+        "    except Unexpected as met:\n        park(ports, met)",
+        "    except Unexpected as met:\n        raise met.__cause__ or met",
+        options=STUMBLES,
+    ),
+    Bug(
+        "a dead run that cannot be dealt with is met again and again",
+        "daemon/loop.py",
+        "            self.ports.store.end_run(run.id)\n\n    def _read_news",
+        "\n    def _read_news",
+        options=STUMBLES,
+    ),
+    Bug(
+        "what fails a second time is tried for ever",
+        "daemon/parking.py",
+        "holds = bool(before) and",
+        "holds = False and",
+        options=(*STUMBLES, "--people", "0.5"),
     ),
     Bug(
         "a merged request brought all that has landed",

@@ -35,6 +35,7 @@ WAYS: Mapping[EscalationType, tuple[How, ...]] = {
     EscalationType.CHECKOUT_BEHIND: ("dismiss", "cancel"),
     EscalationType.BREAKER_OPEN: _STOPPED,
     EscalationType.CAP_REACHED: _STOPPED,
+    EscalationType.NOBRAKES_FAILED: _STOPPED,
 }
 """Of one that is about a bead."""
 

@@ -37,6 +37,7 @@ class EscalationType(StrEnum):
     CHECKOUT_BEHIND = "checkout_behind"
     BREAKER_OPEN = "breaker_open"
     CAP_REACHED = "cap_reached"
+    NOBRAKES_FAILED = "nobrakes_failed"
 
 
 OF_TESTS = "of_tests"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from ..errors import NotAllowed
-from .bead import CLOSED, WAITING_FOR_AGENT, WORKING, Bead, BeadType, Status, first_status
+from .bead import CLOSED, WAITING_FOR_AGENT, WORKING, Bead, BeadType, Role, Status, first_status
 from .events import Kind
 
 START: Final = "START"
@@ -142,6 +142,13 @@ RETURNS_TO: Mapping[Status, Status] = {
     Status.LANDED: Status.NEEDS_REVIEW,
 }
 """Where a bead that was being worked on waits for the next one."""
+
+GIVEN_BACK: Mapping[Role, Kind] = {
+    Role.TEST_WRITER: Kind.TEST_WRITER_STOPPED,
+    Role.DOER: Kind.DOER_STOPPED,
+    Role.REVIEWER: Kind.REVIEW_INTERRUPTED,
+}
+"""What happens to a bead whose work ends without a result that moves it on."""
 
 RESOLVES_TO = (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.NEEDS_REVIEW)
 """Where a person may send a bead; there, and nowhere else, a question stops it."""

@@ -52,6 +52,7 @@ class Outcome(StrEnum):
     MISSING_EXECUTABLE = "missing_executable"
     BAD_CONFIGURATION = "bad_configuration"
     GUARD_FAILED = "guard_failed"
+    NOBRAKES_FAILED = "nobrakes_failed"
     VERSION_UNSUPPORTED = "version_unsupported"
     AUTH = "auth"
     BILLING = "billing"
@@ -163,6 +164,7 @@ TABLE: Mapping[Outcome, Consequence] = {
     Outcome.MISSING_EXECUTABLE: _PERSON,
     Outcome.BAD_CONFIGURATION: _PERSON,
     Outcome.GUARD_FAILED: _PERSON,
+    Outcome.NOBRAKES_FAILED: _PERSON,
     Outcome.VERSION_UNSUPPORTED: _PERSON,
     Outcome.AUTH: _gate(15 * _MINUTE, Told.ONCE),
     Outcome.BILLING: _gate(15 * _MINUTE, Told.ONCE),

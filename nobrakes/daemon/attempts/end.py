@@ -17,6 +17,7 @@ from ...core.beads.causes import hypothesis
 from ...core.beads.escalations import EscalationType
 from ...core.beads.events import Event, Kind
 from ...core.beads.history import approaches
+from ...core.beads.lifecycle import GIVEN_BACK
 from ...core.beads.outcomes import TABLE, Outcome, retry_after
 from ...core.beads.taking import handed_back, is_by_person, submitted
 from ...core.board import Limits
@@ -29,9 +30,6 @@ from .accounts import breaker_after
 
 MACHINE_FAULTS = 5
 """So many faults of the machine in a row, and a person is asked."""
-
-_GOES_BACK: Mapping[Role, Kind] = {Role.TEST_WRITER: Kind.TEST_WRITER_STOPPED, Role.DOER: Kind.DOER_STOPPED}
-"""Of an agent's attempt. Where the bead of a review goes says core.review.machine."""
 
 STARTS_AFRESH = frozenset({Outcome.BOUNDARY, Outcome.CONFLICT, Outcome.CHECKS_CHANGED, Outcome.UNUSUAL_CONTENT})
 """After these the branch is archived and the next attempt starts without it."""
@@ -101,7 +99,7 @@ def close(
             store.save_breaker(of_bead(bead.id), *tried)
         after = store.close_attempt(
             attempt,
-            kind or _GOES_BACK[attempt.role],
+            kind or GIVEN_BACK[attempt.role],
             outcome,
             detail=detail[:8000],
             head=head,

@@ -14,6 +14,7 @@ from ...core.beads.attempt import Attempt
 from ...core.board import Board
 from ...core.sessions.session import Talk
 from ..agent_ends import STEP
+from ..parking import owner_of, parked
 from ..ports import Ports
 from .agent_output import is_agents
 
@@ -56,9 +57,10 @@ class EndWatch:
                 continue
             path = os.path.join(self.ports.paths.runs, run.id, f"{STEP}.out")
             seen = self._seen.setdefault(run.id, _Seen(work.agent, path))
-            at = self._ends_at(seen, work, board)
-            if at is not None:
-                found[run.id] = at
+            with parked(self.ports, owner_of(work)):
+                at = self._ends_at(seen, work, board)
+                if at is not None:
+                    found[run.id] = at
         return found
 
     def _ends_at(self, seen: _Seen, work: Attempt | Talk, board: Board) -> float | None:

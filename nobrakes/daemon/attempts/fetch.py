@@ -14,6 +14,7 @@ from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.beads.bead import Bead
 from ...core.board import Board
 from ...core.errors import NobrakesError, Tampered
+from ..parking import of_run, parked
 from ..ports import Ports
 from .work_watch import files_changed
 
@@ -77,6 +78,8 @@ class Fetches:
     def keep(self, runs: set[str]) -> None:
         """Forget the others, as soon as their work beside the loop has ended: unheard it would be waited for."""
         for run in tuple(self._begun - runs):
-            if self.ports.background.over(f"take in {run}"):
-                self._begun.discard(run)
-                self.left.pop(run, None)
+            with parked(self.ports, partial(of_run, self.ports, run)):
+                if not self.ports.background.over(f"take in {run}"):
+                    continue
+            self._begun.discard(run)
+            self.left.pop(run, None)

@@ -17,6 +17,7 @@ from ...core.board import Board
 from ...core.limits.resuming import BEGUN
 from ...core.sessions.session import Talk
 from ..agent_ends import SELF_TEST, STEP
+from ..parking import owner_of, parked
 from ..ports import Ports
 
 LOOK_SECONDS = 0.5
@@ -72,8 +73,9 @@ class GuardWatch:
             work = board.work_of(run)
             if work is None or run.kind is not RunKind.AGENT or run.pid is None or run.term_at is not None:
                 continue
-            if run.id not in self._known and self._refuses(run, work):
-                actions.append(Terminate(run.id, Outcome.GUARD_FAILED))
+            with parked(self.ports, owner_of(work)):
+                if run.id not in self._known and self._refuses(run, work):
+                    actions.append(Terminate(run.id, Outcome.GUARD_FAILED))
         return actions
 
     def _refuses(self, run: Run, work: Attempt | Talk) -> bool:

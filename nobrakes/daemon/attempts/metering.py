@@ -16,6 +16,7 @@ from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.board import Board
 from ...core.sessions.session import Talk
 from ..agent_ends import STEP
+from ..parking import owner_of, parked
 from ..ports import Ports
 from .launch import DIARY, TELLS, WINDOW
 
@@ -63,7 +64,8 @@ class Meter:
             count.work = work
             if board.now >= count.looked_at + LOOK_SECONDS:
                 count.looked_at = board.now
-                changed |= self._read(count)
+                with parked(self.ports, owner_of(work)):
+                    changed |= self._read(count)
         return changed
 
     def contexts(self, board: Board) -> dict[int, float]:

@@ -30,6 +30,7 @@ from ...core.sessions.session import Talk
 from ...core.text.cleaning import clean, shorten
 from ...core.transcript import LineKind
 from ...roles.plan_beads import epics_above
+from ..parking import of_run, owner_of, parked
 from ..ports import Ports
 from .agent_output import LOOKS, Output, calls_in, is_agents
 
@@ -73,19 +74,23 @@ class WorkWatch:
             work = board.work_of(run)
             if work is None or isinstance(work, Talk) or not is_agents(work, run):
                 continue
-            seen = self._seen.get(run.id) or self._begin(work, run)
-            is_over = self._is_over(run.id)
-            if is_over:
-                self._tell_files(work, seen)
-            if abs(board.now - seen.looked_at) >= LOOK_SECONDS:  # also where the clock went back
-                seen.looked_at = board.now
-                pattern = pattern or self._pattern()
-                self._read(work, seen, pattern)
-                if seen.wakes and seen.spoke and is_over:
-                    seen.spoke = False
-                    self.ports.background.begin(_job(run.id), partial(_count, self.ports, work.bead, seen))
-            self._due += [seen.looked_at + LOOK_SECONDS] if seen.wakes else []
+            pattern = pattern or self._pattern()
+            with parked(self.ports, owner_of(work)):
+                self._look_at(work, run, pattern, board.now)
         return False
+
+    def _look_at(self, work: Attempt, run: Run, pattern: re.Pattern[str] | None, now: float) -> None:
+        seen = self._seen.get(run.id) or self._begin(work, run)
+        is_over = self._is_over(run.id)
+        if is_over:
+            self._tell_files(work, seen)
+        if abs(now - seen.looked_at) >= LOOK_SECONDS:  # also where the clock went back
+            seen.looked_at = now
+            self._read(work, seen, pattern)
+            if seen.wakes and seen.spoke and is_over:
+                seen.spoke = False
+                self.ports.background.begin(_job(run.id), partial(_count, self.ports, work.bead, seen))
+        self._due += [seen.looked_at + LOOK_SECONDS] if seen.wakes else []
 
     def ended(self, attempt: Attempt, run: Run) -> None:
         """The agent has ended: what it said last is read, and what it left is told."""
@@ -108,7 +113,7 @@ class WorkWatch:
 
     def _is_over(self, run: str) -> bool:
         """Whether nothing is counted for the run; a count that failed is none, and nobody's trouble."""
-        with suppress(NobrakesError, OSError):
+        with suppress(NobrakesError), parked(self.ports, partial(of_run, self.ports, run)):
             return self.ports.background.over(_job(run))
         return True
 
@@ -182,7 +187,7 @@ def _fails(output: str) -> bool:
 
 def files_changed(ports: Ports, bead: str) -> int | None:
     """How many files of the bead's clone differ from what it began with; None: nobody can say. Beside the loop."""
-    with suppress(NobrakesError, OSError):  # a clone that is being removed, or is not whole: its end says so
+    with suppress(NobrakesError):  # a clone that is being removed, or is not whole: its end says so
         return ports.git.touched(bead)
     return None
 

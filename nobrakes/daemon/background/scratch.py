@@ -15,6 +15,7 @@ from ...core.sessions.session import name_of
 from ...ports import Notice
 from ...sandbox.home import HOME
 from ...trash import Trash
+from ..parking import of_run, parked
 from ..ports import Ports
 
 EMPTYING = "empty the trash"
@@ -56,8 +57,9 @@ class Scratch:
         """
         for run in tuple(self._leaving):
             self._leaving.discard(run)  # should it have failed, it still lies there
-            if not self.ports.background.over(f"drop {run}"):
-                self._leaving.add(run)
+            with parked(self.ports, partial(of_run, self.ports, run)):
+                if not self.ports.background.over(f"drop {run}"):
+                    self._leaving.add(run)
         found = {os.path.basename(path): path for path in self.ports.git.scratches()}
         left = {name for name in found if name not in self._leaving and not name.startswith(f"{ASKED}-")}
         if left:  # nobody is asked where nothing can be removed: this is looked at in each quiet turn

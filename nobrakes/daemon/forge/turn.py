@@ -20,6 +20,8 @@ from ...core.forge.actions import (
     TakeBack,
 )
 from ...core.forge.board import ForgeBoard
+from ...core.owners import of_bead
+from ..parking import parked
 from ..ports import Ports
 from .answers import Answers
 from .board import board_of
@@ -94,6 +96,11 @@ class Forge:
 
         Where it wants an agent that there is not, the feature does not go on.
         """
+        with parked(self.ports, of_bead(action.feature)):
+            return self._done(action)
+        return False
+
+    def _done(self, action: ForgeAction) -> bool:
         if type(action) in self.outside:
             return self.outside[type(action)](action)
         try:

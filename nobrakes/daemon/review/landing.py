@@ -10,8 +10,10 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from ...core.owners import of_bead
 from ...core.review.train import Entry
 from ...ports import Land
+from ..parking import about
 from ..ports import Ports
 from .beside import Beside
 
@@ -49,7 +51,8 @@ class Landings:
             for entry in train:
                 journal = entry.journal
                 name = f"{PINS}/{entry.bead}/{journal.base}-{journal.contract}-{journal.tip}"
-                git.pin(name, journal.candidate)
+                with about(self.ports, of_bead(entry.bead)):
+                    git.pin(name, journal.candidate)
         return self._ask(attempt, _landing(attempt), lambda: git.land(new, old))
 
     def take_back(self, attempt: int, new: str, old: str) -> Land | None:

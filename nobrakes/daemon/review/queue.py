@@ -17,6 +17,7 @@ from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.beads.bead import Bead, Role
 from ...core.board import Board, Limits
 from ...core.checks.verdict import Verdict
+from ...core.owners import of_bead
 from ...core.pulls.delivery import Where
 from ...core.review import machine
 from ...core.review.journal import Journal, Step, is_aside
@@ -27,6 +28,7 @@ from ..attempts.test_weakening import proves_less
 from ..checks.decoys import SEEN, decoys_of, unnoticed
 from ..checks.validation import Validation, counts_of
 from ..epics import lands_on
+from ..parking import about
 from ..ports import Ports
 
 
@@ -159,7 +161,8 @@ class Train:
 
     def _of_main(self, head: Entry) -> Verdict:
         # where a run could not say whether the work is good, nobody is blamed, so main need not be looked at
-        tree = self.ports.git.tree(head.journal.base)
+        with about(self.ports, of_bead(head.bead)):
+            tree = self.ports.git.tree(head.journal.base)
         known = head.journal.is_broken or self.validation.passed(tree, head.attempt, head.journal.brings) is not None
         return Verdict.GREEN if known else Verdict.UNKNOWN
 
@@ -180,6 +183,10 @@ class Train:
 
     def less(self, train: Sequence[Entry], place: int) -> str:
         """Why a candidate proves less than main or than what it stands on; empty where it does not."""
+        with about(self.ports, of_bead(train[place].bead)):
+            return self._less(train, place)
+
+    def _less(self, train: Sequence[Entry], place: int) -> str:
         journal = train[place].journal
         if journal.is_scaffolding:  # which may change what is proven
             return ""
@@ -211,7 +218,8 @@ class Train:
         if not missed:
             return ""
         bases = dict.fromkeys((train[0].journal.base, journal.base))
-        known = [decoys_of(recorded(self.ports.git.tree(base))).items() for base in bases]
+        with about(self.ports, of_bead(train[place].bead)):
+            known = [decoys_of(recorded(self.ports.git.tree(base))).items() for base in bases]
         reports = {check for found in known for check, told in found if told.startswith(SEEN)}
         return next((test for check, test in missed if check in reports), "")
 

@@ -10,7 +10,9 @@ from dataclasses import replace
 from ...core.beads.bead import Role
 from ...core.board import Board
 from ...core.errors import NobrakesError
+from ...core.owners import of_bead
 from ...core.review.journal import Journal
+from ..parking import parked
 from ..ports import Ports
 
 MOST = 100
@@ -34,9 +36,10 @@ class Reach:
             journal = Journal.of(attempt.data) if attempt.role is Role.REVIEWER else Journal()
             branch = (journal.fork, journal.head)
             if all(branch):
-                files = known[branch] if branch in known else self._changed(*branch)
-                self._files[branch] = files
-                taken[attempt.bead] = (*taken.get(attempt.bead, ()), *files)
+                with parked(self._ports, of_bead(attempt.bead)):
+                    files = known[branch] if branch in known else self._changed(*branch)
+                    self._files[branch] = files
+                    taken[attempt.bead] = (*taken.get(attempt.bead, ()), *files)
         return replace(board, taken=taken)
 
     def _changed(self, fork: str, head: str) -> tuple[str, ...]:

@@ -10,9 +10,11 @@ from ...core.beads.bead import CLOSED, Bead, BeadType
 from ...core.beads.events import Event, Kind
 from ...core.board import Board
 from ...core.errors import NoMain
+from ...core.owners import of_bead
 from ...ports import Notice
 from ...roles.delivery import git_at
 from .. import epics
+from ..parking import parked
 from ..ports import Ports
 from .bases import Bases
 
@@ -41,16 +43,20 @@ class RedBranches:
             self._held = self._known()
         changed = False
         for bead in self.ports.store.beads(ids=list(self._held)) if self._held else ():
-            tip = self._held[bead.id]
-            if bead.held is None or bead.status in CLOSED:
-                del self._held[bead.id]
-            elif tip in self._tips(bead):
-                self.bases.ask_again(epics.lands_on(self.ports, bead).base, self._poll(board.now))
-            else:
-                del self._held[bead.id]
-                self._release(bead)
-                changed = True
+            with parked(self.ports, of_bead(bead.id)):
+                changed |= self._look_at(bead, self._held[bead.id], self._held, board.now)
         return changed
+
+    def _look_at(self, bead: Bead, tip: str, held: dict[str, str], now: float) -> bool:
+        """Whether it goes on."""
+        if bead.held is not None and bead.status not in CLOSED and tip in self._tips(bead):
+            self.bases.ask_again(epics.lands_on(self.ports, bead).base, self._poll(now))
+            return False
+        del held[bead.id]
+        if bead.held is None or bead.status in CLOSED:
+            return False
+        self._release(bead)
+        return True
 
     def _poll(self, now: float) -> float:
         return now + self.ports.config().review.poll_seconds

@@ -171,6 +171,9 @@ def mend(found: Escalation) -> tuple[str, ...]:
         EscalationType.CHECKOUT_BEHIND: (
             "Do in the checkout what the text above says: the merge goes on by itself, and this closes.",
         ),
+        EscalationType.NOBRAKES_FAILED: (
+            "Look at what is named above: a file of an odd kind in the bead's workspace, or a bug of nobrakes.",
+        ),
         EscalationType.WEAK_TESTS: (f'Say more exactly what has to be proven: nobrakes edit {bead} --acceptance "…"',),
     }
     if found.type is EscalationType.MAIN_RED and found.bead is None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
 from ...core.beads.bead import WORKING, DependencyType
+from ...core.beads.escalations import EscalationType
 from ...core.errors import NobrakesError, NoMain, StoreBroken, StoreNewer
 from ...core.graph.cycles import Circle
 from ...core.graph.readiness import deadlocks
@@ -289,6 +290,16 @@ def _told(circle: Circle) -> str:
     return f"{len(circle.stuck)} beads can never start: {around} wait for each other; `{mend}` frees them"
 
 
+def _parked(patient: _Patient) -> Iterator[Finding]:
+    """The beads for which nobrakes met what it did not expect."""
+    store = patient.store
+    for one in store.escalations() if store is not None else ():
+        if one.type is EscalationType.NOBRAKES_FAILED and one.bead is not None and store is not None:
+            held = "" if store.bead(one.bead).held is None else f", and it is held: `nobrakes release {one.bead}`"
+            text = f"nobrakes itself failed on {one.bead}: `nobrakes escalation {one.id}` says how{held}"
+            yield Finding("parked", WARNING, text)
+
+
 def _assignments(patient: _Patient) -> Iterator[Finding]:
     store = patient.store
     if store is None:
@@ -340,6 +351,7 @@ _LOOKS: tuple[_Look, ...] = (
     _main,
     _database,
     _standing,
+    _parked,
     _assignments,
     _workspaces,
     _installation,

@@ -11,6 +11,7 @@ import pytest
 from nobrakes.core.errors import GitFailed, NoAnswer, NoMain, StoreBroken, StoreBusy
 from nobrakes.daemon import loop
 from nobrakes.daemon.loop import Daemon, Turn
+from nobrakes.daemon.troubles import Troubles
 
 TROUBLES: list[Callable[[], Exception]] = [
     lambda: OSError(errno.EIO, os.strerror(errno.EIO)),
@@ -39,8 +40,9 @@ class Rig:
             background=SimpleNamespace(wakes=lambda wake: None, is_empty=lambda: True),
         )
         self.daemon.meter = SimpleNamespace(wake_at=list, is_silent=lambda now: False)  # type: ignore[assignment]
-        self.daemon.courier = SimpleNamespace(trouble=lambda text, stops: None)  # type: ignore[assignment]
-        self.daemon._trouble, self.daemon._trouble_until = None, 0.0
+        self.daemon.ends = SimpleNamespace(wake_at=list, is_silent=lambda now: False)  # type: ignore[assignment]
+        courier: Any = SimpleNamespace(trouble=lambda text, stops: None)
+        self.daemon.troubles = Troubles(self.daemon.ports, courier)
         self.daemon.tick = self.tick  # type: ignore[method-assign, assignment]
 
     def tell(self, notice: Any) -> None:

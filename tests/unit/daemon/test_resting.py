@@ -24,7 +24,9 @@ class World:
         self.meter = Meter(ports)
         self.runs = [Run(f"{n}-agent", n, RunKind.AGENT, self.now, 10 + n, "x") for n in range(1, 5)]
         self.works = {
-            run.id: SimpleNamespace(data={"window": 1000}, agent="claude", started_at=1.0, tokens=0, id=run.attempt)
+            run.id: SimpleNamespace(
+                data={"window": 1000}, agent="claude", started_at=1.0, tokens=0, id=run.attempt, bead="a"
+            )
             for run in self.runs
         }
 
