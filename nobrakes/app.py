@@ -255,6 +255,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         channels=ChildChannels(packing(lambda: source().notify), lambda: source().notify.send_seconds),
         zone=local_zone,
         degraded=adapters.degraded,
+        start_trouble=adapters.trouble,
         environment=app.environment(),
         credentials=process_environment(),
         sandbox_trouble=app.sandbox_trouble,

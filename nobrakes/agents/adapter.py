@@ -136,7 +136,7 @@ class Adapter(Protocol):
 
     @property
     def provider(self) -> str:
-        """Who answers it, and may refuse: agents of one provider share its gate. Empty: nobody who could."""
+        """Who answers it, and may refuse: agents of one provider share its gate."""
         ...
 
     @property
@@ -167,6 +167,10 @@ class Adapter(Protocol):
 
     def verdict(self, end: AgentEnd) -> Verdict:
         """What the end of the process means for the attempt."""
+        ...
+
+    def has_begun(self, lines: Iterable[bytes]) -> bool:
+        """Whether the output shows that its session began; one that tells of none has begun with its process."""
         ...
 
     def finished(self, tail: bytes) -> bool:

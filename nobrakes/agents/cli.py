@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
-from ..core.beads.outcomes import Outcome
+from ..core.beads.outcomes import TABLE, Outcome
 from ..core.text.cleaning import clean, shorten
 from .adapter import AgentEnd, Verdict
 from .endings import RESUMABLE
@@ -20,6 +20,14 @@ from .guarded import NOT_GUARDED, answered
 from .resets import reset_time
 
 _DETAIL = 2000
+_PRINTED = 10
+"""Lines of what a CLI printed that did not start which are quoted."""
+_CRASHES = frozenset((4, 5, 6, 7, 8, 11, 31))
+"""Signals by which a program ends that is broken itself."""
+_BEFORE_IT_BEGAN = frozenset(
+    {Outcome.KILLED, Outcome.CRASHED, Outcome.EMPTY_OUTPUT, *(o for o, row in TABLE.items() if row.is_of_start)}
+)
+"""What it means where a CLI ended so before a session began is its own fault."""
 _TORN = re.compile(rb'\s*(?:\{\s*"|.*":.*[}\]]\s*\Z)', re.S)
 """How a line looks that is a piece of an event: it begins as one, or ends as one."""
 
@@ -35,6 +43,8 @@ class Read(ABC):
     torn: bool = False  # a piece of an event came after the last event of a turn
     torn_end: bool = False  # and it is a piece of the last one
 
+    printed: list[str] = field(default_factory=list)  # the first lines that hold no event
+
     last: ClassVar[re.Pattern[bytes]]
     """What is found in the line of the last event, whole or torn."""
 
@@ -47,8 +57,15 @@ class Read(ABC):
     def is_last(cls, event: Mapping[str, Any]) -> bool | None:
         """Whether after this event the agent has come to its end; None: it says nothing about that."""
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether a session began: until then its CLI alone can be to blame."""
+        return self.session is not None or self.worked
+
     def tear(self, raw: bytes) -> None:
         """Take in a line that holds no event."""
+        if raw.strip() and len(self.printed) < _PRINTED:
+            self.printed.append(raw[:300].decode(errors="replace").strip())
         if _TORN.match(raw):
             self.torn, self.torn_end = True, self.torn_end or self.last.search(raw) is not None
 
@@ -95,6 +112,8 @@ class EventCli(ABC, Generic[R]):
         read = self.read(end.lines)
         unguarded = read.unguarded(end.self_test)
         outcome, detail = (Outcome.GUARD_FAILED, NOT_GUARDED) if unguarded else self.outcome(end, read)
+        if not read.has_begun and outcome in _BEFORE_IT_BEGAN:
+            outcome, detail = _did_not_start(end, outcome, detail, read)
         return Verdict(
             outcome,
             shorten(clean(detail).strip(), _DETAIL),
@@ -104,6 +123,10 @@ class EventCli(ABC, Generic[R]):
             read.resets_at(end, detail) if outcome is Outcome.RATE_LIMITED else None,
             _is_unsure(end, outcome, read),
         )
+
+    def has_begun(self, lines: Iterable[bytes]) -> bool:
+        """Whether a session began."""
+        return self.read(lines).has_begun
 
     def finished(self, tail: bytes) -> bool:
         """Whether the last of its events that says so ends it; a last line that is torn ends it too."""
@@ -127,6 +150,17 @@ class EventCli(ABC, Generic[R]):
     def session(self, lines: Iterable[bytes]) -> str | None:
         """The id that the output names."""
         return self.read(lines).session
+
+
+def _did_not_start(end: AgentEnd, outcome: Outcome, detail: str, read: Read) -> tuple[Outcome, str]:
+    """The same, where nothing had begun that a bead or its model could have done: with what the CLI printed."""
+    if outcome is Outcome.KILLED and not (end.code is not None and abs(end.code) % 128 in _CRASHES):
+        return outcome, detail
+    said = [*end.errors.strip().splitlines()[-_PRINTED:], *read.printed]
+    printed = "\n".join(line for line in said if line.strip() not in detail)
+    if not TABLE[outcome].is_of_start:
+        outcome, detail = Outcome.BAD_CONFIGURATION, f"it did not start: {detail}"
+    return outcome, f"{detail.strip()}\nit printed: {printed}" if printed else detail
 
 
 def _is_unsure(end: AgentEnd, outcome: Outcome, read: Read) -> bool:

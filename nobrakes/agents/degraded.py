@@ -42,6 +42,10 @@ class WithoutSessions:
         """The same verdict, and nothing to go on with."""
         return replace(self.whole.verdict(end), session=None)
 
+    def has_begun(self, lines: Iterable[bytes]) -> bool:
+        """The same."""
+        return self.whole.has_begun(lines)
+
     def finished(self, tail: bytes) -> bool:
         """The same."""
         return self.whole.finished(tail)

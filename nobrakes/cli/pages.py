@@ -119,8 +119,10 @@ How an attempt can end, and what follows.
 - **next attempt**: "after a wait" is {first:.0f} s later, then {second:.0f} s, doubling up to {last:.0f} minutes. After
   {faults} in a row you are asked: `broken_environment`. "After the cooldown": the provider refuses, whichever bead it
   is. Nothing is started there before the reset time that it named; where it named none, the cooldown lasts as long as
-  the column **cooldown** says, then twice as long each time, and one agent tries first. An agent without a
-  provider (`script`) waits as for a fault of the machine. `nobrakes providers` shows the cooldowns and ends one.
+  the column **cooldown** says, then twice as long each time, and one agent tries first.
+  "When the agent starts again": the same end on a second bead closes the agent in that way, with one question for all;
+  a bead that meets it alone waits, and goes to you at the second time. `nobrakes providers` shows the cooldowns and
+  ends one.
 - **session**: whether the next attempt may go on with the agent's session, or starts a fresh one.
 - **reported**: to whom it is reported. "When you decided": nothing is started on the bead before.
 - **afresh**: the branch is archived, and the next attempt starts without it. Else it is kept, unless the agent chose
@@ -142,7 +144,7 @@ def outcomes_page() -> str:
     out += ["", row(*heads), "|" + "---|" * len(heads)]
     for outcome in Outcome:
         then = TABLE[outcome]
-        gate = f"{then.gate_seconds:g} s" if then.starts_cooldown else ""
+        gate = f"{then.gate_seconds:g} s" if then.gate_seconds else ""
         counts, afresh = ("yes" if mark else "" for mark in (then.counts, outcome in STARTS_AFRESH))
         cells = (counts, then.retry.value, then.session.value, then.told.value, gate, afresh)
         out.append(row(f"`{outcome.value}`", OUTCOMES[outcome], *cells))

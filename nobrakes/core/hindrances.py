@@ -174,6 +174,16 @@ def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
     """A provider that refuses, or is tried again."""
     reason = gate.reason.value.replace("_", " ")
     command = (f"nobrakes providers open {gate.provider}",)
+    if gate.is_of_start:
+        closed = gate.is_closed(now)
+        return Hindrance(
+            Kind.COOLDOWN,
+            f"{gate.provider}: its agent does not start ({reason}){'' if closed else ', being tried'}",
+            f"then it is tried again; {gate.detail}",
+            command,
+            "mend its installation, its settings or its login",
+            until=gate.until if closed else None,
+        )
     if not gate.is_closed(now):
         return Hindrance(Kind.COOLDOWN, f"{gate.provider}: {reason} until now, being tried", gate.detail, command)
     after = "" if gate.told else "then it is tried; "

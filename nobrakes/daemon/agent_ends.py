@@ -25,6 +25,7 @@ HEAD, TAIL = 64_000, 2_000_000
 
 _OUTAGES = frozenset({Outcome.NETWORK, Outcome.PROVIDER_DOWN, Outcome.RATE_LIMITED})
 """An agent that took too long because it waited for one of these is not to blame."""
+_TOO_LONG = frozenset({Outcome.STALLED, Outcome.TIMED_OUT})
 _OWN_WORDS = frozenset({Outcome.COMPLETED, Outcome.GAVE_UP_CONTEXT, Outcome.GAVE_UP_TESTS, Outcome.BLOCKED})
 """What an agent says of its own end."""
 _NO_WORDS_COUNT = frozenset({Outcome.GUARD_FAILED, Outcome.CANCELLED})
@@ -78,8 +79,12 @@ def _stopped(ports: Ports, agent: str, why: Outcome, step: StepEnd, folder: str)
         verdict = replace(verdict, detail=LIVED_ON)
     if verdict.outcome in _OWN_WORDS or verdict.unsure or why is Outcome.COMPLETED:
         return Ended(How.ENDED, verdict)
-    if verdict.outcome in _OUTAGES and why in (Outcome.STALLED, Outcome.TIMED_OUT):
+    if verdict.outcome in _OUTAGES and why in _TOO_LONG:
         return Ended(How.OUTAGE, verdict)
+    if why in _TOO_LONG and not ports.adapter(agent).has_begun(lines(ports, step.output)):
+        errors = clean(ports, ports.processes.output(os.path.join(folder, f"{STEP}.err"), 2000)).strip()
+        why_not = f"it did not start: it was silent from its start on, and was stopped. {errors}".strip()
+        return Ended(How.NEVER_BEGAN, Verdict(Outcome.BAD_CONFIGURATION, why_not))
     return Ended(How.STOPPED, Verdict(why, ""))
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..agents.adapter import Verdict
 from ..core import actions
 from ..core.actions import Action
 from ..core.beads.attempt import Attempt, Run, RunKind
@@ -19,9 +20,11 @@ from ..core.owners import of_bead, of_session
 from ..core.sessions.session import Talk
 from ..ports import NewEscalation
 from .attempts import test_strength
+from .attempts.accounts import cool
 from .attempts.end import close, offered
 from .attempts.exit import AgentEndings
 from .attempts.launch import Launcher
+from .attempts.starting import StartProbe
 from .checks.validation import Validation
 from .completing import complete
 from .confine import REFUSED
@@ -48,6 +51,7 @@ class Performer:
         self.ports = ports
         self.validation = Validation(ports)
         self.launcher = Launcher(ports)
+        self.probe = StartProbe(ports)
         self.endings = AgentEndings(ports, self.validation)
         self.turns = TurnLauncher(ports)
         self.share, self.memory = MachineShare(ports), MemoryWatch(ports)
@@ -146,6 +150,8 @@ class Performer:
         ports = self.ports
         config = ports.config()
         adapter = ports.adapter(action.agent)
+        if (held := self.probe.holds(action.agent, adapter.provider, board)) is not None:
+            return held
         self.launcher.confinement.nothing()
         if not config.checks:
             self.review.main.new_contract.hand_out(ports.store.bead(action.bead))
@@ -174,6 +180,9 @@ class Performer:
 
     def _start_turn(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.StartTurn)
+        session = self.ports.store.session(action.session)
+        if (held := self.probe.holds(session.agent, session.provider, board)) is not None:
+            return held
         self.turns.confinement.nothing()
         if not self.share.take(of_session(action.session)):
             return False
@@ -235,6 +244,7 @@ class Performer:
             run = self._run_of_agent(attempt, board)
             # it may have been started before the error came: nothing lives on without a trace
             self.ports.processes.kill(run)
+            cool(self.ports, attempt, Verdict(outcome, f"{error}\n{error.hint}"))
             close(self.ports, board.limits, attempt, outcome, f"{error}\n{error.hint}")
             self.ports.store.end_run(run.id)
 

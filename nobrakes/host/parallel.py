@@ -12,13 +12,14 @@ _GONE_SECONDS = 2.0
 
 
 def outputs(
-    commands: Mapping[str, Sequence[str]], env: Mapping[str, str], seconds: float
+    commands: Mapping[str, Sequence[str]], env: Mapping[str, str], seconds: float, folder: str | None = None
 ) -> dict[str, tuple[int, str]]:
     """Exit code and output of each, by its name; what takes longer is killed, with its session."""
     running = {
         name: subprocess.Popen(
             argv,
             env=dict(env),
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -40,14 +41,6 @@ def outputs(
                 continue
         found[name] = (child.returncode, out.decode(errors="replace"))
     return found
-
-
-def answer(argv: Sequence[str], env: Mapping[str, str], seconds: float) -> str:
-    """What a command prints; empty where it cannot be run or does not end."""
-    try:
-        return outputs({"": argv}, env, seconds)[""][1]
-    except OSError:
-        return ""
 
 
 def pid_in(path: str) -> int:

@@ -1,9 +1,11 @@
 """Which version an installed CLI is: it is asked, in a home of its own, and what it said is remembered.
 
-An answer costs a start of the CLI. It is noted under the marks of the file (abilities.stamp), so a file is asked once.
+It is asked outside of every repository, and one that lies in a repository is not asked at all: agents write there. An
+answer costs a start of the CLI. It is noted under the marks of the file (abilities.stamp), so a file is asked once.
 """
 
 import os
+import shutil
 from collections.abc import Mapping
 
 from .. import abilities
@@ -14,13 +16,49 @@ SECONDS = 20.0
 
 def ask(program: str, path: str) -> str:
     """What `--version` tells; empty: nothing that is a version."""
+    try:
+        return abilities.version_in(_asked(program, path)[1])
+    except OSError:
+        return ""
+
+
+def trouble(program: str, path: str, root: str) -> str:
+    """Why the CLI does not work at all, by what it says of its version; empty: it does, or it is not asked.
+
+    `root` is the repository: neither a program in it is asked, nor one in a folder of PATH that is.
+    """
+    folders = [one for one in path.split(os.pathsep) if os.path.isabs(one) and not _is_in(one, root)]
+    if os.sep in program:
+        found = program if os.path.isabs(program) else None
+    else:
+        found = shutil.which(program, path=os.pathsep.join(folders))
+        if found is None and shutil.which(program, path=path) is None:
+            return f"{program} was not found"
+    if found is None or _is_in(found, root):
+        return ""
+    try:
+        code, said = _asked(found, os.pathsep.join(folders))
+    except OSError as error:
+        return f"{program} cannot be started: {error.strerror}"
+    lines = said.strip().splitlines()
+    return f"`{program} --version` ended with {code}: {' '.join(lines[:3])[:300]}" if code else ""
+
+
+def _asked(program: str, path: str) -> tuple[int, str]:
+    """Exit code and output of `--version`; OSError: it cannot be started."""
     import tempfile
 
-    from .parallel import answer
+    from .parallel import outputs
 
     with tempfile.TemporaryDirectory(prefix="nobrakes-version-") as home:
         env: Mapping[str, str] = {"PATH": path, "HOME": home, "LANG": "C.UTF-8", "CI": "1", "DISABLE_AUTOUPDATER": "1"}
-        return abilities.version_in(answer((program, "--version"), env, SECONDS))
+        return outputs({"": (program, "--version")}, env, SECONDS, home)[""]
+
+
+def _is_in(path: str, root: str) -> bool:
+    """Whether it lies in the repository, by its name or by where a link of it leads."""
+    top = os.path.realpath(root)
+    return any(os.path.commonpath([top, one]) == top for one in (os.path.abspath(path), os.path.realpath(path)))
 
 
 class Versions:

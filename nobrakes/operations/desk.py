@@ -8,7 +8,7 @@ from ..core.beads import deciding, forms
 from ..core.beads.approval import APPROVE
 from ..core.beads.bead import Status
 from ..core.beads.deciding import ANSWERED, HOWS, OF_A_HEAD, How
-from ..core.beads.escalations import OF_TESTS, Escalation, EscalationType
+from ..core.beads.escalations import OF_TESTS, STARTS, Escalation, EscalationType
 from ..core.beads.events import Event, Kind
 from ..core.beads.taking import handed_back, is_by_person, submitted
 from ..core.errors import NotAllowed, UsageError
@@ -112,6 +112,11 @@ def resolve(
             store.resolve(n, _words(how, note), actor)
     elif how == APPROVE and found.type in OF_A_HEAD:
         store.resolve(n, _words(how, note), actor, Status.NEEDS_REVIEW)
+    elif how == "retry" and found.bead is None and STARTS in found.evidence:
+        with store.together():
+            store.end_cooldown(str(found.evidence[STARTS]), actor)
+            if store.escalation(n).resolved_at is None:
+                store.resolve(n, _words(how, note), actor)
     elif how == "retry" and readings.mended_in_epic(store, found, note, actor):
         pass
     elif how == "retry" and found.type in (EscalationType.MERGE_REVIEW, EscalationType.CODE_REVIEW):

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from ..core.beads.bead import CLOSED, WAITING_FOR_AGENT, WORKING, Role
+from ..core.beads.escalations import EscalationType
 from ..core.beads.outcomes import TABLE, Outcome
 from ..core.errors import Stale
 from ..core.transcript import PREFIX
@@ -185,6 +186,16 @@ def a_refusal_burns_no_attempt(scene: Scene) -> list[str]:
     return scene.observed.take("burnt")
 
 
+def a_broken_cli_is_one_question(scene: Scene) -> list[str]:
+    """However many beads meet it: one in the name of none, one before that is known; both again if people say so."""
+    asked = [one for one in scene.store.escalations(open_only=False) if one.type is EscalationType.BROKEN_ENVIRONMENT]
+    of_starts = [one for one in asked if one.bead is None or "SyntaxError" in one.detail]
+    broke = sum(scene.providers.periods.values()) if scene.providers is not None else 0
+    sent_on = sum(one.resolved_at is not None and not one.resolution.startswith("it ") for one in of_starts)
+    found = f"{len(of_starts)} questions about CLIs that broke {broke} times; people decided {sent_on}"
+    return [found] if len(of_starts) > 2 * (broke + sent_on) else []
+
+
 def no_start_exceeds_a_cap(scene: Scene) -> list[str]:
     """Nothing is started under a cap that is reached."""
     return scene.observed.take("caps")
@@ -302,6 +313,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     work_starts_when_its_blockers_are_done,
     nothing_starts_at_a_closed_gate,
     a_refusal_burns_no_attempt,
+    a_broken_cli_is_one_question,
     no_start_exceeds_a_cap,
     no_two_beads_share_a_session,
     runs_of_a_session_never_overlap,

@@ -3,7 +3,8 @@
 1. A refusal is a time of the provider and not of an agent: whoever starts within it is refused.
 2. An agent tells what came of it in the first lines of its output: SESSION id (or GONE), then REFUSED outcome
    reset-time or COST dollars tokens.
-3. The CLI of `first` is told the id of its session, that of `second` chooses it.
+3. A CLI may be broken for a while: then nobody starts with it, and it may answer for its version or not.
+4. The CLI of `first` is told the id of its session, that of `second` chooses it.
 """
 
 import random
@@ -18,6 +19,7 @@ from .clock import FakeClock
 from .sessions import BEGIN, GONE, RESUME, SAID
 
 PROVIDER = "SIMULATED_PROVIDER"
+BROKEN = "BROKEN"
 REFUSALS = (Outcome.RATE_LIMITED, Outcome.PROVIDER_DOWN, Outcome.AUTH, Outcome.BILLING, Outcome.NETWORK)
 
 Run = Generator[float | None, None, tuple[int, str]]
@@ -53,6 +55,8 @@ class Simulated(ScriptAdapter):
         said = {words[0]: words[1:] for words in map(str.split, lines[:3]) if words}
         if GONE in said:
             return Verdict(Outcome.SESSION_LOST, "there is no such session")
+        if BROKEN in said:
+            return Verdict(Outcome.BAD_CONFIGURATION, "it did not start: SyntaxError: Unexpected end of input")
         refused, cost = said.get("REFUSED"), said.get("COST")
         if refused is not None:
             resets = None if refused[1] == "-" else float(refused[1])
@@ -83,6 +87,26 @@ class Providers:
     rng: random.Random
     rate: float
     refusing: dict[str, tuple[Outcome, float, bool]] = field(default_factory=dict)
+    breaking: float = 0.0  # how often a start meets a CLI that breaks then
+    dice: random.Random = field(default_factory=lambda: random.Random("broken CLIs"))
+    broken: dict[str, float] = field(default_factory=dict)  # until when
+    periods: dict[str, int] = field(default_factory=dict)  # how often it was broken
+
+    def is_broken(self, provider: str, starts: bool = True) -> bool:
+        """Whether its CLI is broken; who `starts` with it may meet that it breaks just then."""
+        now = self.clock.now()
+        if self.broken.get(provider, 0.0) > now:
+            return True
+        if not (starts and self.breaking and self.dice.random() < self.breaking):
+            return False
+        self.broken[provider] = now + self.dice.uniform(60, 3000)
+        self.periods[provider] = self.periods.get(provider, 0) + 1
+        return True
+
+    def start_trouble(self, agent: str) -> str:
+        """What its CLI says of its version: half of those that are broken still tell it."""
+        broken = self.is_broken(ADAPTERS[agent].provider, starts=False)
+        return "SyntaxError" if broken and self.dice.random() < 0.5 else ""
 
     def refuses(self, provider: str) -> str | None:
         """The line that a refused agent prints; None: it is let in."""
@@ -101,6 +125,10 @@ class Providers:
 
 def served(provider: str, providers: Providers, work: Run, rng: random.Random) -> Run:
     """An agent's run at its provider: refused soon after its start, or billed at its end."""
+    if providers.is_broken(provider):
+        work.close()
+        yield 1.0
+        return 1, f"{BROKEN}\n"
     refusal = providers.refuses(provider)
     if refusal is not None:
         work.close()

@@ -33,6 +33,7 @@ class Rates:
     edits: float = _rate(1.0, "how often a person edits the checks, beside all else that people do (about 50)")
     slow: float = _rate(0.0, "how many times longer checks take; 0: drawn from the seed")
     refuse: float = _rate(0.08, "chance that a provider begins to refuse when an agent starts")
+    broken: float = _rate(0.0, "chance that an agent's CLI breaks when one starts; 0: as usual, in some worlds")
     mute: float = _rate(0.0, "chance that a test command exits with 0 whatever the tests did, and counts none")
     flake: float = _rate(0.0, "chance that a test command that would be green fails one test")
     stumble: float = _rate(0.0, "chance that a call about one bead, always the same one, meets a bug of the program")

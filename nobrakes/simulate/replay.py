@@ -200,7 +200,7 @@ class Observed:
             self.fresh_ends.append((event.attempt, Outcome(outcome)))
             ended = store.attempt(event.attempt)
             self.spending.end(name, ended.started_at, ended.cost_usd)
-        if outcome in REFUSALS and outcome is not None and TABLE[Outcome(outcome)].counts:
+        if outcome in (*REFUSALS, Outcome.BAD_CONFIGURATION) and outcome is not None and TABLE[Outcome(outcome)].counts:
             self._breaches["burnt"].append(f"{name} is blamed for {outcome}")
         is_persons = event.kind is Kind.REVIEW_REJECTED and name in self.persons  # which costs the bead nothing
         if outcome is not None and TABLE[Outcome(outcome)].counts and not is_persons:

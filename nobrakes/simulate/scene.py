@@ -15,6 +15,7 @@ from .fake_machine import FakeMachine
 from .fake_processes import FakeProcesses
 from .features import Features
 from .noticing import Noticing
+from .providers import Providers
 from .readers import Readers
 from .replay import Observed
 from .requested import RequestedFakeGit
@@ -80,6 +81,7 @@ class Scene:
     notes: Notes = field(default_factory=Notes)
     tally: Tally = field(default_factory=Tally)
     observed: Observed = field(default_factory=Observed)
+    providers: Providers | None = None
     machine: FakeMachine | None = None  # where it is shared with other daemons
     board: Board = field(default_factory=lambda: Board(0.0))
     beads: Sequence[Bead] = ()

@@ -91,13 +91,14 @@ class World:
         haunted = rates.fail / 4
         self.processes = FakeProcesses(self.clock, self._prepare, self._program, self.rng, haunted, rates.cut, linger)
         self.providers = Providers(self.clock, self.rng, self.rates.refuse)
+        self.providers.breaking = rates.broken or (0.03 if some_have_it(seed, "broken CLIs") else 0.0)
         self.background = FakeBackground(self.rng)
         self.people = People(self.store, self.git, self.clock, self.rng, self._edit_checks, rates.edits)
         self.sessions = Sessions(self.store, self.rng, rates.machine, rates.fail / 4)
         talking = Talking(self.store, random.Random(f"{seed} talks"), rates.fail)
         self.scene = Scene(self.config, self.clock, self.store, self.git, self.processes, self.sessions, talking)
         self.machine = FakeMachine(seed) if self.rates.shared or some_have_it(seed, "machine") else None
-        self.scene.machine = self.machine
+        self.scene.machine, self.scene.providers = self.machine, self.providers
         self.scene.requested = requested_git
         if self.machine is not None:
             self.processes.begins = self.machine.starts
@@ -141,6 +142,7 @@ class World:
             config=lambda: self.config,
             limits=self.config.board_limits,
             adapter=adapter,
+            start_trouble=self.providers.start_trouble,
             environment=ENVIRONMENT,
             machine=Alone() if self.machine is None else Crashing(self.machine, "machine", self.dice),
             channels=NoChannels() if self.noticing is None else self.noticing.channels,
@@ -329,7 +331,7 @@ class World:
         if self.machine is not None:
             self.machine.is_calm = True
         self.processes.cut = self.sessions.gone = 0.0
-        self.providers.rate = 0.0
+        self.providers.rate = self.providers.breaking = 0.0
         self._note("CALM")
         if self.scene.requested is not None:
             self.config = self.scene.config = requested.at_rest(self.config)

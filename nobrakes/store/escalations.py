@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from ..core.beads.bead import Bead, Status
-from ..core.beads.escalations import STOPS_BEAD, Escalation, answered_text, fingerprint
+from ..core.beads.escalations import STARTS, STOPS_BEAD, Escalation, EscalationType, answered_text, fingerprint
 from ..core.beads.events import Kind
 from ..core.beads.forms import priority_of
 from ..core.beads.lifecycle import Facts, Move, advance
@@ -199,6 +199,17 @@ def resolve(db: Database, number: int, resolution: str, actor: str, to: Status |
     with db.write():
         settle(db, open_row(db, number), resolution, actor, to, now)
     return escalation(db, number)
+
+
+_OF_START = EscalationType.BROKEN_ENVIRONMENT.value
+
+
+def started(db: Database, provider: str, resolution: str, actor: str) -> None:
+    """Withdraw the question about an agent of this provider that did not start, in the caller's transaction."""
+    sql = "SELECT * FROM escalations WHERE resolved_at IS NULL AND bead IS NULL AND type = ?"
+    found = db.all(f"{sql} AND json_extract(evidence, ?) = ?", (_OF_START, f"$.{STARTS}", provider))
+    for row in found:
+        settle(db, row, resolution, actor, None, db.now())
 
 
 def open_row(db: Database, number: int) -> Any:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from ..core.limits.breaker import Breaker
 from ..core.limits.caps import Amount
 from ..core.limits.cooldowns import Cooldown
+from . import escalations
 from .attempts import session_locks
 from .database import Database
 from .machine import spending
@@ -21,11 +22,18 @@ class Spender:
 
     def start_cooldown(self, gate: Cooldown) -> None:
         """Store the cooldown as it is now, and record that it began."""
-        spending.start_cooldown(self._db, gate)
+        with self._db.write():
+            spending.start_cooldown(self._db, gate)
+            if not gate.is_of_start:
+                escalations.started(self._db, gate.provider, "it starts again", "nobrakes")
 
     def end_cooldown(self, provider: str, actor: str) -> bool:
-        """Forget the gate, and record that it opened."""
-        return spending.end_cooldown(self._db, provider, actor)
+        """Forget the gate, and record that it opened; a question about an agent that does not start goes with it."""
+        with self._db.write():
+            opened = spending.end_cooldown(self._db, provider, actor)
+            if opened:
+                escalations.started(self._db, provider, "it is tried again", actor)
+            return opened
 
     def breakers(self, owner: str) -> Mapping[str, Breaker]:
         """By provider, the breakers of an owner."""

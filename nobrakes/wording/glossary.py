@@ -258,7 +258,7 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.WORKSPACE_FAILED: "The clone, its checkout or the set-up command failed.",
     Outcome.SESSION_LOST: "The session that was to go on is gone or taken.",
     Outcome.MISSING_EXECUTABLE: "The agent's command was not found.",
-    Outcome.BAD_CONFIGURATION: "The settings do not make a command, or the agent CLI refuses them.",
+    Outcome.BAD_CONFIGURATION: "The agent CLI did not start: its settings or installation are broken, or it is mute.",
     Outcome.GUARD_FAILED: "The guard did not answer, or let through what it must refuse: the run was stopped.",
     Outcome.NOBRAKES_FAILED: "nobrakes met what it did not expect while it worked for this bead.",
     Outcome.VERSION_UNSUPPORTED: "The agent CLI is too old or too new for its options, or not served any more.",
@@ -296,8 +296,8 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.PLAN_REVIEW: "A session that plans, or a bead with the label `plan-review`, waits until you approve "
     "its plan (`nobrakes agent request-review`).",
     EscalationType.BROKEN_CHECKS: "A check is missing, collected no test, timed out or was killed.",
-    EscalationType.BROKEN_ENVIRONMENT: "The agent's command, login, model or settings; or five faults of the machine "
-    "in a row.",
+    EscalationType.BROKEN_ENVIRONMENT: "The agent does not start (one question for all beads), or its login, model or "
+    "settings are wrong; or five faults of the machine in a row.",
     EscalationType.MAIN_RED: "main fails its own checks: before a branch is blamed for it, or after a merge. One red "
     "main is one question, to which all that is found out is added.",
     EscalationType.BREAKER_OPEN: "Every agent of the role has failed on the bead in the same way, or without a commit, "

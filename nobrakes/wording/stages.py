@@ -70,7 +70,7 @@ ENDINGS: Mapping[str, str] = {
     Outcome.WORKSPACE_FAILED.value: "the workspace could not be made",
     Outcome.SESSION_LOST.value: "the session is gone",
     Outcome.MISSING_EXECUTABLE.value: "the agent's command was not found",
-    Outcome.BAD_CONFIGURATION.value: "the agent's settings are wrong",
+    Outcome.BAD_CONFIGURATION.value: "the agent or its settings are broken",
     Outcome.GUARD_FAILED.value: "the guard failed",
     Outcome.NOBRAKES_FAILED.value: "nobrakes itself failed",
     Outcome.VERSION_UNSUPPORTED.value: "this version of the agent is not supported",

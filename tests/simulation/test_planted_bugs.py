@@ -96,7 +96,24 @@ LINGERING = ("--linger", "0.5", "--crash", "0.005")
 STUMBLES = ("--stumble", "0.5", "--crash", "0.005")
 """A bug of the program is met in what is about one bead."""
 
+BROKEN = ("--broken", "0.1", "--crash", "0.005")
+"""CLIs of agents break again and again."""
+
 BUGS = (
+    Bug(
+        "each bead asks about the CLI that is broken",
+        "daemon/attempts/starting.py",
+        "if noted.get(error, owner) != owner:",
+        "if False:",
+        options=BROKEN,
+    ),
+    Bug(
+        "what a broken CLI costs is the bead's",
+        "core/beads/outcomes.py",
+        "_START = Consequence(False, Retry.STARTS",
+        "_START = Consequence(True, Retry.STARTS",
+        options=BROKEN,
+    ),
     Bug(
         "an agent that has finished is judged by what our stop came to",
         "daemon/agent_ends.py",
@@ -968,6 +985,7 @@ WORLDS = {
     "shared": SHARED,
     "by epics": EPICS,
     "lingering": LINGERING,
+    "broken CLIs": BROKEN,
 }
 """Whose options find bugs: without one they find nothing."""
 ALWAYS = ("usual", "planned")

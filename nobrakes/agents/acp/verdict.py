@@ -55,6 +55,11 @@ class Read(cli.Read):
 
     last = re.compile(rb'"type":\s*"end"')
 
+    @property
+    def has_begun(self) -> bool:
+        """A session, be it one that cannot be gone on with."""
+        return self.began or self.worked
+
     @classmethod
     def is_last(cls, event: Mapping[str, Any]) -> bool | None:
         """The `end` of our client."""

@@ -15,7 +15,7 @@ from typing import Any
 from ...core.beads.outcomes import Outcome
 from .. import cli
 from ..adapter import UNSEEN, AgentEnd, killed
-from ..endings import by_status_and, by_wording, ended_well, worded
+from ..endings import by_status_and, by_wording, ended_well, not_started, worded
 from ..events import mapping
 from ..guarded import SELF_TEST
 from ..resets import reset_time
@@ -76,6 +76,11 @@ class Read(cli.Read):
     said_or_did: bool = False  # the model wrote a word or called a tool
 
     last = re.compile(rb'"type":\s*"result"')
+
+    @property
+    def has_begun(self) -> bool:
+        """A session or a result of it."""
+        return self.began or self.result is not None
 
     @classmethod
     def is_last(cls, event: Mapping[str, Any]) -> bool | None:
@@ -139,10 +144,6 @@ def outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
     signal = killed(end.code)
     if signal is not None:
         return Outcome.KILLED, signal
-    if end.code == 127:
-        return Outcome.MISSING_EXECUTABLE, f"Claude Code was not found: {end.errors}"
-    if end.code == 126:
-        return Outcome.BAD_CONFIGURATION, f"Claude Code may not be executed: {end.errors}"
     if end.code is None and (read.result is None or not read.result_is_last):
         return Outcome.LOST, UNSEEN
     if read.result is None:
@@ -169,13 +170,9 @@ def _without_result(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
     errors = end.errors.strip()
     if read.too_old or (not read.began and _TOO_OLD.search(errors)):
         return Outcome.VERSION_UNSUPPORTED, errors or f"Claude Code {'.'.join(map(str, read.version))} is too old"
-    if end.code == 0 and not read.began:
-        return Outcome.EMPTY_OUTPUT, f"it exited with 0 and said nothing that can be read: {errors}"
     if read.began:
         return Outcome.CRASHED, f"it exited with {end.code} and no result: {errors}"
-    if _session_unusable(errors):
-        return Outcome.SESSION_LOST, errors
-    return Outcome.BAD_CONFIGURATION, f"it did not start: {errors}"
+    return not_started("Claude Code", end, Outcome.SESSION_LOST if _session_unusable(errors) else None)
 
 
 def _failure(result: Mapping[str, Any], read: Read, text: str) -> tuple[Outcome, str]:

@@ -24,7 +24,7 @@ class Script:
     """The command of `agents.script` in the config."""
 
     name = "script"
-    provider = ""
+    provider = "script"  # itself: its gate is closed where it does not start
     sessions = False
     credentials: tuple[str, ...] = ()
 
@@ -69,6 +69,10 @@ class Script:
         if end.code == 0:
             return Verdict(Outcome.COMPLETED, "it exited with 0")
         return Verdict(Outcome.FAILED, _said(end, f"it exited with {end.code}"))
+
+    def has_begun(self, lines: Iterable[bytes]) -> bool:
+        """Yes: nothing has to be said."""
+        return True
 
     def finished(self, tail: bytes) -> bool:
         """By its marker."""

@@ -42,6 +42,8 @@ class EscalationType(StrEnum):
 
 OF_TESTS = "of_tests"
 """In the evidence of `checks_changed`: a Test Writer changed it, so what is sent back goes to a Test Writer."""
+STARTS = "starts"
+"""In the evidence of the question about an agent that does not start: its provider, whose gate is closed for it."""
 
 STOPS_BEAD = frozenset(EscalationType) - {EscalationType.DOER_SUGGESTION, EscalationType.CHECKOUT_BEHIND}
 

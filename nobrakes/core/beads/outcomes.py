@@ -3,7 +3,9 @@
 1. A usage limit, an outage or a broken machine is not the bead's failure: it does not count.
 2. What the provider refuses closes the provider's gate, for every bead (core.limits.cooldowns); the bead waits without
    a mark.
-3. docs/reference/outcomes.md is printed from this table.
+3. An agent that does not start is a fault of the machine: the second bead that meets the same fault closes the agent's
+   gate, with one question for all (daemon.attempts.starting). A bead that meets it alone twice goes to a person.
+4. docs/reference/outcomes.md is printed from this table.
 """
 
 from collections.abc import Mapping
@@ -71,6 +73,7 @@ class Retry(StrEnum):
     AT_ONCE = "at once"
     BACKOFF = "after a wait"  # longer each time it repeats
     GATE = "after the cooldown"
+    STARTS = "when the agent starts again"
     PERSON = "when you decided"
 
 
@@ -111,6 +114,11 @@ class Consequence:
         return self.retry is Retry.PERSON
 
     @property
+    def is_of_start(self) -> bool:
+        """Whether the agent did not start, which no bead is to blame for."""
+        return self.retry is Retry.STARTS
+
+    @property
     def starts_cooldown(self) -> bool:
         """Whether nothing more is started at the provider for now."""
         return self.retry is Retry.GATE
@@ -127,6 +135,7 @@ _PERSON = Consequence(False, Retry.PERSON, Session.FRESH, Told.EACH)
 _VANISHED = Consequence(False, Retry.BACKOFF, Session.RESUME, Told.LAST)
 _QUIET = Consequence(False, Retry.AT_ONCE, Session.RESUME, Told.NOBODY)
 _MINUTE = 60.0
+_START = Consequence(False, Retry.STARTS, Session.FRESH, Told.ONCE, _MINUTE / 2)
 
 TABLE: Mapping[Outcome, Consequence] = {
     Outcome.COMPLETED: _QUIET,
@@ -161,11 +170,11 @@ TABLE: Mapping[Outcome, Consequence] = {
     Outcome.LOST: _VANISHED,
     Outcome.WORKSPACE_FAILED: _MACHINE,
     Outcome.SESSION_LOST: _MACHINE,
-    Outcome.MISSING_EXECUTABLE: _PERSON,
-    Outcome.BAD_CONFIGURATION: _PERSON,
-    Outcome.GUARD_FAILED: _PERSON,
+    Outcome.MISSING_EXECUTABLE: _START,
+    Outcome.BAD_CONFIGURATION: _START,
+    Outcome.GUARD_FAILED: _START,
     Outcome.NOBRAKES_FAILED: _PERSON,
-    Outcome.VERSION_UNSUPPORTED: _PERSON,
+    Outcome.VERSION_UNSUPPORTED: _START,
     Outcome.AUTH: _gate(15 * _MINUTE, Told.ONCE),
     Outcome.BILLING: _gate(15 * _MINUTE, Told.ONCE),
     Outcome.RATE_LIMITED: _gate(5 * _MINUTE, Told.ONCE),
@@ -183,6 +192,6 @@ def retry_after(outcome: Outcome, repeats: int) -> float:
 
     An outcome of the provider waits here only where there can be no cooldown: an agent without a provider.
     """
-    if TABLE[outcome].retry not in (Retry.BACKOFF, Retry.GATE):
+    if TABLE[outcome].retry not in (Retry.BACKOFF, Retry.GATE, Retry.STARTS):
         return 0.0
     return float(min(30 * 2 ** max(0, repeats - 1), 900))

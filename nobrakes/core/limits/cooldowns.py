@@ -3,7 +3,9 @@
 1. A reset time that the provider said is believed within bounds; then it is over for all.
 2. Where it said none, it lasts longer each time, and after it one agent goes ahead: more follow when it
    has worked for a while or has ended well.
-3. Attempts that were running when it began run into the same wall: they do not make the wait longer.
+3. An agent that does not start closes its gate in the same way, once that is known to be no bead's doing; every end of
+   one that started opens it.
+4. Attempts that were running when it began run into the same wall: they do not make the wait longer.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,6 +22,9 @@ MARGIN_SECONDS = 5.0
 """Clocks differ: so much later than said, the limit is over for sure."""
 PROBE_SECONDS = 120.0
 """An agent that has worked for so long at its provider was let in."""
+
+ASK_SECONDS = 60.0
+"""Between two questions to a CLI that does not work."""
 
 LETS_IN = frozenset(
     {
@@ -64,17 +69,31 @@ class Cooldown:
     times: int
     told: bool  # the provider itself said until when
 
+    @property
+    def is_of_start(self) -> bool:
+        """Whether it is closed since the agent does not start."""
+        return TABLE[self.reason].is_of_start
+
     def is_closed(self, now: float) -> bool:
         """Whether nothing may be started at the provider."""
         return now < self.until
 
 
 def close(
-    gate: Cooldown | None, attempt: Served, outcome: Outcome, detail: str, now: float, resets_at: float | None
+    gate: Cooldown | None,
+    attempt: Served,
+    outcome: Outcome,
+    detail: str,
+    now: float,
+    resets_at: float | None,
+    is_broken: bool = False,
 ) -> Cooldown | None:
-    """The cooldown after `attempt` was refused; `gate` itself where that says nothing new; None: there is none."""
+    """The cooldown after `attempt` was refused; `gate` itself where that says nothing new; None: there is none.
+
+    `is_broken`: the agent does not start, whichever bead it is.
+    """
     row = TABLE[outcome]
-    if not row.starts_cooldown or not attempt.provider:
+    if not (row.starts_cooldown or is_broken) or not attempt.provider:
         return gate
     told = resets_at is not None and now < resets_at <= now + LONGEST_TOLD_SECONDS
     if gate is not None and attempt.started_at < gate.since:
@@ -91,7 +110,14 @@ def close(
 
 def is_proven(gate: Cooldown, attempt: Served, outcome: Outcome) -> bool:
     """Whether the end of `attempt` shows that the provider lets agents in again."""
-    return attempt.provider == gate.provider and attempt.started_at >= gate.until and outcome in LETS_IN
+    if attempt.provider != gate.provider or attempt.started_at < gate.until:
+        return False
+    return outcome in LETS_IN or (gate.is_of_start and TABLE[outcome].counts)
+
+
+def still_broken(gate: Cooldown, trouble: str, now: float) -> Cooldown:
+    """The gate of an agent whose CLI was asked and does not work yet: it is asked again soon, which costs nothing."""
+    return replace(gate, detail=trouble[:500], since=now, until=now + ASK_SECONDS)
 
 
 def room(gates: Mapping[str, Cooldown], attempts: Iterable[Served], now: float) -> dict[str, int]:

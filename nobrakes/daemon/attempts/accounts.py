@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 from ...agents.adapter import Verdict
 from ...core.beads.attempt import Attempt
 from ...core.beads.bead import Role
-from ...core.beads.outcomes import Outcome
+from ...core.beads.outcomes import TABLE, Outcome
 from ...core.limits import breaker, cooldowns
 from ...core.limits.breaker import Breaker, Thresholds
 from ...core.limits.resuming import RESUMES
 from ...core.owners import of_bead
+from ...core.sessions.session import Talk
 from ..ports import Ports
+from . import starting
 from .metering import in_diary
 
 NOBODY = "nobrakes"
@@ -34,13 +36,20 @@ def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
                 store.save_breaker(owner, provider, breaker.after(one, verdict.outcome, "", True, Thresholds()))
 
 
-def cool(ports: Ports, work: cooldowns.Served, verdict: Verdict) -> None:
-    """Begin or end the cooldown of the provider that served it."""
+def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
+    """Begin or end the cooldown of the provider that served it; of an agent that does not start a person is asked."""
     store = ports.store
-    gate = store.gates().get(work.provider)
-    after = cooldowns.close(gate, work, verdict.outcome, verdict.detail, store.now(), verdict.resets_at)
+    gate, shared = store.gates().get(work.provider), False
+    if TABLE[verdict.outcome].is_of_start:
+        shared = starting.is_shared(ports, work, verdict, gate)
+    elif verdict.outcome in cooldowns.LETS_IN:
+        starting.forget(ports, work)
+    after = cooldowns.close(gate, work, verdict.outcome, verdict.detail, store.now(), verdict.resets_at, shared)
     if after is not None and after != gate:
-        store.start_cooldown(after)
+        with store.together():
+            store.start_cooldown(after)
+            if shared and not (gate is not None and gate.is_of_start):
+                store.escalate(starting.question(work, verdict), None, None, NOBODY)
     elif gate is not None and cooldowns.is_proven(gate, work, verdict.outcome):
         store.end_cooldown(work.provider, NOBODY)
 

@@ -1,5 +1,6 @@
 """The agents as they may be used on this machine: whole, or without their sessions (abilities, agents.degraded)."""
 
+import os
 from collections.abc import Callable
 
 from ... import abilities
@@ -8,7 +9,7 @@ from ...agents.adapter import Adapter
 from ...agents.degraded import WithoutSessions
 from ...config.settings import Config
 from ...core.beads.events import Event, Kind
-from ...host.versions import Versions
+from ...host import versions
 from ...paths import Paths
 from ...ports import Notice
 from ..ports import Ports
@@ -24,7 +25,7 @@ class Adapters:
         self.paths = paths
         self.config = config
         self.path = path
-        self.versions = Versions(paths, path, writes=True)
+        self.versions = versions.Versions(paths, path, writes=True)
         self._said: dict[str, str] = {}
 
     def __call__(self, name: str) -> Adapter:
@@ -43,6 +44,11 @@ class Adapters:
                 found[name] = text
         self._said = found
         return [text for name, text in found.items() if said.get(name) != text]
+
+    def trouble(self, name: str) -> str:
+        """Why the CLI of this agent does not work, where it may be asked; empty: it does, or nobody knows."""
+        command = self.config().agents.command(name) if name in abilities.PROVEN else ()
+        return versions.trouble(command[0], self.path or os.defpath, self.paths.root) if command else ""
 
     def _standing(self, name: str) -> Standing:
         command = self.config().agents.command(name)

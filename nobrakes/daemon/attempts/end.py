@@ -1,8 +1,9 @@
 """What becomes of a bead when an attempt ends: the outcome's consequences, in one transaction.
 
 1. A counted failure sends the bead back; the last allowed one sends it to a person, with all that was tried.
-2. A fault of the machine waits, longer each time; the fifth in a row goes to a person. What the provider refuses
-   leaves no mark on the bead: its cooldown begins (accounts.py).
+2. A fault of the machine waits, longer each time; the fifth in a row goes to a person, the second where the agent does
+   not start. What the provider refuses, and an agent that starts on no bead, leaves no mark on the bead: its cooldown
+   begins (accounts.py).
 3. Whatever an attempt committed is fetched to the daemon's side first: nothing is lost with its clone.
 """
 
@@ -30,6 +31,9 @@ from .accounts import breaker_after
 
 MACHINE_FAULTS = 5
 """So many faults of the machine in a row, and a person is asked."""
+
+START_FAULTS = 2
+"""So often in a row an agent did not start on one bead, and on no other: a person is asked."""
 
 STARTS_AFRESH = frozenset({Outcome.BOUNDARY, Outcome.CONFLICT, Outcome.CHECKS_CHANGED, Outcome.UNUSUAL_CONTENT})
 """After these the branch is archived and the next attempt starts without it."""
@@ -80,7 +84,10 @@ def close(
     past = [*store.attempts(bead.id)]
     repeats = _in_a_row(past, attempt, outcome)
     retry_at = None
-    waits = consequence.backoff or (consequence.starts_cooldown and not attempt.provider)
+    gate = store.gates().get(attempt.provider) if consequence.is_of_start else None
+    is_shared = gate is not None and gate.is_of_start
+    alone = consequence.is_of_start and not is_shared
+    waits = alone or consequence.backoff or (consequence.starts_cooldown and not attempt.provider)
     if waits:
         retry_at = store.now() + retry_after(outcome, repeats)
     asked = outcome is Outcome.BLOCKED and has_asked(ports, attempt, open_only=False)
@@ -164,7 +171,7 @@ def _escalation(
         title = f"{bead.id}: {outcome.value.replace('_', ' ')}"
         guess = "" if type_ in _DECIDED_BY_WORK else hypothesis(attempts[-1:])
         return NewEscalation(type_, title, detail, tried, guess)
-    if repeats >= MACHINE_FAULTS:
+    if repeats >= (START_FAULTS if consequence.is_of_start else MACHINE_FAULTS):
         title = f"{bead.id}: {outcome.value.replace('_', ' ')}, {repeats} times in a row"
         return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, tried, hypothesis(attempts))
     if consequence.counts and escalations.too_many_failures(bead.failures + 1, limits.max_failures):

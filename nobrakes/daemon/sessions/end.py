@@ -26,6 +26,7 @@ from ...core.transcript import PREFIX, LineKind
 from ...ports import Notice
 from ..agent_ends import STEP, How, how_it_ended, lines, unsure
 from ..attempts.accounts import cool, total
+from ..attempts.end import START_FAULTS
 from ..attempts.guard_watch import head_of, hear_turn
 from ..ports import Ports
 from .relays import Relays
@@ -66,7 +67,9 @@ class TurnEndings:
     def failed_to_start(self, talk: Talk, error: NobrakesError, limits: Limits) -> None:
         """Nothing was started, and why."""
         outcome = Outcome.BAD_CONFIGURATION if isinstance(error, ConfigError) else Outcome.WORKSPACE_FAILED
-        self._close(talk, Verdict(outcome, f"{error}\n{error.hint}"), False, "", limits)
+        verdict = Verdict(outcome, f"{error}\n{error.hint}")
+        cool(self.ports, talk, verdict)
+        self._close(talk, verdict, False, "", limits)
 
     def had_no_place(self, talk: Talk, limits: Limits) -> None:
         """A start that a crash cut off could not be gone on with."""
@@ -81,7 +84,8 @@ class TurnEndings:
         if is_relay(session):
             self.relays.ended(talk, said, asks=fact is Fact.ENDED_WELL and session.ended_at is None)
         repeats = session.failures + 1
-        waits = TABLE[outcome].backoff or (TABLE[outcome].starts_cooldown and not session.provider)
+        waits = TABLE[outcome].backoff or self._is_alone(talk, outcome)
+        waits |= TABLE[outcome].starts_cooldown and not session.provider
         closed = ports.store.close_turn(
             talk.turn.id,
             fact,
@@ -91,7 +95,7 @@ class TurnEndings:
             told_again=fact is not Fact.ENDED_WELL and (lost or not begun),
             breaker=None if after == before else after,
             retry_at=ports.store.now() + retry_after(outcome, repeats) if waits else None,
-            failed=TABLE[outcome].counts or TABLE[outcome].backoff,
+            failed=TABLE[outcome].counts or TABLE[outcome].backoff or self._is_alone(talk, outcome),
             lost=lost,
         )
         if fact is Fact.GAVE_UP and closed.ended_at is None:
@@ -106,9 +110,18 @@ class TurnEndings:
             return Fact.STOPPED
         if row.needs_person or (row.counts and after.state is State.OPEN):
             return Fact.GAVE_UP
+        if self._is_alone(talk, outcome) and session.failures + 1 >= START_FAULTS:
+            return Fact.GAVE_UP
         if row.backoff and session.failures + 1 >= MACHINE_FAULTS:
             return Fact.GAVE_UP
         return Fact.CUT_OFF
+
+    def _is_alone(self, talk: Talk, outcome: Outcome) -> bool:
+        """Whether its agent did not start, and nobody else met that: where others do, it waits at the gate."""
+        if not TABLE[outcome].is_of_start:
+            return False
+        gate = self.ports.store.gates().get(talk.provider)
+        return gate is None or not gate.is_of_start
 
     def _said(self, talk: Talk, run: Run) -> str:
         """The agent's last words, without the marker."""

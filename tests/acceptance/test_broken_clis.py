@@ -1,0 +1,99 @@
+"""The agent's CLI is broken by an update in the night: one question for all beads, and it goes on once it is mended."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.test_lingering_agents import PROGRAM, key  # noqa: F401  # the fixture shows a login
+from tests.support.project import NOBRAKES
+from tests.support.scripted import Scripted, until
+
+GOOD = PROGRAM.replace("@PYTHON@", sys.executable).replace("@END@", "print(result)")
+GOOD = GOOD.replace('"work"', '"work-" + os.environ["NOBRAKES_BEAD"]')
+HELP = "#!/bin/sh\necho 'Bun is a fast JavaScript runtime (1.3.14)'\necho 'Usage: bun <command>'\n"
+STUB = "#!/bin/sh\necho 'Error: claude native binary not installed.' >&2\nexit 1\n"
+SILENT = '#!/bin/sh\n[ "$1" = --version ] && exit 1\nexec sleep 3600\n'
+CUT = "\x7fELF\x02\x01\x01" + "\x00" * 90
+
+
+def project(folder: Path, program: str, limits: str = "linger_seconds = 1") -> tuple[Scripted, Path]:
+    made = Scripted(folder, limits=limits)
+    path = folder / "claude"
+    path.write_text(program)
+    path.chmod(0o755)
+    made.configure('doer = "script"', 'doer = "claude"')
+    made.configure("[sandbox]", f"[agents.claude]\nexecutable = {json.dumps(str(path))}\n[sandbox]")
+    made.add(*(f"b{n}" for n in range(6)))
+    return made, path
+
+
+@pytest.mark.parametrize("program", [HELP, STUB, CUT, SILENT], ids=["help", "stub", "cut short", "silent"])
+def test_a_broken_cli_asks_once_counts_nothing_and_goes_on_when_it_is_mended(tmp_path: Path, program: str) -> None:
+    made, path = project(tmp_path, program, "linger_seconds = 1\nidle_minutes = 0.03")
+    database = made.folder / ".nobrakes" / "nobrakes.db"
+
+    def asked() -> list[tuple[str, str]]:
+        with sqlite3.connect(database) as db:
+            return db.execute("SELECT type, title FROM escalations").fetchall()
+
+    child = subprocess.Popen(
+        [NOBRAKES, "run", "--red-main"], cwd=made.folder, env=made.env(), stdout=subprocess.DEVNULL
+    )
+    try:
+        until(asked)
+        with sqlite3.connect(database) as db:
+            until(lambda: not db.execute("SELECT 1 FROM attempts WHERE ended_at IS NULL").fetchone())
+            started = db.execute("SELECT count(*) FROM attempts").fetchone()[0]
+            assert started <= 4 and db.execute("SELECT sum(failures) FROM beads").fetchone()[0] == 0
+        assert asked() == [("broken_environment", "the agent claude does not start")]
+        shown = made.nobrakes("status").stdout
+        assert "its agent does not start" in shown and "nobrakes providers open anthropic" in shown
+        path.write_text(GOOD)
+        made.nobrakes("providers", "open", "anthropic")
+        assert child.wait(120) == 0
+    finally:
+        child.kill()
+        child.wait()
+    assert len(asked()) == 1 and [made.status(f"b{n}") for n in range(6)] == ["done"] * 6
+
+
+@pytest.mark.slow
+def test_it_opens_by_itself(tmp_path: Path) -> None:
+    made, path = project(tmp_path, STUB)
+    child = subprocess.Popen(
+        [NOBRAKES, "run", "--red-main"], cwd=made.folder, env=made.env(), stdout=subprocess.DEVNULL
+    )
+    try:
+        with sqlite3.connect(made.folder / ".nobrakes" / "nobrakes.db") as db:
+            until(lambda: db.execute("SELECT 1 FROM gates").fetchone())
+        path.write_text(GOOD)
+        assert child.wait(180) == 0
+    finally:
+        child.kill()
+        child.wait()
+    assert [made.status(f"b{n}") for n in range(6)] == ["done"] * 6
+    with sqlite3.connect(made.folder / ".nobrakes" / "nobrakes.db") as db:
+        assert db.execute("SELECT count(*), count(resolved_at) FROM escalations").fetchone() == (1, 1)
+
+
+def test_a_cli_that_fails_in_one_way_on_one_bead_is_not_closed(tmp_path: Path) -> None:
+    broken = GOOD.replace(
+        "import json", 'import os, sys\nif os.environ.get("NOBRAKES_BEAD") == "b2": sys.exit("no room")\nimport json', 1
+    )
+    made, _ = project(tmp_path, broken)
+    made.nobrakes("hold", "b2")
+    made.nobrakes("run", expect=None)
+    made.nobrakes("release", "b2")
+    done = subprocess.Popen([NOBRAKES, "run", "--red-main"], cwd=made.folder, env=made.env(), stdout=subprocess.DEVNULL)
+    try:
+        with sqlite3.connect(made.folder / ".nobrakes" / "nobrakes.db") as db:
+            until(lambda: db.execute("SELECT 1 FROM attempts WHERE outcome = 'bad_configuration'").fetchone())
+            assert not db.execute("SELECT 1 FROM gates").fetchone()
+    finally:
+        done.kill()
+        done.wait()
+    assert [made.status(f"b{n}") for n in (0, 1, 3, 4, 5)] == ["done"] * 5
