@@ -137,6 +137,8 @@ def require_safe(folder: str) -> bool:
     try:
         found = os.stat(folder)
     except FileNotFoundError:
+        if os.path.islink(folder):  # of a disk that is not there, say: what it holds cannot be known
+            raise PlaceUnusable(f"{folder} is a link to {os.readlink(folder)[:200]}, which is not there") from None
         return False
     except OSError as error:
         raise PlaceUnusable(f"{folder} cannot be looked at: {error.strerror}") from None

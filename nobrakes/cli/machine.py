@@ -20,9 +20,10 @@ def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:
     """What is limited for all repositories together, and used of it, a line each."""
     if found is None:
         return []
-    if found.trouble:
-        return [screen.paint(f"machine: {one_line(found.trouble)}", "red")]
     out = []
+    if found.trouble:
+        why = f"machine: limits cannot be read, so no agent starts: {found.trouble}. {found.mend}"
+        out.append(screen.paint(one_line(why), "red"))
     for name, spent, limit in (
         ("agents", found.taken, found.agents),
         ("usd_per_day", found.usd, found.usd_per_day),
@@ -30,7 +31,12 @@ def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:
     ):
         if limit is None:
             continue
-        out.append(f"machine.{name}: {spent:.6g} of {limit:.6g}, all repositories together")
+        used = (
+            f"limit {limit:.6g}, and what is used of it is not known"
+            if found.trouble
+            else f"{spent:.6g} of {limit:.6g}"
+        )
+        out.append(f"machine.{name}: {used}, all repositories together")
     return out
 
 

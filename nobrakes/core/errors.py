@@ -304,7 +304,7 @@ class PlaceUnusable(NobrakesError):
     """What the repositories of a machine share cannot be used: its folder is missing, or not this account's alone."""
 
     code = 60
-    hint = "Limits for the whole machine do not hold meanwhile; each repository's own limits do."
+    hint = "Mend that, or move it away: nobrakes makes what is missing. `nobrakes doctor` looks at it again."
 
 
 class ChecksFailed(NobrakesError):

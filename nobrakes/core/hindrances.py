@@ -39,7 +39,7 @@ class Kind(StrEnum):
     NO_LOGIN = "no_login"
     NO_SANDBOX = "no_sandbox"
     NO_DOERS = "no_doers"  # limits.doers is 0
-    MACHINE = "machine"  # the settings of what repositories share cannot be read
+    MACHINE = "machine"  # the limits that repositories share cannot be read
     MAIN_RED = "main_red"
     CHECKS_BROKEN = "checks_broken"  # the checks could not be run on main
     CAP = "cap"
@@ -138,7 +138,8 @@ def of_board(board: Board, paused_by: str = "") -> list[Hindrance]:
         )
     found += [of_cap(one) for one in caps.reached(board.limits.caps, board.spent, board.now)]
     found += [of_cooldown(gate, board.now) for gate in board.gates.values()]
-    found += of_machine(board.machine, board.now)
+    is_at_end = not (at_work or board.reviewable or board.to_review or board.epics_done or board.epics_landed)
+    found += of_machine(board.machine, board.now, is_at_end)
     if memory.is_full(board.memory_mb, board.limits.agents_mb):
         why = "it goes on by itself when they give memory back, or end; a higher limit lets more of it be used"
         more = f"nobrakes set agents_mb={board.memory_mb + board.limits.agents_mb}"
@@ -203,10 +204,19 @@ def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
     )
 
 
-def of_machine(room: MachineRoom | None, now: float) -> list[Hindrance]:
-    """What all repositories of the machine share, where it is used up."""
+def of_machine(room: MachineRoom | None, now: float, is_at_end: bool = False) -> list[Hindrance]:
+    """What all repositories of the machine share, where it is used up or cannot be read.
+
+    `is_at_end`: nothing is there that goes on without a new agent.
+    """
     found = []
-    if room is not None and machine.free(room) == 0:
+    if room is not None and room.unknown:
+        refuses = is_at_end and not room.passes
+        what = "no agent is started: the limits that your repositories share cannot be read"
+        found.append(
+            Hindrance(Kind.MACHINE, what, room.unknown, ("nobrakes machine",), room.mend.rstrip("."), refuses=refuses)
+        )
+    elif room is not None and machine.free(room) == 0:
         found.append(
             Hindrance(
                 Kind.NO_PLACE,

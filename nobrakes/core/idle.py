@@ -27,11 +27,13 @@ def is_idle(board: Board) -> bool:
         return _wait_for_a_person(board) and is_idle(replace(board, attempts=(), runs={}, to_review=()))
     if board.paused or board.stopping:
         return True
+    to_review = bool(board.reviewable)  # while main is red the others wait for it to be green
+    epics = board.epics_done or board.epics_landed
+    if machine.needs_person(board.machine):
+        return not (to_review or epics)
     unlimited = replace(board, machine=machine.without_places(board.machine))
     if turns.plan(unlimited) or any(one.retry_at is not None for one in board.sessions):
         return False
-    to_review = bool(board.reviewable)  # while main is red the others wait for it to be green
-    epics = board.epics_done or board.epics_landed
     if any(one.until is None for one in caps.reached(board.limits.caps, board.spent, board.now)):
         return not (to_review or epics)  # the run's cap never ends by itself
     return not (board.ready or to_review or epics or board.retry_at is not None)

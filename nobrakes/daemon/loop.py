@@ -79,6 +79,7 @@ class Daemon:
         self.ports = ports
         self.performer = Performer(ports)
         self.courier = Courier(ports)
+        self.performer.share.trouble = self.courier.trouble
         self.news = News(ports, self.courier.wanted)
         self.checks = CheckClock(self.performer.validation)
         self.guards = GuardWatch(ports)

@@ -4,8 +4,11 @@
    starts; who does not get it leaves its bead where it is.
 2. What a day has cost is written when an agent ended, or was seen to have used more; nothing is summed up while
    nothing changes.
-3. Who waits for a place that another repository holds looks again each second; nobody else looks for that.
+3. Limits that cannot be read are told once, in the log and as a notice, and so is that they can be read again.
+4. Who waits for a place that another repository holds looks again each second; nobody else looks for that.
 """
+
+from collections.abc import Callable
 
 from ..core import assigner
 from ..core.beads.attempt import Run, RunKind
@@ -18,6 +21,8 @@ from ..ports.machine import Alone
 from .ports import Ports
 
 LOOK_SECONDS = 1.0
+READ_SECONDS = 5.0
+"""Limits that cannot be read are looked at again so often, while something is ready."""
 TOLD = "cap:"
 """The setting of a limit: the day for which a person was told that it is reached."""
 
@@ -32,6 +37,8 @@ class MachineShare:
         self._counted: tuple[float, int] | None = None
         self._living: frozenset[str] = frozenset()
         self._waits = False
+        self._unknown = ""
+        self.trouble: Callable[[str, bool], None] = lambda text, stops: None
 
     def room(self, board: Board) -> MachineRoom | None:
         """What the machine allows this daemon now."""
@@ -40,11 +47,23 @@ class MachineShare:
             return None  # nothing is added up for nobody
         self._count_spent(board)
         room = self.ports.machine.look(living(board))
-        if room is None:
-            return None
+        self._tell_unknown(room)
+        if room is None or room.unknown:
+            return room
         names = [one.name for one in machine.reached(room, board.now)]
         told = {name: self.ports.store.setting(f"{TOLD}{name}") or "" for name in names}
         return MachineRoom(room.limits, room.taken, room.own, room.usd, room.tokens, told)
+
+    def _tell_unknown(self, room: MachineRoom | None) -> None:
+        """Say why no agent starts, once; and that they do again."""
+        was, self._unknown = self._unknown, room.unknown if room is not None else ""
+        if room is not None and room.unknown and room.unknown != was:
+            self.ports.notifier.tell(Notice(machine.unknown_text(room), urgent=True))
+            self.trouble(machine.unknown_text(room), True)
+        elif was and not self._unknown:
+            self.ports.notifier.tell(
+                Notice("the limits of this machine can be read again, and agents start", urgent=True)
+            )
 
     def _count_spent(self, board: Board) -> None:
         day = day_start(board.now)
@@ -82,6 +101,8 @@ class MachineShare:
         self._waits = waits
         if waits or self.lost:
             return board.now + LOOK_SECONDS
+        if self._unknown and (board.ready or board.sessions):
+            return board.now + READ_SECONDS
         return machine.wake_at(board.machine, board.now) if board.ready or board.sessions else None
 
 

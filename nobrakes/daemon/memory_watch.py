@@ -1,10 +1,12 @@
 """The memory that agents at work hold, where that is limited: measured now and then, and told when it is too much."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from ..core.beads.attempt import Run, RunKind
 from ..core.board import Board
+from ..core.errors import NobrakesError
 from ..core.limits import memory
 from ..ports import Notice
 from .parking import of_run, parked
@@ -30,13 +32,20 @@ class MemoryWatch:
         names = frozenset(run.id for run in runs)
         known, at, _ = self._measured
         if names != known or not at <= board.now < at + HOLDS_SECONDS:
-            self._measured = names, board.now, sum(map(self._held, runs))
+            self._measured = names, board.now, self._together(board, runs)
         return replace(board, memory_mb=self._measured[2])
 
     def _held(self, run: Run) -> int:
         with parked(self.ports, partial(of_run, self.ports, run.id)):
             return self.ports.processes.memory_mb(run)
         return 0
+
+    def _together(self, board: Board, runs: Sequence[Run]) -> int:
+        """What they hold; what cannot be measured counts as the limit."""
+        try:
+            return sum(map(self._held, runs))
+        except NobrakesError:
+            return board.limits.agents_mb
 
     def wake_at(self, board: Board) -> float | None:
         """When to look again, since nobody tells that memory is free; a person is told when it begins."""

@@ -7,6 +7,7 @@
 """
 
 import contextlib
+import errno
 import fcntl
 import os
 import secrets
@@ -59,8 +60,8 @@ def lives(folder: str, name: str) -> bool:
 def _is_locked(path: str) -> bool:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return False
+    except OSError as error:
+        return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # what cannot be looked at may live
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from ..core.errors import ConfigError, DaemonRunning, NobrakesError
+from ..core.errors import ConfigError, DaemonRunning, NobrakesError, PlaceUnusable
 from ..core.watchdog import Facts, Waiting, after_failure, at_rest, still_waits
 from ..host import reachable
 from ..host.files import write_atomic
@@ -155,5 +155,8 @@ def _read(file: str) -> Waiting:
         with open(file, encoding="utf-8") as opened:
             found = json.load(opened)
         return Waiting(int(found["failures"]), float(found["until"]))
-    except (OSError, ValueError, TypeError, KeyError):
-        return Waiting()  # never written, or not by us: then it asks
+    except FileNotFoundError:
+        return Waiting()
+    except (OSError, ValueError, TypeError, KeyError) as error:  # how long it waits may be in it
+        text = f"how long the watchdog waits cannot be read from {file}: {error}"
+        raise PlaceUnusable(text, "Move this file away; the next look then starts the daemon.") from None

@@ -2,9 +2,10 @@
 
 import os
 import signal
+import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -63,10 +64,9 @@ def test_limits_are_set_shown_and_judged(tmp_path: Path) -> None:
     assert made.ask("machine")["agents"] == 3
     config = Path(os.environ["NOBRAKES_USER_HOME"], "config", "config.toml")
     config.write_text("[machine]\nagent = 3\n")
-    assert "machine.agent: is not a setting" in made.nobrakes("run", expect=12).stderr, "limits are never just dropped"
-    doctor = made.nobrakes("doctor", expect=None).stdout
-    assert "machine.agent: is not a setting" in doctor
-    assert "machine.agent: is not a setting" in made.nobrakes("status").stdout
+    assert "machine.agent: is not a setting" in made.nobrakes("run", expect=62).stderr, "limits are never just dropped"
+    for command, code in (("doctor", 1), ("status", 0), ("machine", 0)):
+        assert "machine.agent: is not a setting" in made.nobrakes(command, expect=code).stdout, command
 
 
 def test_an_agent_neither_sees_nor_sets_what_is_shared(tmp_path: Path) -> None:
@@ -133,11 +133,31 @@ def test_under_a_limit_of_one_two_runs_never_have_two_agents(tmp_path: Path) -> 
     assert [made.status(name) for made in (one, two) for name in "abc"] == ["done"] * 6
 
 
+@pytest.mark.slow
+def test_limits_that_cannot_be_read_start_no_agent_and_let_finished_work_land(tmp_path: Path) -> None:
+    made = Scripted(tmp_path / "one")
+    made.nobrakes("machine", "set", "agents=1")
+    made.does("a", HOLDS)
+    made.add("a", "b")
+    with daemon(made):
+        until(lambda: len(at_work(made)) == 1)
+        with closing(sqlite3.connect(Path(os.environ["NOBRAKES_USER_HOME"], "state", "user.db"))) as own, own:
+            own.execute("INSERT INTO migrations VALUES (99, 1.0)")
+        until(lambda: "newer nobrakes" in (made.folder / ".nobrakes" / "daemon.log").read_text())
+        made.flag("go").touch()
+        until(lambda: made.status("a") == "done")
+        assert made.turns("b") == []
+        for command, code in (("doctor", 1), ("status", 0), ("machine", 0)):
+            text = made.nobrakes(command, expect=code).stdout
+            assert "newer nobrakes" in text and "Update nobrakes" in text, command
+        with closing(sqlite3.connect(Path(os.environ["NOBRAKES_USER_HOME"], "state", "user.db"))) as own, own:
+            own.execute("DELETE FROM migrations WHERE version = 99")
+        until(lambda: made.status("b") == "done")
+        assert "can be read again" in (made.folder / ".nobrakes" / "daemon.log").read_text()
+
+
 def spend(made: Scripted, usd: float, tokens: int) -> None:
     """As if the last attempt had cost this: the scripted agent cannot tell."""
-    import sqlite3
-    from contextlib import closing
-
     with closing(sqlite3.connect(made.folder / ".nobrakes" / "nobrakes.db")) as store, store:
         store.execute("UPDATE attempts SET cost_usd = ?, tokens = ? WHERE id = 1", (usd, tokens))
 

@@ -110,6 +110,22 @@ def test_it_starts_one_daemon_when_both_are_up_and_none_while_one_is_down(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("text", ["", "[]", '{"failures": "x"}'])
+def test_it_starts_nothing_while_it_cannot_read_how_long_it_waits(
+    project: Project, network: Network, text: str, tmp_path: Path
+) -> None:
+    project.nobrakes("daemon", "start")
+    killed(project)
+    network.down("network")
+    assert look(project)["until"]
+    (file,) = (tmp_path / "own" / "state" / "watchdog").iterdir()
+    file.write_text(text)
+    network.up("network")
+    assert str(file) in project.nobrakes("daemon", "watch", expect=60).stderr
+    file.unlink()
+    assert look(project)["started"]
+
+
 def test_it_never_starts_one_that_a_person_stopped_or_paused(project: Project, network: Network) -> None:
     assert "no daemon is wanted" in look(project)["said"], "nobody ever started one"
     project.nobrakes("daemon", "start")

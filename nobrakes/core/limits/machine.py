@@ -6,6 +6,7 @@
 3. What a day costs is summed over all repositories. Once a limit of the day is reached nothing new starts anywhere,
    and who is at work is asked to stop, as under `caps.day`; each repository's person is told once in the day.
 4. Without any of these limits there is no room to look at, and nothing here says anything.
+5. A limit that cannot be read counts as reached: no agent starts. Who is at work goes on, and so do reviews and merges.
 """
 
 from collections.abc import Mapping
@@ -41,6 +42,9 @@ class MachineRoom:
     usd: float = 0.0
     tokens: int = 0
     told: Mapping[str, str] = field(default_factory=dict)  # by limit: the day for which a person was told
+    unknown: str = ""  # why limits cannot be read, or what is used of them; empty: they can
+    mend: str = ""  # what a person does about that
+    passes: bool = False  # it may pass by itself
 
     @property
     def others(self) -> int:
@@ -50,6 +54,8 @@ class MachineRoom:
 
 def free(room: MachineRoom | None) -> int | None:
     """How many agents may still start, by the limit of agents alone; None: as many as anybody likes."""
+    if room is not None and room.unknown:
+        return 0
     if room is None or room.limits.agents is None:
         return None
     return max(0, room.limits.agents - room.taken)
@@ -62,7 +68,7 @@ def without_places(room: MachineRoom | None) -> MachineRoom | None:
 
 def reached(room: MachineRoom | None, now: float) -> list[Reached]:
     """The limits of the day that are reached: nothing new may be started under them."""
-    if room is None:
+    if room is None or room.unknown:
         return []
     day = day_start(now)
     spent = (
@@ -93,6 +99,16 @@ def reached_text(name: str, spent: float, limit: float) -> str:
         f"nothing new is started in any repository of this machine: {short} is reached ({spent:.6g} of {limit:.6g}). "
         f"The next day begins at 00:00 UTC; `nobrakes machine set {short}=…` raises the limit before."
     )
+
+
+def needs_person(room: MachineRoom | None) -> bool:
+    """Whether nothing is started before a person did something about the limits."""
+    return room is not None and bool(room.unknown) and not room.passes
+
+
+def unknown_text(room: MachineRoom) -> str:
+    """What a person is told where limits cannot be read, with what to do."""
+    return f"no agent is started, since limits cannot be read: {room.unknown}. {room.mend} Merges go on."
 
 
 def waiting_text(room: MachineRoom) -> str:

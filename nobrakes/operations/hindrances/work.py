@@ -36,22 +36,18 @@ _WHY_OF_ONE = 140
 
 def of_switches(store: "Store", board: "Board", root: str) -> Iterator[Hindrance]:
     """What the person, a limit, a provider or the machine holds up."""
-    room = shown()
-    if room is not None and room.trouble:
-        yield Hindrance(
-            Kind.MACHINE, "the limits that your repositories share are not known", room.trouble, ("nobrakes machine",)
-        )
     paused_by = _paused_by(store) if board.paused or board.stopping else ""
     held = sum(memory_of_agents(board.all_runs).values()) if board.limits.agents_mb else 0
-    yield from of_board(replace(board, machine=_room(room, root), memory_mb=held), paused_by)
+    yield from of_board(replace(board, machine=_room(shown(), root), memory_mb=held), paused_by)
 
 
 def _room(view: MachineView | None, root: str) -> MachineRoom | None:
-    if view is None or view.trouble:
+    if view is None:
         return None
     limits = MachineLimits(view.agents, view.usd_per_day, view.tokens_per_day)
     own = sum(one.agents for one in view.repositories if one.path == root)
-    return MachineRoom(limits, view.taken, own, view.usd, view.tokens)
+    room = MachineRoom(limits, view.taken, own, view.usd, view.tokens)
+    return replace(room, unknown=view.trouble, mend=view.mend, passes=view.passes)
 
 
 def _paused_by(store: "Store") -> str:

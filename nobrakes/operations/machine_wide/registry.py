@@ -25,6 +25,8 @@ from .own_database import opened
 
 PATIENCE_SECONDS = 2.0
 """So long all repositories together may take to answer."""
+LOCK_SECONDS = 1.0
+"""So long who only looks waits for another process's transaction."""
 AT_WORK, STOPPED, GONE, SILENT = "daemon runs", "stopped", "gone", "does not answer"
 
 
@@ -41,10 +43,10 @@ class RepositoryView:
 
 def known(place: UserPlace) -> UserStore | None:
     """The database for who only looks; None: there is none yet. PlaceUnusable."""
-    if not require_safe(place.state) or not os.path.exists(place.database):
+    if not require_safe(place.state) or not os.path.lexists(place.database):
         return None
     require_own(place.database)
-    return UserStore(place.database, now, is_reading=True)
+    return UserStore(place.database, now, is_reading=True, patience=LOCK_SECONDS)
 
 
 def register(store: UserStore, root: str) -> str:

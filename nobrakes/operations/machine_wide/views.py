@@ -1,19 +1,21 @@
 """What the repositories of this machine share, for people: limits, places, what today cost. And setting the limits."""
 
+import shutil
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from ...config.user import edited, limits_of, load_user
-from ...core.errors import ConfigError, NobrakesError, NotAllowed
+from ...config.user import edited, limits_of
+from ...core.errors import DiskFull, NobrakesError, NotAllowed, PlaceUnusable
 from ...core.limits.caps import DAY_SECONDS, day_start
-from ...core.limits.machine import MachineLimits
+from ...core.limits.machine import MachineLimits, unknown_text
 from ...host.files import write_atomic
 from ...host.living import lives
 from ...place import UserPlace, make, require_safe, user_place
 from ...store.conditions import now
 from ...store.user.database import UserStore
+from .own_settings import settings_at, unknown
 from .registry import known, wake_all
 
 
@@ -29,7 +31,10 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class MachineView:
-    """One moment. Of the limits None says that there is none; `trouble`: why they are not known."""
+    """One moment. Of the limits None says that there is none.
+
+    `trouble`: why limits, or what is used of them, cannot be read, so that no agent starts; `mend`: what helps.
+    """
 
     agents: int | None
     usd_per_day: float | None
@@ -40,6 +45,8 @@ class MachineView:
     day_ends_at: float
     repositories: tuple[Share, ...]
     trouble: str = ""
+    mend: str = ""
+    passes: bool = False
 
     @property
     def is_limited(self) -> bool:
@@ -48,31 +55,43 @@ class MachineView:
 
 
 def view() -> MachineView:
-    """The machine now. NotAllowed in a run, PlaceUnusable, ConfigError."""
-    place = user_place()
-    require_safe(place.settings)
-    limits = load_user(place.config).machine.limits()
-    store = known(place)
-    if store is None:
-        return _view(limits, ())
+    """The machine now. NotAllowed in a run; PlaceUnusable where this account has no place."""
+    limits, shares, error = _looked(user_place())
+    found = _view(limits or MachineLimits(), shares)
+    room = unknown(limits, error) if error is not None else None
+    return found if room is None else replace(found, trouble=room.unknown, mend=room.mend, passes=room.passes)
+
+
+def _looked(place: UserPlace) -> tuple[MachineLimits | None, tuple[Share, ...], NobrakesError | None]:
+    """The limits (None: they cannot be read), what is used of them, and what keeps from reading or counting."""
+    limits = None
     try:
-        return _view(limits, _shares(store, place))
-    finally:
-        store.close()
+        limits = settings_at(place).machine.limits()
+        store = known(place)
+        if store is None:
+            return limits, (), None
+        try:
+            shares = _shares(store, place)
+            store.require_writable()
+            if shutil.disk_usage(place.state).free == 0:
+                raise DiskFull(f"no space is left for {place.database}")
+        finally:
+            store.close()
+    except NobrakesError as error:
+        return limits, (), error
+    return limits, shares, None
 
 
 def shown() -> MachineView | None:
-    """The machine for a picture of one repository: None where nothing is limited, or nothing can be shared."""
+    """The machine for a picture of one repository: None where nothing is limited, or this account has no place."""
     try:
         found = view()
-    except ConfigError as error:
-        found = _view(MachineLimits(), (), str(error))
-    except NobrakesError:
-        return None  # in a run; or the place cannot be used, and then nothing is limited: the doctor says why
+    except NobrakesError:  # in a run; or no place was ever made, and then nothing is limited
+        return None
     return found if found.is_limited else None
 
 
-def _view(limits: MachineLimits, shares: tuple[Share, ...], trouble: str = "") -> MachineView:
+def _view(limits: MachineLimits, shares: tuple[Share, ...]) -> MachineView:
     return MachineView(
         limits.agents,
         limits.usd_per_day,
@@ -82,7 +101,6 @@ def _view(limits: MachineLimits, shares: tuple[Share, ...], trouble: str = "") -
         sum(one.tokens for one in shares),
         day_start(now()) + DAY_SECONDS,
         shares,
-        trouble,
     )
 
 
@@ -118,13 +136,14 @@ def set_limits(words: Mapping[str, str]) -> MachineView:
 
 
 def trouble() -> tuple[str, bool]:
-    """Why what repositories share cannot be used, and whether that keeps a daemon from starting; empty: it can be."""
+    """Why what repositories share cannot be used, and whether no agent starts for it; empty: it can be."""
     try:
-        view()
+        limits, _, error = _looked(user_place())
     except NotAllowed:
         return "", False
-    except ConfigError as error:
-        return f"{error} {error.hint}", True
-    except NobrakesError as error:
-        return f"machine-wide limits are off: {error}. {error.hint}".strip(), False
-    return "", False
+    except PlaceUnusable as none:
+        return f"{none}: repositories share nothing. {none.hint}", False
+    if error is None:
+        return "", False
+    room = unknown(limits, error)
+    return (f"{error}. {error.hint}", False) if room is None else (unknown_text(room), True)

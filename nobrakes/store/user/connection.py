@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...core.errors import PlaceUnusable, StoreBroken, StoreBusy
+from ...core.errors import PlaceUnusable, StoreBroken, StoreBusy, StoreReadOnly
 from ..failures import translated
 from . import schema
 
@@ -21,15 +21,18 @@ PATIENCE_SECONDS = 5.0
 class UserDatabase:
     """The file at `path`, made where it is missing; `is_reading`: only an existing one, and never written."""
 
-    def __init__(self, path: str, now: Callable[[], float], is_reading: bool = False) -> None:
+    def __init__(
+        self, path: str, now: Callable[[], float], is_reading: bool = False, patience: float = PATIENCE_SECONDS
+    ) -> None:
         self.path = path
+        self._patience = patience
         self._now = now
         if not is_reading:
             with contextlib.suppress(OSError):  # SQLite says why
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
         with self._errors():
             self._connection = sqlite3.connect(
-                f"file:{_quoted(path)}?mode=rw", timeout=PATIENCE_SECONDS, isolation_level=None, uri=True
+                f"file:{_quoted(path)}?mode=rw", timeout=patience, isolation_level=None, uri=True
             )
             try:
                 self._prepare(is_reading)
@@ -43,9 +46,23 @@ class UserDatabase:
         run("PRAGMA synchronous = NORMAL")
         if is_reading:
             run("PRAGMA query_only = ON")
+            schema.require_known(self._connection, self.path)
             return
         run("PRAGMA journal_mode = WAL")
         schema.bring_up(self._connection, self.path, self._now())
+
+    def require_present(self) -> None:
+        """PlaceUnusable where a newer nobrakes has brought the file to a version that this one does not know."""
+        with self._errors():
+            schema.require_known(self._connection, self.path)
+
+    def require_writable(self) -> None:
+        """StoreBusy, StoreReadOnly where nothing can be written now. Nothing is, here or by this reader later."""
+        with self._errors():
+            self._connection.execute("PRAGMA query_only = OFF")
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute("ROLLBACK")
+            self._connection.execute("PRAGMA query_only = ON")
 
     def close(self) -> None:
         """Release it."""
@@ -76,7 +93,7 @@ class UserDatabase:
             yield
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
-                text = f"another process has kept {self.path} locked for {PATIENCE_SECONDS:g} seconds"
+                text = f"another process has kept {self.path} locked for {self._patience:g} seconds"
                 raise StoreBusy(
                     text, "nobrakes tries again; if it lasts, look for what holds this file open."
                 ) from error
@@ -84,8 +101,11 @@ class UserDatabase:
             if clear is None:
                 raise
             if isinstance(clear, StoreBroken):
-                text = "Move this file away; nobrakes makes a new one. No repository's own database is touched."
+                text = f"Move it away with {self.path}-wal; nobrakes makes a new one. No repository's own is touched."
                 raise PlaceUnusable(str(clear), text) from error
+            if isinstance(clear, StoreReadOnly):
+                text = "Check the permissions of this file and its folder, and that the disk is not mounted read-only."
+                raise StoreReadOnly(str(clear), text) from error
             raise clear from error
 
 

@@ -66,7 +66,12 @@ def bring_up(connection: Connection, path: str, now: float, steps: Sequence[Sequ
         except BaseException:
             connection.execute("ROLLBACK")
             raise
-        found = version(connection)
+    require_known(connection, path, steps)
+
+
+def require_known(connection: Connection, path: str, steps: Sequence[Sequence[str]] = STEPS) -> None:
+    """PlaceUnusable: a newer nobrakes wrote the file, and nothing was changed."""
+    found = version(connection)
     if found > len(steps):
         text = f"{path} was written by a newer nobrakes (its version is {found}, this one knows {len(steps)})"
         raise PlaceUnusable(text, "Update nobrakes. Nothing was changed.")

@@ -1,17 +1,23 @@
 """One suite for the port MachineWide: on the person's database with a daemon of each repository, and on the fake."""
 
 import os
+import sqlite3
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from nobrakes.core.limits.machine import MachineRoom
+from nobrakes.core.errors import DiskFull
+from nobrakes.core.limits.caps import day_start
+from nobrakes.core.limits.machine import MachineRoom, free, needs_person, reached
 from nobrakes.operations.machine_wide import views
 from nobrakes.operations.machine_wide.shared import SharedMachine
 from nobrakes.ports.machine import Alone, MachineWide
 from nobrakes.simulate.fake_machine import FakeMachine
+from nobrakes.store.user.database import UserStore
 
 NOW = 1_800_000_000.0
 
@@ -97,28 +103,166 @@ def test_without_limits_agents_are_counted_all_the_same(tmp_path: Path) -> None:
     assert room(two).others == 2 and not two.take("x")
 
 
-def test_settings_that_become_wrong_stay_as_they_were(tmp_path: Path) -> None:
-    told: list[str] = []
-    views.set_limits({"agents": "1"})
-    one = real(tmp_path, "one", told.append)
-    assert room(one).limits.agents == 1
-    config = Path(os.environ["NOBRAKES_USER_HOME"], "config", "config.toml")
-    config.write_text("[machine]\nagents = 'many'\n")
-    assert room(one).limits.agents == 1 and room(one).limits.agents == 1
-    assert len(told) == 1 and "of before stay in force" in told[0]
-    config.write_text("[machine]\nagents = 7\n")
-    assert room(one).limits.agents == 7 and len(told) == 2
+Breaks = Callable[[Path], Callable[[], None] | None]
+"""Breaks something below the person's own folder; what is returned mends it."""
 
 
-def test_a_place_that_cannot_be_used_is_told_once_and_limits_nothing(tmp_path: Path) -> None:
-    told: list[str] = []
-    views.set_limits({"agents": "1"})
-    state = Path(os.environ["NOBRAKES_USER_HOME"], "state")
-    state.mkdir()
-    state.chmod(0o777)
+def _replaced(path: str, text: str) -> Breaks:
+    def breaks(own: Path) -> Callable[[], None]:
+        was = (own / path).read_bytes()
+        (own / path).write_bytes(text.encode())
+        return lambda: (own / path).write_bytes(was) and None
+
+    return breaks
+
+
+def _other_kind(path: str, make: Callable[[Path], object]) -> Breaks:
+    def breaks(own: Path) -> Callable[[], None]:
+        (own / path).rename(own / "aside")
+        make(own / path)
+
+        def mend() -> None:
+            (own / path).rename(own / "odd")
+            (own / "aside").rename(own / path)
+
+        return mend
+
+    return breaks
+
+
+def _mode(path: str, mode: int) -> Breaks:
+    def breaks(own: Path) -> Callable[[], None]:
+        was = (own / path).stat().st_mode
+        (own / path).chmod(mode)
+        return lambda: (own / path).chmod(was)
+
+    return breaks
+
+
+def _newer(own: Path) -> Callable[[], None]:
+    def run(statement: str) -> None:
+        with closing(sqlite3.connect(own / "state" / "user.db")) as connection, connection:
+            connection.execute(statement)
+
+    run("INSERT INTO migrations VALUES (99, 1.0)")
+    return lambda: run("DELETE FROM migrations WHERE version = 99")
+
+
+def _locked(own: Path) -> Callable[[], None]:
+    connection = sqlite3.connect(own / "state" / "user.db", isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    return connection.close
+
+
+TROUBLES: dict[str, Breaks] = {
+    "newer": _newer,
+    "locked": _locked,
+    "others may write the database": _mode("state/user.db", 0o666),
+    "others may write the state": _mode("state", 0o777),
+    "others may write the settings": _mode("config/config.toml", 0o666),
+    "others may write the folder of settings": _mode("config", 0o777),
+    "no settings": _replaced("config/config.toml", "[machine]\nagents = 'many'\n"),
+    "no text": _replaced("config/config.toml", "\udcff".encode("utf-8", "surrogatepass").decode("latin-1") + "= ="),
+    "settings that are a folder": _other_kind("config/config.toml", os.mkdir),
+    "settings that are a pipe": _other_kind("config/config.toml", os.mkfifo),
+    "settings that lead nowhere": _other_kind("config/config.toml", lambda path: path.symlink_to("/gone")),
+    "a folder of settings that leads nowhere": _other_kind("config", lambda path: path.symlink_to("/gone")),
+    "a database that is a folder": _other_kind("state/user.db", os.mkdir),
+    "a database that leads nowhere": _other_kind("state/user.db", lambda path: path.symlink_to("/gone")),
+    "a state that is a file": _other_kind("state", Path.touch),
+    "a state that leads nowhere": _other_kind("state", lambda path: path.symlink_to("/gone")),
+}
+
+
+@pytest.mark.parametrize("at_start", [True, False], ids=["at the start", "while it works"])
+@pytest.mark.parametrize("name", TROUBLES)
+def test_a_limit_that_cannot_be_read_counts_as_reached(name: str, at_start: bool, tmp_path: Path) -> None:
+    now, told = [NOW], list[str]()
+    views.set_limits({"agents": "3", "usd_per_day": "9"})
+    own = Path(os.environ["NOBRAKES_USER_HOME"])
+    root = tmp_path / "one"
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    first = SharedMachine(str(root), lambda: now[0], told.append)
+    assert room(first).unknown == "" and first.take("a")
+    one = first
+    if at_start:
+        first.close()
+        one = SharedMachine(str(root), lambda: now[0], told.append)
+    mend = TROUBLES[name](own)
+    now[0] += 60
+    found = room(one)
+    assert found.unknown and free(found) == 0 and not reached(found, now[0]), "who is at work goes on"
+    assert not one.take("b") and not one.take("c")
+    one.spent(day_start(NOW), 2.0, 7)
+    shown = views.view()
+    assert shown.trouble and shown.mend and shown.is_limited
+    text, stops = views.trouble()
+    assert stops and "no agent is started" in text
+    assert needs_person(found) == (not found.passes) == (name != "locked")
+    assert mend is not None
+    mend()
+    now[0] += 60
+    again = room(one, "a")
+    assert (again.unknown, again.taken, again.usd) == ("", 1, 2.0), "what was spent meanwhile is written later"
+    assert one.take("b") and views.view().trouble == "" and told == []
+
+
+def test_what_should_pass_and_lasts_needs_a_person(tmp_path: Path) -> None:
+    now = [NOW]
+    views.set_limits({"agents": "3"})
+    subprocess.run(["git", "init", "-q", str(tmp_path / "one")], check=True)
+    one = SharedMachine(str(tmp_path / "one"), lambda: now[0], lambda text: None)
+    room(one)
+    mend = _locked(Path(os.environ["NOBRAKES_USER_HOME"]))
+    assert room(one, "a").passes
+    now[0] += 61
+    assert not room(one, "b").passes
+    mend()
+    now[0] += 6
+    assert not room(one, "b").unknown
+
+
+def test_a_full_disk_counts_as_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise DiskFull("no space is left")
+
+    views.set_limits({"agents": "3"})
+    one = real(tmp_path, "one")
+    room(one)
+    monkeypatch.setattr(UserStore, "set_places", full)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=0))
+    assert room(one, "a").unknown and not one.take("b") and "no space is left" in views.view().trouble
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+def test_where_no_limit_is_set_nothing_is_missed(name: str, tmp_path: Path) -> None:
+    told = list[str]()
+    views.set_limits({"agents": "3"})
+    views.set_limits({"agents": "default"})
     one = real(tmp_path, "one", told.append)
-    assert one.look(("1", "2")) is None and one.take("3") and one.look(()) is None
-    assert len(told) == 1 and told[0].startswith("machine-wide limits are off: other accounts may write")
+    assert one.look(()) is None
+    mend = TROUBLES[name](Path(os.environ["NOBRAKES_USER_HOME"]))
+    found = real(tmp_path, "one", told.append)
+    if "settings" in name or name == "no text":
+        assert room(found).unknown and not found.take("a"), "they may set a limit"
+    else:
+        assert found.look(("1",)) is None and found.take("2") and found.look(()) is None
+        assert len(told) == 1 and "cannot be used" in told[0] and views.shown() is None
+        assert views.trouble()[0] and not views.trouble()[1]
+    assert mend is not None
+    mend()
+
+
+def test_a_place_that_was_never_made_sets_no_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not Path(os.environ["NOBRAKES_USER_HOME"], "state").exists()
+    assert views.view().trouble == "" and views.trouble() == ("", False)
+    assert real(tmp_path, "one").look(()) is None
+    told = list[str]()
+    for name in ("NOBRAKES_USER_HOME", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    alone = real(tmp_path, "two", told.append)
+    assert alone.look(()) is None and alone.take("a") and alone.look(()) is None
+    assert len(told) == 1 and "HOME is not set" in told[0] and not views.trouble()[1]
 
 
 def test_a_folder_that_was_removed_is_made_again_with_all_agents(tmp_path: Path) -> None:

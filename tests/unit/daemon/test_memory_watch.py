@@ -7,7 +7,8 @@ from typing import Any
 from nobrakes.core.beads.attempt import Frontier, Run, RunKind
 from nobrakes.core.beads.bead import Status
 from nobrakes.core.board import Board, Limits
-from nobrakes.core.limits.memory import LOOK_SECONDS
+from nobrakes.core.errors import NoAnswer
+from nobrakes.core.limits.memory import LOOK_SECONDS, is_full
 from nobrakes.daemon.memory_watch import HOLDS_SECONDS, MemoryWatch
 
 RUNS = {1: Run("1-agent", 1, RunKind.AGENT, 0.0, 11), 2: Run("2-checks", 2, RunKind.VALIDATION, 0.0, 12)}
@@ -58,3 +59,14 @@ def test_a_person_is_told_when_it_begins_and_it_is_looked_at_again() -> None:
     assert one.watch.wake_at(one.watch.seen(replace(WAITS, ready=()))) is None
     one.watch.wake_at(one.watch.seen(WAITS))
     assert len(one.told) == 2, "and again when it begins again"
+
+
+def test_memory_that_cannot_be_measured_counts_as_full() -> None:
+    one = Measured()
+
+    def fails(run: Run) -> int:
+        raise NoAnswer("`ps` did not answer")
+
+    one.watch.ports.processes.memory_mb = fails  # type: ignore[method-assign]
+    seen = one.watch.seen(WAITS)
+    assert is_full(seen.memory_mb, WAITS.limits.agents_mb) and one.watch.wake_at(seen) is not None

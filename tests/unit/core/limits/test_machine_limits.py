@@ -10,6 +10,7 @@ from nobrakes.core.beads.attempt import Attempt, Frontier, Run, RunKind
 from nobrakes.core.beads.bead import Role, Status
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Board, Limits
+from nobrakes.core.hindrances import Kind, of_board
 from nobrakes.core.idle import is_idle
 from nobrakes.core.limits import machine
 from nobrakes.core.limits.machine import MachineLimits, MachineRoom
@@ -82,3 +83,16 @@ def test_a_person_is_told_what_to_type_and_when_it_ends() -> None:
     text = machine.reached_text("machine.usd_per_day", 20.5, 20.0)
     assert "20.5 of 20" in text and "nobrakes machine set usd_per_day=" in text and "00:00 UTC" in text
     assert "3 of 3" in machine.waiting_text(room(3, 3, 1)) and "2 of them" in machine.waiting_text(room(3, 3, 1))
+
+
+def test_limits_that_cannot_be_read_start_nobody_and_stop_nobody() -> None:
+    board = replace(READY, machine=room(unknown="user.db is newer", mend="Update nobrakes."))
+    assert started(board) == [] and turns.plan(board) == [] and machine.reached(board.machine, NOW) == []
+    at_work = replace(board, attempts=(ATTEMPT,), runs={1: RUN})
+    assert not stopping.plan(at_work) and not is_idle(at_work)
+    assert is_idle(board) and not is_idle(replace(board, reviewable=(waits("z"),))), "what was handed in goes on"
+    assert not is_idle(replace(board, machine=room(unknown="locked", passes=True)))
+    (found,) = of_board(board)
+    assert found.kind is Kind.MACHINE and found.refuses and found.stops and "newer" in found.why and found.cure
+    (beside,) = of_board(replace(board, reviewable=(waits("z"),)))
+    assert not beside.refuses
