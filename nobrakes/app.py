@@ -220,6 +220,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .host.background import ThreadBackground
     from .host.channel.server import FolderChannelServer
     from .host.channels import ChildChannels
+    from .host.files import InPlace
     from .host.modules import Modules
     from .host.steady import steady
     from .host.zone import local_zone
@@ -264,6 +265,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         steady=steady,
         modules=Modules(app.paths.root).of,
         machine=SharedMachine(app.paths.root, facts.now, tell),
+        in_place=InPlace(os.path.join(app.paths.root, ".git"), app.paths.database),
         guard=guard_argv(),
         pulls=app.pulls,
         words=Words(facts),

@@ -133,6 +133,13 @@ class DaemonRunning(NobrakesError):
     hint = "`nobrakes daemon status` shows it; `nobrakes daemon stop` ends it in order."
 
 
+class RepositoryReplaced(NobrakesError):
+    """Another repository or database lies where this daemon's was. It ends at once and touches neither."""
+
+    code = 80
+    hint = "Start nobrakes in the repository that you want to go on with. Its agents' work is taken up again there."
+
+
 class DaemonNotRunning(NobrakesError):
     """No daemon works in this repository."""
 

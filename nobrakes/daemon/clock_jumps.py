@@ -4,7 +4,9 @@
    that changed by more than JUMP, the clock was set, or the machine slept.
 2. Moved along are the times that are measured: time limits and silence of runs, stops, leases, patience, the minutes of
    an agent at work. What a day may cost goes by the day that the clock shows.
-3. What waits for a moment is moved only with a clock that went back: a jump makes nobody wait longer. What a person
+3. What is counted by the clock (which deferral is over, which priority has risen) is counted again where it went back,
+   and where the machine was restarted.
+4. What waits for a moment is moved only with a clock that went back: a jump makes nobody wait longer. What a person
    named (defer) is a time of day, and stays.
 """
 
@@ -42,7 +44,7 @@ class Jumps:
         jump = apart - before[1] if before is not None and before[0] == boot else 0.0
         if before is None or before[0] != boot or abs(jump) >= JUMP:
             with store.together():
-                if jump:
+                if before is not None:  # over a restart of the machine nobody knows how far it jumped
                     self._move(jump)
                 store.set_setting(KEPT, json.dumps([boot, apart]))
             before = (boot, apart)

@@ -4,9 +4,10 @@
 2. The second one ends the process at once; its agents live on and the next daemon takes them up.
 3. USR1 is the same as the second at once: that is how `daemon restart` hands over.
 4. A daemon whose database was removed ends in order: what it has open is nobody else's any more.
-5. A stop ends in bounded time, whatever hangs (host.stopping); only a longer grace_seconds makes it longer. What is
+5. One whose repository or database was replaced by another (moved away, a copy in its place) ends at once.
+6. A stop ends in bounded time, whatever hangs (host.stopping); only a longer grace_seconds makes it longer. What is
    closed at the end has a time of its own, and if it does not keep it, it is named.
-6. One in the background leaves a mark until somebody stops it: gone with the mark there, it is dead, and people are
+7. One in the background leaves a mark until somebody stops it: gone with the mark there, it is dead, and people are
    told (core.hindrances). Who hands over leaves it to the next one.
 """
 
@@ -21,6 +22,7 @@ from typing import Protocol
 
 from ..core.beads.events import Event, Kind
 from ..core.board import Board
+from ..core.errors import RepositoryReplaced
 from ..core.hindrances import BACKGROUND, RUN_SINCE
 from ..host.files import keep_private, private_folder
 from ..host.locks import DaemonLock
@@ -131,6 +133,13 @@ def serve(
             ports.channel.start()
 
             def should_end(board: Board) -> bool:
+                if signals.asked < 2:
+                    try:
+                        ports.in_place()
+                    except RepositoryReplaced:
+                        signals.asked = 2  # agents live on; whoever starts in the right place takes them up
+                        limit.asked(at_once=True)
+                        raise
                 if not signals.asked and not os.path.lexists(ports.paths.database):
                     ports.notifier.tell(Notice("the database was removed: this daemon ends, in order", urgent=True))
                     signals.asked = 1

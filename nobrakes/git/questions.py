@@ -55,6 +55,12 @@ class Questions(Tools):
         """The commits by which main came from `base` to `tip`, oldest first, by first parents; None: it did not."""
         return self.history.between(base, tip)
 
+    def moves(self, commit: str) -> tuple[tuple[str, str, str], ...]:
+        """(path, what it was, what it became) of what the commit changed against its first parent."""
+        parents = self.objects.commit(commit).parents
+        found = differences.raw(self.objects, parents[0], commit) if parents else ()
+        return tuple((path, f"{was} {old}", f"{is_} {new}") for path, was, is_, old, new in found)
+
     def changes(self, base: str, head: str) -> tuple[Change, ...]:
         """What differs between two commits' trees, by path; renames are a removal and an addition."""
         known = self._changes.get((base, head))

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..core.errors import DiskFull, MachineShort, StoreReadOnly
+from ..core.errors import DiskFull, MachineShort, RepositoryReplaced, StoreReadOnly
 
 SHORT = frozenset(
     {
@@ -27,6 +27,30 @@ SHORT = frozenset(
 )
 """What the machine lacks just now, or a disk that answers with errors: it passes, or a person mends it."""
 _NO_THREAD = "can't start new thread"
+
+
+class InPlace:
+    """Files and folders that must stay the ones that they are. What is gone is told elsewhere."""
+
+    def __init__(self, *paths: str) -> None:
+        self._known = {path: found for path in paths if (found := _identity(path)) is not None}
+
+    def __call__(self) -> None:
+        """RepositoryReplaced where another one lies in the place of one of them."""
+        for path, known in self._known.items():
+            if _identity(path) not in (known, None):
+                raise RepositoryReplaced(
+                    f"{path} is another one than when this daemon began: the repository was moved away, or put back, "
+                    "and a copy lies in its place"
+                )
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 @contextmanager

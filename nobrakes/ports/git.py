@@ -133,6 +133,11 @@ class Questions(Protocol):
         """The commits by which main came from `base` to `tip`, oldest first, by first parents; None: it did not."""
         ...
 
+    def moves(self, commit: str) -> tuple[tuple[str, str, str], ...]:
+        """(path, what it was, what it became) of what the commit changed against its first parent; what was and became
+        are opaque, and equal where mode and content are."""
+        ...
+
     def changes(self, base: str, head: str) -> tuple[Change, ...]:
         """What differs between two commits' trees, by path; renames are a removal and an addition."""
         ...

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from ..core.beads.bead import CLOSED, Bead, BeadType, Status
 from ..core.errors import NoMain
+from ..core.evidence.lost_changes import Lost, lost_changes
 from ..core.evidence.reconcile import fallen_off
+from ..core.evidence.record import Made
 from ..core.pulls.delivery import Delivery, Where, delivery
 from ..core.pulls.pull import own_base
 from ..ports import Git, Store
@@ -18,6 +20,9 @@ from .plan_beads import epics_above
 
 if TYPE_CHECKING:
     from ..config.settings import Config
+
+RECENT = 40
+"""So many of main's last commits are looked at where a person's commit may have taken merges back just now."""
 
 
 def delivery_of(store: Store, config: "Config", bead: Bead) -> Delivery:
@@ -95,6 +100,22 @@ def off_main(store: Store, git: Git, config: "Config") -> str:
         with suppress(NoMain):
             off &= git_at(git, Where(base)).off_main(off)
     return fallen_off(done, off, git.merged()) if off else ""
+
+
+def taken_back(store: Store, git: Git, most: int = RECENT) -> list[Lost]:
+    """The merges of done beads whose changes a person's commit took back unseen, in so many of main's last commits.
+
+    NoMain.
+    """
+    line: list[Made] = []
+    commit: str | None = git.main()
+    while commit is not None and len(line) < most and (made := git.made(commit)) is not None:
+        line.append(made)
+        commit = made.parents[0] if made.parents else None
+    if all(one.trailer("Bead") for one in line):
+        return []  # nobody else was here
+    done = store.merges()
+    return [one for one in lost_changes(line, git.moves) if one.is_unseen and one.bead in done]
 
 
 def git_at(git: Git, where: Where) -> Git:

@@ -64,7 +64,7 @@ _OF_GIT = (GitFailed, NoAnswer, MachineShort)
 _STORE_WRITES = {"record", "open_attempt", "close_attempt", "journal", "renew", "plan_run", "update_run", "end_run"}
 _WRITES = frozenset(_STORE_WRITES | {"escalate", "set_setting", "save_validation", "start", "terminate"})
 
-LOOKS = frozenset({"bring_along"})
+LOOKS = frozenset({"bring_along", "made", "moves"})
 
 
 class Crashing:

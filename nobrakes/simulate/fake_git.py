@@ -82,6 +82,13 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
         """The commits from `base` to `tip`, oldest first; None: no such line."""
         return tuple(c.id for c in self._between(base, tip))[::-1] if self.contains(base, tip) else None
 
+    def moves(self, commit: str) -> tuple[tuple[str, str, str], ...]:
+        """(path, what it was, what it became) of what the commit changed against its first parent."""
+        found = self.objects.find(commit)
+        after = self.objects.tree_of(commit)
+        before = self.objects.tree_of(found.parents[0]) if found.parents else {}
+        return tuple((path, before.get(path, ""), after.get(path, "")) for path in differing(before, after))
+
     def changes(self, base: str, head: str) -> tuple[Change, ...]:
         """What differs between two commits' trees, by path."""
         before, after = self.objects.tree_of(base), self.objects.tree_of(head)

@@ -7,8 +7,10 @@
 """
 
 import os
+import re
 import signal
 import socket
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 PORT = 7117
 LOOPBACK = "127.0.0.1"
+_LEFT = re.compile(rb"([A-Za-z0-9_-]{43}\n)?")
+"""A token for scripts, or the empty file of one who was killed before it was written."""
 Say = Callable[[str], None]
 
 
@@ -177,9 +181,11 @@ def site_of(state: WebState, options: Options, port: int, outside: str, token: s
 
 
 def _token(path: str) -> str:
-    """A token for scripts, in a file of this account alone."""
+    """A token for scripts, in a file of this account alone. One that a killed server left is replaced; no other is."""
     import secrets
 
+    if _is_left(path):
+        os.unlink(path)
     made = secrets.token_urlsafe(32)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -190,6 +196,18 @@ def _token(path: str) -> str:
     with open(descriptor, "w", encoding="ascii") as file:
         file.write(made + "\n")
     return made
+
+
+def _is_left(path: str) -> bool:
+    """Whether a server that was killed left its token there: there is one server a person, and it is us by now."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    with open(descriptor, "rb") as file:
+        there = os.fstat(descriptor)
+        is_own = stat.S_ISREG(there.st_mode) and there.st_uid == os.geteuid() and there.st_mode & 0o777 == 0o600
+        return is_own and _LEFT.fullmatch(file.read(100)) is not None
 
 
 def _forget_token(path: str) -> None:

@@ -7,6 +7,7 @@
 4. What a person had to approve is what they approved (core.merge_approval).
 5. A record that came after that of a later merge, or that was added later and says what is unknown, is a note and no
    fault: the chain is never written anew, so what a kill left stays as it is.
+6. What later commits took back of a merge is added by whoever asks (core.evidence.lost_changes).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -11,16 +11,19 @@ from collections.abc import Callable
 from ...core.beads.events import Event, Kind
 from ...core.errors import GitFailed, NoMain
 from ...ports import Notice
-from ...roles.delivery import off_main
+from ...roles.delivery import off_main, taken_back
 from ..ports import Ports
 
 AGAIN_SECONDS = 15.0
 """So long a checkout that cannot follow is left alone."""
 
 
-def fallen(ports: Ports) -> str:
-    """What a person is told of done beads that main does not carry any more; empty: there is none. NoMain."""
-    return off_main(ports.store, ports.git, ports.config())
+def fallen(ports: Ports, went_on: bool = False) -> str:
+    """What a person is told of done beads that main does not carry any more, or whose changes were taken back; empty:
+    there is none. `went_on`: main still holds all that it held. NoMain."""
+    off = "" if went_on else off_main(ports.store, ports.git, ports.config())
+    lost = taken_back(ports.store, ports.git)
+    return ". ".join(filter(None, (off, *(f"{one.told()}: {one.advice()}" for one in lost))))
 
 
 class Rewritten:
@@ -44,7 +47,7 @@ class Rewritten:
         is_told = self._look_at_checkouts(main != self._main)
         if main == self._main:
             return is_told
-        text = fallen(self.ports) if self._main and not self._went_on(main) else ""
+        text = fallen(self.ports, self._went_on(main)) if self._main else ""
         if text and text != self._told:
             self.ports.store.record(Event(Kind.MAIN_REWRITTEN, data={"commit": main, "text": text}))
             self._told = text

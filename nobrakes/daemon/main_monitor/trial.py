@@ -1,8 +1,10 @@
 """The trial at work: whether agents may start, from what is known of main's tip (core.checks.trial).
 
 1. It runs nothing itself: the canary looks at the tip, and what passed is remembered as any validation.
-2. Once it was open in a run it stays so; a main that turns red later is for main's monitor and the reviews.
-3. What a person has to do is told once for each tip and checks.
+2. A main that goes on while its tip is tried need not be tried to its newest commit: a tip that passed, and that main
+   still holds, opens it.
+3. Once it was open in a run it stays so; a main that turns red later is for main's monitor and the reviews.
+4. What a person has to do is told once for each tip and checks.
 """
 
 from collections.abc import Sequence
@@ -29,6 +31,7 @@ class Trial:
         self.validation = validation
         self.monitor = monitor
         self._is_open = False
+        self._proven = ""
         self._told: set[str] = set()
         monitor.heard = self.heard
         monitor.look_anew()
@@ -62,6 +65,8 @@ class Trial:
             return Starts.REPAIRS
         if self.validation.recorded(self.ports.git.tree(main)) is not None:
             return Starts.OPEN
+        if self._proven and self.ports.git.contains(self._proven, main):
+            return Starts.OPEN  # main went on while it was tried: what came since is for main's monitor and the reviews
         tried = self.monitor.tried(main)
         if tried is None:
             return Starts.UNTRIED
@@ -70,6 +75,7 @@ class Trial:
     def heard(self, tip: str, results: Sequence[CheckResult], is_green: bool) -> None:
         """The tip was tried."""
         if is_green:
+            self._proven = tip
             self._tell(f"green {tip}", passed(results))
             return
         checks = self.validation.present().checks

@@ -4,7 +4,8 @@
 2. Before a push its commit is pinned. So a review that was interrupted, and whose push landed all the same, is known
    to have landed by whoever reviews that bead next.
 3. Before main moves the store is on the disk: a power cut may not leave a main that it never heard of.
-4. Where main is decided here, nothing of this happens: a call does what it says at once.
+4. Nothing lands where another repository, or another database, took this one's place.
+5. Where main is decided here, nothing of this happens: a call does what it says at once.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -44,6 +45,7 @@ class Landings:
 
     def land(self, attempt: int, train: Sequence[Entry], new: str, old: str) -> Land | None:
         """Move main from `old` to `new`, which brings the beads of `train` (none: it did already); None: it goes on."""
+        self.ports.in_place()
         git = self.ports.git
         if train and not self.is_pending(attempt):
             self.ports.store.sync()  # here, since beside the loop nobody may touch it
@@ -57,6 +59,7 @@ class Landings:
 
     def take_back(self, attempt: int, new: str, old: str) -> Land | None:
         """Move main from `old` to `new`, which takes a merge back; None: it goes on."""
+        self.ports.in_place()
         if not self.is_pending(attempt):
             self.ports.store.sync()
         return self._ask(attempt, _landing(attempt), lambda: self.ports.git.land(new, old))

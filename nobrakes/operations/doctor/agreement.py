@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ...config.settings import Config
 
 _MANY = 1000
+_RECENT = 500
+"""So many of main's last commits the doctor looks at; `verify` looks at all since the first record."""
 
 
 def off_main(store: Store, git: Git, config: "Config") -> str:
@@ -30,6 +32,14 @@ def off_main(store: Store, git: Git, config: "Config") -> str:
         return delivery.off_main(store, git, config)
     except (NoMain, GitFailed):
         return ""  # which is told by itself
+
+
+def lost_changes(store: Store, git: Git) -> list[str]:
+    """What a person is told of done beads whose changes a commit of theirs took back unseen."""
+    try:
+        return [f"{one.told()}: {one.advice()}" for one in delivery.taken_back(store, git, _RECENT)]
+    except (NoMain, GitFailed):
+        return []  # which is told by itself
 
 
 def unknown(store: Store, git: Git) -> list[str]:

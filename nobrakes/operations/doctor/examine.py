@@ -199,12 +199,14 @@ def _unknown(patient: _Patient) -> Iterator[Finding]:
 
 def _fallen(patient: _Patient) -> Iterator[Finding]:
     """What the database calls done and a person took off main."""
-    from .agreement import off_main
+    from .agreement import lost_changes, off_main
 
     store, git, config = patient.store, patient.git, patient.config
     text = off_main(store, git, config) if store and git and config else ""
     if text:
         yield Finding("main", WARNING, text)
+    for lost in lost_changes(store, git) if store and git else ():
+        yield Finding("main", ERROR, lost)
 
 
 def _untried(patient: _Patient) -> Iterator[Finding]:

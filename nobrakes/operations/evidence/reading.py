@@ -4,13 +4,14 @@ Without a range everything is compared since the first recorded merge: the commi
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from ...core.errors import NoEvidence, UsageError
+from ...core.evidence.lost_changes import Lost, lost_changes
 from ...core.evidence.record import Entry, Made, RecordKind
-from ...core.evidence.verify import Report, Repository
+from ...core.evidence.verify import Note, Report, Repository, Wrong
 from ...core.evidence.verify import verify as compare
 from ...ports import Git
 
@@ -51,7 +52,17 @@ def verify(git: Git, asked: str | None = None) -> Report:
         known = {made.commit for made in line}
         if any(made.commit not in known for made in wanted):
             line = git.line(main)
-    return compare(entries, line, wanted, Repository(git.made, partial(_content, git)))
+    report = compare(entries, line, wanted, Repository(git.made, partial(_content, git)))
+    return _with_lost(report, lost_changes(line, git.moves))
+
+
+def _with_lost(report: Report, lost: Sequence[Lost]) -> Report:
+    """The report with the merges whose changes were taken back: unseen is a fault, and what was meant a note."""
+    kept = {seen.commit: seen.evidence for seen in report.commits}
+    asked = [one for one in lost if one.commit in kept or one.by.commit in kept]
+    wrong = [Wrong(f"{one.told()}; {one.advice()}", one.commit, "", one.bead) for one in asked if one.is_unseen]
+    notes = [Note(one.told(), one.commit, kept.get(one.commit, ""), one.bead) for one in asked if not one.is_unseen]
+    return replace(report, wrong=(*report.wrong, *wrong), notes=(*report.notes, *notes))
 
 
 def _content(git: Git, base: str, merged: str) -> str:

@@ -20,7 +20,7 @@ from ...core.beads.worker_names import next_name
 from ...core.errors import NobrakesError, NoSuchBead, Stale
 from ...ports import NewEscalation
 from .. import answers, escalations, events, rows
-from ..beads import moves, transitions
+from ..beads import moves, recompute, transitions
 from ..beads.planning import bead as whole_bead
 from ..cache import row as row_of
 from ..conditions import OPEN_ATTEMPT
@@ -304,11 +304,17 @@ _MOVED_BACK = (
 
 
 def move_times(db: Database, seconds: float) -> None:
-    """The clock jumped: what is measured is moved along; what waits for a moment only with a clock that went back."""
+    """The clock jumped: what is measured is moved along; what waits for a moment only with a clock that went back.
+
+    What a clock that was ahead let in, or let rise, is counted again. 0 seconds: nobody knows whether it was ahead.
+    """
     also = _MOVED_BACK if seconds < 0 else ()
     with db.write():
         for sql in (_MEASURED, *_ALSO_MEASURED, *also):
             db.run(sql, {"by": seconds, "now": db.now()})
+        if seconds <= 0:
+            db.run("UPDATE beads SET ready_since = :now WHERE ready_since > :now", {"now": db.now()})
+            recompute.recompute(db, db.now())
 
 
 def door(db: Database, token: str) -> Attempt:

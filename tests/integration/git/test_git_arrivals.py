@@ -148,6 +148,15 @@ def test_a_checkout_that_comes_late_is_brought_along_by_the_next_look(world, log
     assert world.sh("git", "status", "--porcelain") == ""
 
 
+def test_what_a_commit_changed_is_told_with_what_it_was(world):
+    new, old = candidate(world)
+    assert world.git.land(new, old).landing is Landing.MOVED
+    found = {path: (was.split()[0], is_.split()[0]) for path, was, is_ in world.git.moves(new)}
+    assert found == {
+        "old": ("100644", "000000"), "src/app.py": ("100644", "100644"), "src/new.py": ("000000", "100644"),
+    }  # fmt: skip
+
+
 def test_a_late_checkout_with_edits_in_the_way_is_told_of_and_kept(world):
     world.sh("git", "checkout", "-q", "-b", "theirs")
     world.sh("git", "checkout", "-q", "main")

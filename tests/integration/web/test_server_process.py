@@ -157,6 +157,18 @@ WRONG = [
 ]
 
 
+def test_a_token_file_that_a_killed_server_left_is_no_obstacle(repository, tmp_path) -> None:
+    token_file = tmp_path / "token"
+    with process("--token-file", str(token_file)) as served:
+        before = token_file.read_text()
+        served.running.kill()
+        served.running.wait(20)
+    assert token_file.read_text() == before
+    with process("--token-file", str(token_file)) as served:
+        assert token_file.read_text() != before and token_file.stat().st_mode & 0o777 == 0o600
+    assert not token_file.exists()
+
+
 def test_what_cannot_be_served_is_said_and_nothing_is_handed_out(repository) -> None:
     (repository / "there").write_text("mine\n")
     for options, environment, said in WRONG:

@@ -7,6 +7,8 @@ import pytest
 
 from nobrakes.core.beads.attempt import Run, RunKind
 from nobrakes.core.beads.bead import Role, Status
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.board import Limits
 from nobrakes.core.review.journal import Journal
 from nobrakes.daemon.clock_jumps import JUMP, Jumps
 from nobrakes.host.steady import steady
@@ -81,3 +83,20 @@ def test_a_clock_that_is_put_right_slowly_and_another_boot_move_nothing() -> Non
 def test_the_steady_clock_goes_on_and_a_boot_has_one_name() -> None:
     (first, before), (second, after) = steady(), steady()
     assert first == second and after >= before
+
+
+@pytest.mark.parametrize("boot", ["first", "second"], ids=["same-boot", "after-a-restart"])
+def test_a_clock_that_went_a_day_ahead_and_back_leaves_counters_that_agree(boot: str) -> None:
+    machine = Machine()
+    store, day = machine.store, 24 * HOUR
+    store.put([bead("old"), bead("later")], [], "me")
+    store.record(Event(Kind.DEFERRED, "later", actor="me", data={"until": machine.wall + 2 * HOUR}))
+    machine.passes(1.0, day + 60.0)
+    machine.jumps.settle()
+    store.put([bead("young")], [], "me")
+    store.board(Limits())
+    machine.passes(1.0, -day - 60.0)
+    machine.boot = boot
+    machine.jumps.settle()
+    assert store.check() == []
+    assert "later" not in {one.id for one in store.board(Limits()).ready}

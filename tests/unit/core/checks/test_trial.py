@@ -1,6 +1,8 @@
 """The trial of main: what a run of its checks means, and who may start, be reviewed, and land meanwhile."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from nobrakes.core.checks.contract import Check, CheckOutcome, CheckResult
 from nobrakes.core.checks.test_counts import TestCounts
 from nobrakes.core.checks.trial import Starts, advice, is_empty, is_unsure, passed
 from nobrakes.core.idle import is_idle
+from nobrakes.daemon.main_monitor.trial import Trial
 from nobrakes.store.opening import open_memory
 
 TESTS, LINT = Check("test", "pytest"), Check("lint", "ruff", "lint")
@@ -82,3 +85,27 @@ def test_the_board_holds_only_those_that_may_start() -> None:
     assert ready(Starts.REPAIRS) == ["mend"]
     assert ready(Starts.SCAFFOLDING) == ["begin", "mend"]
     assert len(ready(Starts.OPEN)) == 64 == len(ready(Starts.UNTRIED))
+
+
+def test_a_main_that_moves_faster_than_its_first_check_lets_agents_start_on_what_it_still_holds() -> None:
+    main, held = ["a"], {("a", "b"), ("a", "c")}
+    git = SimpleNamespace(
+        main=lambda: main[0], tree=lambda commit: commit, contains=lambda one, other: (one, other) in held
+    )
+    store = SimpleNamespace(setting=lambda key: None)
+    ports = SimpleNamespace(
+        config=lambda: SimpleNamespace(checks=("test",)),
+        git=git,
+        store=store,
+        notifier=SimpleNamespace(tell=lambda notice: None),
+    )
+    monitor = SimpleNamespace(tried=lambda tip: None, look_anew=lambda: None, opened=lambda: None)
+    validation = SimpleNamespace(recorded=lambda tree: None)
+    trial: Any = Trial(ports, validation, monitor)  # type: ignore[arg-type]
+    assert trial.starts() is Starts.UNTRIED
+    main[0] = "b"
+    trial.heard("a", (), True)
+    main[0] = "elsewhere"
+    assert trial.starts() is Starts.UNTRIED
+    main[0] = "c"
+    assert trial.starts() is Starts.OPEN
