@@ -21,6 +21,7 @@ class WithoutSessions:
         self.name = whole.name
         self.provider = whole.provider
         self.credentials = whole.credentials
+        self.steering = whole.steering
 
     def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
         """The same login."""

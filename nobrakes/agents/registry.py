@@ -54,6 +54,11 @@ def adapter(name: str) -> "Adapter":
     return ADAPTERS[name]
 
 
+def steering() -> tuple[str, ...]:
+    """Globs of the instructions and settings that the agents find in a repository, as each adapter says."""
+    return tuple(dict.fromkeys(glob for name in _CLASSES for glob in _made(name).steering))
+
+
 def named_agents(config: "Config") -> list[tuple[str, str]]:
     """(the setting, the agent), for each agent that the settings name, also one that there is not."""
     settings = config.agents

@@ -115,47 +115,53 @@ class Config(Section):
         """The checks as core judges them."""
         return tuple(check.check() for check in self.checks)
 
-    def boundary(
-        self,
-        texts: Mapping[str, str] | None = None,
-        paths: frozenset[str] = frozenset(),
-        link: Callable[[str], str | None] = lambda _: None,
-    ) -> "Boundary":
+    def boundary(self, texts: Mapping[str, str] | None = None, paths: frozenset[str] = frozenset()) -> "Boundary":
         """The globs as core reads them; of an empty repository where nobody said what tests are (see `within`).
 
-        `paths` are those of the tree that work began from, `texts` its files that tell what the checks start, `link`
-        says where one of the paths leads that is a link.
+        `paths` are those of the tree that work began from, `texts` its files that tell what the checks start.
         """
         from ..core.checks.test_layout import EMPTY
         from ..core.policy.boundaries import Boundary
-        from ..core.policy.protected_files import LOCK_FILES, along_links, loaded, named
+        from ..core.policy.protected_files import LOCK_FILES, loaded, named
         from ..core.policy.shadows import roots, standing
+        from ..core.policy.steering import GIT, OTHER_AGENTS
 
         own, checks, known = self.boundaries, self.contract(), texts or {}
         gates = (*own.gates, *(LOCK_FILES if own.lock_files else ()))
         tests = own.tests or (*EMPTY.tests, *EMPTY.fresh)
         folders = roots(checks, known)
-        of_commands = named(self.setup, checks, known)
         return Boundary(
             tests,
             gates,
-            of_commands | along_links(of_commands, paths, link)[0],
+            named(self.setup, checks, known),
             folders,
             standing(paths, folders),
             paths,
+            steering=(*OTHER_AGENTS, *GIT),
             asks_dependencies=own.dependencies == "asked",
             loaded=loaded(self.setup, checks, known),
         )
 
     def boundary_at(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Boundary":
-        """The boundary of a role whose work began from the commit `base`, and is `head`."""
+        """The boundary of a role whose work began from the commit `base`, and is `head`.
+
+        It knows what git's settings and agents' instructions name, and where links lead on the way to what is named.
+        """
         from ..core.checks.test_layout import PYTEST
-        from ..core.policy.protected_files import sources
+        from ..core.policy.protected_files import along_links, sources
+        from ..core.policy.steering import below, plain, taken_up
 
         paths = trees.paths(base)
         wanted = {*sources(self.contract()), *PYTEST} & paths
         texts = {path: text_of(trees, base, path) for path in sorted(wanted)}
-        return self.within(trees, base, role, head).boundary(texts, paths, partial(trees.link, base))
+        found = self.within(trees, base, role, head).boundary(texts, paths)
+        by_git, folders = trees.named_by_git()
+        named = found.named | by_git | taken_up(paths, lambda path: text_of(trees, base, path))
+        on_the_way, _ = along_links(named, paths, partial(trees.link, base))
+        protected = [name for name in plain((*found.gates, *found.steering)) if name in paths]
+        their_links, ends = along_links(protected, paths, partial(trees.link, base))
+        gates = (*found.gates, *below((*folders, *ends)))
+        return replace(found, named=named | on_the_way | their_links, gates=gates)
 
     def within(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Config":
         """These settings, with the tests of the commit `base` where nobody said which files are tests.

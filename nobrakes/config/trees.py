@@ -21,6 +21,10 @@ class Trees(Protocol):
         """Where a symbolic link leads, as it is written; None: it is none."""
         ...
 
+    def named_by_git(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """(paths that git's own settings and hooks name, folders in which all is named)."""
+        ...
+
 
 def layout_of(trees: Trees, commit: str) -> "Layout":
     """Which files of the commit are tests, by its paths and the texts that tell."""

@@ -10,6 +10,7 @@ from ..core.policy import agent_permissions
 from ..host.runs import recording
 from ..ports import Argv, Command, Step
 from .agent_ends import STEP
+from .boundary import with_agents
 from .confine import OWN, Confined, Confinement
 from .ports import Ports
 
@@ -20,7 +21,7 @@ HANDOFF = os.path.join(OWN, "handoff.md")
 def environment(ports: Ports, config: Config, credentials: Sequence[str], token: str, folder: str) -> dict[str, str]:
     """What an agent of this token sees in the run's folder; the caller adds whom it works for."""
     named = (*credentials, *config.agents.environment)
-    boundary = config.boundary()
+    boundary = with_agents(config.boundary())
     path = os.path.join(ports.paths.folder, "bin") + os.pathsep + ports.environment.get("PATH", os.defpath)
     return {
         **ports.environment,
@@ -35,7 +36,7 @@ def environment(ports: Ports, config: Config, credentials: Sequence[str], token:
         "NOBRAKES_PROMPT": os.path.join(folder, "prompt.md"),
         "NOBRAKES_HANDOFF": os.path.join(folder, HANDOFF),
         "NOBRAKES_TESTS": "\n".join(boundary.tests),
-        "NOBRAKES_GATES": "\n".join(boundary.gates),
+        "NOBRAKES_GATES": "\n".join((*boundary.gates, *boundary.steering)),
         "NOBRAKES_ASK_FIRST": "\n".join(config.agents.ask_first),
         "NOBRAKES_PYTHON": sys.executable,
     }

@@ -23,17 +23,20 @@ def folders(place: Place) -> tuple[str, ...]:
 
 def settings(place: Place) -> tuple[str, ...]:
     """The files that git's settings come from, those that they include or name, and programs that they name."""
-    asked = ["config", "--list", "--show-origin", "--includes", "-z"]
-    answer = commands.run(asked, cwd=place.git_dir, env={**CHECKOUT, "GIT_DIR": place.git_dir})
     found = []
-    for origin, record in zip(answer.records[::2], answer.records[1::2], strict=False):
-        key, _, value = record.partition("\n")
-        file = origin.removeprefix("file:")
-        if file == origin:
-            continue  # said on the command line, or by our own environment
-        file = os.path.join(place.git_dir, file)
+    for key, value, file in said(place):
         found += [file, *_named(key, value, os.path.dirname(file))]
     return tuple(dict.fromkeys(found))
+
+
+def said(place: Place) -> Iterator[tuple[str, str, str]]:
+    """(key, value, the file that says so) of git's settings; what our own environment says is left out."""
+    asked = ["config", "--list", "--show-origin", "--includes", "-z"]
+    answer = commands.run(asked, cwd=place.git_dir, env={**CHECKOUT, "GIT_DIR": place.git_dir})
+    for origin, record in zip(answer.records[::2], answer.records[1::2], strict=False):
+        key, _, value = record.partition("\n")
+        if origin.startswith("file:"):
+            yield key, value, os.path.join(place.git_dir, origin.removeprefix("file:"))
 
 
 def _named(key: str, value: str, folder: str) -> Iterator[str]:

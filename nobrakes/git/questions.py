@@ -7,7 +7,7 @@ from ..core.errors import FileTooLarge, GitFailed
 from ..core.evidence.record import Made
 from ..core.limits.sizes import READ, Sizes
 from ..core.policy.boundaries import ABSENT, Change
-from . import differences, refs
+from . import differences, ignored, refs
 from .tools import Tools
 from .tree_content import EXECUTABLE, FILE, LINK
 
@@ -65,7 +65,7 @@ class Questions(Tools):
         """What differs between two commits' trees, by path; renames are a removal and an addition."""
         known = self._changes.get((base, head))
         if known is None:
-            known = differences.changes(self.objects, base, head)
+            known = ignored.told(self.place, self.objects, differences.changes(self.objects, base, head), base, head)
             while len(self._changes) >= _REMEMBERED:
                 del self._changes[next(iter(self._changes))]
             if refs.is_oid(base) and refs.is_oid(head):
@@ -113,6 +113,12 @@ class Questions(Tools):
             return None
         gone = {path for path, _, after, _, _ in differ if after == ABSENT}
         return self._paths[like] - gone | {path for path, _, after, _, _ in differ if after != ABSENT}
+
+    def named_by_git(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """(paths of the tree that git's own settings and hooks name, folders of the tree in which all is named)."""
+        from . import named_paths
+
+        return named_paths.by_git(self.place)
 
     def merged(self, since: str | None = None) -> dict[str, str]:
         """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back."""

@@ -160,6 +160,10 @@ class Questions(Protocol):
         """Every path in a commit's tree."""
         ...
 
+    def named_by_git(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """(paths of the tree that git's own settings and hooks name, folders of the tree in which all is named)."""
+        ...
+
     def merged(self, since: str | None = None) -> dict[str, str]:
         """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back.
 

@@ -109,6 +109,10 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
         """There are no links here."""
         return None
 
+    def named_by_git(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """Nothing: there are no settings here."""
+        return frozenset(), ()
+
     def pack(self) -> None:
         """There are no files here."""
 

@@ -46,6 +46,7 @@ class Acp(EventCli[verdict.Read]):
     """The command of `agents.acp` in the config."""
 
     name = "acp"
+    steering: tuple[str, ...] = ()
     provider = "acp"
     sessions = True
     credentials = KEYS

@@ -64,6 +64,7 @@ class Codex(EventCli[verdict.Read]):
     """Codex 0.169 (`codex exec`)."""
 
     name = "codex"
+    steering = ("**/.codex/**", "**/.agents/**", "AGENTS.md", "AGENTS.override.md", "SKILL.md")
     provider = "openai"
     sessions = True
     credentials = (*KEYS, "CODEX_HOME")

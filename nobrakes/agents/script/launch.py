@@ -25,6 +25,7 @@ class Script:
 
     name = "script"
     provider = "script"  # itself: its gate is closed where it does not start
+    steering: tuple[str, ...] = ()
     sessions = False
     credentials: tuple[str, ...] = ()
 

@@ -2,11 +2,13 @@
 
 1. Nobody changes a `.nobrakes/`; but a scaffolding bead's Doer its config.toml, of which a person is asked
    (core.policy.new_contract). Nobody but a scaffolding bead changes a protected file:
-   of others a person is asked, but for git's own rules and hooks and the agents' settings, which are refused.
-   Of what bends the runner (`bends_runner`) a person is asked whoever changed it.
+   of others a person is asked, but for git's own rules and hooks and the agents' settings, which are refused where
+   git and agents look first, at the top. What steers agents and git is protected also among fixtures. Of what bends
+   the runner (`bends_runner`) a person is asked whoever changed it.
 2. A Test Writer changes only tests, a Doer never does; scaffolding beads may do both. Of a Doer's change to a
    snapshot, which is a test's recorded outcome, a person is asked.
-3. No link leads out of the repository, and no submodule is added or moved.
+3. Of an ignore file that hides files of the tree from git, or new ones beside them, a person is asked.
+4. No link leads out of the repository, and no submodule is added or moved.
 """
 
 import posixpath
@@ -17,8 +19,9 @@ from ..beads.bead import Role
 from ..checks.test_names import SNAPSHOTS
 from ..globs import folded as folded_globs
 from ..globs import matches
-from .ownership import OWN_FOLDER, is_helper, why_not
+from .ownership import GATE, OWN_FOLDER, is_helper, why_not
 from .shadows import PLANTED, framework, hidden, hides, new_names
+from .steering import BY_THEMSELVES
 
 REFUSED = (
     ".githooks/**", ".husky/**", ".gitattributes", ".gitmodules", ".claude/**", ".codex/**", ".gemini/**", ".mcp.json"
@@ -40,6 +43,7 @@ class Change:
     sections: tuple[str, ...] = ()  # the protected sections of a shared file that differ
     dependencies: bool = False  # its lists of dependencies differ
     hooks: tuple[str, ...] = ()  # what bends the runner and differs, in words (core.policy.runner_hooks)
+    hidden: tuple[str, ...] = ()  # paths that git ignores by it, and did not before
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class Boundary:
     standing: frozenset[str] = frozenset()  # the modules that are there already
     paths: frozenset[str] = frozenset()  # those of the tree that the work began from
     installed: frozenset[str] = frozenset()  # the modules that the checks' interpreters resolve without the checkout
+    steering: tuple[str, ...] = ()  # globs of what steers agents and git (core.policy.steering)
     asks_dependencies: bool = False  # of changed lists of dependencies alone a person is asked too
     loaded: frozenset[str] = frozenset()  # what the runner's settings load, tests or not (core.policy.protected_files)
 
@@ -70,9 +75,11 @@ def is_asked(change: Change, boundary: Boundary) -> bool:
     folded = change.path.casefold()
     if matches(folded, REFUSED):
         return False
-    if bends_runner(change, boundary) or change.sections or (change.dependencies and boundary.asks_dependencies):
+    if bends_runner(change, boundary) or change.sections or change.hidden:
         return True
-    if matches(folded, folded_globs((*boundary.gates, *PLANTED))):
+    if change.dependencies and boundary.asks_dependencies:
+        return True
+    if matches(folded, folded_globs((*boundary.gates, *boundary.steering, *PLANTED, *BY_THEMSELVES))):
         return True
     if matches(change.path, boundary.tests):
         return matches(change.path, SNAPSHOTS)
@@ -84,8 +91,9 @@ def is_asked(change: Change, boundary: Boundary) -> bool:
 
 
 def bends_runner(change: Change, boundary: Boundary) -> bool:
-    """Whether the change is one of a runner's hooks, which no role makes alone."""
-    return bool(change.hooks) or change.path in boundary.loaded
+    """Whether the change is one of a runner's hooks, or of what steers agents or git: no role makes it alone."""
+    steers = matches(change.path.casefold(), folded_globs(boundary.steering))
+    return steers or bool(change.hooks) or change.path in boundary.loaded
 
 
 def adds_modules(changes: Sequence[Change], boundary: Boundary) -> bool:
@@ -131,8 +139,12 @@ def violations(
         shown = () if is_gate and matches(change.path, SNAPSHOTS) else boundary.tests
         why = may_write(role, change.path, Boundary(shown) if is_gate else boundary, scaffolding)
         free = scaffolding or is_gate or is_helper(role.value, change.path, boundary.tests)
+        if why is None and not free and matches(change.path.casefold(), REFUSED):
+            why = GATE
         if why is None and change.sections and not free:
             why = f"it changes {', '.join(change.sections)}, which decide whether work is good"
+        if why is None and change.hidden and not free:
+            why = f"it hides files from git: {', '.join(change.hidden[:3])}"
         if why is None and GITLINK in (change.before, change.after):
             why = "submodules are not added, moved or removed by agents"
         if why is None and change.after == SYMLINK and change.link is not None and _leads_out(change):

@@ -34,7 +34,8 @@ LOCK_FILES = (
 DEEPEST = 4
 """So many commands within commands are read."""
 MOST_NAMED = 20_000
-"""So many paths are followed along links."""
+MOST_LINKS = 40
+"""So many paths are followed along links, each along so many, as by the system."""
 _VARIABLE = re.compile(r"\$(?:\w+|\{\w+\}|\([^()]*\))(?=/)")
 """`$PWD/`, `$(git rev-parse --show-toplevel)/`: what follows is taken for a path from the command's folder."""
 
@@ -121,23 +122,24 @@ def along_links(
     `link`: where the path leads; None: it is no link.
     """
     found: set[str] = set()
-    followed: set[str] = set()
     ends: dict[str, None] = {}
-    left = list(named)
+    known: dict[str, str | None] = {}
+    left = [(path, 0) for path in named]
     while left and len(found) < MOST_NAMED:
-        path = left.pop()
-        if path in followed:
-            continue
-        followed.add(path)
+        path, links = left.pop()
         for one in _on_the_way(path):
-            if one in paths and (target := link(one)) is not None:
-                end = posixpath.normpath(posixpath.join(posixpath.dirname(one), target))
-                if target.startswith("/") or end == "." or end.startswith("../") or end == "..":
-                    continue
-                left.append(end + path[len(one) :])
-                if one == path and end not in paths:
-                    ends[end] = None
-            found.add(one)
+            if one in paths and one not in known:
+                known[one] = link(one)
+            target = known.get(one)
+            end = posixpath.normpath(posixpath.join(posixpath.dirname(one), target or "/"))
+            if end == "." or end.startswith(("/", "..")):
+                continue
+            led = end + path[len(one) :]
+            if led not in found and links < MOST_LINKS:
+                left.append((led, links + 1))
+            if one == path and end not in paths:
+                ends[end] = None
+        found.update(_on_the_way(path))
     return frozenset(found), tuple(ends)
 
 

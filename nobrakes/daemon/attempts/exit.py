@@ -29,6 +29,7 @@ from ...core.policy import plan_approval
 from ...core.policy.boundaries import violations
 from ..agent_ends import How, how_it_ended, unsure
 from ..agent_starts import HANDOFF
+from ..boundary import boundary_at
 from ..checks.proofs import clean
 from ..checks.validation import MOST_CUT_OFF, Validation, as_json, counts_of, explain, result_of, run_id, sum_counts
 from ..ports import Ports
@@ -267,7 +268,7 @@ class AgentEndings:
         if not changes:
             return Outcome.NO_WORK, "the agent's commits change nothing"
         # of a Doer's gates a person is asked in the review; a Test Writer has none to change
-        boundary = self.ports.config().boundary_at(self.ports.git, start, role, head)
+        boundary = boundary_at(self.ports, start, role, head)
         found = violations(role, changes, boundary, bead.scaffolding, asks=role is Role.DOER)
         if found:
             return Outcome.BOUNDARY, "The branch changes what this role may not change:\n" + "\n".join(found[:50])

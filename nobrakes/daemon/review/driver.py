@@ -22,6 +22,7 @@ from ...core.review import machine
 from ...core.review.journal import Journal, Step
 from ...core.review.machine import Act, Fact, Next
 from ..attempts.end import close
+from ..boundary import boundary_at
 from ..checks.validation import Validation
 from ..ports import Ports
 from . import messages, whole_epics
@@ -180,14 +181,13 @@ class Review:
         if not git.contains(journal.fork, start) or not git.contains(start, journal.head):
             detail = "the branch was rewritten: the commit it started from is not in it any more"
             return refused(Outcome.BOUNDARY, detail)
-        config = self.ports.config()
-        own = config.boundary_at(git, start, Role.DOER)
+        own = boundary_at(self.ports, start, Role.DOER)
         if is_by_person(self.ports.store.attempts(context.bead.id)):
             own = replace(own, tests=())  # tests and code alike are a person's to change
         found = violations(Role.DOER, git.changes(start, journal.head), own, context.bead.scaffolding, asks=True)
         if start != journal.fork:
             tests = git.changes(journal.fork, start)
-            writers = config.boundary_at(git, journal.fork, Role.TEST_WRITER, start)
+            writers = boundary_at(self.ports, journal.fork, Role.TEST_WRITER, start)
             found += violations(Role.TEST_WRITER, tests, writers, context.bead.scaffolding)
         if found:
             detail = "The branch changes what its role may not change:\n" + "\n".join(found[:50])

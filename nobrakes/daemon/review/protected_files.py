@@ -21,6 +21,7 @@ from ...core.policy import runner_hooks
 from ...core.policy.boundaries import Boundary, Change, adds_modules, bends_runner, gate_changes
 from ...core.policy.shadows import programs
 from ...core.review.journal import Journal
+from ..boundary import boundary_at
 from ..checks.proofs import clean
 from ..ports import Ports
 from .reports import AttemptEnd
@@ -39,10 +40,9 @@ class ProtectedFiles:
 
     def judged(self, bead: Bead, journal: Journal) -> tuple[str, ...] | AttemptEnd:
         """The protected files that the branch changes and may change, or what a person is asked about them."""
-        git = self.ports.git
         begin = journal.fork if bead.scaffolding else journal.base  # what a Test Writer changed was judged as its work
         config = self.ports.config()
-        boundary = config.boundary_at(git, journal.base, Role.DOER)
+        boundary = boundary_at(self.ports, journal.base, Role.DOER)
         changes = self._with_hooks(begin, journal.head, boundary)
         of_tests = [] if begin == journal.fork else self._with_hooks(journal.fork, journal.base, boundary)
         if is_by_person(self.ports.store.attempts(bead.id)):
@@ -133,5 +133,6 @@ class ProtectedFiles:
 
 
 def _told(change: Change) -> str:
-    what = ", ".join((*change.sections, *change.hooks))
+    hides = (f"hides {', '.join(change.hidden)}",) if change.hidden else ()
+    what = ", ".join((*change.sections, *change.hooks, *hides))
     return f"{change.path}: {what}" if what else change.path
