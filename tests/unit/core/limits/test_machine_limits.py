@@ -89,10 +89,10 @@ def test_limits_that_cannot_be_read_start_nobody_and_stop_nobody() -> None:
     board = replace(READY, machine=room(unknown="user.db is newer", mend="Update nobrakes."))
     assert started(board) == [] and turns.plan(board) == [] and machine.reached(board.machine, NOW) == []
     at_work = replace(board, attempts=(ATTEMPT,), runs={1: RUN})
-    assert not stopping.plan(at_work) and not is_idle(at_work)
-    assert is_idle(board) and not is_idle(replace(board, reviewable=(waits("z"),))), "what was handed in goes on"
+    assert stopping.why(at_work, ATTEMPT, RUN) is None and not is_idle(at_work)
+    assert is_idle(board) and not is_idle(replace(board, to_review=(waits("z"),))), "what was handed in goes on"
     assert not is_idle(replace(board, machine=room(unknown="locked", passes=True)))
     (found,) = of_board(board)
     assert found.kind is Kind.MACHINE and found.refuses and found.stops and "newer" in found.why and found.cure
-    (beside,) = of_board(replace(board, reviewable=(waits("z"),)))
+    (beside,) = of_board(replace(board, to_review=(waits("z"),)))
     assert not beside.refuses
