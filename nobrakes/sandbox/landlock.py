@@ -4,8 +4,8 @@
    and nothing else. What is kept within a temporary folder stays kept: then what lies beside the way there is granted
    one by one, as it lies there now, and new names in the folders of the way itself cannot be made.
 2. Reading and starting programs stay as they are. What an older kernel does not know is not held (`lacks`).
-3. Signals and abstract sockets reach only what runs behind the same wall, and so do limits of a process, by a filter
-   of calls. Of root's powers those go that lead round it.
+3. Signals and abstract sockets reach only what runs behind the same wall. Limits, priority, processors and memory
+   nodes are set by a process for itself alone, by a filter of calls. Of root's powers those go that lead round it.
 4. Standard library only, no import of nobrakes: sandbox.walled loads it where nothing else is loaded.
 """
 
@@ -29,8 +29,15 @@ _SCOPES = 1 << 0 | 1 << 1  # abstract sockets, signals
 _ROUND_IT = (16, 17, 19, 21, 22, 25, 27, 32, 33, 34, 38, 39, 40)
 """Capabilities: modules, raw input and output, ptrace, administration, boot, time, device files, security, bpf."""
 _SET_SECCOMP, _FILTER, _REFUSED, _ALLOWED = 22, 2, 0x00050001, 0x7FFF0000
-_PRLIMIT = ((0xC000003E, 302), (0x40000003, 340), (0xC00000B7, 261))
-"""prlimit64 by architecture: x86-64, i386, arm64. Landlock knows nothing of it, and a limit of 0 ends a process."""
+_OTHERS = {
+    0xC000003E: {"limits": (302,), "first": (142, 144, 203, 256, 279, 314), "priority": (141,), "disk": (251,)},
+    0x40000003: {"limits": (340,), "first": (154, 156, 241, 294, 317, 351), "priority": (97,), "disk": (289,)},
+    0xC00000B7: {"limits": (261,), "first": (118, 119, 122, 238, 239, 274), "priority": (140,), "disk": (30,)},
+}
+"""Calls by which one process holds up another of its account, by architecture (x86-64, i386, arm64) and by where they
+name it: prlimit64; sched_setparam, _setscheduler, _setaffinity, migrate_pages, move_pages, sched_setattr; setpriority;
+ioprio_set. Landlock knows nothing of them, and a limit of 0 ends a process.
+"""
 TEMPORARY = ("/tmp", "/var/tmp")
 """Where every program may write."""
 _DEVICES_AND_PROCESSES = ("/dev", "/proc", "/sys")
@@ -191,18 +198,38 @@ class Wall:
 
 
 def limits_filter() -> bytes:
-    """The program for the kernel that refuses to set the limits of a process that is named; 0 is oneself."""
+    """The program for the kernel that refuses limits, priority, processors and memory of a process that is named.
+
+    0 is oneself. A program that names itself, or one of its threads, is refused as well: a filter cannot tell.
+    """
     load, equal, keep_bits, answer = 0x20, 0x15, 0x54, 0x06
-    rows = [(load, 0, 0, 4)]  # the architecture
-    common = 1 + 4 * len(_PRLIMIT)
-    for arch, number in _PRLIMIT:
-        after = len(rows) + 4
-        rows += [(equal, 0, 3, arch), (load, 0, 0, 0), (keep_bits, 0, 0, 0x3FFFFFFF)]  # x32 marks its calls with a bit
-        rows.append((equal, common + 1 - after, common - after, number))
-    rows += [(answer, 0, 0, _ALLOWED), (load, 0, 0, 16), (equal, 5, 0, 0)]  # whose limits
-    rows += [(load, 0, 0, 32), (equal, 0, 2, 0), (load, 0, 0, 36), (equal, 1, 0, 0)]  # no new ones: only asked for
-    rows += [(answer, 0, 0, _REFUSED), (answer, 0, 0, _ALLOWED)]
-    return b"".join(struct.pack("=HBBI", *row) for row in rows)
+    rows: list[tuple[int, str, str, int]] = [(load, "", "", 4)]  # the architecture
+    for arch, calls in _OTHERS.items():
+        rows += [(equal, "", f"after {arch}", arch), (load, "", "", 0)]
+        rows.append((keep_bits, "", "", 0x3FFFFFFF))  # x32 marks its calls with a bit
+        rows += [(equal, where, "", number) for where, numbers in calls.items() for number in numbers]
+        rows += [(answer, "", "", _ALLOWED), (0, f"after {arch}", "", 0)]
+    rows += [(answer, "", "", _ALLOWED)]
+    # where the call names whom it means; 0 (or, for both priorities, this very process and 0) is oneself
+    rows += [(0, "limits", "", 0), (load, "", "", 16), (equal, "allowed", "", 0)]
+    rows += [(load, "", "", 32), (equal, "", "refused", 0), (load, "", "", 36), (equal, "allowed", "refused", 0)]
+    rows += [(0, "first", "", 0), (load, "", "", 16), (equal, "allowed", "refused", 0)]
+    for where, process in (("priority", 0), ("disk", 1)):
+        rows += [(0, where, "", 0), (load, "", "", 16), (equal, "", "refused", process)]
+        rows += [(load, "", "", 24), (equal, "allowed", "refused", 0)]
+    rows += [(0, "refused", "", 0), (answer, "", "", _REFUSED), (0, "allowed", "", 0), (answer, "", "", _ALLOWED)]
+    places: dict[str, int] = {}
+    program = []
+    for code, yes, no, value in rows:
+        if code:
+            program.append((code, yes, no, value))
+        else:
+            places[yes] = len(program)
+    packed = []
+    for at, (code, yes, no, value) in enumerate(program):
+        jumps = [places[name] - at - 1 if name else 0 for name in (yes, no)]
+        packed.append(struct.pack("=HBBI", code, *jumps, value))
+    return b"".join(packed)
 
 
 def close_in(kept: "list[str]", own: "list[str]", temporary: str) -> None:

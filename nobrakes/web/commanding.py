@@ -118,10 +118,8 @@ def confirm(site: Site, word: str, command: Command, beside: dict[str, str]) -> 
         if not takes_code(app):
             return
     hint = "Agents here run without a sandbox, as you do. `nobrakes web --code` in a terminal prints a code."
-    if site.is_locked():
-        raise UsageError("too many codes were wrong", "Wait a minute, then get a new one.")
     if not site.state.use_code(beside.get("code", ""), confirms=True):
-        site.note_failure()
+        site.is_flooded(f"a code to confirm '{command.words}' was wrong")
         raise UsageError(f"'{command.words}' takes a fresh code from the terminal", hint)
 
 

@@ -2,7 +2,10 @@
 
 1. The code stands in the fragment of a link, which no log and no other site sees; a script posts it. Without scripts
    it is typed.
-2. A code is good once. After ten wrong ones within a minute none is looked at until that minute is over.
+2. A code is good once. A right one is always taken: any program of this machine may send wrong ones, and must not keep
+   the person from "Stop everything". Guessing is hopeless without a lock: a code is one of 2**50 and good for two
+   minutes, so a million tries a second find one with a chance of one in ten million. After ten wrong ones within a
+   minute the answer is 429, and no more lines of the log are written for them.
 """
 
 from starlette.requests import Request
@@ -11,6 +14,8 @@ from starlette.responses import RedirectResponse, Response
 from ..operations.machine_wide.web_state import SESSION_SECONDS
 from .rendering import render
 from .site import LOG, Site
+
+WRONG = "This code is wrong, was used before, or is older than two minutes."
 
 
 def site_of(request: Request) -> Site:
@@ -44,13 +49,10 @@ async def exchange(request: Request) -> Response:
     site = site_of(request)
     form = await request.form(max_files=0, max_fields=4, max_part_size=4096)
     then, code = local(str(form.get("next", "/"))), str(form.get("code", ""))
-    if site.is_locked():
-        LOG.warning("login locked: too many wrong codes")
-        return _form(request, then, "Too many codes were wrong. Wait a minute, then get a new one.", 429)
     if not site.state.use_code(code):
-        site.note_failure()
-        LOG.warning("login refused: the code is wrong, used or too old")
-        return _form(request, then, "This code is wrong, was used before, or is older than two minutes.", 401)
+        if site.is_flooded("login refused: the code is wrong, used or too old"):
+            return _form(request, then, f"{WRONG} Many wrong codes arrive; a right one works all the same.", 429)
+        return _form(request, then, WRONG, 401)
     answer = RedirectResponse(then, 303)
     secret = site.state.new_session()
     # Lax: a link in a notice leads to its page. No domain: no other host is sent it.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..operations.machine_wide.web_state import WebState
 
 FAILURES = 10
-"""Wrong codes a minute; then none is looked at for the rest of it."""
+"""Wrong codes a minute that are written in the log."""
 LOG = logging.getLogger("nobrakes.web")
 
 
@@ -46,13 +46,13 @@ class Site:
         """The name of the session's cookie: two servers on one host do not overwrite each other's."""
         return f"__Host-nb_{self.port}" if self.is_secure else f"nb_{self.port}"
 
-    def is_locked(self) -> bool:
-        """Whether too many codes were wrong within a minute."""
+    def is_flooded(self, said: str) -> bool:
+        """Note that a code was wrong, in the log too; True: there were too many within a minute to write this one."""
         now = time.monotonic()
         while self.failed and now - self.failed[0] > 60:
             self.failed.popleft()
-        return len(self.failed) >= FAILURES
-
-    def note_failure(self) -> None:
-        """A code was wrong."""
-        self.failed.append(time.monotonic())
+        if len(self.failed) >= FAILURES:
+            return True
+        self.failed.append(now)
+        LOG.warning(said)
+        return False

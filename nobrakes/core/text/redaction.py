@@ -39,6 +39,9 @@ _HASH = re.compile(r"(?:[a-z0-9]{1,10}[:-])?[0-9a-f]{7,128}\Z")
 _NAMES = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+\Z", re.ASCII)
 _FLAG = re.compile(r"(?:^|[^-])--(?:[A-Za-z]{1,20}-){0,3}\Z")
 _AGAIN = re.compile(r"(?:\[secret\]){2,}")
+_WORD = re.compile(r"[A-Za-z0-9_.+/=~:@%-]{14,}")
+"""A secret that its own shape tells is within such a word, with its mark."""
+_compiled = lru_cache(maxsize=None)(re.compile)
 _PARTS = re.compile(r"[-_./:@+=]")
 
 
@@ -166,10 +169,11 @@ def _in_word(character: str) -> bool:
 
 
 def _by_shape(text: str) -> Iterator[Found]:
+    words = "\n".join(_WORD.findall(text))
     for kind, mark, pattern in SHAPES:
-        if mark not in text:
+        if mark not in words:
             continue
-        for match in pattern.finditer(text):
+        for match in _compiled(pattern).finditer(text):
             if _BEFORE.search(text[max(0, match.start() - 4) : match.start()]):
                 yield Found(kind, match.start(), match.end(), True)
 

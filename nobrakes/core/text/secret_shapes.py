@@ -6,14 +6,16 @@ before it is looked at by redaction.py. No pattern can be tried at each place of
 
 import re
 
-Shape = tuple[str, str, "re.Pattern[str]"]
+Shape = tuple[str, str, str]
 
 _W = "A-Za-z0-9_-"
 _A = "A-Za-z0-9"
+_FREE = rf"(?:(?<![.~{_W}])|(?<=\\[nrt])|(?<=[0-9\[]m))"
+"""Before a shape that begins with no letters of its own: not within a word, so that a long word is tried once."""
 
 
 def _shape(kind: str, mark: str, pattern: str) -> Shape:
-    return kind, mark, re.compile(pattern)
+    return kind, mark, pattern  # compiled when its mark is met: most never are
 
 
 SHAPES: tuple[Shape, ...] = (
@@ -66,6 +68,86 @@ SHAPES: tuple[Shape, ...] = (
     _shape("New Relic key", "NRAK-", r"NRAK-[A-Z0-9]{20,}"),
     _shape("Azure key", "AccountKey=", r"AccountKey=[A-Za-z0-9+/=]{40,}"),
     _shape("age key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{40,}"),
+    _shape("1Password secret key", "A3-", r"A3-[A-Z0-9]{6}-[A-Z0-9]{6}-?[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3}"),
+    _shape("1Password token", "ops_eyJ", rf"ops_eyJ[{_A}+/]{{200,}}={{0,3}}"),
+    _shape("Adobe client secret", "p8e-", rf"p8e-[{_A}]{{32}}(?![{_A}])"),
+    _shape("Airtable token", "pat", rf"pat[{_A}]{{14}}\.[a-f0-9]{{64}}"),
+    _shape("Alibaba key id", "LTAI", rf"LTAI[{_A}]{{17,20}}(?![{_A}])"),
+    _shape("Artifactory key", "AKCp", rf"AKCp[{_A}]{{60,}}"),
+    _shape("Artifactory token", "cmVmd", rf"cmVmd[{_A}]{{59}}(?![{_A}])"),
+    _shape("Atlassian token", "ATATT3", rf"ATATT3[={_W}]{{100,}}"),
+    _shape("AWS Bedrock key", "ABSK", rf"ABSK[{_A}+/]{{100,}}={{0,2}}"),
+    _shape("AWS Bedrock key", "bedrock-api-key-", rf"bedrock-api-key-[{_A}+/=]{{30,}}"),
+    _shape("AWS key id", "ABIA", r"ABIA[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    _shape("AWS key id", "ACCA", r"ACCA[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    _shape("Azure client secret", "Q~", rf"{_FREE}[{_A}_~.]{{3}}[0-9]Q~[.~{_W}]{{31,34}}(?![.~{_W}])"),
+    _shape("Buildkite token", "bkua_", r"bkua_[a-f0-9]{40}"),
+    _shape("CircleCI token", "CCIP", rf"CCIP(?:AT|RJ)_[{_A}]{{10,40}}_[a-f0-9]{{40}}"),
+    _shape("ClickHouse key", "4b1d", rf"4b1d[{_A}]{{38}}(?![{_A}])"),
+    _shape("Clojars token", "CLOJARS_", rf"CLOJARS_[{_A}]{{60}}"),
+    _shape("Cloudflare origin key", "v1.0-", r"v1\.0-[a-f0-9]{24}-[a-f0-9]{146}"),
+    _shape("Contentful token", "CFPAT-", rf"CFPAT-[{_W}]{{40,}}"),
+    _shape("Defined Networking key", "dnkey-", rf"dnkey-[={_W}]{{26}}-[={_W}]{{52}}"),
+    _shape("Doppler token", "dp.", rf"dp\.(?:pt|st|ct|sa|scim|audit)\.[.{_W}]{{40,}}"),
+    _shape("Duffel token", "duffel_", rf"duffel_(?:test|live)_[={_W}]{{43}}"),
+    _shape("Dynatrace token", "dt0", rf"dt0[a-z][0-9]{{2}}\.[{_A}]{{24}}\.[{_A}]{{64}}"),
+    _shape("EasyPost key", "EZ", rf"EZ[AT]K[{_A}]{{54}}"),
+    _shape("Facebook token", "EAA", rf"EAA[MC][{_A}]{{100,}}"),
+    _shape("Figma token", "figd_", rf"figd_[{_W}]{{38,}}"),
+    _shape("Flutterwave key", "FLWSECK", rf"FLWSECK(?:_TEST)?-[{_A}]{{12,}}(?:-X)?"),
+    _shape("Fly.io token", "fo1_", rf"fo1_[{_W}]{{43}}"),
+    _shape("Fly.io token", "fm", rf"fm(?:1[ar]|2)_[{_A}+/]{{100,}}={{0,3}}"),
+    _shape("Frame.io token", "fio-u-", rf"fio-u-[={_W}]{{64}}"),
+    _shape("GitLab runner token", "GR1348941", rf"GR1348941[{_W}]{{20,}}"),
+    _shape("GitLab feature flag token", "glffct-", rf"glffct-[{_W}]{{20,}}"),
+    _shape("GitLab session", "_gitlab_session=", r"_gitlab_session=[0-9a-z]{32}"),
+    _shape("Grafana key", "eyJrIjoi", rf"eyJrIjoi[{_A}]{{60,}}={{0,3}}"),
+    _shape("Harness key", "at.", rf"[ps]at\.[{_W}]{{22}}\.[{_A}]{{24}}\.[{_A}]{{20}}"),
+    _shape("Heroku key", "HRKU-", rf"HRKU-AA[{_W}]{{58}}"),
+    _shape("HubSpot token", "pat-", r"pat-(?:na|eu)[0-9]-[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
+    _shape("Infracost key", "ico-", rf"ico-[{_A}]{{32}}(?![{_A}])"),
+    _shape("LangSmith key", "lsv2_", r"lsv2_[a-z]{2}_[a-f0-9]{32}_[a-f0-9]{10}"),
+    _shape("Mailchimp key", "-us", rf"{_FREE}[a-f0-9]{{32}}-us[0-9]{{1,2}}(?![{_A}])"),
+    _shape("Mailgun key", "key-", r"key-[a-f0-9]{32}(?![0-9A-Za-z])"),
+    _shape("Mapbox token", "sk.eyJ", rf"sk\.eyJ[{_W}]{{20,}}\.[{_W}]{{16,}}"),
+    _shape(
+        "Teams webhook",
+        "webhook.office.com",
+        r"webhook\.office\.com/webhookb2/[a-f0-9-]{36}@[a-f0-9-]{36}/IncomingWebhook/[a-f0-9]{32}/[a-f0-9-]{36}",
+    ),
+    _shape("Netlify token", "nfp_", rf"nfp_[{_A}]{{36,}}"),
+    _shape("New Relic key", "NRII-", rf"NRII-[{_W}]{{32}}"),
+    _shape("New Relic key", "NRJS-", r"NRJS-[a-f0-9]{19}"),
+    _shape("Notion token", "ntn_", rf"ntn_[0-9]{{11}}[{_A}]{{35}}"),
+    _shape("NVIDIA key", "nvapi-", rf"nvapi-[{_W}]{{60,}}"),
+    _shape("Octopus Deploy key", "API-", r"API-[A-Z0-9]{26}(?![A-Z0-9])"),
+    _shape("OpenShift token", "sha256~", rf"sha256~[{_W}]{{43}}"),
+    _shape("Perplexity key", "pplx-", rf"pplx-[{_A}]{{40,}}"),
+    _shape(
+        "Plaid token",
+        "access-",
+        r"access-(?:sandbox|development|production)-[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}",
+    ),
+    _shape("PlanetScale secret", "pscale_", rf"pscale_(?:tkn|oauth|pw)_[.={_W}]{{32,64}}"),
+    _shape("Postman key", "PMAK-", r"PMAK-[a-fA-F0-9]{24}-[a-fA-F0-9]{34}"),
+    _shape("Prefect key", "pn", rf"pn[ub]_[{_A}]{{36}}"),
+    _shape("Pulumi token", "pul-", r"pul-[a-f0-9]{40}"),
+    _shape("ReadMe key", "rdme_", r"rdme_[a-z0-9]{70}"),
+    _shape("Scalingo token", "tk-us-", rf"tk-us-[{_W}]{{48}}"),
+    _shape("Brevo key", "xkeysib-", rf"xkeysib-[a-f0-9]{{64}}-[{_A}]{{16}}"),
+    _shape("Sentry token", "sntry", rf"sntry[su]_[{_A}+/=_]{{40,}}"),
+    _shape("SettleMint token", "sm_", rf"sm_[aps]at_[{_A}]{{16}}(?![{_A}])"),
+    _shape("Shippo token", "shippo_", r"shippo_(?:live|test)_[a-fA-F0-9]{40}"),
+    _shape("Sonar token", "sq", r"sq[upa]_[a-z0-9]{40}"),
+    _shape("Sourcegraph token", "sgp_", r"sgp_(?:(?:[a-fA-F0-9]{16}|local)_)?[a-fA-F0-9]{40}"),
+    _shape("Square token", "EAAA", rf"EAAA[{_W}]{{22,60}}"),
+    _shape("Supabase token", "sbp_", r"sbp_[a-f0-9]{40}"),
+    _shape("Tailscale key", "tskey-", rf"tskey-[a-z]{{2,12}}-[{_A}]{{8,}}-[{_A}]{{16,}}"),
+    _shape("Terraform token", "atlasv1.", rf"atlasv1\.[={_W}]{{60,70}}"),
+    _shape("Twilio key", "SK", r"SK[0-9a-f]{32}(?![0-9A-Za-z])"),
+    _shape("Typeform token", "tfp_", rf"tfp_[.={_W}]{{40,}}"),
+    _shape("Yandex key", "AQVN", rf"AQVN[{_W}]{{35,38}}(?![{_W}])"),
+    _shape("Yandex token", "t1.", rf"t1\.[{_W}]{{10,}}={{0,2}}\.[{_W}]{{86}}={{0,2}}"),
 )
 
 _Q = r"(?:\\{0,3}[\"'])?"

@@ -1,6 +1,8 @@
 """What the wall keeps from being written, signalled and traced: the real kernel, by the runner that agents have."""
 
 import os
+import platform
+import struct
 import subprocess
 import sys
 import tempfile
@@ -150,6 +152,74 @@ def test_nobody_elses_limits_are_set_and_ones_own_are():
         done = subprocess.run(argv, capture_output=True, text=True, check=False)
         assert done.stdout.splitlines()[1:] == ["refused"], done.stderr
         other.kill()
+
+
+SCHEDULES = {
+    "setpriority": ("setpriority(0, PID, 19)", "setpriority(0, 0, 5)"),
+    "setpriority of a group": ("setpriority(1, PID, 19)", "setpriority(0, 0, 5)"),
+    "sched_setaffinity": ("sched_setaffinity(PID, 128, mask)", "sched_setaffinity(0, 128, mask)"),
+    "sched_setscheduler": ("sched_setscheduler(PID, 3, none)", "sched_setscheduler(0, 3, none)"),
+    "sched_setparam": ("sched_setparam(PID, none)", "sched_setparam(0, none)"),
+    "sched_setattr": ("syscall(SET_ATTR, PID, attributes, 0)", "syscall(SET_ATTR, 0, attributes, 0)"),
+    "ioprio_set": ("syscall(IOPRIO, 1, PID, 3 << 13)", "syscall(IOPRIO, 1, 0, 3 << 13)"),
+}
+
+
+@works
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="the numbers of calls are for these")
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_nobody_else_is_scheduled_and_oneself_is(name):
+    set_attr, ioprio = (314, 251) if platform.machine() == "x86_64" else (274, 30)
+    with subprocess.Popen(["sleep", "100"], start_new_session=True) as other:
+        script = (
+            "import ctypes, struct\nlib = ctypes.CDLL(None, use_errno=True)\n"
+            "mask = (ctypes.c_ubyte * 128)(1)\nnone = ctypes.create_string_buffer(8)\n"
+            "attributes = struct.pack('=IIQiIQQQ', 48, 3, 0, 0, 0, 0, 0, 0)\n"
+            f"for call in {SCHEDULES[name]!r}:\n"
+            f"    for word, value in (('PID', {other.pid}), ('SET_ATTR', {set_attr}), ('IOPRIO', {ioprio})):\n"
+            "        call = call.replace(word, str(value))\n"
+            "    ctypes.set_errno(0)\n"
+            "    done = eval('lib.' + call)\n"
+            "    print(done, ctypes.get_errno())\n"
+        )
+        argv = wrap((sys.executable, "-c", script), Wall(("/etc",), ()))
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        other.kill()
+    assert done.stdout.splitlines() == ["-1 1", "0 0"], done.stderr
+
+
+def refused(arch, number, *arguments):
+    """What the filter's program answers to a call, by running it here: nothing is called for it."""
+    low_high = [half for value in (*arguments, 0, 0, 0)[:3] for half in (value & 0xFFFFFFFF, value >> 32)]
+    data = {0: number, 4: arch} | {16 + 4 * at: half for at, half in enumerate(low_high)}
+    rows, at, held = list(struct.iter_unpack("=HBBI", landlock.limits_filter())), 0, 0
+    while True:
+        code, yes, no, value = rows[at]
+        at += 1
+        if code == 0x20:
+            held = data[value]
+        elif code == 0x54:
+            held &= value
+        elif code == 0x15:
+            at += yes if held == value else no
+        else:
+            return value == 0x00050001
+
+
+@pytest.mark.parametrize("bit", [0, 0x40000000], ids=["", "x32"])
+@pytest.mark.parametrize("arch", [0xC000003E, 0x40000003, 0xC00000B7])
+def test_a_call_that_names_another_process_is_refused(arch, bit):
+    calls = landlock._OTHERS[arch]
+    for number in (one | bit for one in (*calls["first"], *calls["limits"])):
+        assert refused(arch, number, 77, 128, 5) and not refused(arch, number, 0, 128, 5)
+    (limits,), (priority,), (disk,) = calls["limits"], calls["priority"], calls["disk"]
+    assert not refused(arch, limits, 77, 7, 0), "what limits another has may be asked"
+    assert refused(arch, limits, 77, 7, 1 << 32), "an address may have no low half"
+    for which, who in ((0, 77), (1, 0), (1, 77), (2, 0), (2, 1000)):
+        assert refused(arch, priority | bit, which, who)
+        assert refused(arch, disk | bit, which + 1, who)
+    assert not refused(arch, priority, 0, 0) and not refused(arch, disk, 1, 0)
+    assert not refused(arch, 1, 77, 77), "other calls are none of its business"
 
 
 @works

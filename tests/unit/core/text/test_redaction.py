@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import string
 import time
 
@@ -9,6 +10,7 @@ import pytest
 
 from nobrakes.core.text.cleaning import redacted
 from nobrakes.core.text.redaction import BLACK, Redactor, redact, secret_values, secrets_in
+from nobrakes.core.text.secret_shapes import SHAPES
 
 CHANCE = random.Random(12)
 DASHES = "-" * 5
@@ -46,6 +48,95 @@ KEYS = {
     "jwt": "ey" + "J" + letters(20) + ".ey" + "J" + letters(30) + "." + letters(40),
     "sendgrid": "SG" + "." + letters(22) + "." + letters(43),
     "vault": "hv" + "s." + letters(30),
+}
+HEX, SMALL = string.hexdigits[:16], string.ascii_lowercase + string.digits
+
+
+def some(count: int, of: str = string.ascii_letters + string.digits) -> str:
+    return "".join(CHANCE.choice(of) for _ in range(count))
+
+
+def uuid() -> str:
+    return "-".join(some(count, HEX) for count in (8, 4, 4, 4, 12))
+
+
+CAPITALS = string.ascii_uppercase + string.digits
+KEYS |= {
+    "1password": "A" + "3-" + "-".join(some(count, CAPITALS) for count in (6, 6, 5, 5, 5, 5)),
+    "1password short": "A" + "3-" + "-".join(some(count, CAPITALS) for count in (6, 11, 5, 5, 5)),
+    "1password account": "ops" + "_ey" + "J" + some(260),
+    "adobe": "p8" + "e-" + some(32),
+    "airtable": "pa" + "t" + some(14) + "." + some(64, HEX),
+    "alibaba": "LT" + "AI" + some(20),
+    "artifactory": "AK" + "Cp" + some(69),
+    "artifactory reference": "cm" + "Vmd" + some(59),
+    "atlassian": "ATA" + "TT3" + some(186),
+    "bedrock": "AB" + "SK" + some(120),
+    "bedrock short": "bedrock-" + "api-key-" + some(60),
+    "aws bearer": "AB" + "IA" + some(16, CAPITALS),
+    "aws context": "AC" + "CA" + some(16, CAPITALS),
+    "azure": some(3) + "8" + "Q~" + some(34),
+    "buildkite": "bk" + "ua_" + some(40, HEX),
+    "circleci": "CCI" + "PAT_" + some(22) + "_" + some(40, HEX),
+    "clickhouse": "4b" + "1d" + some(38),
+    "clojars": "CLO" + "JARS_" + some(60, SMALL),
+    "cloudflare": "v1" + ".0-" + some(24, HEX) + "-" + some(146, HEX),
+    "contentful": "CF" + "PAT-" + some(43),
+    "defined": "dn" + "key-" + some(26) + "-" + some(52),
+    "doppler": "dp" + ".pt." + some(43),
+    "duffel": "duf" + "fel_live_" + some(43),
+    "dynatrace": "dt" + "0c01." + some(24) + "." + some(64),
+    "easypost": "EZ" + "AK" + some(54),
+    "easypost of tests": "EZ" + "TK" + some(54),
+    "facebook": "EA" + "AC" + some(120),
+    "figma": "fi" + "gd_" + some(40),
+    "flutterwave": "FLW" + "SECK_TEST-" + some(32, HEX) + "-X",
+    "fly": "fo" + "1_" + some(43),
+    "fly macaroon": "fm" + "2_" + some(120),
+    "frame.io": "fi" + "o-u-" + some(64),
+    "gitlab runner": "GR" + "1348941" + some(20),
+    "gitlab flags": "gl" + "ffct-" + some(20),
+    "gitlab session": "_gitlab" + "_session=" + some(32, SMALL),
+    "grafana of old": "ey" + "JrIjoi" + some(80),
+    "harness": "pa" + "t." + some(22) + "." + some(24) + "." + some(20),
+    "heroku": "HR" + "KU-AA" + some(58),
+    "hubspot": "pa" + "t-na1-" + uuid(),
+    "infracost": "ic" + "o-" + some(32),
+    "langsmith": "ls" + "v2_pt_" + some(32, HEX) + "_" + some(10, HEX),
+    "mailchimp": some(32, HEX) + "-u" + "s12",
+    "mailgun": "ke" + "y-" + some(32, HEX),
+    "mapbox": "sk" + ".ey" + "J" + some(60) + "." + some(22),
+    "teams": "webhook.office" + f".com/webhookb2/{uuid()}@{uuid()}/Incoming" + f"Webhook/{some(32, HEX)}/{uuid()}",
+    "netlify": "nf" + "p_" + some(40),
+    "new relic insert": "NR" + "II-" + some(32),
+    "new relic browser": "NR" + "JS-" + some(19, HEX),
+    "notion": "nt" + "n_" + some(11, string.digits) + some(35),
+    "nvidia": "nv" + "api-" + some(64),
+    "octopus": "AP" + "I-" + some(26, CAPITALS),
+    "openshift": "sha" + "256~" + some(43),
+    "perplexity": "pp" + "lx-" + some(48),
+    "plaid": "acc" + "ess-sandbox-" + uuid(),
+    "planetscale": "psc" + "ale_tkn_" + some(43),
+    "planetscale password": "psc" + "ale_pw_" + some(43),
+    "postman": "PM" + "AK-" + some(24, HEX) + "-" + some(34, HEX),
+    "prefect": "pn" + "u_" + some(36),
+    "pulumi": "pu" + "l-" + some(40, HEX),
+    "readme": "rd" + "me_" + some(70, SMALL),
+    "scalingo": "tk" + "-us-" + some(48),
+    "brevo": "xkey" + "sib-" + some(64, HEX) + "-" + some(16),
+    "sentry": "sntr" + "yu_" + some(64, HEX),
+    "settlemint": "sm" + "_pat_" + some(16),
+    "shippo": "ship" + "po_test_" + some(40, HEX),
+    "sonar": "sq" + "p_" + some(40, SMALL),
+    "sourcegraph": "sg" + "p_" + some(40, HEX),
+    "square of now": "EA" + "AA" + some(60),
+    "supabase": "sb" + "p_" + some(40, HEX),
+    "tailscale": "tsk" + "ey-auth-" + some(12) + "-" + some(32),
+    "terraform": "atl" + "asv1." + some(67),
+    "twilio": "S" + "K" + some(32, HEX),
+    "typeform": "tf" + "p_" + some(59),
+    "yandex": "AQ" + "VN" + some(36),
+    "yandex iam": "t" + "1." + some(40) + "." + some(86),
 }
 NAMED = {
     "aws secret": ("AWS_SECRET" + "_ACCESS_KEY=", letters(38) + "/+"),
@@ -167,7 +258,18 @@ def test_a_text_is_cut_through_no_secret() -> None:
         assert secret not in redactor.feed(text[:at]) + redactor.feed(text[at:])
 
 
+def test_every_shape_has_a_value_that_only_it_knows() -> None:
+    known = {
+        kind for value in KEYS.values() for kind, mark, shape in SHAPES if mark in value and re.search(shape, value)
+    }
+    assert {kind for kind, *_ in SHAPES[41:]} <= known and len(SHAPES) >= 41 + 24
+
+
 EVIL = {
+    "marks": "".join(f"{mark} " * 8_000 for _, mark, _ in SHAPES),
+    "marks at once": "".join(mark * 2_000 for _, mark, _ in SHAPES),
+    "runs after marks": "\n".join(mark + "a1" * 8_000 for _, mark, _ in SHAPES),
+    "hexadecimal": ("-us Q~ " + "a1b2" * 20) * 12_000,
     "dashes": "-" * 10**6 + " pass",
     "prefixes": "sk-" * 300_000,
     "jwt": ("ey" + "J") * 300_000,
