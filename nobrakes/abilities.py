@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .paths import Paths
+from .replacing import replacing
 
 CHECKS = ("spawn", "stream", "commit", "deny", "resume", "kill")
 """What is tried, in this order."""
@@ -74,11 +75,8 @@ def keep(paths: Paths, seen: Mapping[str, Seen]) -> None:
 
 def _replace(path: str, values: Mapping[str, object]) -> None:
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    fresh = f"{path}.{os.getpid()}"
-    with open(fresh, "w", encoding="utf-8") as file:
-        json.dump(values, file, indent=1)
-        file.write("\n")
-    os.replace(fresh, path)
+    with replacing(path) as file:
+        file.write(json.dumps(values, indent=1).encode() + b"\n")
 
 
 def program_of(executable: str, path: str | None = None) -> str | None:

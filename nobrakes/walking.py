@@ -1,19 +1,27 @@
-"""Walking through folders that agents and checks filled: no link is followed, nothing is waited for, all is bounded.
+"""Reading files and folders that agents and checks filled: no link is followed, nothing is waited for, all is bounded.
 
+0. `below` is the one way to open a file that an agent owns, or may have put something else in the place of. Whatever is
+   no plain file of one name, or cannot be reached without a link, is not there; what the machine lacks is an error.
 1. Folders are opened below their open parents and not by their paths: a path may be too long, and may lead elsewhere
    a moment later. As many are open as the walk is deep.
 2. Nothing is called for each level, so that depth breaks nothing; more of it than asked for is Beyond.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
+from typing import BinaryIO
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 MOST_ENTRIES = 1_000_000
 """Names of one walk; whoever wants fewer says so."""
 DEEPEST = 200
 """Folders in each other of one walk."""
+FAULTS = frozenset({errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ESTALE, errno.ETIMEDOUT})
+"""What the machine lacks just now, or a disk that answers with errors: no agent brings that about."""
+_STATE = "/.nobrakes/"
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC
 _HANDLE = getattr(os, "O_PATH", 0) | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -21,16 +29,85 @@ class Beyond(Exception):
     """There is more than is looked at; `str(error)` says of what."""
 
 
+def below(top: str, path: str) -> BinaryIO | None:
+    """The plain file `path` below the folder `top`, which is no link either; None: anything else is there, or nothing.
+
+    OSError: FAULTS.
+    """
+    above, _, name = path.rpartition("/")
+    folder = folder_below(top, above)
+    if folder is None:
+        return None
+    try:
+        return within(folder, name)
+    finally:
+        os.close(folder)
+
+
+def of_state(path: str) -> tuple[str, str]:
+    """`top` and `path` for `below`, of a path in nobrakes' state: what lies in one of its folders may be an agent's.
+
+    The folder itself (.nobrakes/runs, .nobrakes/workspaces) is ours, and a person may have put it elsewhere.
+    """
+    before, found, rest = path.rpartition(_STATE)
+    kind, _, inner = rest.partition("/")
+    if not found or not inner:
+        return os.path.dirname(path) or ".", os.path.basename(path)
+    return os.path.realpath(f"{before}{_STATE}{kind}"), inner
+
+
+def within(folder: int, name: str) -> BinaryIO | None:
+    """As `below`, of a name in an open folder."""
+    try:
+        if not _is_plain(os.stat(name, dir_fd=folder, follow_symlinks=False)):
+            return None  # opening a device may do something
+        descriptor = os.open(name, _FILE, dir_fd=folder)
+    except (OSError, ValueError) as error:
+        _require_machine(error)
+        return None
+    if not _is_plain(os.fstat(descriptor)):
+        os.close(descriptor)
+        return None
+    return open(descriptor, "rb")
+
+
+def folder_below(top: str, path: str = "") -> int | None:
+    """A descriptor of the folder `path` below `top`, reached without a link; None: it is not there. OSError: FAULTS."""
+    held: int | None = None
+    for part in (top, *(path.split("/") if path else ())):
+        try:
+            inner = os.open(part, FOLDER, dir_fd=held)
+        except (OSError, ValueError) as error:
+            _require_machine(error)
+            return None
+        finally:
+            if held is not None:
+                os.close(held)
+        held = inner
+    return held
+
+
+def _is_plain(found: os.stat_result) -> bool:
+    """Of a second name nobody knows whose file it is."""
+    return stat.S_ISREG(found.st_mode) and found.st_nlink <= 1
+
+
+def _require_machine(error: OSError | ValueError) -> None:
+    if isinstance(error, OSError) and error.errno in FAULTS:
+        raise error
+
+
 def walk(
-    top: str, most: int = MOST_ENTRIES, deepest: int = DEEPEST, leave: frozenset[str] = frozenset()
+    top: str | int, most: int = MOST_ENTRIES, deepest: int = DEEPEST, leave: frozenset[str] = frozenset()
 ) -> Iterator[tuple[str, int, list[str], list[str]]]:
     """Each folder from `top` down: its path below it, a descriptor of it, its folders, and its other names.
 
     Who iterates may take folders off the list. `leave`: names that are not gone into, in any case of letters. A folder
-    that cannot be opened is left out. OSError: `top` cannot be; Beyond.
+    that cannot be opened is left out. `top` may be open already. OSError: it cannot be; Beyond.
     """
     left = most
-    stack: list[tuple[str, int, Iterator[str] | None]] = [("", os.open(top, FOLDER), None)]
+    first = os.dup(top) if isinstance(top, int) else os.open(top, FOLDER)
+    stack: list[tuple[str, int, Iterator[str] | None]] = [("", first, None)]
     try:
         while stack:
             path, folder, inner = stack[-1]

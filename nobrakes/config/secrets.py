@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from ..core.errors import ConfigError, NotAllowed, UsageError
 from ..place import make, user_place
+from ..replacing import replacing
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 MOST = 4096
@@ -44,14 +45,11 @@ def keep(name: str, value: str) -> str:
     known = {**_read(path), name: value} if os.path.lexists(path) else {name: value}
     make(os.path.dirname(path))
     text = "".join(f"{key} = {_quoted(known[key])}\n" for key in sorted(known))
-    temporary = f"{path}.{os.getpid()}"
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with replacing(path, 0o600) as file:
+            file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
     except OSError as error:
         raise NotAllowed(f"{path} cannot be written: {error.strerror or error}", "Look whose folder it is.") from None
     return path

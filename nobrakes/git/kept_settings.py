@@ -14,6 +14,7 @@ from ..core.errors import NobrakesError
 from ..core.policy.ownership import CONTRACT
 from ..paths import Paths
 from ..ports import Git
+from ..replacing import replacing
 from . import commands
 from .environment import PLUMBING
 
@@ -41,10 +42,8 @@ def _keep(paths: Paths, content: bytes | None) -> bool:
                 return True
     except FileNotFoundError:
         os.makedirs(paths.folder, mode=0o700, exist_ok=True)
-    made = f"{paths.kept_config}.{os.getpid()}"
-    with open(made, "wb") as new:
+    with replacing(paths.kept_config) as new:
         new.write(content)
-    os.replace(made, paths.kept_config)
     return True
 
 

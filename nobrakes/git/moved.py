@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 
 from ..paths import Paths
+from ..replacing import replacing
 from .location import Place
 from .workspaces.clones import is_folder
 from .workspaces.inside import read_inside, replace_inside
@@ -29,10 +30,8 @@ def settle(place: Place, places: Paths) -> tuple[str, ...]:
     if before == here:
         return ()
     mended = [os.path.basename(clone) for clone in _clones(places) if before and _mend(clone, before, here)]
-    temporary = f"{note}.{os.getpid()}"
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+    with replacing(note, 0o600) as file:
         file.write(here)
-    os.replace(temporary, note)
     return tuple(mended)
 
 

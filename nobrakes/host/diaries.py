@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 
 from ..core.globs import matches
-from ..walking import Beyond, walk
+from ..walking import Beyond, folder_below, of_state, walk
 from .untrusted import plain_file
 
 MOST_ENTRIES = 10_000
@@ -21,18 +21,22 @@ def appended(folder: str, glob: str, since: float, paths: Mapping[str, int], lim
     written at `since` or later. Together `limit` bytes at most.
     """
     found: dict[str, bytes] = {}
-    if os.path.islink(folder):
-        return found
-    with contextlib.suppress(
-        FileNotFoundError, NotADirectoryError, Beyond
-    ):  # not made yet, gone, or more than we look at
-        _walk(folder, glob, since, paths, limit, found)
+    top = folder_below(*of_state(folder))
+    if top is None:
+        return found  # not made yet, gone, or something else
+    try:
+        with contextlib.suppress(Beyond):  # more than we look at
+            _walk(top, folder, glob, since, paths, limit, found)
+    finally:
+        os.close(top)
     return found
 
 
-def _walk(folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int, found: dict[str, bytes]) -> None:
+def _walk(
+    top: int, folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int, found: dict[str, bytes]
+) -> None:
     left = limit
-    for path, descriptor, _, names in walk(folder, MOST_ENTRIES):
+    for path, descriptor, _, names in walk(top, MOST_ENTRIES):
         for name in names:
             inner = os.path.join(path, name)
             whole = os.path.join(folder, inner)

@@ -6,25 +6,16 @@
 
 import contextlib
 import errno
+import io
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..core.errors import DiskFull, MachineShort, RepositoryReplaced, StoreReadOnly
+from ..walking import FAULTS, below, of_state
 
-SHORT = frozenset(
-    {
-        errno.EAGAIN,
-        errno.EIO,
-        errno.EMFILE,
-        errno.ENFILE,
-        errno.ENOBUFS,
-        errno.ENOMEM,
-        errno.ESTALE,
-        errno.ETIMEDOUT,
-    }
-)
+SHORT = FAULTS | {errno.EAGAIN}
 """What the machine lacks just now, or a disk that answers with errors: it passes, or a person mends it."""
 _NO_THREAD = "can't start new thread"
 
@@ -138,7 +129,8 @@ def _close(path: str) -> None:
 def write_private(path: str, content: bytes, mode: int = 0o600) -> None:
     """Write a file that nobody reads before it is done. DiskFull, StoreReadOnly."""
     with storage_errors(path):
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        # where an agent put a link or a pipe in its place, it is not written
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, mode)
         with open(descriptor, "wb") as file:
             file.write(content)
 
@@ -147,7 +139,7 @@ def write_atomic(path: str, content: bytes, mode: int = 0o600) -> None:
     """Replace the file: readers, also after a loss of power, see the old or the new one. DiskFull, StoreReadOnly."""
     temporary = f"{path}.{os.getpid()}.new"
     with storage_errors(path):
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
         try:
             with open(descriptor, "wb") as file:
                 file.write(content)
@@ -167,17 +159,6 @@ def write_atomic(path: str, content: bytes, mode: int = 0o600) -> None:
 
 def read_tail(path: str, limit: int) -> bytes:
     """The last `limit` bytes of a plain file; b"" when it is missing, or when an agent put something else there."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        if error.errno == errno.ELOOP:  # a link: whatever it leads to, an agent must not make us read it
-            return b""
-        raise
-    with open(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            return b""
-        file.seek(max(0, found.st_size - limit))
+    with below(*of_state(path)) or io.BytesIO() as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - limit))
         return file.read(limit)

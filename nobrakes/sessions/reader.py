@@ -10,6 +10,8 @@ Of an agent (host.runs.recorder) FILE.1 holds what came before.
 import os
 from collections.abc import Iterator
 
+from ..walking import below, of_state
+
 LONGEST = 1024 * 1024
 """Bytes of one line that are kept."""
 
@@ -24,9 +26,8 @@ def follow(path: str, offset: int = 0, final: bool = False) -> Iterator[tuple[in
 
     `final`: nothing will be added any more, so that a last line without its end counts as well.
     """
-    try:
-        file = open(path, "rb")  # noqa: SIM115 - closed by the `with` below
-    except FileNotFoundError:
+    file = below(*of_state(path))
+    if file is None:
         return
     with file:
         if os.fstat(file.fileno()).st_size < offset:

@@ -49,7 +49,7 @@ class Ring:
     def _begin(self) -> tuple[int, bool]:
         """Where to begin, and whether that is within a line."""
         try:
-            size = os.stat(self._path).st_size
+            size = os.lstat(self._path).st_size
         except OSError:
             return 0, False
         begin = 0 if self._back is None else max(0, size - self._back - 1)  # a byte more: it may be a line's end

@@ -18,6 +18,7 @@ import pytest
 
 from nobrakes.sandbox import landlock, probe
 from nobrakes.sandbox.wall import platform_trouble
+from tests.hostile import objects
 from tests.hostile.attempts import SANDBOX, TABLE, Attempt
 from tests.hostile.pages import READ
 from tests.support.arena import SECRET_IN_ENVIRONMENT, SECRET_IN_HOME, Arena
@@ -93,6 +94,8 @@ def tried(tmp_path: Path, mode: str, attempts: list[Attempt], note: Note) -> Non
     secrets = [SECRET_IN_ENVIRONMENT] * (mode != "nothing") + [SECRET_IN_HOME, READ]
     wrong |= {f"secret {number}": leak for number, leak in enumerate(arena.leaks(secrets))}
     wrong |= {f"process {line.split(':')[0]}": line for line in arena.processes()}
+    failed = [one for one in arena.ask("escalations") if one["type"] == "nobrakes_failed"]
+    wrong |= {f"nobrakes failed on {one['bead']}": one["detail"] for one in failed}
     landed = {bead: commit for commit, bead, _ in arena.landed()}
     if landed != arena.merged():
         wrong["main"] = f"it holds {landed}, and what was recorded is {arena.merged()}"
@@ -148,6 +151,18 @@ def test_no_attempt_succeeds(tmp_path: Path, mode: str, record_property: Note) -
 
 def test_a_few_attempts_behind_the_wall(tmp_path: Path, record_property: Note) -> None:
     tried(tmp_path, "wall", [attempt for attempt in of("wall") if attempt.name in FEW], record_property)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+def test_no_object_in_a_place_of_theirs_stops_anything(tmp_path: Path, mode: str, record_property: Note) -> None:
+    tried(tmp_path, mode, dose(objects.TABLE, mode), record_property)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_few_objects_in_the_place_of_the_hand_off(tmp_path: Path, mode: str, record_property: Note) -> None:
+    few = ("hand-off-is-folder", "hand-off-is-socket", "hand-off-is-closed", "hand-off-is-in-a-closed-folder")
+    tried(tmp_path, mode, [one for one in objects.TABLE if one.name in few], record_property)
 
 
 def test_the_same_attempts_succeed_where_nothing_is_in_the_way(tmp_path: Path) -> None:

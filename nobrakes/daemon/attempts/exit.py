@@ -262,6 +262,9 @@ class AgentEndings:
         decided = self.ports.store.escalations(open_only=False, bead=bead.id)
         if plan_approval.needed(bead, role) and plan_approval.approved(decided) is None:
             return Outcome.FAILED, "The bead is worked on by an approved plan only, and none was approved."
+        path = os.path.join(self.ports.paths.workspaces, bead.id)
+        if head is None and not self.ports.git.has_workspace(bead.id) and not os.path.lexists(path):
+            return Outcome.WORKSPACE_FAILED, "its workspace was removed while it worked: nothing is left to be taken in"
         if head is None or head == start:
             return Outcome.NO_WORK, "the agent says that it is done, but its branch has no commit of its own"
         changes = self.ports.git.changes(start, head)

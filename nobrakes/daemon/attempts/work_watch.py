@@ -187,7 +187,7 @@ def _fails(output: str) -> bool:
 
 def files_changed(ports: Ports, bead: str) -> int | None:
     """How many files of the bead's clone differ from what it began with; None: nobody can say. Beside the loop."""
-    with suppress(NobrakesError):  # a clone that is being removed, or is not whole: its end says so
+    with suppress(NobrakesError, OSError):  # a clone that is being removed, or is not whole: its end says so
         return ports.git.touched(bead)
     return None
 

@@ -13,6 +13,7 @@ from ...core.errors import Tampered
 from ..refs import is_oid
 from .inside import read_inside
 
+_BORROWS = ".git/objects/info/alternates"
 _MAX_PACKED_REFS = 8_000_000
 
 
@@ -63,7 +64,9 @@ def objects_folder(clone: str, ours: str) -> str:
     folder = os.path.join(clone, ".git", "objects")
     if not (is_folder(clone) and is_folder(os.path.join(clone, ".git")) and is_folder(folder)):
         raise _tampered(clone, "its .git is not the one that nobrakes made")
-    borrowed = read_inside(clone, ".git/objects/info/alternates", 10_000)
+    borrowed = read_inside(clone, _BORROWS, 10_000)
+    if borrowed is None and os.path.lexists(os.path.join(clone, _BORROWS)):
+        raise _tampered(clone, "where its objects are borrowed from is told by something else than a file of one name")
     if borrowed is not None and os.fsdecode(borrowed).strip("\n") != ours:
         raise _tampered(clone, "its objects are borrowed from somewhere else")
     if os.path.lexists(os.path.join(folder, "info", "http-alternates")):

@@ -3,39 +3,27 @@
 Every step down from the clone's folder refuses links, and only regular files are opened, without waiting for a pipe.
 """
 
+import contextlib
+import io
 import os
-import stat
+
+from ...walking import below, folder_below
 
 _MAX_LOG = 4_000_000
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 _COMMITS = ("commit:", "commit (initial):", "commit (merge):")
 
 
 def read_inside(clone: str, path: str, limit: int) -> bytes | None:
     """The first `limit` bytes of a regular file below the clone; None: anything else is there."""
-    above, _, name = path.rpartition("/")
-    folder = _folder_inside(clone, above)
-    if folder is None:
-        return None
-    try:
-        file = os.open(name, _FILE, dir_fd=folder)
-    except OSError:
-        return None
-    finally:
-        os.close(folder)
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        os.close(file)
-        return None
-    with open(file, "rb") as opened:
-        return opened.read(limit)
+    with below(clone, path) or io.BytesIO() as file:
+        return None if isinstance(file, io.BytesIO) else file.read(limit)
 
 
 def replace_inside(clone: str, path: str, content: bytes) -> bool:
     """Put a file of ours in the place of one below the clone; False: its folder is none, or cannot be written."""
     above, _, name = path.rpartition("/")
-    folder = _folder_inside(clone, above)
+    folder = folder_below(clone, above)
     if folder is None:
         return False
     ours = f"{name}.{os.getpid()}"
@@ -44,27 +32,12 @@ def replace_inside(clone: str, path: str, content: bytes) -> bool:
             file.write(content)
         os.rename(ours, name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(ours, dir_fd=folder)
         return False
     finally:
         os.close(folder)
     return True
-
-
-def _folder_inside(clone: str, path: str) -> int | None:
-    """A folder below the clone, opened; None: a link or anything else is on the way."""
-    try:
-        folder = os.open(clone, _FOLDER)
-    except OSError:
-        return None
-    for part in path.split("/") if path else ():
-        try:
-            inner = os.open(part, _FOLDER, dir_fd=folder)
-        except OSError:
-            return None
-        finally:
-            os.close(folder)
-        folder = inner
-    return folder
 
 
 def commits_since(clone: str, since: float) -> int | None:

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from ...core.errors import Tampered, TooLarge
 from ...core.limits.sizes import LARGEST_COMMIT, LARGEST_FOLDER, LONGEST_PATH, Sizes
-from ...walking import Beyond, walk
+from ...walking import FAULTS, Beyond, walk
 from .. import commands
 from ..location import Place
 from ..objects import Objects, parse_commit
@@ -62,6 +62,13 @@ def on_disk(clone: str, folder: str, sizes: Sizes) -> None:
                 size += found.st_size
     except Beyond as error:
         raise too_large(clone, f"of its objects, {error} (limits.max_paths)") from None
+    except OSError as error:
+        if error.errno in FAULTS:
+            raise
+        why = (
+            f"the workspace {os.path.basename(clone)} cannot be taken in: its objects cannot be read: {error.strerror}"
+        )
+        raise Tampered(why, "Look into the workspace; `nobrakes show` tells what the agent did there.") from None
     if size > 10 * sizes.new:
         raise too_large(clone, f"its objects have {size:,} bytes, and limits.max_new_mb allows {sizes.new / 1e6:g} MB")
 

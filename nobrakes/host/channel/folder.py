@@ -6,11 +6,12 @@
 """
 
 import contextlib
+import io
 import itertools
 import os
 import re
-import stat
 
+from ...walking import below, of_state
 from ..files import write_private
 
 LARGEST = 400_000
@@ -32,14 +33,9 @@ def requests(door: str) -> list[tuple[str, bytes | None]]:
 
 
 def _read(folder: str, name: str) -> bytes | None:
-    try:
-        descriptor = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    with open(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        # a second name may be another's file; an unread giant costs nothing
-        is_request = stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_size < LARGEST
+    with below(*of_state(os.path.join(folder, name))) or io.BytesIO() as file:
+        # an unread giant costs nothing
+        is_request = not isinstance(file, io.BytesIO) and os.fstat(file.fileno()).st_size < LARGEST
         return file.read(LARGEST) if is_request else None
 
 

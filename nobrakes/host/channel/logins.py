@@ -9,7 +9,9 @@
 """
 
 import contextlib
+import errno
 import hashlib
+import io
 import json
 import os
 import stat
@@ -17,12 +19,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...ports import Login
+from ...walking import below, folder_below
 from ..files import private_folder, storage_errors, write_atomic, write_private
 
 FILE = "logins.json"
 LARGEST = 1_000_000
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -37,7 +39,7 @@ class Logins:
         """Lay the copies of a run down. DiskFull, StoreReadOnly."""
         given = []
         for login in logins:
-            content = _read(login.source, 0)
+            content = _read(login.source)
             if content is not None:
                 folder = os.path.dirname(login.top)
                 for part in ("", os.path.basename(login.top), *login.name.split("/")[:-1]):
@@ -69,7 +71,7 @@ class Logins:
 
     def _carried(self, login: Login, seen: str, last: bool) -> str:
         """The digest of what both have now."""
-        human, copy = _read(login.source, 0), _read_copy(login)
+        human, copy = _read(login.source), _read_copy(login)
         if human is not None and _digest(human) != seen:
             if not last:
                 _put(login, human)
@@ -130,10 +132,10 @@ def _object(content: bytes) -> dict[str, Any]:
     return found
 
 
-def _read(path: str, flags: int = os.O_NOFOLLOW, folder: int | None = None) -> bytes | None:
-    """The content of a plain file that is not too large; None: anything else is there."""
+def _read(path: str) -> bytes | None:
+    """The content of the human's plain file, perhaps by a link, that is not too large; None: anything else is there."""
     try:
-        descriptor = os.open(path, _READ & ~os.O_NOFOLLOW | flags, dir_fd=folder)
+        descriptor = os.open(path, _READ)
     except OSError:
         return None
     with open(descriptor, "rb") as file:
@@ -145,23 +147,19 @@ def _read(path: str, flags: int = os.O_NOFOLLOW, folder: int | None = None) -> b
 def _folder(login: Login) -> Iterator[tuple[int, str]]:
     """The folder of the copy, reached without a link, and its name there. OSError."""
     *parts, name = login.name.split("/")
-    folder = os.open(login.top, _FOLDER)
+    folder = folder_below(login.top, "/".join(parts))
+    if folder is None:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), login.top)
     try:
-        for part in parts:
-            inner = os.open(part, _FOLDER, dir_fd=folder)
-            os.close(folder)
-            folder = inner
         yield folder, name
     finally:
         os.close(folder)
 
 
 def _read_copy(login: Login) -> bytes | None:
-    try:
-        with _folder(login) as (folder, name):
-            return _read(name, folder=folder)
-    except OSError:
-        return None
+    with below(login.top, login.name) or io.BytesIO() as file:
+        is_there = not isinstance(file, io.BytesIO) and os.fstat(file.fileno()).st_size < LARGEST
+        return file.read(LARGEST) if is_there else None
 
 
 def _put(login: Login, content: bytes) -> None:

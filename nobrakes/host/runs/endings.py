@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 
 from ...ports import Ending, StepEnd
+from ...walking import FAULTS
 from ..files import read_tail
 from ..system import proctable
 from . import wrapper
@@ -22,8 +23,10 @@ def _numbers(path: str) -> list[int] | None:
 
 def _modified(path: str) -> float | None:
     try:
-        return os.stat(path).st_mtime
-    except FileNotFoundError:
+        return os.lstat(path).st_mtime
+    except OSError as error:
+        if error.errno in FAULTS:
+            raise
         return None
 
 

@@ -1,8 +1,10 @@
 """What runs left in files: their exit codes, what they printed, what agents and checks wrote down themselves."""
 
+import io
 from collections.abc import Mapping, Sequence
 
 from ...ports import Ending, Reports
+from ...walking import below, of_state
 from .. import diaries
 from ..files import read_tail
 from . import endings, reports
@@ -21,12 +23,9 @@ class Outputs:
 
     def head(self, path: str, limit: int, start: int = 0) -> bytes:
         """The first `limit` bytes of an output file, from `start` on; empty when it is missing."""
-        try:
-            with open(path, "rb") as file:
-                file.seek(start)
-                return file.read(limit)
-        except FileNotFoundError:
-            return b""
+        with below(*of_state(path)) or io.BytesIO() as file:
+            file.seek(start)
+            return file.read(limit)
 
     def appended(self, folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int) -> dict[str, bytes]:
         """What agents' own files hold from their places on."""

@@ -14,7 +14,7 @@ import sys
 
 from ...core.globs import matches
 from ...ports import Reports
-from ...walking import Beyond, walk
+from ...walking import FAULTS, Beyond, walk
 from ..files import write_atomic
 from ..untrusted import plain_file
 
@@ -44,6 +44,10 @@ def read(top: str, folder: str, glob: str, since: float) -> Reports:
         return _read(top, folder, glob, since)
     except Beyond as error:
         return Reports(trouble=str(error))
+    except OSError as error:
+        if error.errno in FAULTS:
+            raise
+        return Reports(trouble=f"the folder {folder} cannot be read: {error.strerror}")
 
 
 def _read(top: str, folder: str, glob: str, since: float) -> Reports:

@@ -16,6 +16,7 @@ from ...core.beads.outcomes import Outcome
 from ...core.errors import NoMain, OnlyByRequest, PlanError
 from ...paths import FOLDER, Paths
 from ...ports import Git, Message, Store
+from ...replacing import replacing
 from ..snapshot import log, since
 from ..snapshot.sources import SNAPSHOT_PIN
 from ..snapshot.text import remember, snapshot
@@ -122,12 +123,10 @@ def commit_snapshot(store: Store, git: Git, paths: Paths, subject: str) -> str |
     """Write the graph to .nobrakes/beads.jsonl and commit it with the settings; None: nothing differed, or no main."""
     upto = store.position()
     made = snapshot(store, paths)
-    temporary = f"{paths.snapshot}.{os.getpid()}"
-    with open(temporary, "wb") as file:
+    with replacing(paths.snapshot) as file:
         file.write(made.text)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(temporary, paths.snapshot)
     remember(store, made)
     files: dict[str, bytes | None] = {}
     for name in ("config.toml", "beads.jsonl", ".gitignore"):

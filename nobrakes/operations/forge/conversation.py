@@ -20,6 +20,7 @@ from ...core.beads.bead import Role
 from ...core.errors import NoAgent
 from ...host.terminal import program
 from ...paths import Paths, resource
+from ...replacing import replacing
 from ...roles.permissions import allowed_tools
 
 if TYPE_CHECKING:
@@ -159,7 +160,6 @@ def _copied(source: str, path: str) -> bool:
             if file.read() == text:
                 return False
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(f"{path}.{os.getpid()}", path)
+    with replacing(path) as file:
+        file.write(text.encode())
     return True

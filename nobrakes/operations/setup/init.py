@@ -19,6 +19,7 @@ from ...git.discovery import Discovered, discover
 from ...git.environment import CHECKOUT
 from ...host.files import keep_private
 from ...paths import FOLDER, Paths, repository_root
+from ...replacing import replacing
 from . import git_settings
 from .agent import to_do
 from .changing import SettingChange, Wanted, change, edited
@@ -162,10 +163,8 @@ def _make(paths: Paths, config: str | None, main: str) -> list[str]:
 
 
 def _write(path: str, text: str) -> None:
-    temporary = f"{path}.{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(temporary, path)
+    with replacing(path) as file:
+        file.write(text.encode())
 
 
 def _database(paths: Paths, main: str) -> None:
