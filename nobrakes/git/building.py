@@ -1,10 +1,13 @@
 """Commits that are made: candidates, reverts, a few files on main; and refs that keep them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from ..ports import Candidate, Conflict, Message
-from . import refs
+from . import packing, refs
 from .tools import Tools
+
+T = TypeVar("T", Candidate | Conflict, tuple[Candidate, ...] | Conflict, Candidate)
 
 
 class Building(Tools):
@@ -12,25 +15,29 @@ class Building(Tools):
 
     def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:
         """One commit on `onto` with everything `head` added since `fork`. Same input, same id."""
-        return self._merger.squash(onto, head, message, began)
+        return self._held(lambda: self._merger.squash(onto, head, message, began), onto)
 
     def replay(
         self, onto: str, head: str, message: Message, began: str | None = None
     ) -> tuple[Candidate, ...] | Conflict:
         """`head`'s commits since `fork` one by one on `onto`, texts kept, with `message`'s trailers. Same ids."""
-        return self._merger.replay(onto, head, message, began)
+        return self._held(lambda: self._merger.replay(onto, head, message, began), onto)
 
     def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
         """A commit on `head` that has `onto` as its second parent, and with it all of both. Same input, same id."""
-        return self._merger.join(onto, head, message)
+        return self._held(lambda: self._merger.join(onto, head, message), onto)
 
     def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
         """A chain on `onto` of just these steps' trees (texts of the steps' commits kept); the last is returned."""
-        return self._merger.fold(onto, steps, message)
+        return self._held(lambda: self._merger.fold(onto, steps, message), onto)
 
     def revert(self, commit: str, onto: str, message: Message) -> Candidate | Conflict:
         """A commit on `onto` that takes `commit` back."""
-        return self._merger.revert(commit, onto, message)
+        return self._held(lambda: self._merger.revert(commit, onto, message), onto)
+
+    def _held(self, make: Callable[[], T], onto: str) -> T:
+        """What is made on `onto`, and no `git gc` takes it before it has a ref."""
+        return packing.held(self.place, make, _commits, onto)
 
     def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:
         """Commit these paths (None removes) on main, whatever else the checkout holds; None: nothing differed.
@@ -61,8 +68,14 @@ class Building(Tools):
 
     def pack(self) -> None:
         """Pack refs and objects where many lie in files of their own; every one of them stays."""
-        from .packing import pack_objects
-
         refs.pack(self.place)
-        if pack_objects(self.place):
+        packing.release(self.place)
+        if packing.pack_objects(self.place):
             self.close()  # who goes on answering would keep the packs open that are gone
+
+
+def _commits(made: Candidate | tuple[Candidate, ...] | Conflict) -> list[str]:
+    """The commits that were made; those before the last are its parents."""
+    if isinstance(made, Conflict):
+        return []
+    return [made[-1].commit if isinstance(made, tuple) else made.commit]

@@ -25,11 +25,9 @@ from .objects import Objects
 from .tree_content import EXECUTABLE, FILE, Entry
 
 _TRIES = 5
-QUICK = ("-c", "core.compression=1")
-"""git packs these objects again, and better, when it collects garbage; here somebody waits."""
-
-_LARGE = 64 * 1024
-"""Bytes of a file from which on a process of its own costs less than writing it twice."""
+QUICK = ("-c", "core.compression=1", "-c", "fastimport.unpackLimit=0")
+"""git packs these objects again, and better, when it collects garbage; here somebody waits. fast-import holds its pack
+until its ref is there, as `packing` does."""
 
 Files = Mapping[str, bytes | None]
 
@@ -67,7 +65,7 @@ class Committer:
             return None
         answer = self.place.run(
             [*QUICK, "fast-import", "--quiet", "--force", "--date-format=raw"],
-            stdin=_stream(ref, onto, before, wanted, {}, message),
+            stdin=_stream(ref, onto, before, wanted, message),
         )
         return answer.text
 
@@ -92,10 +90,9 @@ class Committer:
                 if behind is not None:
                     raise GitFailed(f"nothing was committed: {behind.reason}")
                 holders.append(holder)
-            written = {p: self._written(c) for p, c in files.items() if c is not None and len(c) >= _LARGE}
             answer = self.place.run(
                 [*QUICK, "fast-import", "--quiet", "--date-format=raw"],
-                stdin=_stream(self.place.ref, main, before, files, written, message),
+                stdin=_stream(self.place.ref, main, before, files, message),
                 expect=(0, 1),
             )
             if answer.code != 0:
@@ -107,10 +104,6 @@ class Committer:
                 self._refresh(holder, before, commit, files)
                 standing.write(holder, commit)
             return commit
-
-    def _written(self, content: bytes) -> str:
-        """The id of the content, which is in the repository then."""
-        return self.place.run([*QUICK, "hash-object", "-w", "--no-filters", "--stdin"], stdin=content).text
 
     def _refresh(self, holder: Worktree, before: Mapping[str, Entry | None], commit: str, files: Files) -> None:
         """Bring the index entries along that were still main's."""
@@ -145,10 +138,9 @@ def _stream(
     main: str,
     before: Mapping[str, Entry | None],
     files: Files,
-    written: Mapping[str, str],
     message: Message,
 ) -> bytes:
-    """What fast-import reads; it answers with the commit's id. `written`: the files whose blobs are there already."""
+    """What fast-import reads; it answers with the commit's id."""
     when = f"{max(0, int(message.when))} +0000"
     author = person(message.author)
     text = compose(message).encode("utf-8", "replace")
@@ -166,9 +158,8 @@ def _stream(
         else:
             entry = before[path]
             mode = EXECUTABLE if entry is not None and entry.mode == EXECUTABLE else FILE
-            out.append(f"M {mode} {written.get(path, 'inline')} ".encode() + _quoted(path) + b"\n")
-            if path not in written:
-                out.append(b"data %d\n%s\n" % (len(content), content))
+            out.append(f"M {mode} inline ".encode() + _quoted(path) + b"\n")
+            out.append(b"data %d\n%s\n" % (len(content), content))
     out.append(b"\nget-mark :1\ndone\n")
     return b"".join(out)
 

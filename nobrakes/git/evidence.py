@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from ..core.errors import GitFailed
 from ..core.evidence.record import PERSON, Entry, Made, Value, about, date, message
-from . import refs
+from . import packing, refs
 from .location import Place
 from .messages import trailers_of
 from .objects import Objects
@@ -72,7 +72,7 @@ class Chain:
             known = self._known(record, tip)
             if known is not None:
                 return known
-            made = self._write(record, tip)
+            made = self._held(record, tip)
             if refs.move(self.place, REF, made, tip):
                 return made
         raise GitFailed("evidence is written faster than nobrakes can add to it", "Try again in a moment.")
@@ -98,7 +98,7 @@ class Chain:
 
     def hold(self, records: Mapping[str, Value]) -> None:
         """Keep records outside of the chain, each on its candidate: what a chain without them will need."""
-        made = {name: self._write(record, record["candidate"]["commit"]) for name, record in records.items()}
+        made = {name: self._held(record, record["candidate"]["commit"]) for name, record in records.items()}
         refs.update(self.place, {refs.own_ref(name): commit for name, commit in made.items()})
 
     def held(self, name: str) -> Value | None:
@@ -106,6 +106,10 @@ class Chain:
         commit = refs.read(self.place, refs.own_ref(name))
         entry = self._entry(commit) if commit is not None else None
         return entry.record if entry is not None and not entry.problem() else None
+
+    def _held(self, record: Value, parent: str | None) -> str:
+        """The commit of the record, which no `git gc` takes before it has a ref."""
+        return packing.held(self.place, lambda: self._write(record, parent), lambda made: [made], parent)
 
     def _write(self, record: Value, parent: str | None) -> str:
         self._empty = self._empty or self.place.run(["mktree"], stdin=b"").text

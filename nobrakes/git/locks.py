@@ -8,8 +8,10 @@
 
 import contextlib
 import os
+import shutil
 import time
 
+from . import packing
 from .landing import worktrees
 from .location import Place
 from .refs import OWN
@@ -27,6 +29,8 @@ def clear(place: Place) -> None:
         for name in names:
             if name.endswith(".lock"):
                 _remove(os.path.join(folder, name))
+    for folder in packing.left(place):
+        shutil.rmtree(folder, ignore_errors=True)
     shared = [os.path.join(place.git_dir, place.ref + ".lock")]
     for worktree in worktrees.all_of(place):
         _wait_for(worktree.copy + ".lock")

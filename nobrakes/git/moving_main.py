@@ -2,7 +2,6 @@
 
 from typing import Self
 
-from ..core.errors import GitFailed
 from ..ports import Land, Landing
 from ..ports.git import BASES, EPICS, REQUESTS
 from . import locks, moved, refs
@@ -26,8 +25,8 @@ class MovingMain(Tools):
 
         GitFailed: a part of `new` is gone; it was tested when it was there, and main does not move to what is not.
         """
-        if refs.main(self.place) == old and not self._is_connected(new, old):
-            raise GitFailed(f"{new[:12]} is not whole any more: something removed its objects")
+        if refs.main(self.place) == old:
+            self._hold(new, old)
         land = self._lands.land(new, old)
         if land.landing is Landing.MOVED and self._is_main():
             landed.keep(self.place, self.history, new)

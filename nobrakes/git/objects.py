@@ -92,6 +92,11 @@ class Objects:
         answer = self._ask(b"contents " + os.fsencode(name))
         return None if answer is None else answer[2]
 
+    def is_whole(self, commit: str, known: str) -> bool:
+        """Whether all is there that the commit needs beside what a whole one has."""
+        asked = ["rev-list", "--objects", "--quiet", commit, f"^{known}", "--"]
+        return self.place.run(asked, expect=(0, 128)).code == 0
+
     def stored_commit(self, commit: str) -> bytes | None:
         """A commit as it is stored; None: there is no commit with this id."""
         answer = self._ask(b"contents " + os.fsencode(commit))

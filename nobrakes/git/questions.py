@@ -41,7 +41,7 @@ class Questions(Tools):
     def is_whole(self, commit: str) -> bool:
         """Whether the commit is there with all that it needs, as one sees who begins to look only now."""
         self._forget()
-        return self._is_connected(commit, refs.main(self.place))
+        return self.objects.is_whole(commit, refs.main(self.place))
 
     def fork(self, main: str, head: str, began: str | None = None) -> str | None:
         """The commit where `head` left main, or `began` where main was rewritten since; None: unrelated."""

@@ -123,10 +123,11 @@ class Tools:
         self.history.forget()
         self._changes.clear()
 
-    def _is_connected(self, commit: str, known: str) -> bool:
-        """Whether all is there that the commit needs beside what a whole one has."""
-        asked = ["rev-list", "--objects", "--quiet", commit, f"^{known}", "--"]
-        return self.place.run(asked, expect=(0, 128)).code == 0
+    def _hold(self, commit: str, known: str) -> None:
+        """Let no `git gc` take what the commit has beyond `known`: it gets a ref. GitFailed: a part of it is gone."""
+        from .packing import hold
+
+        hold(self.place, [commit], known)
 
     @cached_property
     def _settings_files(self) -> tuple[str, ...]:

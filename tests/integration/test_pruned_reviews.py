@@ -12,8 +12,6 @@ from tests.support.crashed_review import READS, At, Reviews
 
 WORKS = (("one", "src-one"), ("two", "bad-two"), ("three", "src-three"))
 Act = Callable[[Reviews], None]
-UNHELD = ("after git.squash", "after git.replay", "after git.fold", "before git.pin")
-"""Whoever prunes in each of these moments lets nothing be made at all."""
 
 
 class Meddling(At):
@@ -28,7 +26,7 @@ class Meddling(At):
             return
         self.moment += 1
         self.names.append(what)
-        if self.moment in self.moments or (self.always and what not in UNHELD):
+        if self.moment in self.moments or self.always:
             self.act(self.world)
 
 
@@ -48,13 +46,15 @@ def repack(world: Reviews) -> None:
 
 
 def without(*names: str) -> Act:
-    """The refs with these names are removed, and what only they held."""
+    """The refs with these names are removed, and what only they held, in packs that nobrakes holds too."""
 
     def act(world: Reviews) -> None:
         for ref in world.sh("git", "for-each-ref", "--format=%(refname)", "refs/nobrakes").split():
             if ref.split("/")[2] in names:
                 world.sh("git", "update-ref", "-d", ref)
-        prune(world)
+        for held in (world.folder / ".git" / "objects" / "pack").glob("*.keep"):
+            held.unlink()
+        repack(world)
 
     return act
 

@@ -2,27 +2,23 @@
 
 1. The branch's head is read by hand (see clones); git runs in our repository under our configuration, with the
    clone's objects as a second place to read from. It never starts in the clone.
-2. What main does not have is packed, and unpacked with --strict: every object is hashed and checked again, and
-   every link must lead to an object that we have. So nothing broken or missing comes in.
+2. What main does not have becomes a pack of ours, with --strict: every object is hashed and checked again, and every
+   link must lead to an object that we have. So nothing broken or missing comes in.
 3. The pack is taken from head to main whatever lies about already: what a killed run left cannot make holes.
+4. The pack is held (packing) until a ref names the commit: a `git gc` that a person runs takes nothing of it.
 """
 
-import contextlib
 import os
-import stat
-import tempfile
 from typing import IO
 
 from ...core.errors import GitFailed, Tampered
 from ...core.limits.sizes import DEFAULT, Sizes
+from .. import packing
 from ..differences import TooMuch, raw
 from ..history import History
 from ..location import Place
 from ..objects import Objects
 from . import clones, measurement
-
-_UNPACKED = 100
-"""Up to this many objects become files of their own; more stay in a pack, as with git's own fetch."""
 
 
 def take(
@@ -60,42 +56,25 @@ def _copy(place: Place, objects: Objects, main: str, clone: str, head: str, size
         measure.measure(head)
     finally:
         measure.close()
-    with tempfile.TemporaryFile() as pack:
-        place.run(
-            [*measurement.PLAIN, "pack-objects", "--revs", "--stdout", "-q", "--window=0", "--threads=1"],
-            env={"GIT_ALTERNATE_OBJECT_DIRECTORIES": measurement.quoted(folder)},
-            stdin=f"{head}\n--not\n{main}\n".encode(),
-            stdout=pack,
-        )
-        count = _count(pack)
-        if count > _UNPACKED:
-            place.run(["index-pack", "--stdin", "--strict", "--fix-thin"], stdin=pack)
-        elif count:
-            _unpack(place, pack)
-
-
-def _unpack(place: Place, pack: IO[bytes]) -> None:
-    """Unpack beside our objects and move what was found to be right: git leaves what it refuses where it unpacks."""
-    with tempfile.TemporaryDirectory(prefix="incoming-", dir=place.objects) as folder:
-        env = {"GIT_OBJECT_DIRECTORY": folder, "GIT_ALTERNATE_OBJECT_DIRECTORIES": measurement.quoted(place.objects)}
-        place.run(["unpack-objects", "-q", "--strict"], env=env, stdin=pack)
-        mode = stat.S_IMODE(os.stat(place.objects).st_mode)
-        for name in (entry.name for entry in os.scandir(folder) if len(entry.name) == 2):
-            ours = os.path.join(place.objects, name)
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(ours)
-                os.chmod(ours, mode)  # as in a repository that several people share
-            for entry in os.scandir(os.path.join(folder, name)):
-                os.replace(entry.path, os.path.join(ours, entry.name))
+    with packing.folder(place) as made:
+        stem = os.path.join(made, "new")
+        with open(f"{stem}.pack", "w+b") as pack:
+            place.run(
+                [*measurement.PLAIN, "pack-objects", "--revs", "--stdout", "-q", "--window=0", "--threads=1"],
+                env={"GIT_ALTERNATE_OBJECT_DIRECTORIES": measurement.quoted(folder)},
+                stdin=f"{head}\n--not\n{main}\n".encode(),
+                stdout=pack,
+            )
+            count = _count(pack)
+        if count:
+            name = place.run(["index-pack", "--strict", f"{stem}.pack"]).text.split()[-1]
+            packing.publish(place, stem, name)
 
 
 def _count(pack: IO[bytes]) -> int:
-    """The number of objects in a pack, from its header; the file is rewound."""
+    """The number of objects in a pack, from its header."""
     pack.seek(8)
     header = pack.read(4)
-    # the next process reads from the file's own position, so Python's buffer must not have moved it
-    os.lseek(pack.fileno(), 0, os.SEEK_SET)
-    pack.seek(0)
     if len(header) != 4:
         raise GitFailed("git pack-objects wrote no pack")
     return int.from_bytes(header, "big")

@@ -20,7 +20,7 @@ from ...paths import Paths
 from ...ports import Argv, Workspace
 from ...trash import Trash
 from ...walking import Beyond
-from .. import refs
+from .. import packing, refs
 from ..history import History
 from ..location import Place
 from ..messages import worker as identity
@@ -166,6 +166,8 @@ class Workspaces:
         incoming = refs.names_in(self.place, f"{refs.INCOMING}/{bead.id}")
         wanted: dict[str, str | None] = {**kept, **self._only_held_by(incoming, bead, kept)}
         of_review = refs.names_in(self.place, f"{refs.OWN}/candidate/{bead.id}")
+        for commit in {commit for commit in wanted.values() if commit is not None}:
+            packing.hold(self.place, [commit], refs.main(self.place))
         wanted.update(dict.fromkeys((*incoming, *of_review, refs.own_ref(f"start/{bead.id}"))))
         refs.update(self.place, wanted)
         path = self.path(bead.id)
@@ -252,11 +254,12 @@ class Workspaces:
     def _bring(self, bead: Bead, head: str) -> None:
         """Take the branch's head in, unless a ref of the bead holds it already, whichever attempt's that is."""
         incoming = refs.names_in(self.place, f"{refs.INCOMING}/{bead.id}")
-        if any(refs.known(self.place.git_dir, ref) == head for ref in incoming):
+        main = refs.main(self.place)
+        is_held = any(refs.known(self.place.git_dir, ref) == head for ref in incoming)
+        if is_held and self.objects.is_whole(head, main):  # a ref may lead to what something removed
             return
         if head in self._refused:
             raise self._refused[head]  # a commit never changes, and measuring took its time
-        main = refs.main(self.place)
         try:
             fetch.take(self.place, self.objects, self.history, main, self.path(bead.id), head, self.sizes)
         except TooLarge as error:

@@ -14,12 +14,13 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from ...core.errors import DiskFull
 from ...core.limits.sizes import DEFAULT, Sizes
 from ...core.policy.boundaries import GITLINK
 from ...walking import open_up, walk
-from .. import commands, modules
+from .. import commands, modules, packing
 from ..environment import PLUMBING
 from ..location import Place
 from ..objects import Objects
@@ -35,6 +36,14 @@ def salvage(
 
     `index` is a copy of the index that the clone was made with, if it exists: it saves reading unchanged files.
     """
+    make = partial(_committed, place, objects, clone, base, index, text, sizes)
+    return packing.held(place, make, lambda made: [] if made is None else [made], base)
+
+
+def _committed(
+    place: Place, objects: Objects, clone: str, base: str, index: str, text: str, sizes: Sizes
+) -> str | None:
+    """The commit, held by nothing."""
     commit = objects.commit(base)
     with git_folder(place) as (folder, env):
         own = os.path.join(folder, "index")

@@ -1,0 +1,98 @@
+"""Whoever prunes slowly removes nothing that got its ref meanwhile: it lies in a pack that is held from the first."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from git_worlds import ME, RealWorld, sh, write
+
+from nobrakes.core.beads.bead import Bead
+from nobrakes.git import packing, refs
+from nobrakes.git.location import Place
+from nobrakes.ports import Candidate, Message
+
+BEAD = {"id": "login", "title": "Login", "type": "task"}
+SAID = Message("subject", "", "A <a@x>", 1.0)
+
+
+def prunes_slowly(world: RealWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before each change of our refs git looks what is held, and removes the rest right after it."""
+    update, move = refs.update, refs.move
+
+    def between(change: Callable[..., object]) -> Callable[..., object]:
+        def changed(*arguments: object) -> object:
+            doomed = world.sh("git", "prune", "-n", "--expire=now").split("\n")
+            done = change(*arguments)
+            for oid in (line.split()[0] for line in doomed if line.strip()):
+                Path(world.root, ".git", "objects", oid[:2], oid[2:]).unlink(missing_ok=True)
+            world.sh("git", "repack", "-q", "-a", "-d")
+            return done
+
+        return changed
+
+    monkeypatch.setattr(refs, "update", between(update))
+    monkeypatch.setattr(refs, "move", between(move))
+
+
+def is_sound(world: RealWorld) -> bool:
+    return sh(world.root, "git", "fsck", "--no-dangling", "--no-progress") == ""
+
+
+@pytest.mark.parametrize("files", [1, 150])
+def test_what_is_handed_in_is_held_before_its_ref(
+    world: RealWorld, begin: Callable[..., Bead], monkeypatch: pytest.MonkeyPatch, files: int
+) -> None:
+    it = begin()
+    head = world.commit_in_workspace(it, {f"src/{n}.py": f"{n}\n" for n in range(files)})
+    prunes_slowly(world, monkeypatch)
+    assert world.git.take_in(it, 1) == head and world.git.is_whole(head) and is_sound(world)
+
+
+def test_what_is_made_here_is_held_before_its_ref(
+    world: RealWorld, begin: Callable[..., Bead], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = begin()
+    head = world.commit_in_workspace(it, {"src/a.py": "a\n"})
+    write(world.workspace_path(it), {"src/loose.py": "not committed\n"})
+    write(world.root, {"other.py": "other\n"})
+    world.sh("git", "checkout", "-q", "main")
+    world.sh("git", "add", "-A")
+    world.sh("git", "commit", "-q", "-m", "a person's", env=ME)
+    prunes_slowly(world, monkeypatch)
+    world.git.take_in(it, 1)
+    made = world.git.squash(world.git.main(), head, SAID)
+    assert isinstance(made, Candidate)
+    world.git.pin("candidate/login/review", made.commit)
+    world.git.keep_evidence({"version": 1, "kind": "merge", "at": 1.0, "bead": BEAD, "merged": {"commit": made.commit}})
+    world.git.retire(it, 1)
+    assert world.git.is_whole(made.commit) and is_sound(world)
+    assert {ref.rpartition("-")[2] for ref, _ in world.git.archived("login")} == {"branch", "wip"}
+
+
+def test_a_pack_is_held_for_a_while_and_a_persons_for_ever(world: RealWorld, begin: Callable[..., Bead]) -> None:
+    it = begin()
+    world.commit_in_workspace(it, {"src/a.py": "a\n"})
+    world.git.take_in(it, 1)
+    place = Place(world.root, "main")
+    theirs = Path(place.objects, "pack", "pack-mine.keep")
+    theirs.write_bytes(b"")
+    (ours,) = set(theirs.parent.glob("*.keep")) - {theirs}
+    packing.release(place)
+    assert ours.exists(), "its ref may not be there yet"
+    for keep in (ours, theirs):
+        os.utime(keep, (1, 1))
+    packing.release(place)
+    assert not ours.exists() and theirs.exists()
+
+
+def test_many_packs_become_few(world: RealWorld, begin: Callable[..., Bead]) -> None:
+    place = Place(world.root, "main")
+    for number in range(packing.PACKS + 2):
+        commit = sh(world.root, "git", "commit-tree", "main^{tree}", "-p", "main", "-m", str(number), env=ME).strip()
+        packing.hold(place, [commit], "main")
+        world.sh("git", "update-ref", f"refs/nobrakes/archive/{number}", commit)
+    assert not packing.pack_objects(place), "while they are held, they stay as they are"
+    packing.release(place, 0.0)
+    assert packing.pack_objects(place) and len(list(Path(place.objects, "pack").glob("*.pack"))) < 5
+    assert is_sound(world)
