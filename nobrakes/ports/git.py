@@ -9,6 +9,7 @@ from ..core.beads.bead import Bead
 from ..core.evidence.record import Entry, Made, Value
 from ..core.limits.sizes import READ
 from ..core.policy.boundaries import Change
+from ..core.review.waits import WAITS, Cause
 from .shown import Shows
 
 Argv = tuple[str, ...]
@@ -59,16 +60,24 @@ class Landing(StrEnum):
 class Land:
     """The end of `Lands.land`; `reason` tells a person what to do when it is BLOCKED.
 
-    `wait`: BLOCKED, and not worth asking again before so many seconds are over (0: the caller's own pace).
-    `patience`: BLOCKED, and it may pass by itself: after so many seconds of it a person has to look (0: at once).
+    `cause`: BLOCKED, and what core.review.waits knows of that.
     `may_have_landed`: BLOCKED here, and yet what was to land is at the remote, or may be: it cannot be called back.
     """
 
     landing: Landing
     reason: str = ""
-    wait: float = 0.0
-    patience: float = 0.0
+    cause: Cause = Cause.NONE
     may_have_landed: bool = False
+
+    @property
+    def wait(self) -> float:
+        """Seconds before it is worth asking again."""
+        return WAITS[self.cause].again
+
+    @property
+    def patience(self) -> float:
+        """Seconds in which it may pass by itself; after them a person has to look."""
+        return WAITS[self.cause].passes
 
 
 @dataclass(frozen=True, slots=True)

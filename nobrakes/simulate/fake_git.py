@@ -13,6 +13,7 @@ from ..core.beads.branches import branch_of
 from ..core.errors import FileTooLarge, GitFailed
 from ..core.limits.sizes import READ
 from ..core.policy.boundaries import ABSENT, Change
+from ..core.review.waits import Cause
 from ..ports import Argv, Candidate, Conflict, Land, Landing, Message, Workspace
 from .checkout import Checkout
 from .clones import CHECKOUT, CLONE, Clones
@@ -304,7 +305,7 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
             return Land(Landing.MOVED if self.contains(new, self.head) else Landing.LOST)
         in_the_way = self.checkout.in_the_way(new, self.edited)
         if in_the_way:
-            return Land(Landing.BLOCKED, f"edits in the way: {', '.join(sorted(in_the_way))}")
+            return Land(Landing.BLOCKED, f"edits in the way: {', '.join(sorted(in_the_way))}", Cause.EDITS)
         self.checkout.bring_along(old, ())  # it may have been left behind, with edits in the way
         self.checkout.land(old, new)
         self.put_on_main(new)

@@ -7,13 +7,12 @@ import random
 from collections.abc import Callable
 
 from ..core.errors import GitFailed
+from ..core.review.waits import Cause
 from ..ports import Land, Landing
 from .crashing import Crash, Dice
 from .fake_git import FakeGit
 from .project import FIRST_TREE, Tree
 
-WAIT_SECONDS = 60.0
-PATIENCE_SECONDS = 300.0
 SHARED = 0.25
 MIDDLE = 30.0
 """So much likelier than any other moment a crash is between the remote's swap and ours."""
@@ -48,7 +47,7 @@ class SharedFakeGit(FakeGit):
         """Bring main to where the remote's is."""
         self._refuse_when_locked()
         if self._drawn(self.deaf):
-            return _waits("the remote does not answer", patience=PATIENCE_SECONDS)
+            return _waits("the remote does not answer", Cause.SILENT)
         self.lost = ("", "")
         return self._follow(landed=False)
 
@@ -57,7 +56,9 @@ class SharedFakeGit(FakeGit):
         self._refuse_when_locked()
         if not self.contains(new, self.there):
             if self.head != old:
-                return _waits("main here is ahead") if self.contains(new, self.head) else Land(Landing.LOST)
+                return (
+                    _waits("main here is ahead", Cause.AHEAD) if self.contains(new, self.head) else Land(Landing.LOST)
+                )
             in_the_way = self._edits(old, new)
             if in_the_way:
                 return in_the_way
@@ -66,9 +67,9 @@ class SharedFakeGit(FakeGit):
             if self._drawn(self.deaf):
                 if self._drawn(0.5):
                     self._arrive(new, old)
-                return _waits("the remote does not answer", may_have_landed=True, patience=PATIENCE_SECONDS)
+                return _waits("the remote does not answer", Cause.SILENT, may_have_landed=True)
             if self._drawn(self.strict):
-                return _waits("the remote refuses")
+                return _waits("the remote refuses", Cause.PROTECTED)
             if not self._arrive(new, old):
                 if self.lost == (new, old):
                     self.asked_again.append(f"{new[:12]} was pushed again to a main that had moved on")
@@ -110,12 +111,12 @@ class SharedFakeGit(FakeGit):
                 return in_the_way
             super().put_on_main(self.there)
             return Land(Landing.MOVED)
-        return _waits("main here has parted from the remote's", may_have_landed=landed)
+        return _waits("main here has parted from the remote's", Cause.PARTED, landed)
 
     def _edits(self, old: str, new: str, landed: bool = False) -> Land | None:
         in_the_way = self.edited & {change.path for change in self.changes(old, new)}
         words = f"edits in the way: {', '.join(sorted(in_the_way))}"
-        return Land(Landing.BLOCKED, words, may_have_landed=landed) if in_the_way else None
+        return Land(Landing.BLOCKED, words, Cause.EDITS, landed) if in_the_way else None
 
     def _drawn(self, chance: float) -> bool:
         return chance > 0 and not self.is_calm() and self.rng.random() < chance
@@ -143,5 +144,5 @@ def meet(git: FakeGit, dice: Dice) -> None:
         git.midway, git.is_calm = between, lambda: not (dice.crash or dice.trouble or dice.meddle)
 
 
-def _waits(reason: str, may_have_landed: bool = False, patience: float = 0.0) -> Land:
-    return Land(Landing.BLOCKED, reason, WAIT_SECONDS, patience, may_have_landed)
+def _waits(reason: str, cause: Cause, may_have_landed: bool = False) -> Land:
+    return Land(Landing.BLOCKED, reason, cause, may_have_landed)

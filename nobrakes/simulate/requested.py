@@ -10,14 +10,13 @@ from dataclasses import replace
 
 from ..config.settings import Config
 from ..core.errors import GitFailed, HostUnavailable, OnlyByRequest
+from ..core.review.waits import Cause
 from ..ports import Land, Landing, Message
 from ..ports.codehosts import PullPorts
 from .crashing import Crash, Dice
 from .fake_code_host import FakeCodeHost
 from .fake_git import FakeGit
 
-WAIT_SECONDS = 60.0
-PATIENCE_SECONDS = 300.0
 MAIN = "main"
 OFTEN = 5.0
 """So much likelier than other calls those of the host die or have no answer: there are few of them."""
@@ -48,13 +47,13 @@ class RequestedFakeGit(FakeGit):
         try:
             self.meet("fetch")
         except HostUnavailable as error:
-            return Land(Landing.BLOCKED, str(error), WAIT_SECONDS, PATIENCE_SECONDS)
+            return Land(Landing.BLOCKED, str(error), Cause.SILENT)
         super().put_on_main(self.there)
         return Land(Landing.MOVED)
 
     def land(self, new: str, old: str) -> Land:
         """BLOCKED: nobody moves it here."""
-        return Land(Landing.BLOCKED, "main changes by merged requests alone", WAIT_SECONDS)
+        return Land(Landing.BLOCKED, "main changes by merged requests alone", Cause.BY_REQUEST)
 
     def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:
         """OnlyByRequest."""
@@ -102,7 +101,7 @@ class RequestedFakeGit(FakeGit):
             push()
             self.meet("pushed")
         except HostUnavailable as error:
-            return Land(Landing.BLOCKED, str(error), WAIT_SECONDS, PATIENCE_SECONDS)
+            return Land(Landing.BLOCKED, str(error), Cause.SILENT)
         return Land(Landing.MOVED)
 
 

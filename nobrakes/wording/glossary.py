@@ -305,6 +305,9 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.CAP_REACHED: "The bead has cost what `[caps.bead]` allows.",
     EscalationType.CHECKOUT_BEHIND: "A merge has waited for a quarter of an hour for a checkout of main. Its text says "
     "where, and what to type there. The merge goes on, and this is resolved, once that is done.",
+    EscalationType.MERGE_HELD_UP: "A merge passed every check, and main cannot be moved: the remote refuses the "
+    "push, does not let this account in or did not answer for five minutes, a filter fails, a lock was left, a disk is "
+    "full. It goes on, and this is resolved, once that is mended.",
     EscalationType.NOBRAKES_FAILED: "nobrakes met what it did not expect while it worked for this bead, and everything "
     "else went on. The traceback is in it. The second time the bead is held as well (`nobrakes release`).",
 }
@@ -326,6 +329,7 @@ CAUSES: Mapping[EscalationType, str] = {
     EscalationType.PULL_CLOSED: "its pull request was closed unmerged",
     EscalationType.MAIN_RED: "main fails its checks",
     EscalationType.CHECKOUT_BEHIND: "your edits hold its merge up",
+    EscalationType.MERGE_HELD_UP: "it passed, and main cannot be moved",
     EscalationType.BREAKER_OPEN: "every agent fails on it",
     EscalationType.CAP_REACHED: "it has cost what it may",
     EscalationType.NOBRAKES_FAILED: "nobrakes itself failed on it",

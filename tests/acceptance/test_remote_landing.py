@@ -109,8 +109,18 @@ def test_a_remote_that_says_no_is_a_persons_matter(project: Shared) -> None:
     assert "waits to be merged" in done.stdout and "only on weekdays" in done.stdout
     assert project.git("rev-parse", "main") == before and project.landed() == {}
     assert project.show("one")["failures"] == 0
+    (asked,) = project.ask("escalations")
+    assert asked["type"] == "merge_held_up" and "a hook of the remote refuses the push" in asked["title"]
+    assert "only on weekdays" in asked["detail"] and "review.land pull_request" in asked["detail"]
+    project.nobrakes("run", expect=40)
+    assert [one["id"] for one in project.ask("escalations")] == [asked["id"]], "it is asked once"
+    project.hook("echo 'GH006: Protected branch update failed' >&2; exit 1")
+    project.nobrakes("run", expect=40)
+    (other,) = project.ask("escalations")
+    assert other["id"] != asked["id"] and "rules protect main" in other["title"], "another cause is asked about anew"
     refusing.unlink()
     project.nobrakes("run")
+    assert project.ask("escalations") == [], "what was mended is not asked any more"
     assert project.status("one") == "done" and project.is_the_same_there() and len(project.landed()) == 1
 
 

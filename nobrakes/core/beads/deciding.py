@@ -33,6 +33,7 @@ WAYS: Mapping[EscalationType, tuple[How, ...]] = {
     EscalationType.PULL_CLOSED: _STOPPED,
     EscalationType.MAIN_RED: _STOPPED,
     EscalationType.CHECKOUT_BEHIND: ("dismiss", "cancel"),
+    EscalationType.MERGE_HELD_UP: ("dismiss", "cancel"),
     EscalationType.BREAKER_OPEN: _STOPPED,
     EscalationType.CAP_REACHED: _STOPPED,
     EscalationType.NOBRAKES_FAILED: _STOPPED,

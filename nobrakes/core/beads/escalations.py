@@ -35,6 +35,7 @@ class EscalationType(StrEnum):
     PULL_CLOSED = "pull_closed"
     MAIN_RED = "main_red"
     CHECKOUT_BEHIND = "checkout_behind"
+    MERGE_HELD_UP = "merge_held_up"
     BREAKER_OPEN = "breaker_open"
     CAP_REACHED = "cap_reached"
     NOBRAKES_FAILED = "nobrakes_failed"
@@ -45,7 +46,9 @@ OF_TESTS = "of_tests"
 STARTS = "starts"
 """In the evidence of the question about an agent that does not start: its provider, whose gate is closed for it."""
 
-STOPS_BEAD = frozenset(EscalationType) - {EscalationType.DOER_SUGGESTION, EscalationType.CHECKOUT_BEHIND}
+OF_A_WAIT = frozenset({EscalationType.CHECKOUT_BEHIND, EscalationType.MERGE_HELD_UP})
+"""What keeps a merge from main: it goes on by itself when that is over."""
+STOPS_BEAD = frozenset(EscalationType) - {EscalationType.DOER_SUGGESTION, *OF_A_WAIT}
 
 
 @dataclass(frozen=True, slots=True)

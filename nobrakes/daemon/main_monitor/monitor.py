@@ -340,7 +340,7 @@ class MainMonitor:
     def _wait(self, board: Board, land: Land, why: str) -> bool:
         if self._again_at == 0.0:
             self.ports.notifier.tell(Notice(why, urgent=True))
-        now, seconds = board.now, land.wait or WAIT_SECONDS
+        now, seconds = board.now, land.wait
         since = now if self._passing_since is None else self._passing_since
         self._passing_since = since if land.patience else None
         self._passing = may_pass(land.patience, since, now)

@@ -21,6 +21,7 @@ from ...core.policy.ownership import CONTRACT
 from ...core.review.journal import Journal, Step
 from ...core.review.machine import Fact
 from ...core.review.train import Entry
+from ...core.review.waits import OF_CHECKOUTS, WAITS, Cause, next_look
 from ...ports import Candidate, Conflict, Land, Landing, NewEscalation, Notice
 from ..checks.committed import is_same
 from ..checks.validation import Validation
@@ -35,12 +36,6 @@ from .queue import ReviewContext, Train
 from .reading import Readings
 from .reports import AttemptEnd, Report, questioned, unsure
 from .verdicts import Verdicts
-
-LONG_WAIT = 900.0
-"""Seconds after which a person is asked for a checkout that main waits for; until then a notice is enough."""
-
-WAIT_FOR_CHECKOUT = 5.0
-"""Seconds between two looks at a checked-out main that has edits in the way."""
 
 
 class ReviewSteps:
@@ -301,7 +296,8 @@ class ReviewSteps:
             return None
         if tip is None or journal.published or self.landings.is_pending(context.attempt.id):
             return None
-        return Land(Landing.BLOCKED, f"main is red at {tip[:12]}, and nothing is merged before it is green again")
+        why = f"main is red at {tip[:12]}, and nothing is merged before it is green again"
+        return Land(Landing.BLOCKED, why, Cause.MAIN_RED)
 
     def _gives_way(self, journal: Journal, land: Land) -> Report:
         """End a review that waits for main to be green: a repair waits for its place, and begins on main itself."""
@@ -320,13 +316,18 @@ class ReviewSteps:
         since = journal.waiting_since or now
         passing_since = (journal.passing_since or now) if land.patience else 0.0
         passing = may_pass(land.patience, passing_since, now)
-        wait = land.wait or WAIT_FOR_CHECKOUT
         if journal.waiting != land.reason or (journal.passing and not passing):
             self.ports.notifier.tell(Notice(f"{bead} waits to be merged: {land.reason}", bead, urgent=not passing))
         behind = journal.behind
-        if not behind and now >= since + LONG_WAIT:
-            new = NewEscalation(EscalationType.CHECKOUT_BEHIND, f"{bead} waits to be merged", land.reason)
+        if behind and self.ports.store.escalation(behind).evidence.get("cause") != land.cause:
+            self._freed(journal)  # what a person was asked about is another cause than this
+            behind, since = 0, now
+        row = WAITS[land.cause]
+        if not behind and not passing and now >= since + row.asked:
+            kind = EscalationType.CHECKOUT_BEHIND if land.cause in OF_CHECKOUTS else EscalationType.MERGE_HELD_UP
+            new = NewEscalation(kind, f"{bead} waits to be merged: {row.words}", land.reason, {"cause": land.cause})
             behind = self.ports.store.escalate(new, bead, context.attempt.id, "nobrakes").id
+        wait = next_look(land.cause, now - since)
         waits = {
             "waiting": land.reason,
             "waiting_until": now + (look_again(passing_since, now, wait) if passing else wait),

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...core.errors import DiskFull, GitFailed, StoreReadOnly
+from ...core.review.waits import Cause, cause_of, first_words, why
 from ...ports import Land, Landing
 from .. import commands
 from ..differences import raw
@@ -29,8 +30,9 @@ class Hindrance(NamedTuple):
     """What keeps a checkout from following, and what mends it as long as main has not gone on without the checkout:
     behind main, a commit or a stash there would take back what was merged."""
 
+    cause: Cause
     what: str
-    remedy: str
+    remedy: str = ""  # empty: what its cause says
 
 
 class Following:
@@ -50,7 +52,7 @@ class Following:
     def why_not(self) -> Hindrance | None:
         """Why it cannot follow, with nothing changed; None: it can."""
         lost = self._lost()
-        if not lost and self._try():
+        if not lost and self._try().code == 0:
             return None
         # the index may be behind the files' times only; looking at the contents settles that
         self._git(["update-index", "-q", "--refresh"], expect=(0, 1))
@@ -63,15 +65,19 @@ class Following:
         lost = self._lost()
         if lost:
             return Hindrance(
+                Cause.UNTRACKED,
                 f"files there are not in git and would be overwritten: {named(lost)}",
                 "Add and commit them, or move them away.",
             )
-        if self._try():
+        tried = self._try()
+        if tried.code == 0:
             return None
-        return Hindrance(
-            f"edits there would be lost: {named(self._edited()) or 'git does not say which'}",
-            "Commit or stash your changes, and the merge goes on.",
-        )
+        edited, cause = self._edited(), cause_of(tried.error)
+        if edited or cause is Cause.UNKNOWN:
+            what = named(edited) or first_words(tried.error)
+            remedy = "Commit or stash your changes, and the merge goes on."
+            return Hindrance(Cause.EDITS, f"edits there would be lost: {what}", remedy)
+        return failed(tried.error)
 
     def go(self) -> None:
         """Write the files, and our copy of the index. What it raises (MACHINE) leaves the index as it was."""
@@ -100,9 +106,8 @@ class Following:
             lost = [path for path in lost if path not in tracked]
         return lost
 
-    def _try(self) -> bool:
-        dry = ["read-tree", "-n", "-m", "-u", self._from, self.new]
-        return self._git(dry, expect=(0, 1, 128)).code == 0
+    def _try(self) -> commands.Answer:
+        return self._git(["read-tree", "-n", "-m", "-u", self._from, self.new], expect=(0, 1, 128))
 
     def _edited(self) -> list[str]:
         """Which of the paths that differ have edits, staged or not, in the worktree."""
@@ -115,6 +120,14 @@ class Following:
         return commands.run(arguments, cwd=self.holder.path, env=self.holder.env, expect=expect)
 
 
-def blocked(holder: Worktree, what: str, remedy: str) -> Land:
-    """Main waits for this checkout."""
-    return Land(Landing.BLOCKED, f"main is checked out in {holder.path}, and {what}. {remedy}".strip())
+def blocked(holder: Worktree, cause: Cause, what: str, remedy: str = "") -> Land:
+    """Main waits for this checkout. `remedy`: what ends it, where the cause alone does not say that."""
+    found = what if remedy else why(cause, what)
+    return Land(
+        Landing.BLOCKED, f"main is checked out in {holder.path}, and {f'{found}. {remedy}'.strip(' .')}.", cause
+    )
+
+
+def failed(said: str) -> Hindrance:
+    """git, or the system, could not write a checkout's files."""
+    return Hindrance(cause_of(said), f"its files could not be written: {first_words(said)}")

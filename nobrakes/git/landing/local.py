@@ -18,17 +18,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...core.errors import NobrakesError
+from ...core.review.waits import LOCK_PASSES, Cause
 from ...ports import Land, Landing
 from .. import in_place, refs
 from ..history import History
 from ..location import Place
 from . import standing, worktrees
-from .checkout import MACHINE, Following, Hindrance, blocked
+from .checkout import MACHINE, Following, Hindrance, blocked, failed
 from .standing import Look, Note
 from .worktrees import Worktree
-
-LOCK_PATIENCE = 60.0
-"""Seconds for which an index.lock is taken for a git command at work; an older one was probably left behind."""
 
 
 class Lander:
@@ -101,9 +99,10 @@ class Lander:
         busy, session = holder.under_way(), in_place.who(holder.path)
         if session is not None:
             what = f"session {session.session} works in place there"
-            return blocked(holder, what, f"`{session.ending}` ends it, and the merge goes on.")
+            return blocked(holder, Cause.SESSION, what, f"`{session.ending}` ends it, and the merge goes on.")
         if busy is not None:
-            return blocked(holder, f"{busy} is under way there", "Finish it, and the merge goes on.")
+            what = f"{busy} is under way there"
+            return blocked(holder, Cause.UNDER_WAY, what, "Finish it, and the merge goes on.")
         if not stack.enter_context(worktrees.locked(holder)):
             return _held(holder)
         return None
@@ -152,7 +151,7 @@ class Lander:
                     other.take_back()
                 for other in ready:
                     standing.write(other.holder, old)
-                return blocked(one.holder, f"its files could not be written: {error}.", error.hint)
+                return blocked(one.holder, *failed(f"{error}"))
         for one in ready:
             one.publish()
             standing.write(one.holder, new)
@@ -228,7 +227,8 @@ class Lander:
         for holder in behind:
             Following(objects, holder, new, old).take_back()
             standing.write(holder, old)
-        return Land(Landing.BLOCKED, f"{blocked(stuck, *why).reason} Until then main is back at {old[:12]}.")
+        held = blocked(stuck, *why)
+        return replace(held, reason=f"{held.reason} Until then main is back at {old[:12]}.")
 
     def take_up(self) -> None:
         """Before a daemon's first turn: bring along what can be, under the very locks that a killed one left."""
@@ -273,12 +273,13 @@ class Lander:
 
 def _held(holder: Worktree) -> Land:
     """Somebody's index.lock: a command at work, or what a killed one left, by its age."""
-    if worktrees.lock_age(holder) < LOCK_PATIENCE:
-        at_work = blocked(holder, f"another git command holds {holder.lock}", "It goes on when that has ended.")
-        return replace(at_work, patience=LOCK_PATIENCE)
+    if worktrees.lock_age(holder) < LOCK_PASSES:
+        what = f"another git command holds {holder.lock}"
+        return blocked(holder, Cause.LOCK, what, "It goes on when that has ended.")
     return blocked(
         holder,
-        f"{holder.lock} is older than {LOCK_PATIENCE:.0f} seconds",
+        Cause.OLD_LOCK,
+        f"{holder.lock} is older than {LOCK_PASSES:.0f} seconds",
         "Look whether a git command still runs there, perhaps in an editor; if none does, one was killed and left the "
         "file: move it away, and the merge goes on.",
     )
@@ -287,4 +288,4 @@ def _held(holder: Worktree) -> Land:
 def _stuck(holder: Worktree, seen: Look, main: str, why: Hindrance) -> Land:
     """Main went on without this checkout, and does not go back: everything waits for its person."""
     words = f"{standing.told(holder, seen, main)} What holds it up: {why.what}."
-    return Land(Landing.BLOCKED, words)
+    return Land(Landing.BLOCKED, words, Cause.BEHIND)

@@ -10,19 +10,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ...core.errors import GitFailed
+from ...core.review.waits import Cause, why
 from ...ports import Land, Landing
 from .. import refs
 from ..history import History
 from ..location import Place
 from .local import Lander
-from .remote_questions import Remote
+from .remote_questions import Remote, Reply
 from .standing import Note
 
-WAIT_SECONDS = 60.0
-"""So long nobody asks the remote again that did not answer, or said no."""
-
-PATIENCE_SECONDS = 300.0
-"""So long a remote that does not answer is waited for, before a person has to look."""
 _TRIES = 3
 
 
@@ -43,7 +39,7 @@ class SharedLander:
         """Bring main to where the remote's is now."""
         heard = self.remote.fetch()
         if not heard.ok:
-            return _silent(f"{self.remote} cannot be fetched: {heard.words}")
+            return unheard(self.remote, heard)
         return self._follow(None)
 
     def land(self, new: str, old: str) -> Land:
@@ -86,7 +82,7 @@ class SharedLander:
         """Main here moved by itself; None: the remote's holds it, and so it landed."""
         heard = self.remote.fetch()
         if not heard.ok:
-            return _silent(f"{self.remote} cannot be fetched: {heard.words}", may_have_landed=True)
+            return replace(unheard(self.remote, heard), may_have_landed=True)
         if self._has(new):
             return None
         if self.history.contains(new, main):
@@ -99,24 +95,23 @@ class SharedLander:
         for _ in range(_TRIES):
             main, there = refs.main(self.place), self.remote.known()
             if there is None:
-                return _waits(f"{self.remote} is not known", may_have_landed=landed)
+                return _waits(Cause.MISSING, f"{self.remote} is not known", landed)
             if main == there:
                 settled = self.local.settle(is_elsewhere=True)
                 return settled if settled.landing is Landing.MOVED else replace(settled, may_have_landed=landed)
             if not self.history.contains(main, there):
                 if not self.history.contains(there, main):
-                    return _waits(
-                        f"main here and {self.remote} have parted. Merge or rebase yours onto it, and push",
-                        may_have_landed=landed,
-                    )
+                    what = f"main here and {self.remote} have parted. Merge or rebase yours onto it, and push"
+                    return _waits(Cause.PARTED, what, landed)
                 return Land(Landing.MOVED) if landed else self._ahead()
             land = self.local.land(there, main)
             if land.landing is Landing.BLOCKED:
                 return replace(land, may_have_landed=landed)
-        return _silent("main here moves faster than it can be brought along", may_have_landed=landed)
+        return _waits(Cause.RACES, "main here moves faster than it can be brought along", landed)
 
     def _ahead(self) -> Land:
-        return _waits(f"main here has commits that {self.remote} has not. Push them, and the merge goes on")
+        what = f"main here has commits that {self.remote} has not. Push them, and the merge goes on"
+        return _waits(Cause.AHEAD, what)
 
 
 def has(remote: Remote, history: History, new: str) -> bool:
@@ -131,21 +126,29 @@ def pushed(remote: Remote, history: History, new: str, old: str) -> Land | None:
     if said.ok:
         refs.update(remote.place, {remote.shared.known: new})
         return None
-    why = f"{remote} did not take it: {said.words}"
     if not remote.fetch().ok:
-        return _silent(why, may_have_landed=not said.refused)
+        return replace(refused(f"{remote} did not take it", said), may_have_landed=not said.refused)
     if has(remote, history, new):
         return None
     if remote.known() != old:
         return Land(Landing.LOST, f"{remote} moved meanwhile")
     # a remote that nobody hears any more may still be at it
-    return _waits(why) if said.refused else _silent(why, may_have_landed=True)
+    return replace(refused(f"{remote} did not take it", said), may_have_landed=not said.refused)
 
 
-def _waits(reason: str, may_have_landed: bool = False) -> Land:
-    return Land(Landing.BLOCKED, reason, WAIT_SECONDS, may_have_landed=may_have_landed)
+def unheard(remote: Remote, said: Reply) -> Land:
+    """The remote could not be fetched."""
+    return refused(f"{remote} cannot be fetched", said)
 
 
-def _silent(reason: str, may_have_landed: bool = False) -> Land:
-    """It may pass by itself."""
-    return Land(Landing.BLOCKED, reason, WAIT_SECONDS, PATIENCE_SECONDS, may_have_landed)
+def refused(what: str, said: Reply) -> Land:
+    """A remote did not do what it was asked for: in its own words, and with what ends it.
+
+    One that did not say no may have done it, or do it still.
+    """
+    cause = Cause.SILENT if said.cause is Cause.UNKNOWN and not said.refused else said.cause
+    return _waits(cause, f"{what}: {said.words}")
+
+
+def _waits(cause: Cause, what: str, may_have_landed: bool = False) -> Land:
+    return Land(Landing.BLOCKED, why(cause, what), cause, may_have_landed)

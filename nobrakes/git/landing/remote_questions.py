@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from ...core.errors import GitFailed, GitTooOld
+from ...core.review.waits import Cause, cause_of, first_words
 from ...environ import process_environment
 from .. import bounded, commands, refs
 from ..environment import CHECKOUT, strays
@@ -28,12 +29,8 @@ KNOWN = f"{refs.OWN}/remote/main"
 DONE = "Done"
 """The last word of a push that did all that it was to do: an exit code alone may be one that nobody could collect."""
 
-_SHOWN = 500
-_LINES = 6
-_TELLING = ("fatal:", "error:", "remote:", "ssh:", "!")
 _USER = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _QUERY = re.compile(r"(\w+://[^\s?'\"]+)\?[^\s'\"]+")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +52,12 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """How a command that reaches the remote ended. `refused`: the remote said no, so it did nothing."""
+    """How a command that reaches the remote ended, and why. `refused`: the remote said no, so it did nothing."""
 
     ok: bool
     words: str = ""
     refused: bool = False
+    cause: Cause = Cause.NONE
 
 
 def redacted(text: str) -> str:
@@ -96,7 +94,7 @@ class Remote:
         if len(urls) > 1:
             # they move one after the other, so none of them decides
             words = f"the remote '{self.shared.remote}' pushes to {len(urls)} addresses; leave one of them"
-            return Reply(False, words, refused=True)
+            return Reply(False, words, refused=True, cause=Cause.ADDRESSES)
         return self._push(self.ref, new, old)
 
     def head_of(self, branch: str) -> tuple[str, Reply]:
@@ -175,8 +173,9 @@ class Remote:
             return Reply(True), said[0]
         if code is None:
             words = f"{self.shared.remote} did not answer in {self.shared.seconds:g} seconds"
-            return Reply(False, _words(words, *said) if any(said) else words), ""
-        return Reply(False, _words(f"git ended with {code}", *said), refused=_is_refused(code, said[0])), ""
+            return Reply(False, _words(words, *said), cause=Cause.SILENT), ""
+        refused, cause = _is_refused(code, said[0]), cause_of("\n".join(reversed(said)))
+        return Reply(False, _words(f"git ended with {code}", *said), refused, cause), ""
 
     def _run(self, command: list[str], env: dict[str, str], out: IO[bytes], error: IO[bytes]) -> int | None:
         """The exit code; None: it took too long."""
@@ -217,7 +216,4 @@ def _is_refused(code: int, out: str) -> bool:
 
 def _words(otherwise: str, out: str, error: str) -> str:
     """The lines that say what went wrong, as one."""
-    lines = [_CONTROL.sub(" ", line).strip() for line in (*error.split("\n"), *out.split("\n"))]
-    told = [line for line in lines if line.startswith(_TELLING) and len(line) > len("remote:")]
-    found = told or [line for line in lines if line]
-    return redacted("; ".join(found[:_LINES]))[:_SHOWN] or otherwise
+    return redacted(first_words(f"{error}\n{out}")) or otherwise

@@ -9,16 +9,15 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from ...core.errors import GitFailed, OnlyByRequest
+from ...core.review.waits import Cause
 from ...ports import Land, Landing
 from ...ports.git import BASES
 from ..history import History
 from ..location import Place
 from ..refs import own_ref
-from .remote import has, pushed
+from .remote import has, pushed, refused, unheard
 from .remote_questions import Remote, Shared
 
-WAIT_SECONDS = 60.0
-PATIENCE_SECONDS = 300.0
 BRANCHES = ("*/bead-*", "feature/*")
 """How branches of beads and of epics are named."""
 _WHY = 'main changes by merged pull requests alone (review.land = "pull_request")'
@@ -51,11 +50,11 @@ class RequestLander:
         heard = self.remote.fetch()
         if heard.ok:
             return Land(Landing.MOVED)
-        return Land(Landing.BLOCKED, f"{self.remote} cannot be fetched: {heard.words}", WAIT_SECONDS, PATIENCE_SECONDS)
+        return unheard(self.remote, heard)
 
     def land(self, new: str, old: str) -> Land:
         """BLOCKED: nobody moves it here."""
-        return Land(Landing.BLOCKED, _WHY, WAIT_SECONDS)
+        return Land(Landing.BLOCKED, _WHY, Cause.BY_REQUEST)
 
     def commit(self, make: Callable[[], str | None]) -> str | None:
         """OnlyByRequest."""
@@ -89,8 +88,7 @@ class Publisher:
         """Push `commit` to the remote's `branch`, which is not there, or at one of `ours`."""
         there, said = self.remote.head_of(branch)
         if not said.ok:
-            why = f"{self.remote.shared.remote} cannot be asked: {said.words}"
-            return Land(Landing.BLOCKED, why, WAIT_SECONDS, PATIENCE_SECONDS)
+            return refused(f"{self.remote.shared.remote} cannot be asked", said)
         if there == commit:
             return Land(Landing.MOVED)
         if there and there not in ours:
@@ -101,22 +99,20 @@ class Publisher:
         said = self.remote.push_branch(branch, commit, there)
         if said.ok:
             return Land(Landing.MOVED)
-        why = f"{self.remote.shared.remote} did not take the branch {branch}: {said.words}"
-        return Land(Landing.BLOCKED, why, WAIT_SECONDS, 0.0 if said.refused else PATIENCE_SECONDS)
+        return refused(f"{self.remote.shared.remote} did not take the branch {branch}", said)
 
     def remove(self, branch: str, ours: Collection[str]) -> Land:
         """Remove the remote's `branch`, where it is at one of `ours`, which are kept here. LOST: it is not ours."""
         there, said = self.remote.head_of(branch)
         if not said.ok:
-            why = f"{self.remote.shared.remote} cannot be asked: {said.words}"
-            return Land(Landing.BLOCKED, why, WAIT_SECONDS, PATIENCE_SECONDS)
+            return refused(f"{self.remote.shared.remote} cannot be asked", said)
         if not there:
             return Land(Landing.MOVED)
         if there not in ours or branch in (self.remote.shared.branch, *self.bases):
             return Land(Landing.LOST, f"the branch {branch} is at {there[:12]} there, which nobrakes did not push")
         said = self.remote.remove_branch(branch, there)
-        why = f"{self.remote.shared.remote} keeps the branch {branch}: {said.words}"
-        return Land(Landing.MOVED) if said.ok else Land(Landing.BLOCKED, why, WAIT_SECONDS)
+        what = f"{self.remote.shared.remote} keeps the branch {branch}"
+        return Land(Landing.MOVED) if said.ok else refused(what, said)
 
     def branches(self) -> Mapping[str, str]:
         """The remote's branches of these names or patterns, and where each is. GitFailed: no answer."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ...core.beads import forms
 from ...core.beads.bead import Bead, BeadType, Status
 from ...core.beads.deciding import OF_A_HEAD, USUAL, How, ways
-from ...core.beads.escalations import STOPS_BEAD, Escalation, EscalationType
+from ...core.beads.escalations import OF_A_WAIT, STOPS_BEAD, Escalation, EscalationType
 from ...core.board import Limits
 from ...core.limits.caps import Amount, Cap
 from ...wording.stages import main_of
@@ -229,8 +229,8 @@ def _add(found: Escalation, stakes: Stakes) -> tuple[str, str]:
 def _dismiss(found: Escalation, stakes: Stakes) -> tuple[str, str]:
     if found.type is EscalationType.DOER_SUGGESTION:
         return "Nothing is done about it.", ""
-    if found.type is EscalationType.CHECKOUT_BEHIND:
-        return "You are not asked again for this merge.", "The merge still waits for the checkout."
+    if found.type in OF_A_WAIT:
+        return "You are not asked again for this cause.", "The merge still waits until that is mended."
     if found.session is not None:
         return "The session reads that nothing is to be done about it, with your note.", ""
     if stakes.bead is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.beads.attempt import Attempt
 from ...core.beads.bead import CLOSED, Bead, blocked_by
-from ...core.beads.escalations import STOPS_BEAD, Escalation, EscalationType
+from ...core.beads.escalations import OF_A_WAIT, STOPS_BEAD, Escalation, EscalationType
 from ...core.beads.taking import is_by_person, submitted
 from ...core.board import Limits
 from ...core.errors import NobrakesError
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ...ports import Git
 
 HAPPENED, CRITERIA, DESCRIPTION, WAITING = 14, 8, 4, 20
-_WITHOUT_BRANCH = frozenset((EscalationType.DOER_SUGGESTION, EscalationType.CHECKOUT_BEHIND))
+_WITHOUT_BRANCH = frozenset((EscalationType.DOER_SUGGESTION, *OF_A_WAIT))
 
 
 def decision(
@@ -173,6 +173,10 @@ def mend(found: Escalation) -> tuple[str, ...]:
         ),
         EscalationType.NOBRAKES_FAILED: (
             "Look at what is named above: a file of an odd kind in the bead's workspace, or a bug of nobrakes.",
+        ),
+        EscalationType.MERGE_HELD_UP: (
+            "Mend what is named above: the merge goes on by itself, and this closes.",
+            "`nobrakes run` looks at it again.",
         ),
         EscalationType.WEAK_TESTS: (f'Say more exactly what has to be proven: nobrakes edit {bead} --acceptance "…"',),
     }

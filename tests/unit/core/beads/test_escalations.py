@@ -4,7 +4,7 @@ import pytest
 
 from nobrakes.core.beads.attempt import Attempt, AttemptLog
 from nobrakes.core.beads.bead import Role
-from nobrakes.core.beads.escalations import STOPS_BEAD, EscalationType, fingerprint, too_many_failures
+from nobrakes.core.beads.escalations import OF_A_WAIT, STOPS_BEAD, EscalationType, fingerprint, too_many_failures
 from nobrakes.core.beads.history import approaches
 from nobrakes.core.beads.outcomes import Outcome
 
@@ -39,7 +39,7 @@ def test_no_bead_and_a_beads_name_are_not_confused() -> None:
 
 
 def test_a_suggestion_and_a_checkout_that_is_behind_stop_nobody() -> None:
-    assert set(EscalationType) - STOPS_BEAD == {EscalationType.DOER_SUGGESTION, EscalationType.CHECKOUT_BEHIND}
+    assert set(EscalationType) - STOPS_BEAD == {EscalationType.DOER_SUGGESTION, *OF_A_WAIT}
 
 
 def test_what_was_tried_is_told_oldest_first_with_the_logs() -> None:

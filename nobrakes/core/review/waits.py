@@ -1,0 +1,243 @@
+"""Why main cannot be moved just now: each cause with its own words, its own way out, and what time does to it.
+
+1. One table for every wait of landing and pushing. A cause is given by whoever sees it, or read from git's own words
+   (`cause_of`); what no row knows is UNKNOWN, and is told in git's words alone.
+2. What time may heal is looked at again for `passes` seconds, and then a person is asked. What it does not heal is
+   asked about at once, or after `asked` seconds where the person is probably at work on it.
+3. It is looked at again all the while, and less often the longer it lasts.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf
+
+PASSES = 300.0
+"""So long a remote that does not answer is waited for, before a person is asked."""
+LOCK_PASSES = 60.0
+"""So long an index.lock is taken for a git command at work; an older one was probably left behind."""
+AT_WORK = 900.0
+"""So long a person's edits are waited for before they are asked; until then a notice is enough."""
+LONGEST = 900.0
+"""Seconds between two looks, at most."""
+_LINES = 3
+_SHOWN = 500
+
+
+class Cause(StrEnum):
+    """Why main waits."""
+
+    NONE = ""
+    EDITS = "edits"
+    UNTRACKED = "untracked"
+    UNDER_WAY = "under_way"
+    SESSION = "session"
+    BEHIND = "behind"
+    LOCK = "lock"
+    OLD_LOCK = "old_lock"
+    FILTER = "filter"
+    UNWRITABLE = "unwritable"
+    DISK = "disk"
+    MAIN_RED = "main_red"
+    PROTECTED = "protected"
+    SIGNATURES = "signatures"
+    CONTENT = "content"
+    HOOK = "hook"
+    ACCESS = "access"
+    MISSING = "missing"
+    SILENT = "silent"
+    REMOTE_LOCK = "remote_lock"
+    REMOTE_DISK = "remote_disk"
+    NAMES = "names"
+    SHALLOW = "shallow"
+    ADDRESSES = "addresses"
+    AHEAD = "ahead"
+    PARTED = "parted"
+    BY_REQUEST = "by_request"
+    RACES = "races"
+    UNKNOWN = "unknown"
+
+
+OF_CHECKOUTS = frozenset({Cause.EDITS, Cause.UNTRACKED, Cause.UNDER_WAY, Cause.SESSION, Cause.BEHIND})
+"""What a person does in a checkout of main, and ends there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What is so in the main of a repository while a cause lasts.
+
+    `words`: the cause in a few words. `remedy`: what ends it; empty: whoever sees it says so. `passes`: so many seconds
+    it may end by itself. `asked`: after so many seconds that it does not, a person is asked. `again`: the seconds
+    between the first two looks.
+    """
+
+    words: str
+    remedy: str = ""
+    passes: float = 0.0
+    asked: float = 0.0
+    again: float = 60.0
+
+
+_BY_REQUEST = "`nobrakes config set review.land pull_request` lets people merge there instead."
+
+WAITS: dict[Cause, Wait] = {
+    Cause.NONE: Wait("nothing"),
+    Cause.EDITS: Wait("edits in a checkout of main are in the way", asked=AT_WORK, again=5.0),
+    Cause.UNTRACKED: Wait("files that are not in git are in the way", asked=AT_WORK, again=5.0),
+    Cause.UNDER_WAY: Wait("a merge, rebase or pick is under way in a checkout of main", asked=AT_WORK, again=5.0),
+    Cause.SESSION: Wait("a session works in a checkout of main", asked=AT_WORK, again=5.0),
+    Cause.BEHIND: Wait("a checkout of main is behind, and cannot follow", asked=AT_WORK, again=5.0),
+    Cause.LOCK: Wait("another git command holds a lock here", passes=LOCK_PASSES, again=5.0),
+    Cause.OLD_LOCK: Wait("a lock of git was left here", again=5.0),
+    Cause.FILTER: Wait(
+        "a filter of git fails on a file",
+        "Run the filter's program by hand, or install it: `git config --get-regexp '^filter'` names it.",
+        again=5.0,
+    ),
+    Cause.UNWRITABLE: Wait(
+        "a file here cannot be written", "Give this account the right to write there, and the merge goes on.", again=5.0
+    ),
+    Cause.DISK: Wait("no space is left on this machine", "Free some space, and the merge goes on.", again=5.0),
+    Cause.MAIN_RED: Wait("main is red", asked=inf, again=5.0),
+    Cause.PROTECTED: Wait(
+        "the remote's rules protect main from this push",
+        f"Let this account push to main in the rules of the remote; or {_BY_REQUEST}",
+    ),
+    Cause.SIGNATURES: Wait(
+        "the remote takes signed commits alone",
+        f"Let commits of nobrakes pass that rule of the remote; or {_BY_REQUEST}",
+    ),
+    Cause.CONTENT: Wait(
+        "the remote refuses what a commit holds",
+        "Look into the bead with `nobrakes diff BEAD`, and send it back with `nobrakes retry BEAD` or allow it there.",
+    ),
+    Cause.HOOK: Wait(
+        "a hook of the remote refuses the push",
+        f"Its words say why: satisfy it, or change it there; or {_BY_REQUEST}",
+    ),
+    Cause.ACCESS: Wait(
+        "the remote does not let this account in",
+        "Log in as git there: `git push --dry-run` from this folder has to work without a question.",
+    ),
+    Cause.MISSING: Wait(
+        "the remote, or its branch, is not there",
+        "`git remote -v` shows the address: mend it, or make the branch there, and the merge goes on.",
+        passes=PASSES,
+    ),
+    Cause.SILENT: Wait("the remote does not answer", "It is asked again by itself.", passes=PASSES),
+    Cause.REMOTE_LOCK: Wait("another push holds a lock at the remote", "It is pushed again by itself.", passes=PASSES),
+    Cause.REMOTE_DISK: Wait("no space is left at the remote", "Free some space there, and the merge goes on."),
+    Cause.NAMES: Wait(
+        "another name stands in the way of a branch",
+        "Two names cannot be a branch and a folder of branches, or differ in case alone: rename or remove one of them.",
+    ),
+    Cause.SHALLOW: Wait(
+        "a part of the history is missing",
+        "`git fetch --unshallow` brings the whole history, and the merge goes on.",
+    ),
+    Cause.ADDRESSES: Wait("the remote has several addresses", "Leave one of them, and the merge goes on."),
+    Cause.AHEAD: Wait("main here has commits that the remote has not", asked=AT_WORK),
+    Cause.PARTED: Wait("main here and the remote's have parted", asked=AT_WORK),
+    Cause.BY_REQUEST: Wait("main changes by merged pull requests alone", asked=AT_WORK),
+    Cause.RACES: Wait("main moves faster than it can be followed", passes=PASSES),
+    Cause.UNKNOWN: Wait("git says no", "Its words say why: mend that, and the merge goes on by itself."),
+}
+"""Every cause. The docs print it."""
+
+_SIGNS: tuple[tuple[str, Cause], ...] = (
+    (r"verified signature|must be signed|unsigned commit|commit.{0,40}not signed|gpg.{0,30}required", Cause.SIGNATURES),
+    (
+        r"GH001|GH007|large files? detected|exceeds .{0,40}(file size|size limit)|maximum (allowed|file) size|"
+        r"push cannot contain secrets|secret(s)? (detected|found)|pack exceeds|file.{0,20}too large",
+        Cause.CONTENT,
+    ),
+    (
+        r"GH0\d\d|GL-HOOK-ERR|TF40\d{4}|protected branch|branch is protected|repository rule|"
+        r"not allowed to (force )?push|"
+        r"push(es)? to .{0,60}(not (allowed|permitted)|prohibited|denied)|prohibited by gerrit|branch permission|"
+        r"changes must be made through a (pull|merge) request|pull request is required|deny(ing)? update|"
+        r"refusing to update checked out branch|branch is currently checked out",
+        Cause.PROTECTED,
+    ),
+    (r"remote: .*no space left|remote: .*quota|remote unpack failed.*(space|quota)|unpacker error", Cause.REMOTE_DISK),
+    (
+        r"hook declined|pre-receive hook|update hook|post-receive hook|aborted by hook|ref updates? forbidden",
+        Cause.HOOK,
+    ),
+    (
+        r"directory/file conflict|D/F conflict|exists; cannot create|cannot lock ref '[^']+': '[^']+' exists|"
+        r"refname conflict|differ(s)? only in case|case-insensitive|funny refname",
+        Cause.NAMES,
+    ),
+    (
+        r"authentication failed|could not read (username|password)|permission denied \(|permission to .{0,100} denied|"
+        r"host key verification failed|access denied|invalid (username|credentials)|terminal prompts disabled|"
+        r"error: 40[13]|http basic: access denied|not authorized|read[- ]only (access|deploy)|key.{0,60}read.only|"
+        r"write access to repository not granted|account.{0,40}suspended",
+        Cause.ACCESS,
+    ),
+    (
+        r"repository .{0,200}(not found|does not exist)|does not appear to be a git repository|no such remote|"
+        r"couldn't find remote ref|error: 404|not a git repository",
+        Cause.MISSING,
+    ),
+    (
+        r"could not resolve|couldn't connect|connection (refused|reset|timed out|closed)|network is unreachable|"
+        r"no route to host|operation timed out|did not answer|early eof|hung up|unable to access|error: (429|5\d\d)|"
+        r"rpc failed|unexpected disconnect|ssl|tls|broken pipe|kex_exchange|bytes of (length|body)|temporarily|timeout",
+        Cause.SILENT,
+    ),
+    (r"shallow update not allowed|shallow file", Cause.SHALLOW),
+    (r"(smudge|clean) filter|external filter|git-lfs|filter-process", Cause.FILTER),
+    (r"no space left|disk quota exceeded", Cause.DISK),
+    (
+        r"remote: .*(cannot lock ref|unable to create .*\.lock)|failed to update ref|\[remote rejected\].*lock",
+        Cause.REMOTE_LOCK,
+    ),
+    (r"unable to create '.*\.lock'|cannot lock ref|index\.lock|another git process", Cause.LOCK),
+    (
+        r"permission denied|read-only file system|operation not permitted|unable to (create|unlink|write)",
+        Cause.UNWRITABLE,
+    ),
+)
+_READ = tuple((re.compile(sign, re.IGNORECASE), cause) for sign, cause in _SIGNS)
+
+_NOISE = re.compile(
+    r"(error: failed to push some refs|error: external filter|To |hint:|Done$|Everything up-to-date|ok$|"
+    r"(fatal: )?Could not read from remote repository|Please make sure you have the correct access|"
+    r"and the repository exists|"
+    r"Make sure you configure|remote: Resolving deltas|remote: Processing changes|remote: (Counting|Compressing|Total)|"
+    r"warning: )",
+    re.IGNORECASE,
+)
+_FRONT = re.compile(r"^((remote|error|fatal):(\s+|$))+", re.IGNORECASE)
+_REJECTED = re.compile(r"^!.*?\[[^\]]*\] ?\(?(.*?)\)?$")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+def cause_of(said: str) -> Cause:
+    """The cause that git's own words tell of; UNKNOWN: no row knows them. The first row counts."""
+    return next((cause for sign, cause in _READ if sign.search(said)), Cause.UNKNOWN)
+
+
+def first_words(said: str) -> str:
+    """The first lines that say what went wrong, as one, without what git puts around them; empty: it said nothing."""
+    lines = [_CONTROL.sub(" ", line).strip() for line in said.split("\n")]
+    told = [_FRONT.sub("", line).strip() for line in lines if not _NOISE.match(line) and not line.startswith("!")]
+    told = [line for line in told if any(one.isalnum() for one in line)]
+    if not told:  # all that there is: the reason in brackets behind the ref
+        told = [found[1] for line in lines if (found := _REJECTED.match(line)) and found[1]]
+    return " ".join(dict.fromkeys(told[:_LINES]))[:_SHOWN]
+
+
+def why(cause: Cause, what: str) -> str:
+    """What happened, why, and the way out of it, for a person."""
+    row = WAITS[cause]
+    said = what if cause in (Cause.UNKNOWN, Cause.SILENT) or row.words in what else f"{what} ({row.words})"
+    return f"{said.rstrip('.')}. {row.remedy}".strip()
+
+
+def next_look(cause: Cause, lasts: float) -> float:
+    """Seconds until a cause that has lasted so long, and does not pass by itself, is looked at again."""
+    again = WAITS[cause].again
+    return again if WAITS[cause].asked else min(LONGEST, max(again, lasts))
