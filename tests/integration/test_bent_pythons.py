@@ -1,12 +1,13 @@
 """Code under test that bends Python's runners: a test that was altered to fail is not reported, as it is on main."""
 
+import random
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from nobrakes.core.checks.decoys import decoys, is_reported
+from nobrakes.core.checks.mutation_probes import is_reported, mutation_probes
 
 TEST = "import unittest\nfrom shop.cart import f\n\n\nclass TestCart(unittest.TestCase):\n    def test_f(self):\n        self.assertEqual(f(3), 3)\n"
 HONEST = "def f(n):\n    return n\n"
@@ -29,7 +30,7 @@ BENT = {
 
 def output(folder: Path, code: str) -> str:
     """What unittest prints with this code, and the test altered."""
-    (one,) = decoys("tests/test_cart.py", TEST, 7)
+    (one,) = mutation_probes("tests/test_cart.py", TEST, random.Random(7))
     for path, text in (("shop/cart.py", code), ("shop/__init__.py", ""), ("tests/test_cart.py", one.text)):
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(text)

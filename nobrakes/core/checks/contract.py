@@ -90,7 +90,7 @@ class CheckResult:
     failing: tuple[str, ...] = ()  # all tests that failed, where its report names them
     repeated: tuple["CheckResult", ...] = ()  # the runs before this one, which failed
     quarantined: tuple[str, ...] = ()  # what failed, and a person lets it
-    decoy: str = ""  # "seen" or "unseen", and the test that was altered; empty: none was (core.checks.decoys)
+    decoy: str = ""  # "seen" or "unseen", and the test that was altered; empty: none was (core.checks.mutation_probes)
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ from ...sandbox.home import MADE
 from ..background.scratch import Scratch
 from ..confine import Confinement
 from ..ports import Ports
-from . import decoys as decoying
+from . import probes as probing
 from .committed import CommittedChecks
-from .decoys import Decoys
 from .durations import Durations
+from .probes import MutationProbes
 from .proofs import proof, with_proof, without_secrets
 from .steps import OUTPUT_TAIL, CheckStep, Ends, as_steps, bounded, seconds_of, steps_of
 
@@ -49,6 +49,9 @@ REMEMBERED = 256
 
 CARRIED = "carried.json"
 """The file in a run's folder with the results that stand, of checks that it does not run."""
+
+PROBED = "probes.json"
+"""The file in a run's folder that says which checks are run once more, with a test altered."""
 
 OVER = "over"
 """The folder in a run's folder with the files that are laid over its checkout."""
@@ -86,7 +89,7 @@ class Validation:
         self._made: tuple[tuple[Config | None, str | None], Contract | None] = ((None, None), None)
         self.scratch = Scratch(ports)
         self.confinement = Confinement(ports)
-        self.decoys = Decoys(ports)
+        self.probes = MutationProbes(ports)
         self.durations = Durations(ports)
         self._committed = CommittedChecks(ports.git)
         self._brought: dict[str, Contract] = {}
@@ -181,19 +184,19 @@ class Validation:
         # one that a crash cut off is taken up as it was begun
         known = self.of_run(name)
         contract = known or self._contract_for(kind, brings)
-        decoys: decoying.Plan = {}
+        probes: probing.Plan = {}
         if known is not None:
             carried = self.carried(name)
         elif kind is RunKind.VALIDATION:
-            decoys = self.decoys.plan(commit, _run(contract, carried), self.recorded)
+            probes = self.probes.plan(commit, _run(contract, carried), name, attempt.id)
         checks = contract.checks
         now = ports.store.now()
-        seconds = seconds_of(checks) + sum(step.seconds for step in decoying.timed(checks, decoys)) + 1800.0
+        seconds = seconds_of(checks) + sum(step.seconds for step in probing.timed(checks, probes)) + 1800.0
         run = Run(name, attempt.id, kind, now, hard_deadline=now + seconds, active_at=now)
         ports.store.plan_run(run)
         if known is None:
             self.durations.tell(name, commit, kind, attempt)
-        born = self.execute(name, commit, contract, laid_over, carried, decoys)
+        born = self.execute(name, commit, contract, laid_over, carried, probes)
         ports.store.update_run(name, pid=born.pid, born=born.mark)
         return run
 
@@ -204,7 +207,7 @@ class Validation:
         contract: Contract,
         laid_over: Mapping[str, str] = NOTHING,
         carried: Sequence[Mapping[str, Any]] = (),
-        decoys: "decoying.Plan" = NOTHING,
+        probes: "probing.Plan" = NOTHING,
     ) -> Born:
         """Start the contract's commands on a fresh checkout of the commit, with these files over it."""
         ports = self.ports
@@ -221,14 +224,9 @@ class Validation:
             files[CARRIED] = json.dumps(list(carried)).encode()
         wrap = bounded(closed)
         steps = as_steps(_run(contract, carried), wrap)
-        if decoys:
-            # the checks themselves are not shown which tests will be altered
-            sees = self.confinement.check(path, folder, (os.path.join(folder, decoying.FOLDER),)).wrap
-            files[decoying.PLAN] = decoying.as_text(decoys).encode()
-            for check in contract.checks:
-                steps += tuple(decoying.steps_for(check, decoys.get(check.name, ()), folder, bounded(sees)))
-                for number, one in enumerate(decoys.get(check.name, ())):
-                    files[decoying.file_name(check, number)] = one.text.encode()
+        if probes:
+            files[PROBED] = probing.as_text(probes).encode()
+            steps += self.probes.steps(contract.checks, probes, commit, folder, wrap)
         return ports.processes.start(
             name,
             Command(
@@ -263,9 +261,9 @@ class Validation:
         text = self._beside(run_id, CARRIED)
         return tuple(json.loads(text)) if text else ()
 
-    def planned(self, run_id: str) -> "decoying.Plan":
-        """The tests that the run alters when its checks have passed."""
-        return decoying.of_text(self._beside(run_id, decoying.PLAN))
+    def planned(self, run_id: str) -> "probing.Plan":
+        """The checks that are run once more with a test altered, when they have passed."""
+        return probing.of_text(self._beside(run_id, PROBED))
 
     def _beside(self, run_id: str, name: str) -> str:
         """A file beside a run, empty where it has none: like its contract it is written once, and asked for often."""
@@ -290,7 +288,7 @@ class Validation:
     def timed(self, run: Run) -> tuple[CheckStep, ...]:
         """The steps that the run executes, each with the time that it may take."""
         checks = self.checks(run)
-        return steps_of(checks) + decoying.timed(checks, self.planned(run.id))
+        return steps_of(checks) + probing.timed(checks, self.planned(run.id))
 
     def was_cut_off(self, run: Run) -> bool:
         """Whether a run that ended was killed from outside, wrapper and all, and nobody had asked for that."""
@@ -307,7 +305,6 @@ class Validation:
             return [CheckResult("checks", CheckOutcome.BROKEN, "nothing says any more what was run", None, 0.0)]
         folder = os.path.join(ports.paths.runs, run.id)
         stand = {str(row["name"]): result_of(row) for row in self.carried(run.id)}
-        planned = self.planned(run.id)
         ending = ports.processes.ending(folder, self.steps(run))
         if not stand:
             self.durations.note(run, ending)
@@ -315,13 +312,14 @@ class Validation:
         ends = Ends(ports.processes, ending, top, folder, run.stopping is Outcome.TIMED_OUT)
         results = [
             stand.get(check.name)
-            or self.decoys.judged(
+            or self.probes.judged(
                 quarantine.forgiven(without_secrets(ports, ends.result(check)), contract.quarantined),
                 check,
-                planned.get(check.name, ()),
                 ending,
                 top,
                 folder,
+                run.attempt,
+                [test for name, test in contract.quarantined if name == check.name],
             )
             for check in contract.checks
         ]

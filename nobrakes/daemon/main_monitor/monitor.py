@@ -27,8 +27,8 @@ from ...core.idle import look_again, may_pass
 from ...core.main_monitor import Phase, Watch, told_as
 from ...ports import Land, Landing, Notice, Remains
 from ..background.scratch import NOBODY, WATCH
-from ..checks.decoys import Plan
 from ..checks.overdue import CheckClock
+from ..checks.probes import Plan
 from ..checks.validation import MOST_CUT_OFF, Validation, as_json
 from ..ports import Ports
 from ..review.culprits import REPAIR, Culprits
@@ -229,10 +229,10 @@ class MainMonitor:
         watch = self.watch
         known = self.validation.of_run(watch.run)
         contract = known or self.validation.present()
-        decoys: Plan = {}
+        probes: Plan = {}
         if watch.trial and known is None:  # what a trial leaves is compared with a candidate's
-            decoys = self.validation.decoys.plan(watch.commit, contract.checks, self.validation.recorded)
-        born = self.validation.execute(watch.run, watch.commit, contract, decoys=decoys)
+            probes = self.validation.probes.plan(watch.commit, contract.checks)
+        born = self.validation.execute(watch.run, watch.commit, contract, probes=probes)
         return self._save(replace(watch, pid=born.pid, born=born.mark))
 
     def _run(self) -> Run:

@@ -85,9 +85,9 @@ class ProtectedFiles:
         """What a person is asked about work whose tests pass while a test that was altered to fail was not reported."""
         changed = self.ports.git.changes(journal.fork, journal.head)
         detail = (
-            f"The checks passed. Then {test} was altered so that it has to fail, and the runner did not report it.\n"
-            "On main it does. Something in the branch may bend the runner: look at the difference. Accept it for this "
-            "very commit, or send the work back."
+            f"The checks passed. Then {test} was altered so that it has to fail, and the runner did not report that "
+            "failure, or reported others too.\nOn main it does. Something in the branch may bend the runner, or a test "
+            "is flaky: look at the difference. Accept it for this very commit, or send the work back."
         )
         evidence = {"test": test, **self.shown(journal.fork, journal.head, changed)}
         return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, evidence)

@@ -25,7 +25,7 @@ from ...core.review.machine import Fact
 from ...core.review.queue import PACE, Move, Pace, decide, red
 from ...core.review.train import Entry, at_once, joined, may_join, to_land
 from ..attempts.test_weakening import proves_less
-from ..checks.decoys import SEEN, decoys_of, unnoticed
+from ..checks.probes import SEEN, probes_of, unnoticed
 from ..checks.validation import Validation, counts_of
 from ..epics import lands_on
 from ..parking import about
@@ -207,8 +207,8 @@ class Train:
             return False
         recorded = self.validation.recorded
         mine, before = recorded(journal.tree), recorded(self.ports.git.tree(journal.base))
-        if before is not None and unnoticed(mine):  # whether main's runner reports decoys has to be known
-            return not decoys_of(before)
+        if before is not None and unnoticed(mine):  # whether main's runner reports probes has to be known
+            return not probes_of(before)
         return counts_of(mine) is not None and before is None
 
     def bent(self, train: Sequence[Entry], place: int) -> str:
@@ -219,7 +219,7 @@ class Train:
             return ""
         bases = dict.fromkeys((train[0].journal.base, journal.base))
         with about(self.ports, of_bead(train[place].bead)):
-            known = [decoys_of(recorded(self.ports.git.tree(base))).items() for base in bases]
+            known = [probes_of(recorded(self.ports.git.tree(base))).items() for base in bases]
         reports = {check for found in known for check, told in found if told.startswith(SEEN)}
         return next((test for check, test in missed if check in reports), "")
 

@@ -1,30 +1,29 @@
-"""Decoys: a test that is altered so that it has to fail, to see whether the runner still tells.
+"""Mutation probes: a test that is altered so that it has to fail, to see whether the runner still tells.
 
-1. A check that passed is asked once more with one test altered in its place; that test's own name has to be reported
-   as failed, whatever the exit code says. A runner that was bent (an exit in the code under test, a patched test
-   framework, a summary that is printed by hand, an object that equals everything) does not report it.
-2. The value that the test expects becomes one that nothing equals, where it plainly comes to it (Python, JavaScript,
-   Ruby, Java, Perl; in Python another number for a number, another text for a text, and one that nobody knows before):
-   assertions that were bent to say yes are seen by that alone. Else it raises, throws, `t.Fatal` or
-   `panic!` as the first thing that it does (`core.checks.altering` has all but Python).
+1. A check that passed is run once more, with the same command, with a test or two altered in their places: they have
+   to be reported as failed by their own names, and nothing else may be. A runner that was bent (an exit in the code
+   under test, a patched framework, a summary that is printed by hand, a value that equals everything) does not do that.
+2. The value that the test expects becomes another one near it, where the test plainly comes to it (Python, JavaScript,
+   Ruby, Java, Perl): 90 becomes 91, "abc" becomes "abd". Else the test fails as the first thing that it does.
+   Nothing that is written tells that it was nobrakes (`core.checks.altering` has all but Python).
 3. Only what plainly runs is altered: no test with a mark or a call that skips it, no fixture that is called like a
-   test, nothing in a file of which only some tests are run, and no value that a test may not come to. Which one is
-   drawn by whoever asks.
-4. The command is narrowed to the test where it is a plain call of the runner; else all of it runs.
+   test, nothing in a file of which only some tests are run, and no value that a test may not come to.
+4. Which tests, and which values, is drawn by whoever asks, when the checks have passed (host.runs.probing).
 """
 
 import posixpath
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..globs import matches
-from .altering import OTHERS, RAISES, SCRIPTS, Altered
+from .altering import OTHERS, SCRIPTS, Altered, Dice, near_number, near_text
 from .contract import Check
-from .test_counts import without_colours
+from .failed_tests import failing_tests
+from .test_counts import count_tests, without_colours
 
 if TYPE_CHECKING:
     import ast
@@ -34,10 +33,10 @@ LARGEST = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Decoy:
+class MutationProbe:
     """A test to alter: the file, what the runner calls the test, and the file's altered text.
 
-    `by_value`: the value that it expects is altered; else it raises.
+    `by_value`: the value that it expects is altered; else it fails at its beginning.
     """
 
     path: str
@@ -46,33 +45,19 @@ class Decoy:
     by_value: bool = False
 
 
-def decoys(path: str, text: str, secret: int = 0) -> list[Decoy]:
-    """Every test of the file that can be altered; empty where its language is not known or nothing can be read.
-
-    `secret`: what makes an expected value one that nobody knows beforehand.
-    """
+def mutation_probes(path: str, text: str, draw: Dice) -> list[MutationProbe]:
+    """Every test of the file that can be altered; empty where its language is not known or nothing can be read."""
     ending = path[path.rfind(".") :]
     if len(text) > LARGEST or ending not in _READ:
         return []
-    return [Decoy(path, *altered) for altered in (_python(text, secret) if ending == ".py" else OTHERS[ending](text))]
-
-
-def narrowed(command: str, test: str) -> str:
-    """The command for this test alone, where it is a plain call of a runner; else the command as it is."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return command
-    if re.search(r"[|&;<>()$`\n*?]", command):
-        return command
-    calls = (narrow(command, words, shlex.quote(test)) for narrow in _NARROW)
-    return next((call for call in calls if call != command), command)
+    altered = _python(text, draw) if ending == ".py" else OTHERS[ending](text, draw)
+    return [MutationProbe(path, *one) for one in altered]
 
 
 def named(command: str, directory: str, paths: Sequence[str]) -> list[str]:
     """Of these files those that a command names, alone, by a folder or by a pattern; all, where it names none of them.
 
-    A check that runs one file of tests reports nothing of an altered test in another one.
+    A check that runs one file of tests reports nothing of a test that is altered in another one.
     """
     try:
         words = shlex.split(command)
@@ -96,10 +81,34 @@ def _names(place: str, path: str) -> bool:
 
 def is_reported(output: str, format_: str, test: str) -> bool:
     """Whether the runner says that the test failed, by its own name. `format_` auto: in whatever format."""
+    return _reports(output, format_, test) > 0
+
+
+def _reports(output: str, format_: str, test: str) -> int:
+    """How often it says so."""
     patterns = [_FAILED[format_]] if format_ in _FAILED else _FAILED.values()
     name = rf"(?:(?<!\w)|(?<=#test_\d\d\d\d_)){re.escape(test)}(?!\w)"  # minitest numbers its examples
     text = without_colours(output)
-    return any(re.search(pattern.replace("NAME", name), text, re.MULTILINE) for pattern in patterns)
+    return max(len(re.findall(pattern.replace("NAME", name), text, re.MULTILINE)) for pattern in patterns)
+
+
+def is_seen(told: str, format_: str, altered: Sequence[str], excused: Sequence[str] = ()) -> bool:
+    """Whether the runner says of at least one altered test that it failed, and of no other but those `excused`."""
+    if not any(is_reported(told, format_, test) for test in altered):
+        return False
+    return not others(told, format_, altered, excused)
+
+
+def others(told: str, format_: str, altered: Sequence[str], excused: Sequence[str] = ()) -> list[str]:
+    """The tests that failed beside the altered ones, where the report names all that failed."""
+    counts = count_tests(told, format_)
+    names = failing_tests(told, format_, counts)
+    own = re.compile("|".join(rf"(?<!\w){re.escape(test)}(?!\w)" for test in altered))
+    found = [name for name in names if not own.search(name) and name not in excused]
+    if names or counts is None or excused:
+        return found
+    reported = sum(_reports(told, format_, test) for test in altered)
+    return ["tests that are not named"] if counts.failed > reported else []
 
 
 def endings(check: Check) -> tuple[str, ...]:
@@ -162,51 +171,10 @@ _FAILED: Mapping[str, str] = {
 }
 
 
-# --- narrowing ----------------------------------------------------------------------------------------
-
-
-def _runs(words: Sequence[str], *names: str) -> bool:
-    """Whether a plain call runs one of these, by itself, as a module of Python, or through a launcher."""
-    left = [word for word in words if not re.fullmatch(r"[A-Za-z_]\w*=.*", word)]
-    while left and left[0] in ("npx", "uv", "poetry", "pdm", "run", "hatch", "pnpm", "exec", "yarn", "bunx"):
-        left = left[1:]
-    if len(left) > 2 and re.fullmatch(r"(?:.*/)?python[0-9.]*", left[0]) and left[1] == "-m":
-        left = left[2:]
-    return bool(left) and left[0].rpartition("/")[2] in names
-
-
-def _pytest(command: str, words: Sequence[str], test: str) -> str:
-    plain = _runs(words, "pytest", "py.test") and "-k" not in words
-    return f"{command} -k {test}" if plain else command
-
-
-def _unittest(command: str, words: Sequence[str], test: str) -> str:
-    return f"{command} -k {test}" if _runs(words, "unittest") and "-k" not in words else command
-
-
-def _go(command: str, words: Sequence[str], test: str) -> str:
-    plain = list(words[:2]) == ["go", "test"] and not any(word.startswith(("-run", "-args")) for word in words)
-    return f"{command} -run ^{test}$" if plain else command
-
-
-def _cargo(command: str, words: Sequence[str], test: str) -> str:
-    return f"{command} {test}" if list(words[:2]) == ["cargo", "test"] and "--" not in words else command
-
-
-def _titled(*runners: str) -> Callable[[str, Sequence[str], str], str]:
-    def narrow(command: str, words: Sequence[str], test: str) -> str:
-        return f"{command} -t {test}" if _runs(words, *runners) and "-t" not in words else command
-
-    return narrow
-
-
-_NARROW = (_pytest, _unittest, _go, _cargo, _titled("jest", "vitest"))
-
-
 # --- altering -----------------------------------------------------------------------------------------
 
 
-def _python(text: str, secret: int) -> Iterator[Altered]:
+def _python(text: str, draw: Dice) -> Iterator[Altered]:
     import ast
 
     try:
@@ -225,7 +193,7 @@ def _python(text: str, secret: int) -> Iterator[Altered]:
         names = [node.name for node in functions]
         for node in functions:
             if node.name.startswith("test") and names.count(node.name) == 1 and _plainly_runs(node):
-                altered, by_value = _altered_python(rows, node, secret)
+                altered, by_value = _altered_python(rows, node, draw)
                 if altered is not None:
                     yield node.name, altered, by_value
 
@@ -284,24 +252,22 @@ def _skips(source: str) -> bool:
 
 
 def _altered_python(
-    rows: Sequence[str], node: "ast.FunctionDef | ast.AsyncFunctionDef", secret: int
+    rows: Sequence[str], node: "ast.FunctionDef | ast.AsyncFunctionDef", draw: Dice
 ) -> tuple[str | None, bool]:
-    """The file with this test made to fail, and whether by a value that it comes to: else at its beginning."""
+    """The file with this test made to fail, and whether by a value that it comes to: else at its beginning.
+
+    The last such value is taken: what the test does before it is done, and others may build on that.
+    """
     import ast
 
     returns = any(isinstance(part, ast.Return) for part in ast.walk(node))
-    for part in () if returns else node.body:
-        wanted: ast.expr | None = None
-        call = part.value if isinstance(part, ast.Expr) else None
-        if isinstance(part, ast.Assert) and isinstance(part.test, ast.Compare) and len(part.test.ops) == 1:
-            wanted = part.test.comparators[0] if isinstance(part.test.ops[0], ast.Eq) else None
-        elif isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "assertEqual" and len(call.args) > 1:
-            wanted = call.args[1]
-        if wanted is not None and wanted.lineno == wanted.end_lineno:
-            begin, end = wanted.col_offset, wanted.end_col_offset or 0
-            return _put(rows, wanted.lineno, begin, end, _unknown(wanted, end - begin, secret)), True
+    for part in () if returns else reversed(node.body):
+        for literal in map(_literal, _compared(part)):
+            if literal is not None:
+                begin, end = literal.col_offset, literal.end_col_offset or 0
+                return _put(rows, literal.lineno, begin, end, _near(literal.value, draw)), True
     first = node.body[0]
-    place = f"raise AssertionError('{RAISES}'); "
+    place = "raise AssertionError; "
     if not _is_simple(first):
         if getattr(first, "decorator_list", None):
             return None, False
@@ -311,21 +277,35 @@ def _altered_python(
     return _put(rows, first.lineno, first.col_offset, first.col_offset, place), False
 
 
-def _unknown(wanted: "ast.expr", length: int, secret: int) -> str:
-    """A value that nothing equals: of the kind that is expected, so that what equals everything else gives itself away.
-
-    It is of another length than before, since what was compiled is told by its size and the second it was made in.
-    """
+def _compared(node: "ast.stmt") -> "list[ast.expr]":
+    """What a statement says to be equal: the expected value first."""
     import ast
 
-    value = wanted.value if isinstance(wanted, ast.Constant) else None
+    call = node.value if isinstance(node, ast.Expr) else None
+    if isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare) and len(node.test.ops) == 1:
+        return [node.test.comparators[0], node.test.left] if isinstance(node.test.ops[0], ast.Eq) else []
+    if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "assertEqual" and len(call.args) > 1:
+        return [call.args[1], call.args[0]]
+    return []
+
+
+def _literal(node: "ast.expr | None") -> "ast.Constant | None":
+    """The constant that an expected value is, or the first one in a list or a tuple that it is."""
+    import ast
+
+    while isinstance(node, ast.List | ast.Tuple | ast.UnaryOp):
+        node = node.operand if isinstance(node, ast.UnaryOp) else next(iter(node.elts), None)
+    is_plain = isinstance(node, ast.Constant) and isinstance(node.value, str | int | float)
+    return node if is_plain and isinstance(node, ast.Constant) and node.lineno == node.end_lineno else None
+
+
+def _near(value: object, draw: Dice) -> str:
+    """Another value near this one, as Python writes it."""
+    if isinstance(value, bool):
+        return repr(not value)
     if isinstance(value, str):
-        unknown = repr(f"{secret:011d}")
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        unknown = str(10**11 + secret)
-    else:
-        unknown = "object()"
-    return unknown if len(unknown) != length else f"({unknown})"
+        return repr(near_text(value, draw))
+    return near_number(repr(value), draw)
 
 
 def _is_simple(node: "ast.stmt") -> bool:

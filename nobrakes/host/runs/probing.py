@@ -1,0 +1,95 @@
+"""A step of a run that alters tests once a check has passed, and runs the check again (core.checks.mutation_probes).
+
+1. What is altered is drawn here and now. Until this step is over it is in this process alone: in no file, in no argv,
+   in no variable of what it runs. A process behind the wall or in a sandbox cannot read another one's memory.
+2. Tests are taken from the repository, since the check could write its checkout. All that may be drawn are written
+   anew, so that a file's time does not tell which one was altered, by a command that is closed off like the check.
+3. `<step>.plan` says what was altered, when it is over: a run that ended without it was ended by force.
+"""
+
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...core.checks.mutation_probes import MutationProbe, mutation_probes
+from ..files import write_atomic
+from . import reports
+
+PLAN = ".plan"
+"""The ending of the file in the run's folder that says what a step altered."""
+
+MOST = 2
+"""So many tests are altered at most, each in a file of its own."""
+
+PUT = ("tar", "-x", "-o", "-f", "-")
+"""Writes files that it is given as an archive, at the top of the checkout."""
+
+
+def draw(texts: Mapping[str, str], dice: random.Random) -> list[MutationProbe]:
+    """The tests to alter of these files, those first whose expected value can be altered."""
+    found: list[MutationProbe] = []
+    for path in dice.sample(sorted(texts), len(texts)):
+        some = mutation_probes(path, texts[path], dice)
+        best = [one for one in some if one.by_value] or some
+        found += [dice.choice(best)] if best else []
+    return sorted(found, key=lambda one: not one.by_value)[:MOST]
+
+
+def main(words: str) -> int:
+    """Do what the JSON says: `folder`, `name` of the step, `repository`, `commit`, `paths`, `put`, `run`, `report`."""
+    given: dict[str, Any] = json.loads(words)
+    if given["report"]:
+        reports.main(given["folder"], *given["report"])
+    texts = {path: text for path in given["paths"] if (text := _text(given, path)) is not None}
+    dice = random.SystemRandom()
+    altered = draw(texts, dice)
+    code = 0
+    if altered:
+        now = int(time.time()) + 1
+        changed = texts | {one.path: one.text for one in altered}
+        code = _put(given["put"], changed, now, dice) or subprocess.run(given["run"], check=False).returncode
+        _put(given["put"], texts, now + 1, dice)
+    plan = json.dumps([[one.path, one.test] for one in altered])
+    write_atomic(os.path.join(given["folder"], given["name"] + PLAN), plan.encode())
+    return code if code >= 0 else 128 - code
+
+
+def _text(given: Mapping[str, Any], path: str) -> str | None:
+    """A file of the commit; None: it cannot be read as text."""
+    argv = ("git", f"--git-dir={given['repository']}", "cat-file", "blob", f"{given['commit']}:{path}")
+    done = subprocess.run(argv, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        return done.stdout.decode() if done.returncode == 0 else None
+    except UnicodeDecodeError:
+        return None
+
+
+def _put(argv: Sequence[str], texts: Mapping[str, str], modified: int, dice: random.Random) -> int:
+    """Write these files into the checkout, in any order; the exit code of what does."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as file:
+        for path in dice.sample(sorted(texts), len(texts)):
+            content = texts[path].encode()
+            entry = tarfile.TarInfo(path)
+            entry.size, entry.mtime, entry.mode = len(content), modified, _mode(path)
+            file.addfile(entry, io.BytesIO(content))
+    done = subprocess.run(argv, check=False, input=archive.getvalue(), stdout=sys.stderr)
+    return done.returncode
+
+
+def _mode(path: str) -> int:
+    try:
+        return os.lstat(path).st_mode & 0o777
+    except OSError:  # the check took it away
+        return 0o644
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

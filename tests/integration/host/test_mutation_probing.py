@@ -1,0 +1,77 @@
+"""The step that alters tests once a check has passed: what its run sees, and what it finds nowhere."""
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nobrakes.host.runs.probing import MOST, PLAN, PUT, draw
+
+NAMES = [f"test_number_{number}" for number in range(9)]
+TEXT = "".join(f"def {name}():\n    assert f() == 9{place}\n\n\n" for place, name in enumerate(NAMES))
+LOOKS = """ls -AR "$1" >"$2/seen"; tr '\\0' '\\n' </proc/$$/environ >"$2/told"; tr '\\0' '\\n' </proc/$PPID/cmdline >>"$2/told"
+cp tests/*.py "$2"; stat -c %Y tests/*.py >"$2/times"; exit 3"""
+
+
+def run(tmp_path: Path, command: list[str], put: tuple[str, ...] = PUT, **more: Any) -> tuple[int, Path]:
+    """The exit code of the step with this command, and the run's folder."""
+    checkout, folder, out = (tmp_path / name for name in ("checkout", "run", "out"))
+    for path in (checkout / "tests", folder, out):
+        path.mkdir(parents=True, exist_ok=True)
+    for name in ("test_a.py", "test_b.py", "test_c.py"):
+        (checkout / "tests" / name).write_text(TEXT)
+    git = ["git", "-C", str(checkout), "-c", "user.name=A", "-c", "user.email=a@example.invalid"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "Begin"]):
+        subprocess.run([*git, *words], check=True)
+    (checkout / "tests" / "test_a.py").write_text("the check wrote this")
+    words = {
+        "folder": str(folder), "name": "test@probe", "repository": str(checkout / ".git"), "commit": "HEAD",
+        "paths": [f"tests/test_{one}.py" for one in "abc"], "put": put, "report": (), "run": command, **more,
+    }  # fmt: skip
+    argv = [sys.executable, "-I", "-m", "nobrakes.host.runs.probing", json.dumps(words)]
+    return subprocess.run(argv, cwd=checkout, check=False).returncode, folder
+
+
+def test_what_it_runs_sees_altered_tests_and_nothing_that_tells_which(tmp_path: Path) -> None:
+    code, folder = run(tmp_path, ["sh", "-c", LOOKS, "sh", str(tmp_path / "run"), str(tmp_path / "out")])
+    out, checkout = tmp_path / "out", tmp_path / "checkout"
+    altered = json.loads((folder / f"test@probe{PLAN}").read_text())
+    assert code == 3 and len(altered) == MOST
+    for name in ("a", "b", "c"):
+        rows = (out / f"test_{name}.py").read_text().splitlines()
+        differing = [place for place, row in enumerate(rows) if row != TEXT.splitlines()[place]]
+        names = [rows[place - 1].split()[1].removesuffix("():") for place in differing]
+        assert names == [test for path, test in altered if path == f"tests/test_{name}.py"]
+        assert (checkout / "tests" / f"test_{name}.py").read_text() == TEXT, "and it is as it was committed again"
+    said = (out / "seen").read_text() + (out / "told").read_text()
+    assert PLAN not in (out / "seen").read_text() and not any(name in said for name in NAMES)
+    assert len(set((out / "times").read_text().split())) == 1
+
+
+def test_where_the_altered_test_cannot_be_written_nothing_is_run_and_the_plan_tells_what_was_meant(
+    tmp_path: Path,
+) -> None:
+    code, folder = run(tmp_path, ["touch", str(tmp_path / "ran")], put=("false",))
+    assert code == 1 and not (tmp_path / "ran").exists() and json.loads((folder / f"test@probe{PLAN}").read_text())
+
+
+def test_where_nothing_can_be_altered_nothing_is_run(tmp_path: Path) -> None:
+    code, folder = run(tmp_path, ["touch", str(tmp_path / "ran")], paths=["tests/gone.py"])
+    assert code == 0 and not (tmp_path / "ran").exists() and (folder / f"test@probe{PLAN}").read_text() == "[]"
+
+
+def test_tests_whose_value_is_altered_come_first() -> None:
+    texts = {"test_a.py": "def test_a():\n    f()\n", "test_b.py": TEXT, "test_c.py": TEXT}
+    drawn = {one.test for seed in range(40) for one in draw(texts, random.Random(seed))}
+    assert "test_a" not in drawn and len(drawn) > 5
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_each_file_has_one_altered_test_at_most(count: int) -> None:
+    texts = {f"test_{number}.py": TEXT for number in range(count)}
+    found = draw(texts, random.Random(1))
+    assert len({one.path for one in found}) == len(found) == min(count, MOST)
