@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ..core.errors import ChecksFailed, UsageError
+from ..core.errors import ChecksFailed, NotAnswered, UsageError
 from ..wording.text import lines
 from .output import Output
 from .repository import text_or_stdin
@@ -28,6 +28,13 @@ def _reply(operation: str, **arguments: Any) -> "Reply":
 def _do(operation: str, **arguments: Any) -> Output:
     reply = _reply(operation, **arguments)
     return Output(reply.data, lambda screen: "\n".join(lines(reply.text)))
+
+
+def _asked(operation: str, wait: float, said: str, **arguments: Any) -> Output:
+    """What was answered, under the key `said`. Where nobody did in the time, the exit code says so."""
+    reply = _reply(operation, wait=float(wait), **arguments)
+    error = NotAnswered("nobody answered in that time") if wait and reply.data[said] is None else None
+    return Output(reply.data, lambda screen: "\n".join(lines(reply.text)), error)
 
 
 def bead() -> Output:
@@ -105,14 +112,16 @@ def ask(
 ) -> Output:
     """Ask the person a question. The same question is asked once; its answer comes with the next attempt.
 
+    With --wait the exit code is 82 when nobody answered in that time; the question stays.
     With options the person chooses; without any of these, they answer with any text.
 
     Example: nobrakes agent ask "Which one?" --option "Postgres: what we have" --option "SQLite: simpler; costs a move"
     """
-    return _do(
+    return _asked(
         "ask",
+        wait,
+        "answer",
         question=text_or_stdin(question, "question"),
-        wait=float(wait),
         option=option or [],
         recommend=recommend or [],
         checkbox=checkbox,
@@ -148,9 +157,10 @@ def request_review(
 ) -> Output:
     """Have your plan approved before you begin, where the bead asks for it (label `plan-review`).
 
+    With --wait the exit code is 82 when nobody decided in that time.
     Then end as blocked: the next attempt begins with the plan, when it was approved.
     """
-    return _do("request-review", plan=text_or_stdin(plan, "plan"), wait=float(wait))
+    return _asked("request-review", wait, "decision", plan=text_or_stdin(plan, "plan"))
 
 
 def escalate(

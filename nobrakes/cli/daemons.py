@@ -46,14 +46,15 @@ def stop(wait: Wait = 60.0, user: UserPlace = False) -> Output:
 
 
 def status(user: UserPlace = False) -> Output:
-    """Whether a daemon works here."""
+    """Whether a daemon works here. The exit code is 24 where none does."""
+    from ..core.errors import DaemonNotRunning
     from ..operations import daemons
 
     with opened_or_home(user, is_reading=True) as app:
         pid = daemons.running(app.paths)
-    return said(
-        {"running": pid is not None, "pid": pid}, f"a daemon works (process {pid})" if pid else "no daemon works here"
-    )
+    text = f"a daemon works (process {pid})" if pid else ""
+    error = None if pid else DaemonNotRunning("no daemon works here")
+    return Output({"running": pid is not None, "pid": pid}, lambda screen: text, error)
 
 
 def restart(wait: Wait = 60.0, user: UserPlace = False) -> Output:

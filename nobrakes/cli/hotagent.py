@@ -31,6 +31,8 @@ def answer(words: "list[str]") -> "int | None":
     lists: dict[str, list[str]] = {_option(p): [] for p in operation.parameters[1:] if p.kind is list}
     flags += tuple(_option(p) for p in operation.parameters[1:] if p.kind is bool)
     read = read_words(words[1:], valued, ("--json", *flags), lists)
+    if read is not None and read[0].get("--wait", "0") != "0":  # its exit code says whether somebody answered
+        return None
     arguments = None if read is None else _arguments(operation, *read, lists)
     if read is None or arguments is None:
         return None

@@ -205,6 +205,13 @@ class NoAgent(NobrakesError):
     code = 28
 
 
+class NotAnswered(NobrakesError):
+    """Nobody answered an agent's question in the time that it waited (`nobrakes agent ask --wait`)."""
+
+    code = 82
+    hint = "The question stays. Go on without the answer, or ask again; `nobrakes agent answer` looks for it."
+
+
 class NoSuchEscalation(NobrakesError):
     """No escalation has this number."""
 

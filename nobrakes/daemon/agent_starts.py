@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..agents.adapter import Launch
 from ..config.settings import Config
@@ -16,6 +17,21 @@ from .ports import Ports
 
 HANDOFF = os.path.join(OWN, "handoff.md")
 """In the folder of a run: what its agent hands on in a file."""
+
+
+_GO_IN = """
+left=$1
+shift
+while [ "$left" -gt 0 ]; do
+    if [ -L "./$1" ] || { [ ! -d "./$1" ] && ! mkdir -- "./$1"; } || ! cd -- "./$1"; then
+        echo "its folder cannot be worked in: $1 is no folder of the workspace" >&2
+        exit 126
+    fi
+    left=$((left - 1))
+    shift
+done
+exec "$@"
+"""
 
 
 def environment(ports: Ports, config: Config, credentials: Sequence[str], token: str, folder: str) -> dict[str, str]:
@@ -47,6 +63,13 @@ def permitted(confinement: Confinement, config: Config, agent: str) -> tuple[tup
     if config.agents.bypasses(agent) or not confinement.nothing():
         return None
     return agent_permissions.commands(config.contract(), config.setup)
+
+
+def in_directory(launch: Launch, directory: str) -> Launch:
+    """The same, begun in this folder of the workspace: made where it is missing, and never through a link."""
+    parts = [part for part in directory.split("/") if part]
+    argv = ("/bin/sh", "-c", _GO_IN, "go-in", str(len(parts)), *parts, *launch.argv)
+    return replace(launch, argv=argv, programs=(launch.argv[0], *launch.programs))
 
 
 def command(

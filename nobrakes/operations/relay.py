@@ -21,6 +21,7 @@ from ..core.sessions.claims import MOST_CLAIMS, Claim, claim_of
 from ..core.sessions.relay import (
     BRANCH,
     CHAT,
+    DIRECTORY,
     FILES,
     FOLDER,
     HEAD,
@@ -65,7 +66,8 @@ class Wanted:
 
     `chat`: the chat agent's session that wants it; `persona`: who its agent is to be, in words. `plans`: it changes
     nothing before a person approved its plan. `files`: its progress and output are kept in files, too. `in_place`: the
-    checkout that it works in; empty: it works in a clone of its own.
+    checkout that it works in; empty: it works in a clone of its own. `directory`: the folder below its top that the
+    agent begins in.
     """
 
     prompt: str
@@ -77,6 +79,7 @@ class Wanted:
     plans: bool = False
     files: bool = False
     in_place: str = ""
+    directory: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +182,8 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
         data[STAGE] = PLAN
     if wanted.files:
         data[FILES] = True
+    if wanted.directory:
+        data[DIRECTORY] = wanted.directory
     if wanted.in_place:
         data[IN_PLACE] = "yes"
     text = f"{wanted.persona.strip()}\n\n{wanted.prompt}" if wanted.persona.strip() else wanted.prompt

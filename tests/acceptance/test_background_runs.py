@@ -74,7 +74,7 @@ def test_a_run_is_planned_approved_worked_approved_merged_and_cleaned_up(chat: C
 
     async def plans(client: Client) -> Any:
         begun = await call(client, "acp", prompt="Make tea", planFirst=True, files=True)
-        assert len(begun.encode()) <= 1024 and json.loads(begun)["files"] == str(files)
+        assert len(begun.encode()) <= 1024 and json.loads(begun)["folder"] == str(files)
         run = await comes(client, "state", "asking")
         assert (run["stage"], run["commits"], run["branch"]) == ("plan", 0, "")
         assert run["decide"] == f"nobrakes resolve {run['question']} --approve"

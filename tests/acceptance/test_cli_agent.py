@@ -105,6 +105,14 @@ def test_asking_waits_for_the_answer(door):
     assert (code, out) == (0, "Use UTC")
 
 
+def test_the_exit_code_says_that_nobody_answered(door):
+    code, out, err = door.run("agent", "ask", "--wait", "0.2", "Which zone?")
+    assert code == 82 and "nobody answered in that time" in err and "escalation 1" in out + err
+    assert door.run("agent", "ask", "Which zone?")[0] == 0  # who does not wait is not told so
+    door.store(lambda store: store.answer(1, "Use UTC", "me"))
+    assert door.run("agent", "ask", "--wait", "5", "Which zone?")[:2] == (0, "Use UTC")
+
+
 def test_a_suggestion_stops_nothing(door):
     code, out, _ = door.run("agent", "escalate", "Split the parser", "--detail", "it is large")
     assert code == 0 and "go on with your bead" in out

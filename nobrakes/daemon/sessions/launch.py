@@ -17,7 +17,7 @@ from ...core.beads.bead import Role
 from ...core.board import Limits
 from ...core.errors import NoMain
 from ...core.review.reading import CANDIDATE
-from ...core.sessions.relay import is_relay, only_plans
+from ...core.sessions.relay import DIRECTORY, is_relay, only_plans
 from ...core.sessions.session import REVIEWERS, Session, Talk, name_of
 from ...ports import Argv
 from .. import agent_starts
@@ -89,6 +89,8 @@ class TurnLauncher:
                 permitted=agent_starts.permitted(self.confinement, config, session.agent),
             )
         )
+        if session.data.get(DIRECTORY):
+            launch = agent_starts.in_directory(launch, str(session.data[DIRECTORY]))
         known = {NAMED: launch.session, WINDOW: launch.context_tokens, DIARY: launch.diary, TELLS: launch.tells}
         ports.store.note_turn(turn.id, {**known, **told.notes})
         now = ports.store.now()

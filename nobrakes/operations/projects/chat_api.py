@@ -18,7 +18,6 @@ from ...core.public.values import plain
 from .. import relay
 from ..agent.api import Operation, Parameter, Reply, choose
 from ..forge import approving
-from ..machine_wide.addresses import link
 from ..plan import apply
 from ..views import board
 from . import coding, confirming, runs
@@ -139,8 +138,7 @@ def _propose(session: str, plan: str) -> Reply:
     read = apply.plan_in(plan, "plan")
     with coding.project_store(folder) as (store, _paths):
         made = plain(approving.propose(store, read, Actor(session, Surface.MCP).name))
-    where = link(folder, "plan") or "`nobrakes web` serves it"
-    said = f"A person approves it: {where}, or `nobrakes commit-strategy` in {folder}"
+    said = f"A person approves it: `nobrakes commit-strategy` in {folder}, or the page Plan of `nobrakes web`"
     return _json({"proposed": made, "next": said})
 
 

@@ -2,7 +2,8 @@
 
 1. The guard is asked before anything is begun, and once more inside the transaction that begins it: a folder that is
    changed for another one in between begins nothing.
-2. A tool goes on with its session as long as project, persona and model are the same; else its agent is made anew.
+2. A tool goes on with its session as long as project, folder, persona and model are the same; else its agent is made
+   anew.
 3. Answers are small: a chat agent needs the words and the number.
 """
 
@@ -11,14 +12,16 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
+from ...abilities import program_of
 from ...agents.registry import adapter
 from ...config.settings import load
 from ...core.beads.escalations import Escalation, EscalationType
-from ...core.errors import NobrakesError, NoProject, NoSuchSession, NotAllowed
+from ...core.errors import NoAgent, NobrakesError, NoProject, NoSuchSession, NotAllowed
 from ...core.projects import guard
-from ...core.sessions.relay import CHAT, PERSONA, files_of, is_relay
+from ...core.sessions.relay import CHAT, DIRECTORY, PERSONA, files_of, is_relay
 from ...core.sessions.session import Session, State
 from ...core.text.cleaning import clean
+from ...host.locks import holder
 from ...paths import FOLDER, Paths
 from ...ports import Store
 from ...store.agent.permits import KEY as ASK_FIRST
@@ -26,7 +29,6 @@ from ...store.opening import open_store
 from ...store.user.projects import ChatRun
 from .. import desk, relay
 from ..control import PAUSED, YES
-from ..machine_wide.addresses import link
 from ..waking import wake
 from .confirming import require_chat, require_confirmed
 from .projects import complete, database
@@ -38,14 +40,17 @@ _NO_DAEMON = "no daemon works there"
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A tool works: `run` is the project and the session's number. `goes_on`: in the session of before."""
+    """A tool works: `run` is the project and the session's number. `goes_on`: in the session of before.
+
+    `folder` has progress.json and output.json, where they are kept.
+    """
 
     run: str
     session: int
     project: str
     goes_on: bool
     note: str
-    files: str = ""
+    folder: str = ""
 
 
 @contextmanager
@@ -76,9 +81,9 @@ def begin(chat: str, directory: str, wanted: relay.Wanted) -> Begun:
         complete(workspace, project)
         adapter(wanted.agent)
         with project_store(folder) as (store, paths):
+            wanted = replace(wanted, chat=chat, directory=_below(folder, path))
             before = None if wanted.plans or wanted.files else _current(known.runs(chat), project, wanted, store)
-            text = _where(wanted.prompt, folder, path)
-            wanted = replace(wanted, prompt=text, chat=chat)
+            note = _require_program(paths, wanted.agent)
             ready = relay.prepared(paths, load(paths.config), wanted) if before is None else None
             with store.together():
                 if ready is not None:
@@ -86,13 +91,13 @@ def begin(chat: str, directory: str, wanted: relay.Wanted) -> Begun:
                 else:
                     assert before is not None, "else it is prepared"
                     number = before.session
-                    relay.say(store, number, text, chat)
+                    relay.say(store, number, wanted.prompt, chat)
                 if require_confirmed(known, workspace, chat, directory) != guarded:
                     raise NoProject(guard.REFUSED, "the project was changed meanwhile")
                 _same_place(paths, folder)
             wake(paths)
             known.ran(ChatRun(chat, project, wanted.agent, number, wanted.model, True, 0.0))
-            note = see_to_a_daemon(store, paths)
+            note = "; ".join(one for one in (note, see_to_a_daemon(store, paths)) if one)
     where = files_of(paths.folder, number) if wanted.files else ""
     return Begun(f"{project}/{number}", number, project, before is not None, note, where)
 
@@ -105,10 +110,21 @@ def _same_place(paths: Paths, folder: str) -> None:
         raise NoProject(guard.REFUSED, f"{paths.folder} is a link")
 
 
-def _where(prompt: str, folder: str, path: str) -> str:
-    """The prompt, with the folder that is meant where it is one below the project's; `path` is resolved."""
+def _below(folder: str, path: str) -> str:
+    """The folder that is meant, below the project's; empty: that itself. `path` is resolved."""
     below = os.path.relpath(path, os.path.realpath(folder))
-    return prompt if below == "." else f"Work in the folder {below}.\n\n{prompt}"
+    return "" if below == "." else below
+
+
+def _require_program(paths: Paths, agent: str) -> str:
+    """NoAgent where nobody could start the agent's program; what to say where a daemon works that may find it."""
+    command = load(paths.config).agents.command(agent)
+    if not command or program_of(command[0], os.environ.get("PATH")) is not None:
+        return ""
+    why = f"{agent} is not installed: there is no program {clean(command[0])}"
+    if holder(paths.lock) is None:
+        raise NoAgent(why, f"Install it, or set agents.{agent} in {paths.config}.")
+    return f"{why} for this server; the daemon that works there may find it"
 
 
 def _current(runs: list[ChatRun], project: str, wanted: relay.Wanted, store: Store) -> ChatRun | None:
@@ -121,6 +137,7 @@ def _current(runs: list[ChatRun], project: str, wanted: relay.Wanted, store: Sto
         except NoSuchSession:  # its database was lost
             return None
         same = run.model == wanted.model and str(session.data.get(PERSONA) or "") == wanted.persona
+        same = same and str(session.data.get(DIRECTORY) or "") == wanted.directory
         return run if same and is_of(session, run.chat) and session.state is not State.ENDED else None
     return None
 
@@ -170,7 +187,5 @@ def answer(chat: str, number: int, text: str) -> str:
 
 
 def persons(folder: str, why: str, command: str) -> NotAllowed:
-    """Why a chat agent may not do it, with where a person can."""
-    found = link(folder, "desk")
-    where = f"A person decides it on {found}, or types in {folder}: {command}" if found else ""
-    return NotAllowed(why, where or f"A person types in {folder}: {command}; `nobrakes web` serves the Desk.")
+    """Why a chat agent may not do it, with where a person can. It is not told the address of the pages."""
+    return NotAllowed(why, f"A person types in {folder}: {command}; `nobrakes web` serves the Desk.")

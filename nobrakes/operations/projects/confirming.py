@@ -126,7 +126,9 @@ def require_confirmed(
 
 
 def _whole(workspace: Workspace, confirmed: str | None, directory: str) -> str:
-    """The directory that is meant: a relative one is in the project."""
+    """The directory that is meant: a relative one is in the project. UsageError where it is no path at all."""
+    if not directory.isprintable():
+        raise UsageError("workingDirectory holds a character that is no part of a path here", "Leave it out.")
     base = workspace.folder(confirmed) if confirmed else workspace.projects
     return os.path.join(base, os.path.expanduser(directory)) if directory else base
 

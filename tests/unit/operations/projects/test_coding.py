@@ -11,7 +11,7 @@ import pytest
 
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.errors import NoProject, NotAllowed, UsageError
+from nobrakes.core.errors import NoAgent, NoProject, NotAllowed, UsageError
 from nobrakes.core.owners import of_person
 from nobrakes.core.projects import guard
 from nobrakes.core.projects.brief import Brief
@@ -81,13 +81,15 @@ def test_git_and_the_daemon_are_asked_outside_of_the_transaction_that_begins_a_s
     assert workspace.seen == [("wake", False)]
 
 
-def test_the_agent_is_told_the_folder_that_the_guard_let_through(
+def test_the_agent_begins_in_the_folder_that_the_guard_let_through(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(workspace.folder))
     os.makedirs(workspace.folder / "src" / "pot")
     begun = workspace.begin("Make it", "~/src/pot")
-    assert workspace.messages(begun.session) == ["Work in the folder src/pot.\n\nMake it"]
+    with coding.project_store(str(workspace.folder)) as (store, _paths):
+        assert store.session(begun.session).data["directory"] == "src/pot"
+    assert workspace.messages(begun.session) == ["Make it"] and workspace.begin().session != begun.session
 
 
 def test_what_is_broken_in_one_project_is_said_and_keeps_nobody_from_the_others(workspace: Workspace) -> None:
@@ -189,3 +191,37 @@ def test_a_plan_and_a_merge_are_a_persons_and_words_change_a_plan(workspace: Wor
     with pytest.raises(NotAllowed) as refused:
         runs.hand_in("phone", begun.run)
     assert "--hand-in" in refused.value.hint
+
+
+@pytest.mark.parametrize("directory", [".git", ".git/hooks", "src/.GIT", ".nobrakes", ".nobrakes/relays"])
+def test_no_agent_works_in_the_folders_of_git_and_nobrakes(workspace: Workspace, directory: str) -> None:
+    os.makedirs(workspace.folder / directory, exist_ok=True)
+    with pytest.raises(NoProject) as refused:
+        workspace.begin(directory=directory)
+    assert "is git's or nobrakes' own" in refused.value.hint
+
+
+@pytest.mark.parametrize("directory", ["src\0", "\0", "a\nb", "\x1b[31m", "\udcff"])
+def test_a_folder_that_is_no_path_is_an_error_in_words(workspace: Workspace, directory: str) -> None:
+    with pytest.raises(UsageError, match="workingDirectory holds a character"):
+        workspace.begin(directory=directory)
+
+
+def test_a_tool_whose_program_is_missing_begins_nothing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(NoAgent, match="claude is not installed"):
+        coding.begin("phone", "", relay.Wanted("Make it", "claude"))
+    with coding.project_store(str(workspace.folder)) as (store, _paths):
+        assert store.sessions() == []
+
+
+def test_a_chat_agent_is_not_told_where_the_pages_are(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nobrakes.operations.machine_wide import addresses
+
+    monkeypatch.setattr(addresses, "link", lambda *_: "http://drawn-name.localhost:8080/r/tea/desk")
+    table = chat_api.operations("phone")
+    with pytest.raises(NotAllowed) as refused:
+        chat_api.perform(table, "approve", {})
+    plan = "beads: [{id: a, title: Do a}]"
+    said = chat_api.perform(table, "propose", {"plan": plan})
+    assert "drawn-name" not in f"{refused.value} {refused.value.hint} {said.text}" and "commit-strategy" in said.text
