@@ -30,6 +30,7 @@ class LimitSettings(Section):
     agent_minutes: Annotated[float, Rule(gt=0)] = 60.0
     idle_minutes: Annotated[float, Rule(gt=0)] = 10.0
     context_share: Annotated[float, Rule(gt=0, le=1)] = 0.8
+    failed_rounds: Annotated[int, Rule(ge=0)] = 3
     grace_seconds: Annotated[float, Rule(ge=0)] = 10.0
     linger_seconds: Annotated[float, Rule(ge=0)] = 10.0
     lease_seconds: Annotated[float, Rule(ge=5)] = 120.0

@@ -92,6 +92,7 @@ class Config(Section):
                 Cap(caps.attempt.usd, caps.attempt.tokens, caps.attempt.minutes), bead, day, run, caps.calls_per_hour
             ),
             context_share=limits.context_share,
+            failed_rounds=limits.failed_rounds,
             agents_mb=limits.agents_mb,
             approve=self.review.approve,
             elsewhere=self.review.rules(self.main).elsewhere,

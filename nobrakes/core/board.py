@@ -35,6 +35,7 @@ class Limits:
     breaker: Thresholds = field(default_factory=Thresholds)
     caps: Caps = field(default_factory=Caps)
     context_share: float = 0.8
+    failed_rounds: int = 3  # 0: as many as they like
     agents_mb: int = 0  # no agent starts while those at work hold so much memory; 0: as much as they like
     queue: Rules = field(default_factory=Rules)
     approve: str = "labelled"  # whose merge waits for a person's yes (core.merge_approval)
@@ -75,6 +76,7 @@ class Board:
     spent: Spent = field(default_factory=Spent)
     contexts: Mapping[int, float] = field(default_factory=dict)  # by attempt: how full, where its agent can tell
     finished: Mapping[str, float] = field(default_factory=dict)  # by run whose agent has finished: when it is ended
+    failed_rounds: Mapping[int, int] = field(default_factory=dict)  # by attempt: test rounds in a row that failed alike
     machine: MachineRoom | None = None  # what all repositories share; None: nothing is limited so
     memory_mb: int = 0  # that agents hold now, where that is limited (core.limits.memory)
     wake_at: float | None = None  # the next retry or deferral that comes due

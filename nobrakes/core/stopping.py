@@ -7,10 +7,13 @@
    the next attempt begins afresh with what is compiled for it.
 4. The cap on starts an hour says nothing about who has started.
 5. Who says that it cannot go on is asked to stop at once: the bead waits for a person, and its place is another's.
-6. A session's turn has the caps of day, run and attempt; how full its context is, is its CLI's own matter.
+6. A Doer whose tests failed so often in a row in the same way, and that explained nothing, gives up for them (B22). A
+   Test Writer's tests have to fail.
+7. A session's turn has the caps of day, run and attempt; how full its context is, is its CLI's own matter.
 """
 
 from .beads.attempt import Attempt, Run, RunKind
+from .beads.bead import Role
 from .beads.outcomes import Outcome
 from .board import Board
 from .limits import caps, machine
@@ -33,5 +36,7 @@ def why(board: Board, work: Attempt | Talk, run: Run) -> Outcome | None:
         return Outcome.BLOCKED
     if caps.of_bead(limits, spent, work.bead) is not None:
         return Outcome.CAPPED
+    if work.role is Role.DOER and 0 < board.limits.failed_rounds <= board.failed_rounds.get(work.id, 0):
+        return Outcome.GAVE_UP_TESTS
     share = board.contexts.get(work.id, 0.0)
     return Outcome.GAVE_UP_CONTEXT if share >= board.limits.context_share else None

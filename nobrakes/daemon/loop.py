@@ -167,8 +167,9 @@ class Daemon:
         board = self.forge.seen(self.performer.seen(self.reach.seen(self.ports.store.board(limits))))
         providers = {name: self._provider(name) for name in board.limits.agent_choice.names()}
         room = self.performer.share.room(board)
+        board = replace(board, providers=providers, contexts=self.meter.contexts(board), machine=room)
         finished = self.ends.finished(self.intake.without_dead(board))
-        return replace(board, providers=providers, contexts=self.meter.contexts(board), machine=room, finished=finished)
+        return self.work.seen(replace(board, finished=finished))
 
     def _measure_anew(self, jump: float) -> None:
         """What is remembered by the clock is forgotten, as by a new daemon."""

@@ -20,7 +20,7 @@ _TALK = """The tools of an MCP server `nobrakes` do the same.
 - `nobrakes agent whats-next` when unsure what is left."""
 
 _GIVE_UP = """Give up after three rounds of {what} that you cannot explain, or when your context runs low, before you
-start guessing."""
+start guessing. Explain a round that fails as the one before: `nobrakes agent log "<why>"`."""
 
 _HAND_IN = """Hand in with one command, whether you are done or give up:
 

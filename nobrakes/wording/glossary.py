@@ -226,7 +226,7 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.COMPLETED: "It did what it was to do.",
     Outcome.GAVE_UP_CONTEXT: "The agent says that its context ran out, or it was stopped because it was nearly full "
     "(`context_share`).",
-    Outcome.GAVE_UP_TESTS: "The agent says that it cannot make the tests pass.",
+    Outcome.GAVE_UP_TESTS: "The agent says that it cannot make the tests pass, or they failed alike again and again.",
     Outcome.FAILED: "The agent says that it failed, or a script exited with an error.",
     Outcome.FAILED_REVIEW: "A check failed on the work, and not on main.",
     Outcome.BOUNDARY: "The branch changes a file that the role may not change, or was rewritten.",

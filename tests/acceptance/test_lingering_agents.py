@@ -124,3 +124,15 @@ def test_a_daemon_that_dies_between_the_stop_and_the_end_hands_in_too(tmp_path: 
     time.sleep(0.2)
     made.nobrakes("run")
     assert made.outcomes("one") == ["completed"] and made.status("one") == "done"
+
+
+def test_a_doer_whose_tests_fail_alike_three_times_is_ended_and_its_work_is_kept(tmp_path: Path) -> None:
+    made = project(tmp_path)
+    tests = f"for round in 1 2 3; do {NOBRAKES} agent test && exit 9; done"
+    made.does("one", f"work; echo 'exit 1' >tests/run.sh; {tests}; sleep 3600", turn=1)
+    two = f"for round in 1 2; do {NOBRAKES} agent test && exit 9; done"
+    explained = f"{two}; {NOBRAKES} agent log 'it is the port'; {two}; sleep 12"
+    made.does("one", f"work; echo 'exit 1' >tests/run.sh; {explained}", turn=2)
+    made.nobrakes("run")
+    assert made.outcomes("one") == ["gave_up_tests", "completed"]
+    assert "failed in the same way again and again" in made.nobrakes("history", "one").stdout

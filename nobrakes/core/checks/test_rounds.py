@@ -4,10 +4,13 @@
    with whatever arguments: `pytest -x tests/test_a.py` is one where the check is `python3 -m pytest -q`.
 2. A call counts once. What merely names the program (`pip install pytest`, `grep pytest`) is none.
 3. `nobrakes agent test` is counted where it is reported (Kind.TESTED), and never here.
+4. Rounds in a row that fail in the same way, by what they count, are a streak. A round that passes, or fails in another
+   way, ends it; so does an explanation (`nobrakes agent log`).
 """
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from .contract import Check
 
@@ -25,6 +28,28 @@ _WITH_VERB = frozenset(
 _START = r"""(?:^(?:[\w .-]{1,30}:\s)?|[;&|(\n`]|-l?c\s+['"]?|\$\()\s*"""
 _BEFORE = rf"""(?:(?:\w+=\S*|(?:\S*/)?(?:{_RUNNERS}|{_WRAPPERS})|-\S+)\s+)*(?:\S*/)?"""
 _AFTER = r"""(?=$|[\s;&|)'"`])"""
+
+
+@dataclass(frozen=True, slots=True)
+class Streak:
+    """How many rounds in a row failed, and how."""
+
+    rounds: int = 0
+    how: str = ""
+
+
+def after(streak: Streak, how: str | None) -> Streak:
+    """The streak after one more round; None: that passed."""
+    if how is None:
+        return Streak()
+    return Streak(streak.rounds + 1 if how == streak.how else 1, how)
+
+
+def failed_at_door(text: str, checks: Iterable[Check]) -> str | None:
+    """How the tests failed in what `nobrakes agent test` reported; None: they passed, or were not run."""
+    tests = tuple(f"{check.name}: " for check in checks if check.kind == "test")
+    failed = [one for one in text.split("; ") if one.startswith(tests) and not one.endswith(": pass")] if tests else []
+    return "; ".join(failed) or None
 
 
 def program(command: str) -> tuple[str, ...]:

@@ -307,6 +307,8 @@ _STOPPED = {
     Outcome.CAPPED: "a cap of its bead, the day or the run was reached: asked to stop, and its work is kept",
     Outcome.TURN_LIMIT: "it used up the tokens of one attempt (caps.attempt.tokens): asked to stop, its work is kept",
     Outcome.GAVE_UP_CONTEXT: "its context was nearly full (limits.context_share): asked to stop, and its work is kept",
+    Outcome.GAVE_UP_TESTS: "its tests failed in the same way again and again, and it explained nothing "
+    "(limits.failed_rounds): asked to stop, and its work is kept",
     Outcome.BLOCKED: "waits for an answer",
     Outcome.CANCELLED: "the bead was taken away by a person",
 }

@@ -21,9 +21,9 @@ from ...core.board import Board
 from ...core.limits import cooldowns
 from ...core.limits.breaker import error_of
 from ...core.limits.cooldowns import Cooldown
-from ...core.owners import of_bead, of_session
 from ...core.sessions.session import Talk
 from ...ports import NewEscalation
+from ..parking import owner_of
 from ..ports import Ports
 
 NOTED = "not_started:"
@@ -38,7 +38,7 @@ def is_shared(ports: Ports, work: Attempt | Talk, verdict: Verdict, gate: Cooldo
         return False
     if gate is not None and gate.is_of_start:
         return True
-    store, key, owner, error = ports.store, f"{NOTED}{work.provider}", _owner(work), _error(work, verdict)
+    store, key, owner, error = ports.store, f"{NOTED}{work.provider}", owner_of(work), _error(work, verdict)
     noted: dict[str, str] = json.loads(store.setting(key) or "{}")
     if noted.get(error, owner) != owner:
         return True
@@ -93,10 +93,6 @@ class StartProbe:
     def _ask(self, agent: str, provider: str) -> None:
         """Beside the loop."""
         self._said[provider] = self.ports.start_trouble(agent)
-
-
-def _owner(work: Attempt | Talk) -> str:
-    return of_session(work.session.id) if isinstance(work, Talk) else of_bead(work.bead)
 
 
 def _error(work: Attempt | Talk, verdict: Verdict) -> str:

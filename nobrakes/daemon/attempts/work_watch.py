@@ -6,15 +6,17 @@
    read when it wakes anyway.
 2. A test run is a call of a tool that runs a check of kind test (core.checks.test_rounds), told with its result once
    that is there: failed where its exit code or its counts say so. `nobrakes agent test` tells of itself.
-3. Nothing is told twice: a new daemon reads the output from its beginning, and finds in the events what was told of it,
+3. A Doer whose test rounds fail in the same way again and again, without a word about it, is asked to stop
+   (core.stopping): by the calls of its tools, or by what it reported.
+4. Nothing is told twice: a new daemon reads the output from its beginning, and finds in the events what was told of it,
    the calls by their ids.
-4. Nothing is decided by any of it, and trouble with it ends nothing.
+5. Trouble with it ends nothing.
 """
 
 import re
 from collections.abc import Set
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
 
@@ -38,6 +40,9 @@ LOOK_SECONDS = 10.0
 """Between two counts of an attempt's changed files, and two looks at what it says."""
 _ID = 100
 """Characters of a call's id that are kept."""
+_ROUNDS = frozenset({Kind.TESTED, Kind.LOGGED})
+_LATEST = 50
+"""Events of rounds that are looked through."""
 _TOLD = 10_000
 """Events that are looked through for what was told of an attempt."""
 
@@ -54,6 +59,15 @@ class _Seen:
     spoke: bool = False
     calls: set[str] = field(default_factory=set)
     counted: list[int] = field(default_factory=list)
+    attempt: int = 0
+    by_calls: test_rounds.Streak = field(default_factory=test_rounds.Streak)
+    reported: test_rounds.Streak = field(default_factory=test_rounds.Streak)
+    explained: int = 0  # the number of the last event in which it explained something
+
+    @property
+    def failed_rounds(self) -> int:
+        """How many rounds in a row failed in the same way."""
+        return max(self.by_calls.rounds, self.reported.rounds)
 
 
 class WorkWatch:
@@ -87,10 +101,30 @@ class WorkWatch:
         if abs(now - seen.looked_at) >= LOOK_SECONDS:  # also where the clock went back
             seen.looked_at = now
             self._read(work, seen, pattern)
+            self._hear(work, seen)
             if seen.wakes and seen.spoke and is_over:
                 seen.spoke = False
                 self.ports.background.begin(_job(run.id), partial(_count, self.ports, work.bead, seen))
-        self._due += [seen.looked_at + LOOK_SECONDS] if seen.wakes else []
+        self._due += [seen.looked_at + LOOK_SECONDS] if seen.wakes or seen.failed_rounds else []
+
+    def seen(self, board: Board) -> Board:
+        """The board with the failed rounds in a row of each attempt."""
+        failed = {seen.attempt: seen.failed_rounds for seen in self._seen.values() if seen.failed_rounds}
+        return replace(board, failed_rounds=failed) if failed else board
+
+    def _hear(self, attempt: Attempt, seen: _Seen) -> None:
+        """What it reported of its rounds, and whether it explained them."""
+        told = self.ports.store.latest_events(_ROUNDS, None, _LATEST, attempt.bead)
+        contract, streak = self.ports.config().contract(), test_rounds.Streak()
+        for event in reversed([*takewhile(lambda one: one.attempt == attempt.id, told)]):
+            if event.kind is Kind.TESTED:
+                how = test_rounds.failed_at_door(str(event.data.get("text")), contract)
+                streak = test_rounds.after(streak, how)
+                continue
+            streak = test_rounds.Streak()
+            if event.seq > seen.explained:
+                seen.explained, seen.by_calls = event.seq, streak
+        seen.reported = streak
 
     def ended(self, attempt: Attempt, run: Run) -> None:
         """The agent has ended: what it said last is read, and what it left is told."""
@@ -130,7 +164,8 @@ class WorkWatch:
         store = self.ports.store
         features = store.features()
         above = epics_above(store, store.bead(attempt.bead)) if features else []
-        seen = _Seen(Output.of(self.ports, run), failing.of(features, above) is not None)
+        wakes = failing.of(features, above) is not None
+        seen = _Seen(Output.of(self.ports, run), wakes, attempt=attempt.id)
         told = store.latest_events(WATCHED, None, _TOLD, attempt.bead)
         for event in reversed([*takewhile(lambda one: one.attempt == attempt.id, told)]):
             if event.kind is Kind.FILES_CHANGED:
@@ -159,7 +194,11 @@ class WorkWatch:
             call = str(line.data.get("id") or "")
             if line.kind is LineKind.RESULT and call in seen.calls:
                 seen.calls.discard(call)
-                self._ran(attempt, seen, call, not line.data.get("failed") and not _fails(line.text))
+                counts = count_tests(line.text)
+                passed = not line.data.get("failed") and not (counts is not None and counts.failed)
+                how = None if passed else f"{counts.failed} failed" if counts is not None else "it failed"
+                seen.by_calls = test_rounds.after(seen.by_calls, how)
+                self._ran(attempt, seen, call, passed)
             elif line.kind is LineKind.TOOL_CALL and call and pattern.search(line.text):
                 seen.calls.add(call)
                 words.append(call.encode())
@@ -177,12 +216,6 @@ class WorkWatch:
 
 def _job(run: str) -> str:
     return f"files of {run}"
-
-
-def _fails(output: str) -> bool:
-    """Whether what a runner printed counts failures: a pipe's exit code is its last command's."""
-    counts = count_tests(output)
-    return counts is not None and bool(counts.failed)
 
 
 def files_changed(ports: Ports, bead: str) -> int | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core import supervision
+from nobrakes.core import stopping, supervision
 from nobrakes.core.actions import RenewLeases, Terminate
 from nobrakes.core.beads.attempt import Attempt, Run, RunKind
 from nobrakes.core.beads.bead import Role
@@ -81,3 +81,16 @@ def test_who_is_being_stopped_is_not_stopped_again() -> None:
 @pytest.mark.parametrize("kind", [RunKind.AGENT, RunKind.RED_PROOF, RunKind.CHEAT])
 def test_a_person_stops_one_attempt_whatever_it_runs(kind: RunKind) -> None:
     assert stopped(board(kind=kind, stop_asked=frozenset({2, 77}))) == {"2-1": Outcome.INTERRUPTED}
+
+
+def test_a_doer_whose_tests_fail_alike_three_times_gives_up_and_a_test_writer_does_not() -> None:
+    for role, rounds, most, expected in (
+        (Role.DOER, 3, 3, Outcome.GAVE_UP_TESTS),
+        (Role.DOER, 2, 3, None),
+        (Role.DOER, 9, 0, None),
+        (Role.TEST_WRITER, 9, 3, None),
+    ):
+        attempt = Attempt(7, "b", 1, role, "Ada", 1, "t", 0.0)
+        run = Run("7-agent", 7, RunKind.AGENT, 0.0, pid=1)
+        board = Board(10.0, Limits(failed_rounds=most), attempts=(attempt,), failed_rounds={7: rounds})
+        assert stopping.why(board, attempt, run) is expected

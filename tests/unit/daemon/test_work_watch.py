@@ -4,6 +4,8 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from nobrakes.agents.claude.launch import Claude
 from nobrakes.config.settings import parse
 from nobrakes.core.beads.attempt import Attempt, Run, RunKind
@@ -83,6 +85,10 @@ class World:
         board = Board(now, attempts=(ATTEMPT,), runs={7: RUN})
         assert not self.watch.look(board)
         return [(one.kind, dict(one.data)) for one in self.events[before:]]
+
+    def failed_rounds(self, now: float) -> dict[int, int]:
+        self.look(now)
+        return dict(self.watch.seen(Board(now)).failed_rounds)
 
 
 def test_files_are_told_where_their_number_changed_and_no_more_than_once_in_a_while() -> None:
@@ -182,3 +188,41 @@ def test_only_the_steps_of_a_feature_wake_the_loop() -> None:
     assert world.watch.wake_at() == [] and world.jobs == {}
     world.ends()
     assert [dict(one.data) for one in world.events[1:]] == [{"changed": 3}]
+
+
+FAILS = "1 failed, 2 passed in 0.1s"
+
+
+def rounds(*outputs: str) -> bytes:
+    told = [(call("pytest", f"c{n}"), result(f"c{n}", text, "failed" in text)) for n, text in enumerate(outputs)]
+    return b"".join(line for pair in told for line in pair)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "failed"),
+    [
+        ((FAILS,) * 3, 3),
+        ((FAILS, FAILS, "3 passed in 0.1s", FAILS), 1),
+        (("3 failed in 0.1s", "2 failed, 1 passed in 0.1s", FAILS), 1),
+        (("it failed to start",) * 4, 4),
+        (("3 passed in 0.1s",), 0),
+    ],
+)
+def test_rounds_that_fail_in_the_same_way_are_a_streak(outputs: tuple[str, ...], failed: int) -> None:
+    world = World()
+    world.out = rounds(*outputs)
+    assert world.failed_rounds(20.0) == ({7: failed} if failed else {})
+
+
+def test_an_explanation_ends_the_streak_and_reported_rounds_are_one_too() -> None:
+    world = World()
+    world.out = rounds(FAILS, FAILS)
+    assert world.failed_rounds(20.0) == {7: 2}
+    world.events.append(Event(Kind.LOGGED, "b", 7, "Ada", {"text": "the fixture is old"}, seq=5))
+    world.out += rounds(FAILS, FAILS, FAILS)[len(rounds(FAILS, FAILS)) :]
+    assert world.failed_rounds(40.0) == {}
+    for n in range(6, 9):
+        world.events.append(Event(Kind.TESTED, "b", 7, "Ada", {"text": "unit: fail: exit code 1"}, seq=n))
+    assert world.failed_rounds(60.0) == {7: 3}
+    world.events.append(Event(Kind.TESTED, "b", 7, "Ada", {"text": "unit: pass"}, seq=9))
+    assert world.failed_rounds(80.0) == {}
