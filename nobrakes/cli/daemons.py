@@ -52,7 +52,7 @@ def status(user: UserPlace = False) -> Output:
 
     with opened_or_home(user, is_reading=True) as app:
         pid = daemons.running(app.paths)
-    text = f"a daemon works (process {pid})" if pid else ""
+    text = f"a daemon works (process {pid})" if pid else "no daemon works here"
     error = None if pid else DaemonNotRunning("no daemon works here")
     return Output({"running": pid is not None, "pid": pid}, lambda screen: text, error)
 

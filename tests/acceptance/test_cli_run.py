@@ -162,7 +162,8 @@ def test_the_daemon_starts_works_hands_over_and_stops(repository):
         until(lambda: repository.data("show", "slow")["status"] == "done")
     finally:
         assert repository.run("daemon", "stop")[0] == 0
-    assert repository.run("daemon", "status")[0] == 24
+    code, out, _ = repository.run("daemon", "status")
+    assert code == 24 and "no daemon works here" in out
     assert "Bead slow" in (repository.folder / ".nobrakes" / "daemon.log").read_text()
 
 
