@@ -114,6 +114,8 @@ class Daemon:
         if ended:
             self.ports.store.doubt()  # each may have spoken just before it died
         guarded = self.troubles.guarded
+        for run_id, error in self.ports.channel.failed().items():
+            changed |= guarded(partial(_raised, error), partial(of_run, self.ports, run_id))
         guarded(partial(self.danger.look, board, {run.id for run in ended}))
         for run in ended:
             changed |= guarded(partial(self._close, run, board))
@@ -310,6 +312,10 @@ class Daemon:
         """Whether any child process is still alive, or main is being looked at."""
         runs = board.all_runs
         return self.monitor.is_at_work() or any(r.pid is not None and self.ports.processes.alive(r) for r in runs)
+
+
+def _raised(error: Exception) -> bool:
+    raise error
 
 
 def recover(daemon: Daemon, waker: Waker, met: Callable[[], None], should_end: Callable[[], bool]) -> bool:

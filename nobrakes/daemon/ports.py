@@ -35,6 +35,10 @@ class NoChannel:
     def end(self, run: str) -> None:
         """Nobody waits."""
 
+    def failed(self) -> Mapping[str, Exception]:
+        """Nothing."""
+        return {}
+
 
 class ShaperWords(Protocol):
     """What is done in the name of a feature's Shaper, or with its plan, outside its turns: operations.shapers.words."""

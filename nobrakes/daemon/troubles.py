@@ -12,7 +12,7 @@ from ..core.errors import DiskFull, MachineShort, NoAnswer, NobrakesError, Stale
 from ..host.files import storage_errors
 from ..ports import Notice
 from .courier import Courier
-from .parking import Unexpected, about, park
+from .parking import Owner, Unexpected, about, park
 from .ports import Ports
 
 RETRY_SECONDS = 15.0
@@ -31,7 +31,7 @@ class Troubles:
         """Until then nothing is begun."""
         self._met: NobrakesError | None = None
 
-    def guarded(self, do: Callable[[], bool], owner: str = "") -> bool:
+    def guarded(self, do: Callable[[], bool], owner: Owner = "") -> bool:
         """Do it, for this owner (core.owners); trouble ends nothing but that, and nothing is lost."""
         try:
             with storage_errors(self.ports.paths.folder), about(self.ports, owner):

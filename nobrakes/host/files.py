@@ -122,8 +122,10 @@ def _close(path: str) -> None:
     with contextlib.suppress(OSError):
         found = os.lstat(path)
         mode = stat.S_IMODE(found.st_mode)
-        if mode & 0o077 and found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode):
-            os.chmod(path, mode & 0o700)
+        # a folder that somebody closed to us as well is opened again: nothing could go on
+        wanted = 0o700 if stat.S_ISDIR(found.st_mode) else mode & 0o700
+        if mode & 0o777 != wanted and found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode):
+            os.chmod(path, wanted)
 
 
 def write_private(path: str, content: bytes, mode: int = 0o600) -> None:

@@ -178,3 +178,7 @@ class ChannelServer(Protocol):
     def end(self, run: str) -> None:
         """The run is dead: take in its last words, and close its door."""
         ...
+
+    def failed(self) -> Mapping[str, Exception]:
+        """By run, what nobody expected while it was heard, told once: it is not heard any more."""
+        ...

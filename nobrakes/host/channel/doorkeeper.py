@@ -39,6 +39,8 @@ class Doorkeeper:
         self._answer = answer
         self._tell = tell
         self._said: set[str] = set()
+        self.failed: dict[str, Exception] = {}
+        """What nobody expected, by the run at whose door it was met: that door is not looked at any more."""
         self._arrivals = Arrivals()
         self._unwatched: set[str] = set()
         self._waiting: set[str] = set()  # who has more to say, or could not be answered
@@ -93,11 +95,16 @@ class Doorkeeper:
         self._has_more = self._has_trouble = False
         self._waiting = set()
         for run in runs:
+            if run in self.failed:
+                continue
             try:
                 found = self._answer(run)
             except (NobrakesError, OSError):  # the loop meets the same trouble and tells of it
                 self._has_trouble = True
                 self._waiting.add(run)
+                continue
+            except Exception as error:  # nobody else's door is kept closed by it
+                self.failed[run] = error
                 continue
             if found:
                 answered.add(run)

@@ -9,7 +9,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ...ports import Login
 from ...trash import Trash
@@ -43,6 +43,7 @@ class FolderChannelServer:
         self._ended = threading.Event()
         self._keeper = Doorkeeper(folder, self._answer, tell)
         self._thread: threading.Thread | None = None
+        self._told: set[str] = set()
 
     def start(self) -> None:
         """Look from now on."""
@@ -73,12 +74,22 @@ class FolderChannelServer:
         """The run is dead: answer its last words, then take its door away. DiskFull, StoreReadOnly."""
         door = os.path.join(self._folder, run)
         if os.path.isdir(door):
-            for _ in range(LAST_WORDS):  # who floods its door has been heard enough
-                if not self._answer(run):
-                    break
-            with self._turn:
-                self._logins.look(door, last=True)
-                self._trash.take(self._folder, door)
+            try:
+                for _ in range(0 if run in self._keeper.failed else LAST_WORDS):  # who floods it has been heard enough
+                    if not self._answer(run):
+                        break
+            finally:
+                with self._turn:
+                    self._logins.look(door, last=True)
+                    self._trash.take(self._folder, door)
+        self._told.discard(run)
+        self._keeper.failed.pop(run, None)
+
+    def failed(self) -> Mapping[str, Exception]:
+        """What nobody expected at the doors of these runs, told once."""
+        found = {run: error for run, error in list(self._keeper.failed.items()) if run not in self._told}
+        self._told |= found.keys()
+        return found
 
     def _answer(self, run: str) -> int:
         """Answer at most AT_ONCE of its requests; how many there were."""

@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+import time
 
 import pytest
 
@@ -130,4 +131,27 @@ def test_a_flood_at_a_dead_ones_door_is_bounded_and_a_second_name_is_no_request(
     keeper.end("1-agent")
     assert len(asked) <= 500 and set(asked) <= {b"{}", None}
     assert not inner.parent.exists() and os.listdir(tmp_path / "trash") == []
+    keeper.close()
+
+
+def test_what_nobody_expected_at_one_door_keeps_no_other_closed_and_is_told_once(tmp_path):
+    def answers(owner, content):
+        if owner == "1":
+            raise ValueError("a bug")
+        return b"{}"
+
+    keeper = FolderChannelServer(str(tmp_path / "doors"), Trash(str(tmp_path / "trash")), answers)
+    for run in ("1-agent", "2-agent"):
+        keeper.begin(run)
+        (tmp_path / "doors" / run / "in" / "0-1-1.json").write_text("{}")
+    keeper.start()
+    answer = tmp_path / "doors" / "2-agent" / "out" / "0-1-1.json"
+    deadline = time.monotonic() + 30
+    while not answer.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert {run: str(error) for run, error in keeper.failed().items()} == {"1-agent": "a bug"}
+    assert keeper.failed() == {}
+    keeper.end("1-agent")
+    assert not (tmp_path / "doors" / "1-agent").exists()
     keeper.close()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.core.errors import DiskFull, NoAgent, StoreReadOnly
-from nobrakes.host.files import private_folder, read_tail, storage_errors, write_atomic, write_private
+from nobrakes.host.files import keep_private, private_folder, read_tail, storage_errors, write_atomic, write_private
 from nobrakes.host.runs import reaper
 from nobrakes.host.runs.reaper import Reaper, become_subreaper
 from nobrakes.host.system import proctable, ps
@@ -193,3 +193,16 @@ def test_ps_tells_the_same_story_as_proc() -> None:
 def test_where_there_are_no_subreapers_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reaper, "LINUX", False)
     assert become_subreaper() is False
+
+
+def test_a_folder_of_ours_that_was_closed_is_opened_again_and_a_link_is_left(tmp_path):
+    state, other = tmp_path / "state", tmp_path / "other"
+    (state / "runs" / "1-agent").mkdir(parents=True)
+    other.mkdir(mode=0o755)
+    (state / "link").symlink_to(other)
+    (state / "runs" / "1-agent").chmod(0)
+    (state / "runs").chmod(0)
+    keep_private(str(state), depth=2)
+    for folder in (state, state / "runs", state / "runs" / "1-agent"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(other.stat().st_mode) == 0o755
