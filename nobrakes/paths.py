@@ -236,6 +236,56 @@ def find(start: str | None = None) -> Paths | None:
     return own if os.path.isfile(own.config) else None
 
 
+_OWN_PATHS: dict[tuple[frozenset[str], str], str] = {}
+
+
+def own_path(start: str, path: str | None = None) -> str:
+    """The PATH of what nobrakes starts unconfined for the repository around `start`; `path`: instead of our own.
+
+    Without folders that are relative, that lie in the repository or that are reached through it: what came to main, or
+    an agent's work, may lie there. So it is with the repository around this process.
+    """
+    key = _repositories(start), os.environ.get("PATH", os.defpath) if path is None else path
+    found = _OWN_PATHS.get(key)
+    if found is None:
+        kept = (one for one in key[1].split(os.pathsep) if os.path.isabs(one) and not _is_reached(one, key[0]))
+        found = _OWN_PATHS[key] = os.pathsep.join(kept)
+    return found
+
+
+def own_program(name: str, start: str, path: str | None = None) -> str | None:
+    """Where the program is that nobrakes starts unconfined, by its whole path or on `own_path`; None: nowhere."""
+    import shutil
+
+    found = shutil.which(name, path=own_path(start, path))
+    return None if found is None or not os.path.isabs(found) or is_in_repository(found, start) else found
+
+
+def is_in_repository(path: str, start: str) -> bool:
+    """Whether the path lies in the repository around `start`, in a worktree of it, or is reached through it."""
+    return _is_reached(path, _repositories(start))
+
+
+def _repositories(start: str) -> frozenset[str]:
+    try:
+        places = [start, os.getcwd()]
+    except FileNotFoundError:
+        places = [start]
+    found = (repository_root(place.partition(f"{os.sep}{FOLDER}{os.sep}")[0]) for place in places)
+    return frozenset(root for root in found if root is not None)
+
+
+def _is_reached(path: str, roots: frozenset[str]) -> bool:
+    if repository_root(path) in roots:
+        return True
+    place = os.path.abspath(path)
+    while place != os.path.dirname(place):
+        if any(f"{os.path.realpath(place)}{os.sep}".startswith(f"{root}{os.sep}") for root in roots):
+            return True
+        place = os.path.dirname(place)
+    return False
+
+
 def resource(name: str) -> str:
     """A file that comes with nobrakes (NAMES.json, config/…, hooks/…), installed or in a checkout."""
     package = os.path.dirname(os.path.abspath(__file__))

@@ -6,7 +6,6 @@ what goes by them on this machine. Which of the two it was is part of the answer
 
 import json
 import os
-import shutil
 import sys
 import tempfile
 import time
@@ -18,13 +17,21 @@ from ..abilities import CHECKS, PROVEN, Seen, version_in
 from ..config.settings import Config
 from ..host import parallel
 from ..host.probing import trouble
-from ..paths import Paths
+from ..paths import Paths, own_path, own_program
 from ..trash import clear
 from .dialects import ACP, AGENTS
 from .suite import Check, not_so_far
 
 SECONDS = 240.0
-ALONE = ("bwrap", "--dev-bind", "/", "/", "--unshare-net", "--die-with-parent", "--")
+ALONE = (
+    own_program("bwrap", os.getcwd()) or "bwrap",
+    "--dev-bind",
+    "/",
+    "/",
+    "--unshare-net",
+    "--die-with-parent",
+    "--",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,7 @@ def run(config: Config, paths: Paths, environment: Mapping[str, str]) -> Report:
     """Try each CLI that is installed, and write down what it can do."""
     path = environment.get("PATH", os.defpath)
     called = _called(config, path)
-    programs = {name: abilities.program_of(command[0], path) for name, command in called.items()}
+    programs = {name: _program(command[0], paths, path) for name, command in called.items()}
     alone = not trouble([*ALONE, "true"])
     folder = tempfile.mkdtemp(prefix="nobrakes-conformance-")
     try:
@@ -72,7 +79,7 @@ def run(config: Config, paths: Paths, environment: Mapping[str, str]) -> Report:
         for name, (word, *more) in called.items():
             if programs[name] is None:
                 continue
-            command = (shutil.which(word, path=path) or word, *more)
+            command = (own_program(word, paths.root, path) or word, *more)
             if name != ACP:
                 commands[f"{name} version"] = (*prefix, command[0], "--version")
             own, auth = os.path.join(folder, name), _auth(config) if name == ACP else ""
@@ -86,6 +93,12 @@ def run(config: Config, paths: Paths, environment: Mapping[str, str]) -> Report:
     abilities.keep(paths, {one.agent: _seen(one, one.program) for one in tried if one.program is not None})
     network = "no network but a loopback of their own" if alone else "the network is kept away by proxy variables only"
     return Report(network, tuple(tried))
+
+
+def _program(word: str, paths: Paths, path: str) -> str | None:
+    """The file that is started; None: there is none, or it lies in the repository, where an agent's work may be."""
+    found = abilities.program_of(word, path)
+    return None if found is None or own_program(word, paths.root, path) is None else found
 
 
 def _called(config: Config, path: str) -> dict[str, tuple[str, ...]]:
@@ -116,7 +129,12 @@ def _tried(
 def _environment(environment: Mapping[str, str], folder: str) -> dict[str, str]:
     home = os.path.join(folder, "home")
     os.makedirs(home)
-    return {"PATH": environment.get("PATH", os.defpath), "HOME": home, "LANG": "C.UTF-8", "TMPDIR": folder}
+    return {
+        "PATH": own_path(os.getcwd(), environment.get("PATH", os.defpath)),
+        "HOME": home,
+        "LANG": "C.UTF-8",
+        "TMPDIR": folder,
+    }
 
 
 def _found(code: int, text: str) -> tuple[str, tuple[Check, ...]]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import NoAnswer
+from ..paths import own_path
 
 if TYPE_CHECKING:
     import subprocess
@@ -75,7 +76,7 @@ def start(
     return subprocess.Popen(
         ["git", *arguments],
         cwd=cwd,
-        env=env,
+        env={**env, "PATH": own_path(cwd, env.get("PATH", os.defpath))},
         process_group=0,
         stdin=pipe if stdin is None else stdin,
         stdout=pipe,

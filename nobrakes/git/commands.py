@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 from ..core.errors import DiskFull, GitFailed, GitTooOld, MachineShort, NobrakesError, StoreReadOnly
 from ..environ import process_environment
+from ..paths import own_path
 from . import bounded
 from .environment import PLUMBING, strays
 
@@ -178,7 +179,7 @@ def _stream(
     _import_gitpython()
     import git.exc
 
-    prefix, environment = environment_of(env)
+    prefix, environment = environment_of({**env, "PATH": own_path(cwd)})
     with contextlib.ExitStack() as stack:
         if isinstance(stdin, bytes):
             stdin = stack.enter_context(_file(stdin))

@@ -1,8 +1,12 @@
 """The person's browser, started with a page."""
 
 import os
-import webbrowser
+import subprocess
+import sys
 from pathlib import Path
+
+from ..environ import process_environment
+from ..paths import own_path
 
 
 def open_page(path: str) -> bool:
@@ -16,7 +20,6 @@ def open_address(address: str) -> bool:
         os.uname().sysname == "Linux"
     ):
         return False  # a browser of the terminal would take it over
-    try:
-        return webbrowser.open(address)
-    except webbrowser.Error:
-        return False
+    words = [sys.executable, "-I", "-c", "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))", address]
+    environment = {**process_environment(), "PATH": own_path(os.getcwd())}  # it looks for the browser there
+    return subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, check=False).returncode == 0

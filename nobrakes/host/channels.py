@@ -20,6 +20,7 @@ from typing import IO
 from ..core.errors import NobrakesError
 from ..core.notices.notice import Message, Sent
 from ..core.notices.scrubbing import scrubbed
+from ..paths import own_path
 from .stopping import IDLE
 
 ARGV = (sys.executable, "-I", "-m", "nobrakes.notifiers.deliver")
@@ -96,6 +97,7 @@ class ChildChannels:
 
     def _start(self, stdin: bytes, errors: IO[bytes]) -> "subprocess.Popen[bytes]":
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        environment["PATH"] = own_path(os.getcwd())
         child = subprocess.Popen(
             self._argv,
             stdin=subprocess.PIPE,

@@ -5,10 +5,13 @@ was to be closed off is not begun on a guess.
 """
 
 import contextlib
+import os
 import subprocess
 from collections.abc import Sequence
 
 from ..core.errors import MachineShort
+from ..environ import process_environment
+from ..paths import own_path
 from .files import storage_errors
 
 SECONDS = 10.0
@@ -40,7 +43,13 @@ def trouble(argv: Sequence[str]) -> str:
 
 def _tried(argv: Sequence[str]) -> tuple[int, bytes]:
     """Exit code and errors of one run; a negative code: it was killed, by its time or by others."""
-    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    child = subprocess.Popen(
+        argv,
+        env={**process_environment(), "PATH": own_path(os.getcwd())},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
     try:
         _, said = child.communicate(timeout=SECONDS)
         return child.returncode, said

@@ -2,17 +2,18 @@
 
 import os
 import pwd
-import shutil
 import subprocess
 
 from ..core.errors import NobrakesError
+from ..environ import process_environment
+from ..paths import own_path, own_program
 
 SECONDS = 30.0
 
 
 def why_not() -> str:
     """Why units cannot be used here, in words; empty: they can."""
-    if shutil.which("systemctl") is None:
+    if own_program("systemctl", os.getcwd()) is None:
         return "there is no systemctl here"
     code, said = control("show-environment")
     return "" if code == 0 else f"systemd does not run for this account: {said or f'exit code {code}'}"
@@ -23,6 +24,7 @@ def control(*words: str) -> tuple[int, str]:
     try:
         done = subprocess.run(
             ["systemctl", "--user", "--no-pager", *words],
+            env={**process_environment(), "PATH": own_path(os.getcwd())},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=SECONDS,

@@ -1,18 +1,11 @@
 """A program that a person talks to, in this terminal: the Shaper."""
 
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 
 from ..core.errors import NoAgent
-
-
-def program(name: str, path: str) -> str | None:
-    """Where the program of this name is, absolute; `path` is a PATH. None: nowhere, or it cannot be run."""
-    found = shutil.which(name, path=path)
-    return os.path.abspath(found) if found else None
 
 
 def run_interactive(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> int:

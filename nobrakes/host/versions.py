@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Mapping
 
 from .. import abilities
-from ..paths import Paths
+from ..paths import Paths, is_in_repository, own_path
 
 SECONDS = 20.0
 
@@ -78,7 +78,10 @@ class Versions:
         if known is None:
             known = abilities.noted(self.paths, program, mark)
         if known is None:
-            known = ask(program, self.path)
+            # what lies in the repository is not started outside a sandbox, so it tells nothing
+            known = (
+                "" if is_in_repository(program, self.paths.root) else ask(program, own_path(self.paths.root, self.path))
+            )
             if known and self.writes:
                 abilities.note(self.paths, program, mark, known)
         self._asked[program, mark] = known

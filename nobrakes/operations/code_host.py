@@ -8,6 +8,7 @@ from ..environ import process_environment
 from ..git.landing.remote_questions import redacted
 from ..git.opening import publisher
 from ..host.asking import Asking
+from ..paths import own_path
 from ..ports.codehosts import PullPorts
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ def ports_of(paths: "Paths", config: "Config") -> PullPorts:
     publish = publisher(paths, config)
 
     def asking(host: str) -> Asking:  # who asks: a login from the environment is for this host alone
-        return Asking({**process_environment(), **_QUIET, "GH_HOST": host, "GITLAB_HOST": host}, review.remote_seconds)
+        return Asking(
+            {**process_environment(), **_QUIET, "PATH": own_path(paths.root), "GH_HOST": host, "GITLAB_HOST": host},
+            review.remote_seconds,
+        )
 
     address = publish.remote.address()
     host = code_host(

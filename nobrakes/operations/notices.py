@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from ..config.secrets import keep, secret
-from ..core.errors import ConfigError, NobrakesError, UsageError
+from ..core.errors import ConfigError, NobrakesError, NotAllowed, UsageError
 from ..core.notices.notice import Delivery, DeliveryState, Message, NoticeKind, NoticeRecord, Sent, Severity
 from ..core.notices.routing import message
 from ..host.channels import ChildChannels, Pack
 from ..notifiers.packing import packed
-from ..paths import Paths
+from ..paths import Paths, is_in_repository
 from ..ports import Store
 
 if TYPE_CHECKING:
@@ -45,11 +45,17 @@ class NotifyView:
     now: float
 
 
-def packing(settings: "Callable[[], NotifySettings]") -> Pack:
-    """Makes what the sending process of a channel is given."""
+def packing(settings: "Callable[[], NotifySettings]", root: str) -> Pack:
+    """Makes what the sending process of a channel of the repository in `root` is given."""
 
     def pack(name: str, said: Message) -> tuple[bytes, str]:
         channel = _channel(settings(), name)
+        program = os.path.expanduser(channel.command[0]) if channel.command else ""
+        if os.path.isabs(program) and is_in_repository(program, root):
+            raise NotAllowed(
+                f"the program of the channel '{name}' lies in the repository, where an agent's work may change it",
+                "Put it elsewhere, and give its whole path.",
+            )
         kept = secret(channel.secret) if channel.secret else ""
         return packed(asdict(channel), kept, said), kept
 
@@ -74,7 +80,7 @@ def try_out(settings: "NotifySettings", paths: Paths, name: str | None, now: flo
     text = "This is a test: nobrakes reaches you here."
     notice = NoticeRecord(0, NoticeKind.TEST, Severity.INFO, text, None, None, None, "", "", now)
     said = message(notice, os.path.basename(paths.root))
-    channels = ChildChannels(packing(lambda: settings), lambda: settings.send_seconds)
+    channels = ChildChannels(packing(lambda: settings, paths.root), lambda: settings.send_seconds)
     ended = threading.Semaphore(0)
     channels.wakes(ended.release)
     for number, one in enumerate(names):

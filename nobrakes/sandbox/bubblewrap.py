@@ -11,6 +11,7 @@
 import os
 from collections.abc import Iterable, Iterator
 
+from ..paths import own_program
 from ..ports import Argv
 from .closure import Closure, Laid
 
@@ -24,9 +25,10 @@ _NAMESPACES = ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-ut
 _PRIVILEGES = ("--disable-userns", "--cap-drop", "ALL", "--die-with-parent")
 
 
-def wrap(argv: Argv, closure: Closure, executable: str = "bwrap") -> Argv:
+def wrap(argv: Argv, closure: Closure, executable: str = "") -> Argv:
     """The argv that runs `argv` in the closure's workspace, and nowhere else."""
-    words = ["sh", "-c", DEAF, "sh", executable, *_NAMESPACES, *_PRIVILEGES]
+    executable = executable or own_program("bwrap", closure.workspace) or "/usr/bin/bwrap"
+    words = ["/bin/sh", "-c", DEAF, "sh", executable, *_NAMESPACES, *_PRIVILEGES]
     if closure.network != "open":
         words.append("--unshare-net")
     words += _mounts(closure)

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Mapping
 
+from ..paths import own_program
 from ..ports import Argv
 from .bubblewrap import wrap
 from .closure import Closure
@@ -20,6 +21,4 @@ def platform_trouble() -> str:
     """Why bubblewrap cannot work on this system at all; empty: it may."""
     if not sys.platform.startswith("linux"):
         return "bubblewrap works on Linux only"
-    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    found = any(os.access(os.path.join(folder, "bwrap"), os.X_OK) for folder in folders)
-    return "" if found else "bubblewrap (`bwrap`) is not installed"
+    return "" if own_program("bwrap", os.getcwd()) else "bubblewrap (`bwrap`) is not installed"

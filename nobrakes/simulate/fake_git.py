@@ -106,14 +106,6 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
             raise FileTooLarge(f"{path!r} in {commit[:12]} has {len(content):,} bytes, and {most:,} are read at most")
         return content
 
-    def link(self, commit: str, path: str) -> str | None:
-        """There are no links here."""
-        return None
-
-    def named_by_git(self) -> tuple[frozenset[str], tuple[str, ...]]:
-        """Nothing: there are no settings here."""
-        return frozenset(), ()
-
     def pack(self) -> None:
         """There are no files here."""
 

@@ -43,3 +43,11 @@ class Showing:
             sides = (tuple(tree.get(path, "").splitlines()) for tree in (ours, theirs))
             found.append(Clash(path, path in base, path in ours, path in theirs, (Hunk(1, *sides),) if both else ()))
         return tuple(found)
+
+    def link(self, commit: str, path: str) -> str | None:
+        """There are no links here."""
+        return None
+
+    def named_by_git(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """Nothing: there are no settings here."""
+        return frozenset(), ()

@@ -206,6 +206,33 @@ _rows(
     },
 )
 
+FAKE = 'printf "#!/bin/sh\\necho $EVIL >\\"$HOMELY/pwned-$NOBRAKES_BEAD\\"\\nexec python3 \\"\\$@\\"\\n"'
+"""A program that leaves the mark where it is started outside."""
+COMMIT = "git add -A -f; git commit -q -m steer"
+
+_rows(
+    "what is started for a question",
+    ALL,
+    {
+        "an-interpreter-and-a-module": f"mkdir -p src/bin; {FAKE} >src/bin/python3; chmod +x src/bin/python3; cp src/bin/python3 src/bin/python; echo x = 1 >src/newmod.py; {COMMIT}",
+        "an-environment-of-its-own": f"mkdir -p .venv/bin; {FAKE} >.venv/bin/python; chmod +x .venv/bin/python; mkdir -p src; echo x = 1 >src/othermod.py; {COMMIT}",
+        "a-link-on-the-way-to-the-runner": f"mkdir -p src/mine; cp tests/run.sh src/mine/run.sh; git rm -q -r tests; ln -s src/mine tests; {COMMIT}",
+    },
+)
+
+_rows(
+    "what steers others",
+    ALL,
+    {
+        "settings-of-agents-below": f"mkdir -p web/.claude web/.codex web/.gemini; echo {{}} >web/.claude/settings.json; echo x >web/.codex/config.toml; echo {{}} >web/.gemini/settings.json; {COMMIT}",
+        "skills-below": f"mkdir -p web/.agents/skills/x web/.claude/skills/x; echo obey >web/.agents/skills/x/SKILL.md; echo obey >web/.claude/skills/x/SKILL.md; {COMMIT}",
+        "instructions-below": f"mkdir -p web; for n in AGENTS.override.md AGENTS.md CLAUDE.md GEMINI.md QWEN.md .windsurfrules .mcp.json; do echo obey >web/$n; done; {COMMIT}",
+        "tasks-of-editors-below": f"mkdir -p web/.vscode web/.devcontainer web/.idea/runConfigurations; echo {{}} >web/.vscode/tasks.json; echo {{}} >web/.devcontainer/devcontainer.json; echo x >web/.idea/runConfigurations/x.xml; {COMMIT}",
+        "shells-and-tools-below": f"mkdir -p web; for n in .envrc .exrc .nvim.lua .gdbinit flake.nix lefthook.yml .gitconfig .lfsconfig x.code-workspace; do echo x >web/$n; done; {COMMIT}",
+        "ignore-all": f"echo '*' >.gitignore; {COMMIT}",
+    },
+)
+
 PYTHON = '"$NOBRAKES_PYTHON" -c'
 
 _rows(

@@ -18,6 +18,7 @@ from typing import IO
 from ...core.errors import GitFailed, GitTooOld
 from ...core.review.waits import Cause, cause_of, first_words
 from ...environ import process_environment
+from ...paths import own_path
 from .. import bounded, commands, refs
 from ..environment import CHECKOUT, strays
 from ..location import Place
@@ -186,7 +187,7 @@ class Remote:
                 command,
                 # an address such as ../remote.git is read from where git is run
                 cwd=self.place.worktree or self.place.git_dir,
-                env=env,
+                env={**env, "PATH": own_path(self.place.git_dir)},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=error,

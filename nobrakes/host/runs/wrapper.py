@@ -11,12 +11,15 @@
    (a trap would swallow the signal that comes between its fork and its exec). The end touches the wake file.
 6. Steps get the environment as it came, except that PWD says where they are; and the daemon's own umask.
 7. A prologue's script of ours (`sh -c SCRIPT nobrakes …`) is run by the subshell itself: it needs no shell of its own.
+   It is unconfined, so its programs are looked for on our own PATH (paths.own_path).
 8. Neighbours that are `beside` run at the same time, each under a shell of its own that writes its exit code; the step
    after them waits for all. A shell's background commands ignore INT and QUIT, so these get a start of their own.
 """
 
+import os
 import sys
 
+from ...paths import own_path
 from ...ports import Command, Step
 
 SHELL = "/bin/sh"
@@ -37,8 +40,8 @@ _HEARS = (
 
 SCRIPT = r"""
 umask 077
-_nb_dir=$1 _nb_wake=$2 _nb_cwd=$3 _nb_keep=$4 _nb_umask=$5 _nb_left=$6 _nb_n=0
-shift 6
+_nb_dir=$1 _nb_wake=$2 _nb_cwd=$3 _nb_keep=$4 _nb_umask=$5 _nb_path=$6 _nb_left=$7 _nb_n=0
+shift 7
 set -C
 { echo $$ >"$_nb_dir/pid"; } 2>/dev/null || exit 75
 set +C
@@ -70,7 +73,7 @@ while [ "$_nb_left" -gt 0 ]; do
         [ ! -e "$_nb_dir/_stop" ] || exit 143
         umask "$_nb_umask"
         if [ "$_nb_argc" -gt 4 ] && [ "$1 $2 $4" = "sh -c nobrakes" ]; then
-            _nb_script=$3
+            _nb_script=$3 PATH=$_nb_path
             shift 4
             _nb_words "$((_nb_argc - 4))"
             eval "set --${_nb_call#exec}"
@@ -169,7 +172,8 @@ _NAME = "nobrakes"
 def arguments(command: Command, wake: str, umask: int) -> list[str]:
     """The whole argv of the wrapper's shell. `wake` is the file that its end touches."""
     argv = [SHELL, "-c", SCRIPT, _NAME, command.folder, wake, command.cwd]
-    argv += ["1" if command.keep_going else "0", f"{umask:04o}", str(len(command.prologue))]
+    argv += ["1" if command.keep_going else "0", f"{umask:04o}"]
+    argv += [own_path(command.folder, command.env.get("PATH", os.defpath)), str(len(command.prologue))]
     for words in command.prologue:
         argv += [str(len(words)), *words]
     for step in command.steps:

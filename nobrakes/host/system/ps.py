@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from ...core.errors import NoAnswer
 from ...environ import process_environment
+from ...paths import own_path
 from .process import Process
 
 SECONDS = 30.0
@@ -23,7 +24,7 @@ def _ps(*arguments: str) -> list[str]:
             ["ps", *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            env={**process_environment(), "LC_ALL": "C"},
+            env={**process_environment(), "LC_ALL": "C", "PATH": own_path(os.getcwd())},
             check=False,
             timeout=SECONDS,
         )

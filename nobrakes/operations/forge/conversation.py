@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ...agents.adapter import guard_argv
 from ...core.beads.bead import Role
 from ...core.errors import NoAgent
-from ...host.terminal import program
-from ...paths import Paths, resource
+from ...paths import Paths, is_in_repository, own_path, own_program, resource
 from ...replacing import replacing
 from ...roles.permissions import allowed_tools
 
@@ -95,8 +94,13 @@ def conversation(
             "Set agents.shaper to claude, or give your own agent the text of `nobrakes shape --print`.",
         )
     claude = config.agents.claude
-    executable = program(claude.executable, env.get("PATH", os.defpath))
+    executable = own_program(claude.executable, paths.root, env.get("PATH", os.defpath))
     if executable is None:
+        if os.sep in claude.executable and is_in_repository(claude.executable, paths.root):
+            raise NoAgent(
+                f"`{claude.executable[:80]}` lies in the repository, and nothing there is started unconfined",
+                "Set agents.claude.executable to a program that is installed elsewhere.",
+            )
         raise NoAgent(f"Claude Code is not installed: there is no program `{claude.executable[:80]}`", HOW_TO_PLAN)
     home = folder(paths)
     os.makedirs(home, exist_ok=True)
@@ -115,7 +119,7 @@ def conversation(
 def _environment(paths: Paths, config: "Config", env: Mapping[str, str]) -> dict[str, str]:
     boundary = config.boundary()
     ours = {
-        "PATH": os.path.join(paths.folder, "bin") + os.pathsep + env.get("PATH", os.defpath),
+        "PATH": os.path.join(paths.folder, "bin") + os.pathsep + own_path(paths.root, env.get("PATH", os.defpath)),
         "NOBRAKES_HOME": paths.folder,
         "NOBRAKES_ROLE": Role.SHAPER.value,
         "NOBRAKES_WORKSPACE": paths.root,

@@ -1,6 +1,7 @@
 """What `nobrakes init` says of the tests: which tracked files they are, and what the runner collects besides.
 
-Nothing is run unless a person asked for it: a runner that lists its tests imports the project.
+Nothing is run unless a person asked for it: a runner that lists its tests imports the project. It runs behind the wall,
+writes nothing of the repository, and is not started where there is no wall.
 """
 
 import os
@@ -14,6 +15,8 @@ from ...core.checks.test_layout import LARGEST, layout, unclear
 from ...core.globs import matches
 from ...git.discovery import tracked
 from ...host.probing import output_of
+from ...host.probing import trouble as why_not
+from ...sandbox import wall
 from .detected import read
 
 SHOWN = 5
@@ -56,7 +59,9 @@ def _outside(root: str, check: Check, globs: tuple[str, ...]) -> list[str]:
     how = listing(check)
     if how is None:
         return []
-    text, trouble = output_of(how.argv, os.path.join(root, how.directory))
+    text, trouble = "", wall.platform_trouble() or why_not(wall.probe(root))
+    if not trouble:
+        text, trouble = output_of(wall.wrap(how.argv, wall.Wall((root,), ())), os.path.join(root, how.directory))
     if trouble:
         return [f"what the check '{check.name}' collects could not be listed: {trouble}"]
     collected = listed(how.runner, text, os.path.realpath(root), how.directory)

@@ -16,7 +16,8 @@ from nobrakes.host.files import keep_private, private_folder, read_tail, storage
 from nobrakes.host.runs import reaper
 from nobrakes.host.runs.reaper import Reaper, become_subreaper
 from nobrakes.host.system import proctable, ps
-from nobrakes.host.terminal import program, run_interactive
+from nobrakes.host.terminal import run_interactive
+from nobrakes.paths import own_program
 
 
 def test_an_atomic_write_replaces_the_whole_file_with_its_mode(tmp_path: Path) -> None:
@@ -84,10 +85,10 @@ def test_a_program_at_the_terminal_gives_its_exit_code(tmp_path: Path) -> None:
 
 def test_a_program_is_found_where_a_shell_would_find_it(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("#!/bin/sh\n")
-    assert program("mine", str(tmp_path)) is None  # it cannot be run
+    assert own_program("mine", "/", str(tmp_path)) is None  # it cannot be run
     (tmp_path / "mine").chmod(0o755)
-    assert program("mine", f"/nowhere{os.pathsep}{tmp_path}") == str(tmp_path / "mine")
-    assert program(str(tmp_path / "mine"), "") == str(tmp_path / "mine")
+    assert own_program("mine", "/", f"/nowhere{os.pathsep}{tmp_path}") == str(tmp_path / "mine")
+    assert own_program(str(tmp_path / "mine"), "/", "") == str(tmp_path / "mine")
 
 
 def test_ctrl_c_is_the_program_s_and_not_ours(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def send() -> Send:
     def through(channel: ChannelSettings, seconds: float = 20.0, message: Message = SAID) -> Sent:
         settings = NotifySettings(channels={"c": channel})
         assert settings.mistakes() == []
-        channels = ChildChannels(packing(lambda: settings), lambda: seconds)
+        channels = ChildChannels(packing(lambda: settings, "/nowhere"), lambda: seconds)
         ended = threading.Event()
         channels.wakes(ended.set)
         channels.begin("c", 7, message)
@@ -186,7 +186,7 @@ def test_the_desktop_gets_words_and_no_options(send: Send, monkeypatch: pytest.M
 def test_a_daemon_that_ends_waits_a_moment_and_no_longer() -> None:
     with webhook("hangs") as kept:
         settings = NotifySettings(channels={"c": hook(kept.port)})
-        channels = ChildChannels(packing(lambda: settings), lambda: 60.0)
+        channels = ChildChannels(packing(lambda: settings, "/nowhere"), lambda: 60.0)
         channels.begin("c", 1, SAID)
         began = time.monotonic()
         channels.close(0.5)
