@@ -15,7 +15,7 @@ HOT = frozenset(("ready", "show", "agent"))
 def main() -> int:
     """Run the command line in sys.argv; the exit code."""
     argv = sys.argv[1:]
-    if argv and argv[0] in HOT:
+    if argv and argv[0] in HOT and all(arg.isascii() or arg.isprintable() for arg in argv):
         from .hot import run as run_hot
 
         code = run_hot(argv)

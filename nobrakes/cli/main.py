@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import paths
 from ..core.errors import NobrakesError, UsageError
+from ..core.text.cleaning import unusable
 from ..wording.text import lines
 from .dispatch import Result
 from .output import PIPE_CLOSED, Interrupted, Output, emit, error_envelope, write
@@ -157,12 +158,28 @@ def _called(argv: list[str]) -> Any:
     return full.run(argv)
 
 
+def readable(argv: list[str]) -> list[str]:
+    """The arguments as UTF-8, whatever the locale says. UsageError for one that is not, and names no file either."""
+    found = []
+    for arg in argv:
+        why = "" if arg.isascii() else unusable(arg)
+        if why and not os.path.lexists(arg):
+            try:
+                arg = os.fsencode(arg).decode()
+            except UnicodeError:
+                shown = arg[:40].encode("utf-8", "backslashreplace").decode()
+                raise UsageError(f"the argument '{shown}' {why}", "Give it in UTF-8.") from None
+        found.append(arg)
+    return found
+
+
 def run(argv: list[str]) -> int:
     """Run one command line; the exit code. Nothing but SystemExit of a closed pipe leaves it."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
+        argv = readable(argv)
         result = _called(argv)
         if isinstance(result, Output):  # of the overview
             return emit(result, "", _wants("--json", argv))

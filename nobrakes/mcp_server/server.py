@@ -62,7 +62,8 @@ def answered(perform: Perform, operations: Sequence[Operation], name: str, given
 
 
 def _result(text: str, wrong: bool = False) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=only_seen(text))], is_error=wrong)
+    shown = only_seen(text).encode("utf-8", "backslashreplace").decode()  # what was given may be no text
+    return CallToolResult(content=[TextContent(type="text", text=shown)], is_error=wrong)
 
 
 def build(operations: Sequence[Operation], perform: Perform, instructions: str) -> "Server[Any]":

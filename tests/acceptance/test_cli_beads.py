@@ -52,6 +52,18 @@ def test_a_bead_is_added_changed_and_listed(nobrakes):
     assert nobrakes("list", "--label", "other")[1] == []
 
 
+@pytest.mark.parametrize("words", [["add", "{}"], ["show", "{}"], ["add", "t", "--label", "{}"], ["hold", "a", "{}"]])
+def test_an_argument_that_is_no_utf_8_is_a_clear_error(nobrakes, words):
+    odd = os.fsdecode(b"a\xff")
+    code, error = nobrakes(*(word.format(odd) for word in words))
+    assert code == 2 and "is not valid UTF-8" in error["message"] and "UTF-8" in error["hint"]
+
+
+def test_arguments_are_utf_8_whatever_the_locale_says(nobrakes):
+    as_posix = "schön".encode().decode("ascii", "surrogateescape")
+    assert nobrakes("add", as_posix)[1]["title"] == "schön"
+
+
 def test_a_draft_waits_for_approval(nobrakes):
     assert nobrakes("add", "Later", "--draft")[1]["status"] == "draft"
 

@@ -43,6 +43,19 @@ def is_seen(text: str) -> bool:
     return text.isascii() or _PRINTED.isdisjoint(text)
 
 
+MOST_TEXT = 1_000_000
+"""Characters of one argument."""
+
+
+def unusable(text: str) -> str:
+    """Why a text cannot be taken as an argument; empty: it can."""
+    if "\0" in text:
+        return "has a NUL byte"
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        return "is not valid UTF-8"
+    return f"has {len(text):,} characters; {MOST_TEXT:,} is the most" if len(text) > MOST_TEXT else ""
+
+
 def redacted(text: str) -> str:
     """The text without keys, tokens and passwords: core.text.redaction, which is asked only where there may be some."""
     small = text.lower()

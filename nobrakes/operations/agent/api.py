@@ -11,6 +11,7 @@ from ...core.beads import blockers
 from ...core.beads.forms import MOST_OPTIONS
 from ...core.beads.progress import WORK_TYPES
 from ...core.forge.categories import CATEGORIES
+from ...core.text.cleaning import unusable
 from . import client, sprinting
 
 TYPE_CHECKING = False
@@ -366,6 +367,9 @@ def _value(parameter: Parameter, given: "Any") -> "Any":
         raise _refused(f"{name} has to be a list of texts")
     if kind is list and len(value) > parameter.most:
         raise _refused(f"{name} has at most {parameter.most} texts, and here are {len(value)}")
+    for text in value if kind is list else (value,) if kind is str else ():
+        if why := unusable(text):
+            raise _refused(f"{name} {why}")
     if kind is str and parameter.required and not value.strip():
         raise _refused(f"the {name} is empty", f"Say something in {name}.")
     if parameter.choices and value not in parameter.choices:

@@ -23,6 +23,7 @@ from nobrakes.host.channel.server import FolderChannelServer
 from nobrakes.mcp_server import server
 from nobrakes.operations import board_api, desk
 from nobrakes.operations.agent import api, client, forging, own_bead, sprinting
+from nobrakes.operations.projects import chat_api
 from nobrakes.store.agent import edits, flood
 from nobrakes.store.agent.channel import reply
 from nobrakes.store.opening import create_store
@@ -437,3 +438,30 @@ def test_a_document_is_kept_for_the_sprint_whose_work_the_bead_is(work):
             do("document", text=text, kind=kind)
     (kept,) = store.sprints_going().documents
     assert (kept.text, kept.actor) == ("SQLite\nOne file.", "Ada")
+
+
+_OF_ALL = [
+    (table, one.name, parameter)
+    for table in (api.OPERATIONS, board_api.OPERATIONS, chat_api.operations(""))
+    for one in table
+    for parameter in one.parameters
+    if parameter.kind in (str, list)
+]
+
+
+@pytest.mark.parametrize(
+    "odd", ["a\0b", "a\udcffb", "\ud83d", "x" * 10_000_000], ids=["NUL", "no UTF-8", "half", "10 MB"]
+)
+@pytest.mark.parametrize(("table", "name", "parameter"), _OF_ALL, ids=lambda one: getattr(one, "name", None))
+def test_an_odd_text_is_a_clear_error_in_every_argument(table, name, parameter, odd):
+    found = next(one for one in table if one.name == name)
+    fill = {str: "x", int: 1, float: 1.0, bool: False, list: ["x"]}
+    given = {one.name: fill[one.kind] for one in found.parameters if one.required}
+    given |= {one.name: one.choices[0] for one in found.parameters if one.choices}
+    given[parameter.name] = [odd] if parameter.kind is list else odd
+    with pytest.raises(UsageError) as told:
+        api.choose(table, name, given)
+    words = ("NUL byte", "not valid UTF-8", "is the most")
+    assert str(told.value).startswith(parameter.name) and any(word in str(told.value) for word in words)
+    shown = server.answered(lambda *_: api.choose(table, name, given), table, name, given)
+    assert shown.is_error and shown.model_dump_json().encode()
