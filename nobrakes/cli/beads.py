@@ -20,7 +20,18 @@ Type = Annotated[
 ]
 Labels = Annotated[list[str] | None, Option("--label", "-l", help="A label; may be given again; '' for none.")]
 Epic = Annotated[str | None, Option("--epic", help="The epic that it belongs to; '' for none.")]
-Estimate = Annotated[int | None, Option("--estimate", help="Minutes.")]
+
+
+def _minutes(text: str) -> int:
+    from ..operations.plan.values import minutes_of
+
+    try:
+        return int(text) if text.isascii() and text.isdigit() else int(minutes_of(text))
+    except ValueError as error:
+        raise UsageError(f"'{text[:40]}' {error}", "For example: --estimate 1h30m") from None
+
+
+Estimate = Annotated[int | None, Option("--estimate", help="Minutes, or a text as 45m, 2h, 1h30m.", parser=_minutes)]
 Touches = Annotated[list[str] | None, Option("--touches", help="A glob of files that it will change.")]
 Tests = Annotated[bool | None, Option("--tests/--no-tests", help="Whether a Test Writer works first; yes.")]
 Notes = Annotated[str | None, Option("--notes", help="Remarks for whoever works on it.")]

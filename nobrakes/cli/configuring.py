@@ -138,9 +138,12 @@ def change_lines(changes: "tuple[SettingChange, ...]") -> list[str]:
     out = []
     for one in changes:
         before, after = _shown(one.before), _shown(one.after)
+        if one.before == one.after:
+            out.append(f"{one.key}: {after}, as it was")
+            continue
         before += " (default)" if one.was_default and one.before is not None else ""
         after += " (default)" if one.is_default and one.after is not None else ""
-        out.append(f"{one.key}: {before} -> {after}" if before != after else f"{one.key}: {after}, as it was")
+        out.append(f"{one.key}: {before} -> {after}")
     return out
 
 

@@ -14,7 +14,14 @@ HOT = frozenset(("ready", "show", "agent"))
 
 def main() -> int:
     """Run the command line in sys.argv; the exit code."""
-    argv = sys.argv[1:]
+    try:
+        return _called(sys.argv[1:])
+    except KeyboardInterrupt:  # before any command has begun
+        sys.stderr.write("interrupted\n")
+        return 130
+
+
+def _called(argv: "list[str]") -> int:
     if argv and argv[0] in HOT and all(arg.isascii() or arg.isprintable() for arg in argv):
         from .hot import run as run_hot
 

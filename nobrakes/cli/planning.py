@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ..core.errors import UsageError
+from ..core.errors import Deadlock, UsageError
 from ..wording.text import count, one_line
 from .asking import KEPT
 from .output import Output, said
@@ -35,7 +35,10 @@ def _apply(file: Path, whole: bool, **how: Any) -> Output:
         if report.applied:
             wake(app.paths)
     waits = bool(report.applied and (report.proposed or (report.new and not (how["live"] or plan.live))))
-    return Output(report, lambda screen: _report(report, screen, waits))
+    error = None
+    if report.deadlocks and not report.applied and not report.cut:
+        error = Deadlock(apply.told(report.deadlocks[0]))
+    return Output(report, lambda screen: _report(report, screen, waits), error)
 
 
 def _report(report: "PlanReport", screen: Screen, waits: bool) -> str:

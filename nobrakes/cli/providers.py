@@ -29,7 +29,7 @@ def providers(
         Argument(metavar="WORDS", help="`open PROVIDER`, `reset BEAD`, `lift CAP`, `keep CAP`; nothing: show them."),
     ] = None,
 ) -> Output:
-    """Which providers refuse and until when, and what was spent under the caps.
+    """Which providers refuse and until when; and, where a cap is set, what was spent under it.
 
     `open PROVIDER` starts agents there again before its time; when it refuses again, it is left alone again.
     `reset BEAD` lets agents try a bead once more on which they failed again and again.

@@ -49,7 +49,8 @@ def run(
     It looks first, without starting an agent: at a pause, the checks and their programs, the agents and their logins.
     What would keep everything from starting is said with what mends it, and it ends with 62. Then main is tried: unless
     it passes its checks, only beads of type repair start.
-    Ends with 0 when every bead is done, with 40 when some wait for a person or a time; each is named with what to type.
+    Ends with 0 when every live bead is done, with 40 when some wait for a person or a time; each is named with what to
+    type. Drafts are named, too, and change no exit code: nothing of them is to be done before you approve them.
     Ctrl-C stops the agents in order and keeps their work; a second Ctrl-C ends at once, and the next run takes them up.
     """
     from ..app import hindrances

@@ -127,7 +127,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("resume", "breaker:resume", BREAKER, "Start new work again.", changes=True),
     Entry("stop", "breaker:stop", BREAKER, "Stop the agents, or one of them; their work is kept.", changes=True),
     Entry("set", "breaker:set_limits", BREAKER, "Change limits while it runs.", changes=True),
-    Entry("providers", "providers:providers", BREAKER, "Which providers refuse; what was spent.", changes=True),
+    Entry("providers", "providers:providers", BREAKER, "Which providers refuse; which caps are reached.", changes=True),
     Entry("pr list", "pulls:show_all", BREAKER, "The pull requests that wait for people."),
     Entry("pr show", "pulls:show", BREAKER, "A bead's pull request."),
     Entry("pr open", "pulls:view", BREAKER, "Let a pull request be opened; show it in the browser.", changes=True),

@@ -64,6 +64,19 @@ def test_arguments_are_utf_8_whatever_the_locale_says(nobrakes):
     assert nobrakes("add", as_posix)[1]["title"] == "schön"
 
 
+@pytest.mark.parametrize(("words", "minutes"), [("90", 90), ("1h30m", 90), ("45m", 45), ("2h", 120)])
+def test_an_estimate_is_written_as_in_a_plan(nobrakes, words, minutes):
+    assert nobrakes("add", "t", "--estimate", words)[1]["estimate"] == minutes
+    code, error = nobrakes("add", "t", "--estimate", "soon")
+    assert code == 2 and "1h30m" in error["hint"]
+
+
+def test_a_circle_ends_a_dry_run_as_it_ends_the_plan(nobrakes, tmp_path):
+    plan = tmp_path / "p.json"
+    plan.write_text(json.dumps({"beads": [{"id": a, "title": a, "needs": [b]} for a, b in ("xy", "yx")]}))
+    assert nobrakes("plan", "apply", str(plan), "--dry-run")[0] == nobrakes("plan", "apply", str(plan))[0] == 14
+
+
 def test_a_draft_waits_for_approval(nobrakes):
     assert nobrakes("add", "Later", "--draft")[1]["status"] == "draft"
 

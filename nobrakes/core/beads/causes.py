@@ -23,6 +23,8 @@ _DISK = "the environment: the disk is full"
 _MEMORY = "the environment: the memory was not enough, or somebody killed it"
 _CLOSED = "the environment: a file or a right that it wants is closed to it"
 _PATHS = "the test boundary: the work seems to need a file that the role may not change"
+_SYNTAX = "the work itself: a file of it is no valid code, so nothing of it can run"
+_NEVER = "something waits for ever, or the time limit is too short"
 _BIG = "a hard or too large bead: it does not fit into one session; consider splitting it"
 _SAME = "a flawed requirement, or a test that contradicts it: different attempts ended at the same line"
 
@@ -35,15 +37,23 @@ _IN_OUTPUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bENOTFOUND\b|\bEAI_AGAIN\b|\bECONNREFUSED\b|connection refused|network is unreachable", _NETWORK),
         (r"name or service not known|name resolution|could not resolve host|no such host", _NETWORK),
         (r"permission denied|\bEACCES\b|\bEPERM\b|operation not permitted|read-only file system", _CLOSED),
+        (r"\b(SyntaxError|IndentationError|TabError)\b|unexpected token|\bsyntax error\b|unterminated string", _SYNTAX),
+        (r"\btimed? ?out\b|\bTimeoutError\b|deadline exceeded|did not end (in|within)|had its time", _NEVER),
         (r"\bNo module named\b|cannot find (module|package)|no required module provides|unresolved import", _MODULE),
     )
 )
 
 _OF_CHECKS = frozenset({Outcome.FAILED_REVIEW, Outcome.NOT_RED, Outcome.BROKEN_CHECKS})
-_OF_PROCESSES = frozenset({Outcome.CRASHED, Outcome.KILLED, Outcome.WORKSPACE_FAILED})
+_OF_PROCESSES = frozenset(
+    {Outcome.CRASHED, Outcome.KILLED, Outcome.WORKSPACE_FAILED, Outcome.TIMED_OUT, Outcome.STALLED}
+)
 """Endings whose detail is what a check or a process printed, and how it ended."""
 
-_WHOLE = {Outcome.CONTEXT_OVERFLOW: _BIG, Outcome.TURN_LIMIT: _BIG, Outcome.MISSING_EXECUTABLE: _TOOL}
+_WHOLE = {
+    **dict.fromkeys((Outcome.CONTEXT_OVERFLOW, Outcome.TURN_LIMIT), _BIG),
+    **dict.fromkeys((Outcome.TIMED_OUT, Outcome.STALLED), _NEVER),
+    Outcome.MISSING_EXECUTABLE: _TOOL,
+}
 """Endings that the machine itself saw, and that have one cause."""
 
 _FULL = re.compile(r"context was nearly full|context window|(prompt|input) is too long", re.I)
@@ -89,11 +99,13 @@ def _evidence(attempt: Attempt) -> list[tuple[str, str]]:
         return []
     if attempt.outcome is Outcome.BOUNDARY:
         return [(_PATHS, lines[1])] if len(lines) > 1 else []  # the first one says what follows
+    if attempt.outcome in _OF_PROCESSES and (sign := _sign(attempt.detail)):
+        return [sign]
     if attempt.outcome in _WHOLE:
         return [(_WHOLE[attempt.outcome], lines[0])]
     if attempt.outcome is Outcome.GAVE_UP_CONTEXT:
         return [(_BIG, line) for line in lines if _FULL.search(line)][:1]
-    if attempt.outcome in _OF_CHECKS | _OF_PROCESSES:
+    if attempt.outcome in _OF_CHECKS:
         sign = _sign(attempt.detail)
         return [sign] if sign else []
     return []

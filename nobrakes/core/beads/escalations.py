@@ -41,6 +41,13 @@ class EscalationType(StrEnum):
     NOBRAKES_FAILED = "nobrakes_failed"
 
 
+FAILURES = frozenset(
+    {EscalationType.REPEATED_FAILURE, EscalationType.BROKEN_CHECKS, EscalationType.BROKEN_ENVIRONMENT}
+    | {EscalationType.WEAK_TESTS, EscalationType.MAIN_RED}
+)
+"""What has a cause, which may be known or not."""
+UNKNOWN = "not known"
+"""What is said of a cause for which nothing speaks that was seen."""
 OF_TESTS = "of_tests"
 """In the evidence of `checks_changed`: a Test Writer changed it, so what is sent back goes to a Test Writer."""
 STARTS = "starts"

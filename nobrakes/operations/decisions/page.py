@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.beads.attempt import Attempt
 from ...core.beads.bead import CLOSED, Bead, blocked_by
-from ...core.beads.escalations import OF_A_WAIT, STOPS_BEAD, Escalation, EscalationType
+from ...core.beads.escalations import FAILURES, OF_A_WAIT, STOPS_BEAD, UNKNOWN, Escalation, EscalationType
 from ...core.beads.taking import is_by_person, submitted
 from ...core.board import Limits
 from ...core.errors import NobrakesError
@@ -89,7 +89,8 @@ def choices_of(store: Store, config: "Callable[[], Config]", n: int) -> tuple[Ch
 
 
 def _own(found: Escalation) -> dict[str, Any]:
-    return {one.name: getattr(found, one.name) for one in fields(Escalation)}
+    own = {one.name: getattr(found, one.name) for one in fields(Escalation)}
+    return own if found.hypothesis or found.type not in FAILURES else {**own, "hypothesis": UNKNOWN}
 
 
 def _about(bead: Bead, stakes: Stakes, is_whole: bool) -> AboutBead:

@@ -9,6 +9,7 @@ from ...core.beads.escalations import Escalation, EscalationType
 from ...core.beads.events import Event
 from ...core.beads.events import Kind as Happened
 from ...core.beads.taking import is_with_person
+from ...core.forge.data_keys import ROLLBACK
 from ...core.forge.feature import Feature, State
 from ...core.hindrances import BACKGROUND, RUN_SINCE, Hindrance, Kind, of_board
 from ...core.limits.machine import MachineLimits, MachineRoom
@@ -151,7 +152,7 @@ _STANDS: Mapping[State, str] = {
 def of_features(store: "Store", features: Sequence[Feature]) -> Iterator[Hindrance]:
     """Features that begin no turn before somebody goes on with them."""
     for one in features:
-        if one.archived or one.state not in _STANDS:
+        if one.archived or one.state not in _STANDS or ROLLBACK in one.data:
             continue
         failed = one.state is State.ERROR and one.session is not None
         why = store.session(one.session).detail.partition("\n")[0] if failed and one.session is not None else ""

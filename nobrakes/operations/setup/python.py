@@ -9,12 +9,18 @@ from .detected import Found, exists, read
 
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini")
 _TEST_FOLDERS = ("tests", "test")
+_IS_TEST = re.compile(r"test_.*\.py|.*_test\.py")
 
 
 def detect(root: str) -> Found | None:
     """The Python project in `root`; None where there is none."""
     text = read(root, "pyproject.toml")
-    if text is None and not any(exists(root, name) for name in _MARKS) and not _test_files(root):
+    folders = [
+        name
+        for name in _TEST_FOLDERS
+        if os.path.isdir(os.path.join(root, name)) and _test_files(os.path.join(root, name))
+    ]
+    if text is None and not any(exists(root, name) for name in _MARKS) and not _test_files(root) and not folders:
         return None
     notes: list[str] = []
     try:
@@ -27,12 +33,14 @@ def detect(root: str) -> Found | None:
     needed = _needed(root, project)
     setup, run = _runner(root, needed, notes)
     checks: list[tuple[str, str]] = []
-    if _uses_pytest(root, tools, needed):
+    if _uses_pytest(root, tools, needed) or any(_imports_pytest(root, name) for name in ("", *folders)):
         checks.append(("test", f"{run or 'python3 -m '}pytest -q"))
     elif "django" in (read(root, "manage.py") or ""):
         checks.append(("test", f"{run}python3 manage.py test"))
     elif any(os.path.isdir(os.path.join(root, folder)) for folder in _TEST_FOLDERS) or _has_tests(root):
-        checks.append(("test", f"{run}python3 -m unittest -v" if run else "python3 -m unittest -v"))
+        # without an __init__.py a folder is found only when it is named
+        alone = [name for name in folders if not exists(os.path.join(root, name), "__init__.py")]
+        checks.append(("test", f"{run}python3 -m unittest " + (f"discover -v -s {alone[0]}" if alone else "-v")))
     if "ruff" in tools or exists(root, "ruff.toml") or exists(root, ".ruff.toml"):
         checks.append(("lint", f"{run}ruff check ."))
     mypy = tools.get("mypy")
@@ -99,6 +107,11 @@ def _uses_pytest(root: str, tools: dict[str, Any], needed: frozenset[str]) -> bo
     )
 
 
+def _imports_pytest(root: str, folder: str) -> bool:
+    names = sorted(name for name in os.listdir(os.path.join(root, folder)) if _IS_TEST.fullmatch(name))
+    return any("import pytest" in (read(root, os.path.join(folder, name)) or "") for name in names[:20])
+
+
 def _has_tests(root: str) -> bool:
     """Whether unittest finds tests from here: at the top, in a package, or in its `tests` or `test`."""
     packages = [entry.path for entry in os.scandir(root) if exists(entry.path, "__init__.py")]
@@ -107,4 +120,4 @@ def _has_tests(root: str) -> bool:
 
 
 def _test_files(root: str) -> bool:
-    return any(re.fullmatch(r"test_.*\.py|.*_test\.py", name) for name in os.listdir(root))
+    return any(_IS_TEST.fullmatch(name) for name in os.listdir(root))

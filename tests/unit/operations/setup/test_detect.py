@@ -49,7 +49,17 @@ def test_python(tmp_path, text, checks):
 
 
 def test_unittest_where_there_are_tests_and_no_pytest(tmp_path):
-    assert made(tmp_path, pyproject__toml="", tests_DIR_test_x__py="")[1] == [("test", "python3 -m unittest -v")]
+    alone = [("test", "python3 -m unittest discover -v -s tests")]
+    assert made(tmp_path, pyproject__toml="", tests_DIR_test_x__py="")[1] == alone
+    (tmp_path / "tests" / "__init__.py").write_text("")
+    assert made(tmp_path, tests_DIR_test_x__py="")[1] == [("test", "python3 -m unittest -v")]
+
+
+def test_a_folder_of_tests_without_a_package_or_a_project_file(tmp_path):
+    unittest = "import unittest\nclass A(unittest.TestCase):\n    def test_a(self): pass\n"
+    alone = [("test", "python3 -m unittest discover -v -s tests")]
+    assert made(tmp_path, tests_DIR_test_a__py=unittest)[1] == alone
+    assert made(tmp_path, tests_DIR_test_b__py="import pytest\n")[1] == [("test", "python3 -m pytest -q")]
 
 
 def test_tests_within_the_package(tmp_path):
