@@ -322,11 +322,14 @@ def untried(app: App) -> str:
         return ""
     try:
         main = app.git.main()
-        passed = Validation(ports_of(app, app.notifier)).recorded(app.git.tree(main))
+        tree = app.git.tree(main)
+        passed = Validation(ports_of(app, app.notifier)).recorded(tree)
+        why = "; it passed with other checks or another environment (PATH, LANG and the like count)"
+        otherwise = why if passed is None and app.store.passed_otherwise(tree) else ""
     except NobrakesError:
         return ""  # the doctor says it of its own accord
     tried = "`nobrakes init --trial` tries it now, and so does the first run"
-    return "" if passed is not None else f"main at {main[:12]} is not known to pass its checks: {tried}"
+    return "" if passed is not None else f"main at {main[:12]} is not known to pass its checks{otherwise}: {tried}"
 
 
 def keep_revert(app: App, actor: str, bead: "Bead", base: str, commit: str) -> None:

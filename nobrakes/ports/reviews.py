@@ -52,6 +52,10 @@ class Reviews(Protocol):
         """The recorded results of a validation that passed, by its key; None: it has to be run."""
         ...
 
+    def passed_otherwise(self, tree: str) -> bool:
+        """Whether this tree has passed under any key at all: with other checks, programs or another environment."""
+        ...
+
     def save_validation(self, tree: str, contract: str, results: Mapping[str, Any]) -> None:
         """Remember a validation that passed."""
         ...

@@ -259,3 +259,18 @@ def test_a_git_that_is_missing_or_too_old(project: Scripted, tmp_path: Path, git
     error = sound(run(command), run(command, "--json"), 25)
     assert "2.38" in error["hint"]
     assert project.status("one") == "needs_doer" and project.turns("one") == []
+
+
+def test_doctor_says_why_main_is_not_known_to_pass(project: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.nobrakes("init", "--trial")
+    assert "not known to pass" not in project.nobrakes("doctor", expect=None).stdout
+    monkeypatch.setenv("LANG", "de_DE.UTF-8" if os.environ.get("LANG") != "de_DE.UTF-8" else "C.UTF-8")
+    told = project.nobrakes("doctor", expect=None).stdout
+    assert "not known to pass" in told and "another environment" in told
+
+
+def test_status_counts_the_drafts_that_commit_strategy_counts(project: Scripted) -> None:
+    project.nobrakes("add", "An epic", "--id", "e1", "-t", "epic", "--draft")
+    project.nobrakes("add", "A bead", "--id", "b1", "--epic", "e1", "--draft")
+    assert "2 drafts wait" in project.nobrakes("status").stdout
+    assert "2 drafts" in project.nobrakes("commit-strategy", "--dry-run", expect=None).stdout

@@ -67,7 +67,7 @@ def hindrances(
         *work.of_questions(waiting),
         *work.of_features(store, features),
         *work.of_merges(store, pid is not None),
-        *work.of_beads(still, counts["draft"], pid is not None),
+        *work.of_beads(still, len(store.by_priority((Status.DRAFT,))), pid is not None),
         *work.of_quarantine(store),
     ]
     if here is not None:

@@ -38,6 +38,10 @@ class Reviewing:
         """The recorded results of a validation that passed."""
         return facts.validation(self._db, tree, contract)
 
+    def passed_otherwise(self, tree: str) -> bool:
+        """Whether this tree has passed under any key at all."""
+        return facts.passed_otherwise(self._db, tree)
+
     def save_validation(self, tree: str, contract: str, results: Mapping[str, Any]) -> None:
         """Remember a validation that passed."""
         facts.save_validation(self._db, tree, contract, results)

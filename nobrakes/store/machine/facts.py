@@ -68,6 +68,11 @@ def validation(db: Database, tree: str, contract: str) -> Mapping[str, Any] | No
     return found
 
 
+def passed_otherwise(db: Database, tree: str) -> bool:
+    """Whether a validation of this tree passed, under any key."""
+    return db.maybe("SELECT 1 FROM validations WHERE tree = ?", (tree,)) is not None
+
+
 def save_validation(db: Database, tree: str, contract: str, results: Mapping[str, Any]) -> None:
     """Remember a validation that passed."""
     now = db.now()
