@@ -123,7 +123,7 @@ def _between(facts: Facts) -> Step:
     if facts.done >= facts.run.asked:
         left = f"{facts.open} of {facts.criteria} success criteria are open"
         if facts.findings:
-            left += f", and whats-next has {facts.findings} findings"
+            left += f", and whats-next has {facts.findings} finding{'' if facts.findings == 1 else 's'}"
         return Stop(facts.run.id, RunState.OVER, f"{facts.done} sprints are done; {left}")
     if facts.changed:
         return _asks_again(facts)
