@@ -6,13 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ...config.user import edited, limits_of
-from ...core.errors import DiskFull, NobrakesError, NotAllowed, PlaceUnusable
+from ...config.user import HINT, edited, limits_of
+from ...core.errors import ConfigError, DiskFull, NobrakesError, NotAllowed, PlaceUnusable
 from ...core.limits.caps import DAY_SECONDS, day_start
 from ...core.limits.machine import MachineLimits, unknown_text
 from ...host.files import write_atomic
 from ...host.living import lives
-from ...place import UserPlace, make, require_safe, user_place
+from ...place import UserPlace, make, require_own, require_safe, user_place
 from ...store.conditions import now
 from ...store.user.database import UserStore
 from .own_settings import settings_at, unknown
@@ -127,11 +127,16 @@ def set_limits(words: Mapping[str, str]) -> MachineView:
     changes = limits_of(words)
     if not require_safe(place.settings):
         make(place.settings)
+    require_own(place.config)
     text = ""
-    with suppress(FileNotFoundError), open(place.config, encoding="utf-8") as file:
-        text = file.read()
+    try:
+        with suppress(FileNotFoundError), open(place.config, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{place.config} cannot be read: {error}", HINT) from None
     write_atomic(place.config, edited(text, changes, place.config).encode())
-    wake_all(place)
+    with suppress(NobrakesError):  # who cannot be told looks again by itself
+        wake_all(place)
     return view()
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nobrakes.core.errors import DiskFull
+from nobrakes.core.errors import ConfigError, DiskFull, PlaceUnusable
 from nobrakes.core.limits.caps import day_start
 from nobrakes.core.limits.machine import MachineRoom, free, needs_person, reached
 from nobrakes.operations.machine_wide import views
@@ -205,6 +205,35 @@ def test_a_limit_that_cannot_be_read_counts_as_reached(name: str, at_start: bool
     again = room(one, "a")
     assert (again.unknown, again.taken, again.usd) == ("", 1, 2.0), "what was spent meanwhile is written later"
     assert one.take("b") and views.view().trouble == "" and told == []
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+def test_limits_are_set_or_it_is_said_why_not(name: str, tmp_path: Path) -> None:
+    views.set_limits({"agents": "3"})
+    assert room(real(tmp_path, "one")).limits.agents == 3
+    mend = TROUBLES[name](Path(os.environ["NOBRAKES_USER_HOME"]))
+    try:
+        assert views.set_limits({"agents": "4"}).agents == 4
+    except (ConfigError, PlaceUnusable) as error:
+        assert "settings" in name or name == "no text", error
+    assert mend is not None
+    mend()
+
+
+def test_a_database_that_is_broken_is_moved_away_by_a_person(tmp_path: Path) -> None:
+    now = [NOW]
+    views.set_limits({"agents": "3"})
+    subprocess.run(["git", "init", "-q", str(tmp_path / "one")], check=True)
+    one = SharedMachine(str(tmp_path / "one"), lambda: now[0], lambda text: None)
+    assert room(one, "a").taken == 1
+    state = Path(os.environ["NOBRAKES_USER_HOME"], "state")
+    for path in state.glob("user.db*"):
+        path.write_bytes(b"rubbish! " * 2000)
+    assert needs_person(room(one, "a", "b")) and not one.take("c") and "Move it away" in views.view().mend
+    for path in state.glob("user.db*"):
+        path.rename(tmp_path / path.name)
+    now[0] += 6
+    assert room(one, "a", "b").taken == 2 and one.take("c") and views.view().trouble == ""
 
 
 def test_what_should_pass_and_lasts_needs_a_person(tmp_path: Path) -> None:
