@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .operations.evidence.rerunning import Run
     from .operations.hindrances.look import Hindrances
     from .operations.hindrances.machine import Here
-    from .ports import Git, Notifier, Processes, Store
+    from .ports import Argv, Git, Notifier, Processes, Store
     from .ports.codehosts import PullPorts
 
 SEEN_BY_CHILDREN = (
@@ -89,7 +89,16 @@ class App:
         """The repository."""
         from .git.opening import open_git
 
-        return open_git(self.paths, self.config)
+        return open_git(self.paths, self.config, self._confine)
+
+    def _confine(self, argv: "Argv") -> "Argv":
+        """What closes a filter of git off. NoSandbox."""
+        from .core.errors import NoSandbox
+        from .sandbox import filtering
+
+        if trouble := self.sandbox_trouble():
+            raise NoSandbox(f"filters are run in a sandbox, and bubblewrap does not work here: {trouble}")
+        return filtering.wrap(argv)
 
     @cached_property
     def pulls(self) -> "PullPorts | None":

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from ..core.beads.branches import PATTERN
 from ..core.policy.usual_protected import GATES
 from .features import Features, mistakes
-from .values import Branch, BranchPattern, ExportPath, Hosts, OneOrMore, Rule, Section, WholePaths, section
+from .values import Branch, ExportPath, Hosts, OneOrMore, Rule, Section, WholePaths, section
 
 if TYPE_CHECKING:
     from ..core.forge.rules import Rules as ForgeRules
@@ -332,13 +331,6 @@ class CapsSettings(Section):
     bead: CapSettings = CapSettings()
     day: CapSettings = CapSettings()
     run: CapSettings = CapSettings()
-
-
-@section
-class GitSettings(Section):
-    """How beads appear in git."""
-
-    branch_pattern: Annotated[str, BranchPattern()] = PATTERN
 
 
 @section

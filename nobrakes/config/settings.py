@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from .. import __version__, cache
 from ..core.errors import ConfigError
 from ..paths import resource
-from . import checks, features, notify, sections, values
+from . import checks, features, git, notify, sections, values
 from .checks import CheckSettings
 from .features import FeatureSettings
+from .git import GitSettings
 from .notify import ChannelSettings, NotifySettings
 from .sections import (
     AgentSettings,
@@ -28,7 +29,6 @@ from .sections import (
     CapsSettings,
     EventSettings,
     ForgeSettings,
-    GitSettings,
     LimitSettings,
     RetentionSettings,
     ReviewSettings,
@@ -289,7 +289,7 @@ def _remembered(path: str, text: str) -> Config | None:
 
 def _judge() -> str:
     """Which rules judged a file: those of these very modules."""
-    modules = checks, features, notify, sections, values
+    modules = checks, features, git, notify, sections, values
     own = [os.stat(file) for file in (__file__, *(str(module.__file__) for module in modules))]
     return " ".join([__version__, *(f"{one.st_mtime_ns} {one.st_size}" for one in own)])
 

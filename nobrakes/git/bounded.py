@@ -70,11 +70,18 @@ def start(
     arguments: Sequence[str], cwd: str, env: Mapping[str, str], stdin: Any = None, stderr: Any = None
 ) -> "subprocess.Popen[bytes]":
     """Start `git ARGUMENTS` under exactly this environment, with pipes where no stream is given; OSError."""
+    return begin(["git", *arguments], cwd, env, stdin, stderr)
+
+
+def begin(
+    words: Sequence[str], cwd: str, env: Mapping[str, str], stdin: Any = None, stderr: Any = None
+) -> "subprocess.Popen[bytes]":
+    """The same for any program."""
     import subprocess
 
     pipe = subprocess.PIPE
     return subprocess.Popen(
-        ["git", *arguments],
+        words,
         cwd=cwd,
         env={**env, "PATH": own_path(cwd, env.get("PATH", os.defpath))},
         process_group=0,

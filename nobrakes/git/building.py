@@ -57,6 +57,10 @@ class Building(Tools):
         """A commit on `onto` with these contents, kept under refs/nobrakes/<name>; None: nothing differs."""
         return self._committer.write_files(onto, files, message, refs.own_ref(name))
 
+    def came_through(self, base: str, head: str) -> None:
+        """What `head` changes was made by a person's own git, and came through its filters already."""
+        self.filters.came_through(base, head)
+
     def pin(self, name: str, commit: str | None) -> None:
         """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
         refs.update(self.place, {refs.own_ref(name): commit})

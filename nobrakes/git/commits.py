@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from ..core.errors import GitFailed
 from ..ports import Message
 from . import commands, in_place, refs
+from .filters import Filters
 from .landing import standing, worktrees
 from .landing.local import Lander
 from .landing.worktrees import Worktree
@@ -35,7 +36,8 @@ Files = Mapping[str, bytes | None]
 class Committer:
     """Commits files on main."""
 
-    def __init__(self, place: Place, objects: Objects, lander: Lander) -> None:
+    def __init__(self, place: Place, objects: Objects, lander: Lander, filters: Filters | None = None) -> None:
+        self.filters = filters or Filters(place, objects)
         self.place = place
         self.objects = objects
         self.lander = lander
@@ -50,6 +52,7 @@ class Committer:
             wanted = {path: content for path, content in files.items() if self._differs(before[path], content)}
             if not wanted:
                 return None
+            self.filters.refuse(main, [path for path, content in wanted.items() if content is not None])
             commit = self._commit(main, before, wanted, message)
             if commit is not None:
                 return commit
@@ -63,6 +66,7 @@ class Committer:
         wanted = {path: content for path, content in files.items() if self._differs(before[path], content)}
         if not wanted:
             return None
+        self.filters.refuse(onto, list(wanted))
         answer = self.place.run(
             [*QUICK, "fast-import", "--quiet", "--force", "--date-format=raw"],
             stdin=_stream(ref, onto, before, wanted, message),

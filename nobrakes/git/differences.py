@@ -21,11 +21,18 @@ class TooMuch(Exception):
 
 def raw(objects: Objects, base: str, head: str, sizes: Sizes | None = None) -> list[tuple[str, str, str, str, str]]:
     """(path, mode before, mode after, object before, object after) by path. TooMuch: it is beyond the sizes."""
+    return of_trees(objects, objects.commit(base).tree, objects.commit(head).tree, sizes)
+
+
+def of_trees(
+    objects: Objects, base: str, head: str, sizes: Sizes | None = None
+) -> list[tuple[str, str, str, str, str]]:
+    """The same of two trees."""
     found: list[tuple[str, str, str, str, str]] = []
     looked = 0
     none = "0" * len(base)
     # a list of what is left to compare, since an agent may nest folders deeper than Python may recurse
-    left: list[tuple[str, str | None, str | None]] = [("", objects.commit(base).tree, objects.commit(head).tree)]
+    left: list[tuple[str, str | None, str | None]] = [("", base, head)]
     while left:
         folder, old_tree, new_tree = left.pop()
         if sizes is not None:

@@ -28,6 +28,7 @@ _WANTED = (
     "extensions.objectformat",
     "extensions.partialclone",
     "gc.auto",
+    "lfs.storage",
 )
 
 

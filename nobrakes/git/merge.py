@@ -9,6 +9,7 @@
    present tree, so that the parent is the base. Where main was rewritten, both sides are put on the commit of main
    that the work began on: what a person took off main does not come back with it.
 6. Files are merged in the built-in ways that main's attributes name (attributes.py), else as text.
+7. What `head` brings comes through git's filters (filters.py), or there is no candidate; what is taken back did before.
 """
 
 import os
@@ -19,6 +20,7 @@ from ..core.errors import GitFailed
 from ..ports import Candidate, Conflict, Message
 from . import attributes
 from .environment import EMAIL, NAME
+from .filters import Filters
 from .history import History
 from .location import Place
 from .messages import Person, compose, person, with_trailers
@@ -34,10 +36,11 @@ _OURSELVES = Person(NAME, EMAIL)
 class Merger:
     """Makes candidates for main."""
 
-    def __init__(self, place: Place, objects: Objects, history: History) -> None:
+    def __init__(self, place: Place, objects: Objects, history: History, filters: Filters | None = None) -> None:
         self.place = place
         self.objects = objects
         self.history = history
+        self.filters = filters or Filters(place, objects)
         self._ways_of = ("", "")
 
     def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:
@@ -55,6 +58,8 @@ class Merger:
             base = self.history.only_fork(onto, head)
             whole = None if base is None else self._trees_of(base, onto, head)
             tree = whole or self._merge(onto, head, onto)
+        if not isinstance(tree, Conflict):
+            tree = self.filters.of_tree(tree, onto, head)
         return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
 
     def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
@@ -78,7 +83,7 @@ class Merger:
         steps: list[Candidate] = []
         tip, tree = onto, self.objects.commit(onto).tree
         for commit in commits:
-            merged = self._pick(commit, tree, onto)
+            merged = self._pick(commit, tree, onto, fork)
             if isinstance(merged, Conflict):
                 return merged
             if merged != tree:
@@ -104,15 +109,21 @@ class Merger:
         tree = self._merge(self._joint(self.objects.commit(onto).tree, commit), self._joint(before, commit), onto)
         return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
 
-    def _pick(self, commit: Commit, tree: str, main: str) -> str | Conflict:
-        """The tree with what `commit` changed against its parent."""
-        parent = self.objects.commit(commit.parents[0])
-        if parent.tree == tree:
-            return commit.tree
-        if commit.tree == parent.tree:
+    def _pick(self, commit: Commit, tree: str, main: str, fork: str) -> str | Conflict:
+        """The tree with what `commit` changed against its parent, both as they are after the filters."""
+        parent = commit.parents[0]
+        before = self.filters.of_tree(self.objects.commit(parent).tree, fork, parent)
+        after = self.filters.of_tree(commit.tree, fork, commit.id)
+        for one in (before, after):
+            if isinstance(one, Conflict):
+                return one
+        assert isinstance(before, str) and isinstance(after, str)
+        if before == tree:
+            return after
+        if after == before:
             return tree
-        whole = self._merged_by_hand(parent.tree, tree, commit.tree)
-        return whole or self._merge(self._joint(tree, parent.id), commit.id, main)
+        whole = self._merged_by_hand(before, tree, after)
+        return whole or self._merge(self._joint(tree, parent), self._joint(after, parent), main)
 
     def _moved(self, fork: str, onto: str, head: str) -> str | Conflict:
         """The tree of `onto` with what `head` changed against `fork`, which `onto` does not contain any more."""

@@ -3,19 +3,23 @@
 from typing import TYPE_CHECKING
 
 from ..paths import Paths
+from .filters import Rules
 from .repository import Repository
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..config.settings import Config
+    from ..ports import Argv
     from .landing.remote_questions import Shared
     from .landing.requests import Publisher
 
 
-def open_git(paths: Paths, config: "Config") -> Repository:
-    """The repository of this .nobrakes."""
-    if config.review.land == "local":
-        return Repository(paths, config.main, sizes=config.sizes())
-    return Repository(paths, config.main, _shared(config), config.sizes())
+def open_git(paths: Paths, config: "Config", confine: "Callable[[Argv], Argv] | None" = None) -> Repository:
+    """The repository of this .nobrakes. `confine`: what closes a filter of git off; None: none is run."""
+    shared = None if config.review.land == "local" else _shared(config)
+    rules = Rules(config.git.filters, config.git.clear_text, *([confine] if confine is not None else []))
+    return Repository(paths, config.main, shared, config.sizes(), rules)
 
 
 def publisher(paths: Paths, config: "Config") -> "Publisher":

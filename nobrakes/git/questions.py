@@ -66,6 +66,8 @@ class Questions(Tools):
         known = self._changes.get((base, head))
         if known is None:
             known = ignored.told(self.place, self.objects, differences.changes(self.objects, base, head), base, head)
+            if known and self.filters.is_on and (self.filters.names(base) or self.filters.names(head)):
+                known = self.filters.changes(base, head, known, differences.raw(self.objects, base, head))
             while len(self._changes) >= _REMEMBERED:
                 del self._changes[next(iter(self._changes))]
             if refs.is_oid(base) and refs.is_oid(head):

@@ -16,6 +16,7 @@ from .objects import Objects
 if TYPE_CHECKING:
     from .commits import Committer
     from .evidence import Chain
+    from .filters import Filters, Rules
     from .landing.local import Lander
     from .landing.remote_questions import Shared
     from .merge import Merger
@@ -29,10 +30,19 @@ _OF_MAIN = ("_merger", "_lander", "_lands", "_workspaces", "_committer", "_chain
 class Tools:
     """Of the repository that `places` belong to, and the branch that work lands on; `shared`: a remote decides it."""
 
-    def __init__(self, places: Paths, main: str, shared: "Shared | None" = None, sizes: Sizes = DEFAULT) -> None:
+    def __init__(
+        self,
+        places: Paths,
+        main: str,
+        shared: "Shared | None" = None,
+        sizes: Sizes = DEFAULT,
+        rules: "Rules | None" = None,
+    ) -> None:
+        """`rules`: of git's filters; None: what is built has blobs as they are given (open_git has rules)."""
         self.places = places
         self.shared = shared
         self.sizes = sizes
+        self.rules = rules
         self.own = ""  # the ref of ours that is main here; empty: main itself is
         self.place = self._found(main)
         self.objects = Objects(self.place)
@@ -51,7 +61,14 @@ class Tools:
     def _merger(self) -> "Merger":
         from .merge import Merger
 
-        return Merger(self.place, self.objects, self.history)
+        return Merger(self.place, self.objects, self.history, self.filters)
+
+    @cached_property
+    def filters(self) -> "Filters":
+        """The filters that git keeps files by."""
+        from .filters import Filters
+
+        return Filters(self.place, self.objects, self.rules)
 
     @cached_property
     def _lander(self) -> "Lander":
@@ -82,13 +99,13 @@ class Tools:
     def _workspaces(self) -> "Workspaces":
         from .workspaces.make import Workspaces
 
-        return Workspaces(self.place, self.objects, self.history, self.places, self.sizes)
+        return Workspaces(self.place, self.objects, self.history, self.places, self.sizes, self.filters)
 
     @cached_property
     def _committer(self) -> "Committer":
         from .commits import Committer
 
-        return Committer(self.place, self.objects, self._lander)
+        return Committer(self.place, self.objects, self._lander, self.filters)
 
     @cached_property
     def _chain(self) -> "Chain":

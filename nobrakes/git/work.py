@@ -1,8 +1,10 @@
 """Agents' clones, the checkouts of runs, and what of both is archived."""
 
+import os
+
 from ..core.beads.bead import Bead
 from ..ports import Argv, Workspace
-from . import refs
+from . import lfs, refs
 from .tools import Tools
 
 
@@ -56,7 +58,8 @@ class Work(Tools):
 
     def lent(self) -> tuple[str, ...]:
         """The folders of objects that workspaces and checkouts borrow from; the first is the repository's own."""
-        return self.place.lent()
+        stored = lfs.store(self.place)
+        return (*self.place.lent(), *([stored] if os.path.isdir(stored) else []))
 
     def territory(self) -> tuple[str, ...]:
         """The folders and files that belong to the repository, wherever they lie: nobody else may write there."""

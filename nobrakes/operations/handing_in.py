@@ -58,6 +58,7 @@ def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> Handed
         )
     folder = worktree.path if worktree is not None else ""
     takes_back = rollback.takes_back(here.store, here.git, bead)
+    here.git.came_through(fork, head)
     with here.store.together():
         fence = here.store.bead(bead).fence + 1
         kept = f"incoming/{bead}/{fence}"

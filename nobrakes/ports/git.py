@@ -297,6 +297,10 @@ class Building(Protocol):
         """A commit on `onto` with these contents, kept as refs/nobrakes/<name>; None: nothing differs. Main stays."""
         ...
 
+    def came_through(self, base: str, head: str) -> None:
+        """What `head` changes was made by a person's own git, and came through its filters already."""
+        ...
+
     def pin(self, name: str, commit: str | None) -> None:
         """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
         ...

@@ -281,6 +281,9 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
 
     # --- refs ------------------------------------------------------------------------------------
 
+    def came_through(self, base: str, head: str) -> None:
+        """There are no filters."""
+
     def pin(self, name: str, commit: str | None) -> None:
         """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
         self._refuse_when_locked()

@@ -1,5 +1,7 @@
 """Repositories that are not like most: each is worked on to the end, and what its person set up still means the same."""
 
+import hashlib
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -228,3 +230,214 @@ def test_hooks_of_a_company_are_named(project: Strange, tmp_path: Path) -> None:
     for command in ("init", "doctor"):
         said = project.nobrakes(command, expect=None).stdout
         assert f"your hooks pre-commit from {hooks}" in " ".join(said.split()), said
+
+
+# --- files that git keeps through a filter -------------------------------------------------------
+
+ROT = {"clean": "tr a-z n-za-m", "smudge": "tr n-za-m a-z", "required": "true"}
+
+
+def with_filter(project: Strange, where: str = ".gitattributes", **commands: str) -> None:
+    """A secret that main has encrypted, as the person's own git makes it."""
+    for key, value in {**ROT, **commands}.items():
+        project.git("config", f"filter.crypt.{key}", value)
+    (project.folder / where).parent.mkdir(exist_ok=True)
+    with (project.folder / where).open("a") as file:
+        file.write("*.secret filter=crypt\n")
+    (project.folder / "a.secret").write_text("password is hunter\n")
+    project.commit()
+    assert project.git("show", "main:a.secret") == "cnffjbeq vf uhagre\n"
+
+
+def allow(project: Strange, *keys: str) -> None:
+    for key in keys:
+        project.nobrakes("config", "set", f"git.{key}", "crypt")
+
+
+def everything(project: Strange) -> str:
+    """All that main ever held, as git stores it."""
+    return project.git("log", "-p", "--no-textconv", "main", "--", "*.secret")
+
+
+@pytest.mark.parametrize("where", [".gitattributes", ".git/info/attributes", "deep/.gitattributes"])
+def test_no_secret_comes_to_main_in_clear(project: Strange, where: str) -> None:
+    with_filter(project, ".gitattributes")
+    (project.folder / ".gitattributes").write_text("[attr]hidden filter=crypt\na.secret hidden\n")
+    (project.folder / "deep").mkdir(exist_ok=True)
+    with (project.folder / where).open("a") as file:
+        file.write("*.secret filter=crypt\n")
+    project.commit()
+    project.add("one")
+    project.does("one", 'cat a.secret >"$BOOK/seen"; mkdir -p deep; echo another password >deep/b.secret; commit one')
+    project.nobrakes("run", expect=None)
+    assert project.flag("seen").read_text() == "cnffjbeq vf uhagre\n", "nobody let agents see it"
+    assert project.status("one") == "escalated" and "another password" not in everything(project)
+    said = str(project.open())
+    assert "the filter 'crypt'" in said and "nobrakes config set git.filters crypt" in said
+    # what main has already passes as it is
+    project.add("two")
+    project.does("two", "git mv a.secret moved.secret; commit two")
+    project.nobrakes("run", expect=None)
+    assert project.status("two") == "done" and project.git("show", "main:moved.secret") == "cnffjbeq vf uhagre\n"
+    for command in ("init", "doctor"):
+        told = " ".join(project.nobrakes(command, expect=None).stdout.split())
+        assert where == "deep/.gitattributes" or "through the filter 'crypt', which nobrakes does not run" in told
+
+
+@pytest.mark.parametrize("merge", ["squash", "rebase"])
+def test_a_filter_that_a_person_allows_is_run(tmp_path: Path, merge: str) -> None:
+    project = Strange(tmp_path, more=f'[review]\nmerge = "{merge}"\n')
+    with_filter(project)
+    allow(project, "filters", "clear_text")
+    project.add("one")
+    project.add("two", needs=["one"])
+    project.does("one", 'cat a.secret >"$BOOK/seen"; git status --porcelain >"$BOOK/status"; echo b >b.secret; work')
+    project.does(
+        "two", "echo more >>a.secret; commit first; echo even more >>a.secret; echo c >>b.secret; commit second"
+    )
+    project.run_to_the_end("one", "two") if merge == "squash" else project.nobrakes("run")
+    assert project.status("two") == "done"
+    assert project.flag("seen").read_text() == "password is hunter\n" and project.flag("status").read_text() == ""
+    assert project.git("show", "main:a.secret") == "cnffjbeq vf uhagre\nzber\nrira zber\n"
+    assert project.git("show", "main:b.secret") == "o\np\n"
+    assert "+more" not in everything(project) and "+b\n" not in everything(project)
+    assert (project.folder / "a.secret").read_text() == "password is hunter\nmore\neven more\n"
+    assert project.git("status", "--porcelain", "*.secret") == ""
+
+
+def test_what_agents_cannot_read_they_cannot_change(project: Strange) -> None:
+    with_filter(project)
+    allow(project, "filters")
+    project.add("one", "two")
+    project.does("one", "echo more >>a.secret; commit one")
+    project.does("two", "echo new >b.secret; commit two")
+    project.nobrakes("run", expect=None)
+    assert project.status("one") == "escalated" and project.git("show", "main:a.secret") == "cnffjbeq vf uhagre\n"
+    assert "nobrakes config set git.clear_text crypt" in str(project.open())
+    assert project.status("two") == "done" and project.git("show", "main:b.secret") == "arj\n"
+
+
+@pytest.mark.parametrize(
+    "clean", ["false", "./filter.sh", "curl -s http://127.0.0.1:9/", 'echo x >"$HOME/written" && cat', ""]
+)
+def test_a_filter_that_cannot_be_run_lets_nothing_through(project: Strange, clean: str) -> None:
+    with_filter(project)
+    (project.folder / "filter.sh").write_text("#!/bin/sh\ncat\n")
+    (project.folder / "filter.sh").chmod(0o755)
+    project.commit()
+    project.git("config", "filter.crypt.clean", clean)
+    allow(project, "filters", "clear_text")
+    project.add("one")
+    project.does("one", "echo new >b.secret; commit one")
+    project.nobrakes("run", expect=None)
+    assert project.status("one") != "done" and "b.secret" not in project.git("ls-tree", "-r", "--name-only", "main")
+
+
+def test_a_filter_of_the_persons_own_that_only_cleans(project: Strange) -> None:
+    git(project.folder, "config", "--global", "filter.strip.clean", "grep -v output")
+    git(project.folder, "config", "--global", "filter.strip.smudge", "cat")
+    (project.folder / ".gitattributes").write_text("*.nb filter=strip\n")
+    (project.folder / "a.nb").write_text("code\n")
+    project.commit()
+    project.nobrakes("config", "set", "git.filters", "strip")
+    project.nobrakes("config", "set", "git.clear_text", "strip")
+    project.add("one")
+    project.does("one", "printf 'code\\noutput of a run\\n' >a.nb; commit one")
+    project.nobrakes("run", expect=None)
+    assert project.status("one") in ("done", "escalated")
+    assert "output" not in project.git("show", "main:a.nb")
+
+
+def test_work_that_a_person_hands_in_came_through_their_own_filters(project: Strange) -> None:
+    with_filter(project)
+    project.add("one")
+    project.git("switch", "-q", "-c", "by-hand")
+    (project.folder / "a.secret").write_text("password is other\n")
+    project.git("commit", "-q", "-am", "By hand")
+    project.git("switch", "-q", "main")
+    project.nobrakes("hand-in", "one", "--from", "by-hand")
+    project.nobrakes("run", expect=None)
+    assert project.status("one") == "done", project.nobrakes("escalations").stdout
+    assert project.git("show", "main:a.secret") == "cnffjbeq vf bgure\n"
+
+
+def test_settings_of_nobrakes_are_not_written_through_a_filter(project: Strange) -> None:
+    with_filter(project)
+    (project.folder / ".gitattributes").write_text("* filter=crypt\n.gitattributes -filter\n")
+    project.git("add", ".gitattributes")
+    project.git("commit", "-q", "-m", "All of it")
+    project.plan([{"id": "one", "title": "One", "needs_tests": False}])
+    said = project.nobrakes("commit-strategy", "--yes", expect=None)
+    assert said.returncode and ".nobrakes/** -filter" in said.stdout + said.stderr
+
+
+# --- Git LFS -------------------------------------------------------------------------------------
+
+SUMS = 'for f in *.sum; do b=${f%.sum}.bin; test "$(sha256sum $b | cut -c1-64)" = "$(cat $f)" || exit 1; done\n'
+
+
+@pytest.fixture
+def stored(project: Strange) -> Strange:
+    """A project with a file that Git LFS keeps, and a test that reads its content."""
+    if shutil.which("git-lfs") is None:
+        pytest.skip("git-lfs is not installed")
+    project.git("lfs", "install")
+    project.git("lfs", "track", "*.bin")
+    (project.folder / "data.bin").write_bytes(b"a" * 3000)
+    (project.folder / "data.sum").write_text(hashlib.sha256(b"a" * 3000).hexdigest())
+    (project.folder / "tests" / "test_sums.sh").write_text(SUMS)
+    project.commit()
+    project.tries_main = True
+    return project
+
+
+CHANGE = (
+    'sha256sum data.bin >"$BOOK/seen"; git status --porcelain >"$BOOK/status"; head -c 200 /dev/urandom >$1.bin; '
+    "sha256sum $1.bin | cut -c1-64 >$1.sum; commit $1"
+)
+
+
+def assert_pointers(project: Strange, folder: Path) -> None:
+    for path in project.git("ls-tree", "-r", "--name-only", "main").split():
+        if path.endswith(".bin"):
+            assert project.git("show", f"main:{path}").startswith("version https://git-lfs"), path
+            assert len((folder / path).read_bytes()) in (200, 3000), path
+    assert "Git LFS fsck OK" in git(folder, "lfs", "fsck")
+
+
+@pytest.mark.parametrize("installed", [True, False], ids=["agents-have-it", "agents-have-it-not"])
+def test_what_git_lfs_keeps_stays_a_pointer(stored: Strange, tmp_path: Path, installed: bool) -> None:
+    for bead, file in (("one", "new"), ("two", "data"), ("three", "data")):
+        stored.add(bead, **({"needs": ["two"]} if bead == "three" else {"needs": ["one"]} if bead == "two" else {}))
+        without = (
+            ""
+            if installed
+            else "git config filter.lfs.required false; git config --unset-all filter.lfs.process; git config filter.lfs.clean cat; "
+        )
+        stored.does(bead, f"set -- {file}; {without}{CHANGE}")
+    stored.run_to_the_end("one", "two", "three")
+    assert stored.flag("status").read_text() == ""
+    assert_pointers(stored, stored.folder)
+    assert stored.git("status", "--porcelain", "*.bin", "*.sum") == ""
+
+
+def test_content_of_git_lfs_goes_to_the_remote(stored: Strange, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "remote.git")
+    stored.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    stored.git("push", "-q", "origin", "main")
+    stored.configure('main = "main"\n', 'main = "main"\nreview.land = "remote"\n')
+    stored.add("one")
+    stored.does("one", f"set -- new; {CHANGE}")
+    stored.nobrakes("run")
+    assert stored.status("one") == "done"
+    git(tmp_path, "clone", "-q", str(tmp_path / "remote.git"), "elsewhere")
+    assert_pointers(stored, tmp_path / "elsewhere")
+
+
+def test_a_pointer_to_nothing_is_refused(stored: Strange) -> None:
+    stored.add("one")
+    pointer = f"version https://git-lfs.github.com/spec/v1\\noid sha256:{'7' * 64}\\nsize 3\\n"
+    stage = f"blob=$(printf '{pointer}' | git hash-object -w --stdin --no-filters)"
+    stored.does("one", f"{stage}; git update-index --cacheinfo 100644,$blob,data.bin; git commit -qm one")
+    stored.nobrakes("run", expect=None)
+    assert stored.status("one") == "escalated" and "its content 777777777777 is nowhere here" in str(stored.open())

@@ -8,7 +8,8 @@
 2. A Test Writer changes only tests, a Doer never does; scaffolding beads may do both. Of a Doer's change to a
    snapshot, which is a test's recorded outcome, a person is asked.
 3. Of an ignore file that hides files of the tree from git, or new ones beside them, a person is asked.
-4. No link leads out of the repository, and no submodule is added or moved.
+4. No link leads out of the repository, and no submodule is added or moved. What git keeps through a filter comes
+   through it, or does not come.
 """
 
 import posixpath
@@ -24,7 +25,8 @@ from .shadows import PLANTED, framework, hidden, hides, new_names
 from .steering import BY_THEMSELVES
 
 REFUSED = (
-    ".githooks/**", ".husky/**", ".gitattributes", ".gitmodules", ".claude/**", ".codex/**", ".gemini/**", ".mcp.json"
+    ".githooks/**", ".husky/**", ".gitattributes", ".gitmodules", ".lfsconfig",
+    ".claude/**", ".codex/**", ".gemini/**", ".mcp.json"
 )  # fmt: skip
 """Gates that nobody is asked about: they decide what git and agents do, and not whether work is good."""
 ABSENT = "000000"
@@ -44,6 +46,7 @@ class Change:
     dependencies: bool = False  # its lists of dependencies differ
     hooks: tuple[str, ...] = ()  # what bends the runner and differs, in words (core.policy.runner_hooks)
     hidden: tuple[str, ...] = ()  # paths that git ignores by it, and did not before
+    unfiltered: str = ""  # why what it brings cannot come through the filter that git keeps the path by
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,8 @@ def violations(
             why = "submodules are not added, moved or removed by agents"
         if why is None and change.after == SYMLINK and change.link is not None and _leads_out(change):
             why = f"the link leads out of the repository: {change.link}"
+        if why is None and change.unfiltered:
+            why = change.unfiltered
         if why is not None:
             found.append(f"{change.path}: {why}")
     return found

@@ -6,7 +6,8 @@ no gates (git.manifests.formats), and neither is what a product is built of.
 
 GATES: tuple[str, ...] = (
     ".github/**", ".gitlab-ci.yml", ".circleci/**", ".ci/**", ".githooks/**", ".husky/**", ".pre-commit-config.yaml",
-    ".gitattributes", ".gitmodules", ".claude/**", ".codex/**", ".gemini/**", ".mcp.json", "AGENTS.md", "CLAUDE.md",
+    ".gitattributes", ".gitmodules", ".lfsconfig",
+    ".claude/**", ".codex/**", ".gemini/**", ".mcp.json", "AGENTS.md", "CLAUDE.md",
     "CLAUDE.local.md", "GEMINI.md", ".cursor/**", ".cursorrules", ".envrc", ".vscode/**", ".idea/**", ".zed/**",
     ".devcontainer/**", "conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "noxfile.py", "Makefile", "justfile",
     "GNUmakefile", "pytest.toml", ".pytest.*", ".coveragerc", "jest.config.*", "vitest.config.*", "phpunit.xml*",

@@ -12,16 +12,19 @@ import re
 import shlex
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import IO
 
 from ...core.errors import GitFailed, GitTooOld
 from ...core.review.waits import Cause, cause_of, first_words
 from ...environ import process_environment
 from ...paths import own_path
-from .. import bounded, commands, refs
+from .. import bounded, commands, lfs, refs
 from ..environment import CHECKOUT, strays
+from ..filters import Filters
 from ..location import Place
+from ..objects import Objects
 from ..transactions import DURABLE
 
 KNOWN = f"{refs.OWN}/remote/main"
@@ -84,10 +87,17 @@ class Remote:
     def fetch(self) -> Reply:
         """Learn where the remote's main is (`known`)."""
         asked = ["fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head"]
+        before = self.known()
         # without --refmap a human's own remote-tracking refs would move, and they are not ours
-        return self._reach(
+        said = self._reach(
             [*DURABLE, *asked, "--refmap=", "--", self.shared.remote, f"+{self.ref}:{self.shared.known}"]
         )
+        now = self.known()
+        if said.ok and now is not None and now != before and self._has_lfs(now):
+            self._reach(
+                ["lfs", "fetch", self.shared.remote, now]
+            )  # what is not to be had stays a pointer: doctor says so
+        return said
 
     def push(self, new: str, old: str) -> Reply:
         """Move the remote's main from `old` to `new`, if it is there: the remote's own compare-and-swap."""
@@ -110,8 +120,19 @@ class Remote:
         return self._push(f"refs/heads/{branch}", new, old)
 
     def _push(self, ref: str, new: str, old: str) -> Reply:
+        if self._has_lfs(new):  # first, so that no pointer is there without its content; git's own hook is off
+            content = self._reach(["lfs", "push", self.shared.remote, new])
+            if not content.ok:
+                return replace(content, words=f"the content that Git LFS keeps was not taken: {content.words}")
         asked = ["push", "--porcelain", "--atomic", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
         return self._reach([*asked, f"--force-with-lease={ref}:{old}", "--", self.shared.remote, f"{new}:{ref}"])
+
+    def _has_lfs(self, commit: str) -> bool:
+        """Whether anything of the commit is kept by Git LFS, as far as this repository has to do with it."""
+        if not lfs.is_used(self.place):
+            return False
+        with closing(Objects(self.place)) as objects:
+            return lfs.NAME in Filters(self.place, objects).names(commit)
 
     def branches(self, *patterns: str) -> tuple[dict[str, str], Reply]:
         """The remote's branches that fit one of the patterns, and where each is."""

@@ -15,6 +15,7 @@ import os
 from collections.abc import Mapping
 
 from ...ports import Argv
+from ..filtered_checkouts import NO_FILTERS, Through
 from ..location import Place
 from ..messages import Person
 
@@ -30,6 +31,8 @@ _KEPT_SETTINGS = ("core.filemode", "core.symlinks", "core.ignorecase", "core.pre
 _SCRIPT = """\
 set -eu
 path=$1 at=$2 commit=$3 branch=$4 objects=$5 shallow=$6 config=$7 index=$8 head=$9 begun=${10} hooks=${11}
+attributes=${12}
+shift 12
 if [ "$at" != "$path" ] && [ -d "$path" ]; then exit 0; fi
 # what is written first is there already: an earlier run of this was cut off
 if [ -z "$begun" ] || [ -e "$at/.git/config" ]; then
@@ -50,14 +53,17 @@ else
     printf '%s\\n' "$commit" >HEAD
 fi
 if [ -n "$shallow" ]; then cp -- "$shallow" shallow; fi
+if [ -n "$attributes" ]; then mkdir -p info && printf '%s' "$attributes" >info/attributes; fi
 cd ..
 unset GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_CONFIG GIT_CONFIG_COUNT \\
     GIT_CONFIG_PARAMETERS GIT_COMMON_DIR GIT_NAMESPACE GIT_CEILING_DIRECTORIES GIT_SHALLOW_FILE GIT_REPLACE_REF_BASE
 export GIT_DIR=.git GIT_WORK_TREE=. GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 \\
     GIT_NO_REPLACE_OBJECTS=1
 # eight writers are eight processes: worth their start from some thousand files on
-git -c core.hooksPath=/dev/null -c core.attributesFile=/dev/null -c checkout.workers=8 \\
+git "$@" -c core.hooksPath=/dev/null -c core.attributesFile=/dev/null -c checkout.workers=8 \\
     -c checkout.thresholdForParallelism=2000 read-tree -m -u "$commit"
+# git reads files again that are of the index's own second, and would take what a filter wrote for an edit
+if [ "$#" -gt 0 ]; then sleep 1.1 && touch .git/index; fi
 if [ -n "$index" ]; then cp -p -- .git/index "$index"; fi
 if [ "$at" != "$path" ]; then mv -- "$at" "$path"; fi
 """
@@ -91,7 +97,14 @@ fi
 
 
 def mending(
-    place: Place, path: str, commit: str, branch: str, person: Person, tip: str, hooks: str
+    place: Place,
+    path: str,
+    commit: str,
+    branch: str,
+    person: Person,
+    tip: str,
+    hooks: str,
+    through: Through = NO_FILTERS,
 ) -> tuple[Argv, ...]:
     """The commands that put a kept workspace back on its branch, whatever the last worker left it on.
 
@@ -99,7 +112,8 @@ def mending(
     Its configuration and hooks are ours again, with the next worker's name, and killed git commands' locks are gone.
     The files stay as they are. Only for a clone in which nothing runs: the child runs them, once, before its agent.
     """
-    return (("sh", "-c", _MENDING, OURS, path, _config(place.settings, len(commit), person), branch, tip, hooks),)
+    config = _config(place.settings, len(commit), person, through)
+    return (("sh", "-c", _MENDING, OURS, path, config, branch, tip, hooks),)
 
 
 def making(
@@ -112,6 +126,7 @@ def making(
     person: Person | None = None,
     index: str = "",
     hooks: str = "",
+    through: Through = NO_FILTERS,
 ) -> tuple[Argv, ...]:
     """The commands that check `commit` out at `path`: on `branch` for a worker, or detached.
 
@@ -119,7 +134,7 @@ def making(
     `index`: where a copy of the index is kept, out of the agent's reach. `hooks`: the folder of its hooks.
     """
     at = path + MAKING if branch else path
-    config = _config(place.settings, len(commit), person)
+    config = _config(place.settings, len(commit), person, through)
     words = (
         path,
         at,
@@ -132,6 +147,8 @@ def making(
         head,
         _begin(at, branch, hooks),
         hooks,
+        through.attributes,
+        *through.options,
     )
     return (("sh", "-c", _SCRIPT, OURS, *words),)
 
@@ -161,7 +178,7 @@ def _copy(hooks: str, folder: str) -> None:
             file.write(content)
 
 
-def _config(settings: Mapping[str, str], width: int, person: Person | None) -> str:
+def _config(settings: Mapping[str, str], width: int, person: Person | None, through: Through) -> str:
     core = {key.partition(".")[2]: settings[key] for key in _KEPT_SETTINGS if key in settings}
     sections: list[tuple[str, dict[str, str]]] = [
         ("core", {"repositoryformatversion": "0", "bare": "false", "logallrefupdates": "true", **core}),
@@ -178,6 +195,9 @@ def _config(settings: Mapping[str, str], width: int, person: Person | None) -> s
     for section, values in sections:
         rows.append(f"[{section}]")
         rows += [f"\t{key} = {_value(value)}" for key, value in values.items()]
+    for name, own in sorted(through.filters.items()):
+        rows.append(f"[filter {_value(name)}]")
+        rows += [f"\t{key} = {_value(value)}" for key, value in own.items()]
     return "\n".join(rows) + "\n"
 
 

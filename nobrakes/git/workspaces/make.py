@@ -21,6 +21,8 @@ from ...ports import Argv, Workspace
 from ...trash import Trash
 from ...walking import Beyond
 from .. import packing, refs
+from ..filtered_checkouts import take_in, through
+from ..filters import Filters
 from ..history import History
 from ..location import Place
 from ..messages import worker as identity
@@ -38,7 +40,16 @@ _NOT_THE_FILES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFI
 class Workspaces:
     """The clones and checkouts of one repository."""
 
-    def __init__(self, place: Place, objects: Objects, history: History, places: Paths, sizes: Sizes = DEFAULT) -> None:
+    def __init__(
+        self,
+        place: Place,
+        objects: Objects,
+        history: History,
+        places: Paths,
+        sizes: Sizes = DEFAULT,
+        filters: Filters | None = None,
+    ) -> None:
+        self.filters = filters or Filters(place, objects)
         self.place = place
         self.objects = objects
         self.history = history
@@ -62,7 +73,8 @@ class Workspaces:
             tip = self._tip(bead) if self.has(bead.id) else None
             if tip is not None:
                 moved = "" if tip == clones.branch_head(path, branch) else tip
-                mended = mending(self.place, path, start, branch, identity(worker), moved, self.places.hooks)
+                hooks, filtered = self.places.hooks, through(self.filters, start)
+                mended = mending(self.place, path, start, branch, identity(worker), moved, hooks, filtered)
                 return Workspace(path, branch, mended, is_kept=True)
             self.retire(bead, bead.fence)
         if not refs.is_oid(start) or not refs.is_oid(files or start):
@@ -77,6 +89,7 @@ class Workspaces:
             person=identity(worker),
             index=path + INDEX,
             hooks=self.places.hooks,
+            through=through(self.filters, files or start),
         )
         return Workspace(path, branch, (*made, *self._filled(path, start)))
 
@@ -134,7 +147,8 @@ class Workspaces:
         self._require_scratch(path)
         if not refs.is_oid(commit):
             raise GitFailed(f"a checkout is made of a commit's full id, not of '{commit[:80]}'")
-        return (*making(self.place, os.path.abspath(path), commit), *self._filled(path, commit))
+        made = making(self.place, os.path.abspath(path), commit, through=through(self.filters, commit))
+        return (*made, *self._filled(path, commit))
 
     def _filled(self, path: str, commit: str) -> tuple[Argv, ...]:
         """The commands that fill a fresh checkout's submodules; none where the commit has no `.gitmodules`."""
@@ -262,6 +276,7 @@ class Workspaces:
             raise self._refused[head]  # a commit never changes, and measuring took its time
         try:
             fetch.take(self.place, self.objects, self.history, main, self.path(bead.id), head, self.sizes)
+            take_in(self.filters, self.path(bead.id), main, head, self.sizes)
         except TooLarge as error:
             self._refused = {**dict(list(self._refused.items())[-_REMEMBERED:]), head: error}
             raise

@@ -151,7 +151,7 @@ def _git(patient: _Patient) -> Iterator[Finding]:
     yield Finding("git", OK, f"git {'.'.join(map(str, commands.version()))}")
     if partial:
         yield Finding("git", WARNING, "this is a partial clone: workspaces lack what was never fetched")
-    for text in git_settings.told(patient.paths.root):
+    for text in git_settings.told(patient.paths.root, patient.config) if patient.config else ():
         yield Finding("git", WARNING, text)
 
 

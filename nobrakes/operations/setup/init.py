@@ -98,7 +98,7 @@ def init(
     if has_config and settings:
         changes = change(paths, settings).changes
     config = load(paths.config)  # it is remembered as right, so that hot commands need not look
-    warnings = [*_warnings(found, branch, detected), *([] if found.bare else git_settings.told(root))]
+    warnings = [*_warnings(found, branch, detected), *([] if found.bare else git_settings.told(root, config))]
     warnings += what_to_write(root, detected.checks).values()
     if has_config and main not in (None, branch):
         warnings.insert(0, f"main stays '{branch}': change it in {_shown(paths.config)}")

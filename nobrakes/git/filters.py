@@ -1,0 +1,315 @@
+"""The filters that git keeps files by (`filter=`): what an agent made comes through them, or does not come.
+
+1. Which paths are under one is git's own answer, by the attributes of the commits concerned, and by the person's.
+2. Agents' clones have no filter, so what they commit is plain. Git LFS is done by hand (lfs). Any other filter is run
+   only where the settings name it: its command from the person's own git settings, in a sandbox without network, in
+   an empty folder. What has been through one is remembered under refs/nobrakes/filtered, and passes as it is.
+3. What a main has already passes as it is. Nothing else does: a plain blob is refused, with the reason.
+"""
+
+import contextlib
+import hashlib
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..core.errors import GitFailed, NobrakesError
+from ..core.policy.boundaries import ABSENT, Change
+from ..environ import process_environment
+from ..ports import Argv, Conflict
+from . import attributes, bounded, commands, lfs, refs
+from .differences import of_trees
+from .environment import CHECKOUT, strays
+from .location import Place
+from .objects import Objects
+from .tree_content import EXECUTABLE, FILE
+
+REF = f"{refs.OWN}/filtered"
+_NAMED = re.compile(r"(?:^|\s)filter=(\S+)")
+_FILES = (FILE, EXECUTABLE)
+_SECONDS = 60.0
+_WHO = "nobrakes <nobrakes@nobrakes.invalid> 0 +0000"
+
+
+def _no_sandbox(argv: Argv) -> Argv:
+    raise GitFailed("filters are run in a sandbox, and there is none here")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The filters that a person lets nobrakes run; those whose clear text agents and checks see; what confines them."""
+
+    run: Collection[str] = ()
+    show: Collection[str] = ()
+    confine: Callable[[Argv], Argv] = _no_sandbox
+
+
+class Refused(Exception):
+    """A blob cannot come through its filter; `str(error)` says why, and what to type."""
+
+
+class Filters:
+    """The filters of one repository."""
+
+    def __init__(self, place: Place, objects: Objects, rules: Rules | None = None) -> None:
+        """`rules` None: nothing is judged or made, only asked."""
+        self.place = place
+        self.objects = objects
+        self.is_on = rules is not None
+        self.rules = rules or Rules()
+        self._known: dict[str, list[tuple[str, str, bytes]]] = {}
+
+    # --- what is under a filter ------------------------------------------------------------------
+
+    def names(self, commit: str) -> frozenset[str]:
+        """The filters that the attributes of the commit, and the person's own, name anywhere."""
+        texts = [content for _, _, content in self._files(commit)] + [self._personal()]
+        return frozenset(name for text in texts for name in _NAMED.findall(os.fsdecode(text)))
+
+    def of_work(self, commits: Iterable[str], paths: Collection[str]) -> dict[str, str]:
+        """The same where it is to be judged."""
+        return self.under(commits, paths) if self.is_on else {}
+
+    def under(self, commits: Iterable[str], paths: Collection[str]) -> dict[str, str]:
+        """The filter of each of the paths that is under one in one of the commits; the first of them counts."""
+        found: dict[str, str] = {}
+        for commit in commits:
+            if paths and self.names(commit):
+                found = {**self._asked(commit, paths), **found}
+        return found
+
+    def _asked(self, commit: str, paths: Collection[str]) -> dict[str, str]:
+        with tempfile.TemporaryDirectory(prefix="nobrakes-filters-") as folder:
+            env = {**CHECKOUT, "GIT_DIR": self.place.git_dir, "GIT_WORK_TREE": self.place.git_dir}
+            env["GIT_INDEX_FILE"] = os.path.join(folder, "index")
+            rows = b"".join(
+                f"{FILE} {oid}\t".encode() + os.fsencode(path) + b"\0" for path, oid, _ in self._files(commit)
+            )
+            self._git(["update-index", "-z", "--index-info"], env, rows)
+            asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
+            words = self._git(["check-attr", "--cached", "-z", "--stdin", "filter"], env, asked).records
+        pairs = zip(words[::3], words[2::3], strict=True)
+        return {path: name for path, name in pairs if name not in ("unspecified", "unset", "set")}
+
+    def _git(self, arguments: list[str], env: Mapping[str, str], stdin: bytes) -> commands.Answer:
+        return commands.run(arguments, cwd=self.place.git_dir, env=env, stdin=stdin)
+
+    def _files(self, commit: str) -> list[tuple[str, str, bytes]]:
+        if commit not in self._known:
+            like = next((one for one in self._known if not attributes.differ(self.objects, one, commit)), None)
+            found = self._known[like] if like else list(attributes.files(self.place, self.objects, commit))
+            self._known = {**dict(list(self._known.items())[-3:]), commit: found}
+        return self._known[commit]
+
+    def _personal(self) -> bytes:
+        """The attributes that lie in no commit: of the repository's git folder, of the person and of the machine."""
+        env = {**CHECKOUT, "GIT_DIR": self.place.git_dir}
+        asked = ["config", "--type=path", "--get", "core.attributesFile"]
+        named = commands.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1)).text
+        home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.environ.get("HOME", ""), ".config")
+        return b"\n".join((self.info_attributes(), _read(named or f"{home}/git/attributes"), _read(_SYSTEM)))
+
+    def info_attributes(self) -> bytes:
+        """Those of the repository's git folder."""
+        return _read(os.path.join(self.place.git_dir, "info", "attributes"))
+
+    # --- what is made of it ----------------------------------------------------------------------
+
+    def changes(
+        self, base: str, head: str, found: Sequence[Change], differ: Iterable[tuple[str, ...]]
+    ) -> tuple[Change, ...]:
+        """The changes, each with why it cannot come through the filter of its path; empty where it can."""
+        after = {path: (before, oid) for path, before, mode, _, oid in differ if mode in _FILES}
+        names = self.of_work((base, head), after)
+        whys = {path: self._why_not(name, path, *after[path], base) for path, name in names.items()}
+        return tuple(replace(one, unfiltered=whys.get(one.path, "")) for one in found)
+
+    def _why_not(self, name: str, path: str, before: str, blob: str, main: str) -> str:
+        try:
+            if self._passes(name, blob, main) is None:
+                self._command(name, path, before)
+        except Refused as error:
+            return str(error)
+        return ""
+
+    def of_tree(self, tree: str, onto: str, head: str) -> str | Conflict:
+        """The tree in which what `head` brings to `onto` has come through its filters."""
+        differ = of_trees(self.objects, self.objects.commit(onto).tree, tree)
+        after = {path: (before, mode, oid) for path, before, mode, _, oid in differ if mode in _FILES}
+        made, refused = {}, {}
+        for path, name in self.of_work((onto, head), after).items():
+            before, mode, blob = after[path]
+            try:
+                through = self._passes(name, blob, onto) or self._through(name, path, before, blob)
+            except Refused as error:
+                refused[path] = str(error)
+                continue
+            if through != blob:
+                made[path] = (mode, through)
+        if refused:
+            return Conflict(
+                tuple(sorted(refused)), "\n".join(f"{path}: {why}" for path, why in sorted(refused.items()))
+            )
+        return self._changed(tree, made) if made else tree
+
+    def refuse(self, commit: str, paths: Collection[str]) -> None:
+        """GitFailed where one of these paths, which nobrakes writes itself, is under a filter."""
+        for path, name in self.of_work((commit,), paths).items():
+            raise GitFailed(
+                f"{path} is under the filter '{name}' of git, and nobrakes reads and writes it as it is",
+                f"Put `{path.partition('/')[0]}/** -filter` at the end of .gitattributes and commit that.",
+            )
+
+    def came_through(self, base: str, head: str) -> None:
+        """Remember that what `head` changes has come through the filters already: a person's own git made it."""
+        differ = of_trees(self.objects, self.objects.commit(base).tree, self.objects.commit(head).tree)
+        after = {path: oid for path, _, mode, _, oid in differ if mode in _FILES}
+        self._remember({(name, after[path]): after[path] for path, name in self.under((base, head), after).items()})
+
+    def _passes(self, name: str, blob: str, main: str) -> str | None:
+        """What the blob is after the filter where that is known already; None: nobody knows. Refused."""
+        if name == lfs.NAME:
+            return self._by_lfs(blob, main)
+        tip = refs.read(self.place, REF)
+        known = None if tip is None else self.objects.entry(tip, _key(name, blob))
+        if known is not None:
+            return known.id
+        return blob if self._has(main, name, blob) else None
+
+    def _has(self, main: str, name: str, blob: str) -> bool:
+        rows = self.place.run(["ls-tree", "-r", "-z", main]).records
+        paths = [row.partition("\t")[2] for row in rows if row.partition("\t")[0].endswith(f" blob {blob}")]
+        return name in self.under((main,), paths).values()
+
+    def _by_lfs(self, blob: str, main: str) -> str:
+        content, folder = self.objects.content(blob), lfs.store(self.place)
+        pointer = lfs.parse(content or b"")
+        if content and pointer is None:
+            return self._written(lfs.keep(folder, content).content)
+        if pointer is not None and not lfs.has(folder, pointer) and not self._has(main, lfs.NAME, blob):
+            raise Refused(f"it is a pointer of Git LFS, and its content {pointer.oid[:12]} is nowhere here")
+        return blob
+
+    def _through(self, name: str, path: str, before: str, blob: str) -> str:
+        command = self._command(name, path, before)
+        content = self.objects.content(blob)
+        made = self._written(self._run(name, command, content or b""))
+        self._remember({(name, blob): made, (name, made): made})
+        return made
+
+    def shown(self, name: str) -> str:
+        """The person's command that makes clear text, where agents may see it; empty: they see what git keeps."""
+        if name not in self.rules.run or name not in self.rules.show or self.configured(name, "process"):
+            return ""
+        return self.configured(name, "smudge")
+
+    def _command(self, name: str, path: str, before: str) -> str:
+        """The filter's command as the person has it configured. Refused: it may not be run, or there is none.
+
+        `before`: what the path was, by its mode: of what nobody could read, nothing can be made anew.
+        """
+        if name not in self.rules.run:
+            raise Refused(
+                f"git keeps it through the filter '{name}', which nobrakes may not run: a person allows that with "
+                f"`nobrakes config set git.filters {name}`, and starts nobrakes again"
+            )
+        found = self.configured(name, "clean")
+        if not found:
+            raise Refused(
+                f"git keeps it through the filter '{name}', and your git settings have no filter.{name}.clean"
+            )
+        if before != ABSENT and not self.shown(name):
+            raise Refused(
+                f"git keeps it through the filter '{name}', and agents do not see its clear text: a person allows that "
+                f"with `nobrakes config set git.clear_text {name}`, and starts nobrakes again"
+            )
+        return found.replace("%f", shlex.quote(path))
+
+    def configured(self, name: str, what: str) -> str:
+        """A command of the filter in the person's git settings; empty: there is none."""
+        env = {**CHECKOUT, "GIT_DIR": self.place.git_dir}
+        asked = ["config", "--get", f"filter.{name}.{what}"]
+        return commands.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1)).text
+
+    def _run(self, name: str, command: str, content: bytes) -> bytes:
+        try:
+            argv = self.rules.confine(("sh", "-c", command))
+            code, out, error = run(argv, self.environment(), content)
+        except NobrakesError as refused:
+            raise Refused(f"the filter '{name}' cannot be run: {refused}") from None
+        if code != 0:
+            raise Refused(f"the filter '{name}' ended with {code}: {error.strip()[-300:] or 'it says nothing'}")
+        return out
+
+    def environment(self) -> dict[str, str]:
+        """What a filter sees: the person's environment and repository, and none of its files."""
+        given = {name: value for name, value in CHECKOUT.items() if not name.startswith("GIT_CONFIG")}
+        left = {name: value for name, value in process_environment().items() if name not in strays(given)}
+        here = {"GIT_DIR": self.place.git_dir, "GIT_WORK_TREE": NOWHERE, "GIT_INDEX_FILE": f"{NOWHERE}/index"}
+        return {**left, **given, **here}
+
+    # --- objects ---------------------------------------------------------------------------------
+
+    def _written(self, content: bytes) -> str:
+        return self.place.run(["hash-object", "-w", "--no-filters", "--stdin"], stdin=content).text
+
+    def _changed(self, tree: str, made: Mapping[str, tuple[str, str]]) -> str:
+        with self._index() as env:
+            self.place.run(["read-tree", tree], env=env)
+            return self._with(made, env)
+
+    def _remember(self, found: Mapping[tuple[str, str], str]) -> None:
+        """Keep what blobs are after their filters, as the tree of a commit: the ref holds them."""
+        while found:
+            tip = refs.read(self.place, REF)
+            with self._index() as env:
+                if tip is not None:
+                    self.place.run(["read-tree", tip], env=env)
+                tree = self._with({_key(*one): (FILE, made) for one, made in found.items()}, env)
+            content = f"tree {tree}\nauthor {_WHO}\ncommitter {_WHO}\n\nWhat git's filters made\n"
+            commit = self.place.commits.write(content.encode(), self.place.git_dir, self.place.plumbing)
+            if tip == commit or refs.move(self.place, REF, commit, tip):
+                return
+
+    def _with(self, made: Mapping[str, tuple[str, str]], env: Mapping[str, str]) -> str:
+        rows = b"".join(f"{mode} {oid}\t".encode() + os.fsencode(path) + b"\0" for path, (mode, oid) in made.items())
+        self.place.run(["update-index", "-z", "--index-info"], env=env, stdin=rows)
+        return self.place.run(["write-tree"], env=env).text
+
+    @contextlib.contextmanager
+    def _index(self) -> Iterator[Mapping[str, str]]:
+        with tempfile.TemporaryDirectory(prefix="nobrakes-filters-") as folder:
+            yield {"GIT_INDEX_FILE": os.path.join(folder, "index")}
+
+
+NOWHERE = "/dev/shm"
+"""The empty folder that a filter starts in (sandbox.filtering)."""
+_SYSTEM = "/etc/gitattributes"
+
+
+def _key(name: str, blob: str) -> str:
+    return f"{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}/{blob}"
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(1_000_000)
+    except OSError:
+        return b""
+
+
+def run(argv: Argv, env: Mapping[str, str], content: bytes) -> tuple[int, bytes, str]:
+    """Run a filter that is confined already: (its exit code, what it made, what it says). GitFailed."""
+    out: list[bytes] = []
+    try:
+        process = bounded.begin(argv, "/", env)
+    except OSError as failed:
+        raise GitFailed(f"{argv[0]} cannot run: {failed.strerror}") from None
+    said = bounded.exchange(process, content, _SECONDS, out.append)
+    if said is None:
+        raise GitFailed(f"it did not end in {_SECONDS:g} seconds")
+    return process.returncode, b"".join(out), said.decode("utf-8", "replace")

@@ -1,0 +1,128 @@
+"""Files that Git LFS keeps: git has a pointer, the content lies in a store beside, by its SHA-256.
+
+1. Pointers and store are read and written by hand: no program runs for it, and no `.lfsconfig` of a branch is heard.
+2. What comes from an agent's clone is hashed before it is kept; no link there is followed.
+"""
+
+import contextlib
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+from .location import Place
+
+NAME = "lfs"
+LARGEST_POINTER = 1024
+_POINTER = re.compile(
+    rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\n]*\n)*oid sha256:([0-9a-f]{64})\nsize ([0-9]{1,18})\n"
+)
+_CHUNK = 1 << 20
+
+
+class Pointer(NamedTuple):
+    """What git has of a file that LFS keeps."""
+
+    oid: str
+    size: int
+
+    @property
+    def content(self) -> bytes:
+        """The pointer as git stores it."""
+        text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{self.oid}\nsize {self.size}\n"
+        return text.encode()
+
+
+def parse(content: bytes) -> Pointer | None:
+    """The pointer that the content is; None: it is none."""
+    found = _POINTER.fullmatch(content) if len(content) < LARGEST_POINTER else None
+    return None if found is None else Pointer(found[1].decode(), int(found[2]))
+
+
+def store(place: Place) -> str:
+    """The folder of the contents, whether it is there or not."""
+    named = os.path.expanduser(place.settings.get("lfs.storage", "lfs"))
+    return os.path.join(place.git_dir, named, "objects")
+
+
+def is_used(place: Place) -> bool:
+    """Whether the repository keeps anything by LFS, as far as this machine knows."""
+    return os.path.isdir(os.path.join(place.git_dir, "lfs")) or os.path.isdir(store(place))
+
+
+def path(folder: str, oid: str) -> str:
+    """Where a store keeps this content."""
+    return os.path.join(folder, oid[:2], oid[2:4], oid)
+
+
+def has(folder: str, pointer: Pointer) -> bool:
+    """Whether the store has the content."""
+    with contextlib.suppress(OSError):
+        return os.stat(path(folder, pointer.oid)).st_size == pointer.size
+    return False
+
+
+def keep(folder: str, content: bytes) -> Pointer:
+    """Put the content into the store."""
+    found = Pointer(hashlib.sha256(content).hexdigest(), len(content))
+    if not has(folder, found):
+        with _new(folder, found.oid) as file:
+            file.write(content)
+    return found
+
+
+def take(folder: str, clone: str, pointer: Pointer) -> bool:
+    """Copy the content from a clone's own store; whether the store has it now."""
+    if not has(folder, pointer):
+        with contextlib.suppress(OSError), _plain(clone, pointer) as source:
+            _copy(source, folder, pointer)
+    return has(folder, pointer)
+
+
+def _copy(source: BinaryIO, folder: str, pointer: Pointer) -> None:
+    digest, left = hashlib.sha256(), pointer.size
+    with _new(folder, pointer.oid) as file:
+        while left and (piece := source.read(min(left, _CHUNK))):
+            digest.update(piece)
+            file.write(piece)
+            left -= len(piece)
+        if left or digest.hexdigest() != pointer.oid:
+            raise OSError(f"{pointer.oid} is not what its name says")
+
+
+@contextlib.contextmanager
+def _plain(clone: str, pointer: Pointer) -> Iterator[BinaryIO]:
+    """The plain file with the content in an agent's clone, no link followed; OSError."""
+    at = os.open(clone, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in (".git", NAME, "objects", pointer.oid[:2], pointer.oid[2:4]):
+            below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+            os.close(at)
+            at = below
+        descriptor = os.open(pointer.oid, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at)
+    finally:
+        os.close(at)
+    with open(descriptor, "rb") as file:
+        seen = os.fstat(descriptor)
+        if not stat.S_ISREG(seen.st_mode) or seen.st_size != pointer.size:
+            raise OSError(f"{pointer.oid} is not what the pointer says")
+        yield file
+
+
+@contextlib.contextmanager
+def _new(folder: str, oid: str) -> Iterator[BinaryIO]:
+    """A file of the store that is there whole, or, where anything is raised, not at all."""
+    whole = path(folder, oid)
+    os.makedirs(os.path.dirname(whole), exist_ok=True)
+    begun = f"{whole}.{os.getpid()}"
+    try:
+        with open(begun, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(begun, whole)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(begun)
