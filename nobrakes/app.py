@@ -288,7 +288,7 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     from .agents.registry import adapter
     from .daemon.loop import Daemon
     from .host import command
-    from .operations.setup import formats
+    from .operations.setup import formats, git_settings
     from .ports import Notice
 
     for name in app.config.agents.agent_choice().names():
@@ -299,6 +299,8 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     people = notifier or app.notifier
     for text in formats.untold(app.store, app.paths.root, app.config.checks):
         people.tell(Notice(text))
+    for text in git_settings.signing(app.paths.root, app.config):
+        people.tell(Notice(text, urgent=True))
     return Daemon(ports_of(app, people), tries_main=True)
 
 

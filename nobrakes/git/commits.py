@@ -21,11 +21,14 @@ from .landing import standing, worktrees
 from .landing.local import Lander
 from .landing.worktrees import Worktree
 from .location import Place
-from .messages import compose, person
+from .messages import Person, compose, person
 from .objects import Objects
+from .signing import Signer
 from .tree_content import EXECUTABLE, FILE, Entry
 
 _TRIES = 5
+MADE = f"{refs.OWN}/made"
+"""What is about to be signed, before it is main's."""
 QUICK = ("-c", "core.compression=1", "-c", "fastimport.unpackLimit=0")
 """git packs these objects again, and better, when it collects garbage; here somebody waits. fast-import holds its pack
 until its ref is there, as `packing` does."""
@@ -36,7 +39,15 @@ Files = Mapping[str, bytes | None]
 class Committer:
     """Commits files on main."""
 
-    def __init__(self, place: Place, objects: Objects, lander: Lander, filters: Filters | None = None) -> None:
+    def __init__(
+        self,
+        place: Place,
+        objects: Objects,
+        lander: Lander,
+        filters: Filters | None = None,
+        signer: Signer | None = None,
+    ) -> None:
+        self.signer = signer or Signer(place)
         self.filters = filters or Filters(place, objects)
         self.place = place
         self.objects = objects
@@ -69,7 +80,7 @@ class Committer:
         self.filters.refuse(onto, list(wanted))
         answer = self.place.run(
             [*QUICK, "fast-import", "--quiet", "--force", "--date-format=raw"],
-            stdin=_stream(ref, onto, before, wanted, message),
+            stdin=_stream(ref, onto, before, wanted, message, self.signer.who),
         )
         return answer.text
 
@@ -94,9 +105,11 @@ class Committer:
                 if behind is not None:
                     raise GitFailed(f"nothing was committed: {behind.reason}")
                 holders.append(holder)
+            is_signed = self.signer.is_wanted and not self.signer.trouble
+            ref, forced = (MADE, ["--force"]) if is_signed else (self.place.ref, [])
             answer = self.place.run(
-                [*QUICK, "fast-import", "--quiet", "--date-format=raw"],
-                stdin=_stream(self.place.ref, main, before, files, message),
+                [*QUICK, "fast-import", "--quiet", *forced, "--date-format=raw"],
+                stdin=_stream(ref, main, before, files, message, self.signer.who),
                 expect=(0, 1),
             )
             if answer.code != 0:
@@ -104,6 +117,12 @@ class Committer:
                     return None
                 raise commands.failure(["git", "fast-import"], answer.code, answer.error)
             commit = answer.text
+            if is_signed:
+                commit = self.signer.signed(self.objects.stored_commit(commit) or b"") or commit
+                moved = refs.swap(self.place, self.place.ref, commit, main, "nobrakes: commit")
+                refs.update(self.place, {MADE: None})
+                if not moved:
+                    return None
             for holder in holders:
                 self._refresh(holder, before, commit, files)
                 standing.write(holder, commit)
@@ -143,6 +162,7 @@ def _stream(
     before: Mapping[str, Entry | None],
     files: Files,
     message: Message,
+    who: Person,
 ) -> bytes:
     """What fast-import reads; it answers with the commit's id."""
     when = f"{max(0, int(message.when))} +0000"
@@ -152,7 +172,7 @@ def _stream(
         b"feature done\n",
         f"commit {ref}\nmark :1\n".encode(),
         f"author {author.name} <{author.email}> {when}\n".encode("utf-8", "replace"),
-        f"committer nobrakes <nobrakes@nobrakes.invalid> {when}\n".encode(),
+        f"committer {who.name} <{who.email}> {when}\n".encode("utf-8", "replace"),
         b"data %d\n%s\n" % (len(text), text),
         f"from {main}\n".encode(),
     ]

@@ -1,6 +1,7 @@
 """Merging without a worktree: trees by `merge-tree`, commits by hand. Same input, same object ids.
 
-1. The committer is nobrakes and the dates are Message.when; the author is who did the work.
+1. The committer is nobrakes, or whom the settings name, and the dates are Message.when; the author is who did the work.
+   What may land is signed where the person signs (signing.py).
 2. Where `head` starts at `onto`, or a step's tree is its parent's, there is nothing to merge and git is not asked.
 3. Where the two sides changed other paths, their trees are put together by hand (treemerge.py).
 4. A replay is linear: when `head` has merge commits of its own, the replay is one commit with all of it, since
@@ -25,6 +26,7 @@ from .history import History
 from .location import Place
 from .messages import Person, compose, person, with_trailers
 from .objects import Commit, Objects
+from .signing import Signer
 from .tree_content import Entry, changed, tree_content
 from .treemerge import merged
 from .writing import content
@@ -36,7 +38,15 @@ _OURSELVES = Person(NAME, EMAIL)
 class Merger:
     """Makes candidates for main."""
 
-    def __init__(self, place: Place, objects: Objects, history: History, filters: Filters | None = None) -> None:
+    def __init__(
+        self,
+        place: Place,
+        objects: Objects,
+        history: History,
+        filters: Filters | None = None,
+        signer: Signer | None = None,
+    ) -> None:
+        self.signer = signer or Signer(place)
         self.place = place
         self.objects = objects
         self.history = history
@@ -150,7 +160,8 @@ class Merger:
 
     def _joint(self, tree: str, parent: str) -> str:
         """A commit that nobody will see, for `merge-tree` to find `parent` as the base."""
-        return self._write(tree, parent, (_OURSELVES, "0 +0000"), "0 +0000", "")
+        whole = content(tree, (parent,), (_OURSELVES, "0 +0000"), (_OURSELVES, "0 +0000"), "")
+        return self._kept(self.place.commits.write(whole, self.place.git_dir, self.place.plumbing), whole)
 
     def _merge(self, ours: str, theirs: str, main: str) -> str | Conflict:
         """The tree of both, each file in the way that `main` has for it."""
@@ -189,8 +200,11 @@ class Merger:
         return Candidate(self._write(tree, parent, author, _date(message.when), compose(message), *parents), tree)
 
     def _write(self, tree: str, parent: str, author: tuple[Person, str], when: str, text: str, *parents: str) -> str:
-        whole = content(tree, (parent, *parents), author, (_OURSELVES, when), text)
-        commit = self.place.commits.write(whole, self.place.git_dir, self.place.plumbing)
+        whole = content(tree, (parent, *parents), author, (self.signer.who, when), text)
+        signed = self.signer.signed(whole)
+        return signed or self._kept(self.place.commits.write(whole, self.place.git_dir, self.place.plumbing), whole)
+
+    def _kept(self, commit: str, whole: bytes) -> str:
         self.objects.learn_commit(commit, whole)
         return commit
 

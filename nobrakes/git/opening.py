@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ..paths import Paths
 from .filters import Rules
 from .repository import Repository
+from .signing import Signing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +20,7 @@ def open_git(paths: Paths, config: "Config", confine: "Callable[[Argv], Argv] | 
     """The repository of this .nobrakes. `confine`: what closes a filter of git off; None: none is run."""
     shared = None if config.review.land == "local" else _shared(config)
     rules = Rules(config.git.filters, config.git.clear_text, *([confine] if confine is not None else []))
-    return Repository(paths, config.main, shared, config.sizes(), rules)
+    return Repository(paths, config.main, shared, config.sizes(), rules, Signing(config.git.sign, config.git.committer))
 
 
 def publisher(paths: Paths, config: "Config") -> "Publisher":

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .landing.local import Lander
     from .landing.remote_questions import Shared
     from .merge import Merger
+    from .signing import Signer, Signing
     from .workspaces.make import Workspaces
 
 
@@ -37,12 +38,14 @@ class Tools:
         shared: "Shared | None" = None,
         sizes: Sizes = DEFAULT,
         rules: "Rules | None" = None,
+        signing: "Signing | None" = None,
     ) -> None:
         """`rules`: of git's filters; None: what is built has blobs as they are given (open_git has rules)."""
         self.places = places
         self.shared = shared
         self.sizes = sizes
         self.rules = rules
+        self.signing = signing
         self.own = ""  # the ref of ours that is main here; empty: main itself is
         self.place = self._found(main)
         self.objects = Objects(self.place)
@@ -61,7 +64,14 @@ class Tools:
     def _merger(self) -> "Merger":
         from .merge import Merger
 
-        return Merger(self.place, self.objects, self.history, self.filters)
+        return Merger(self.place, self.objects, self.history, self.filters, self.signer)
+
+    @cached_property
+    def signer(self) -> "Signer":
+        """Who commits, and signs."""
+        from .signing import Signer
+
+        return Signer(self.place, self.signing)
 
     @cached_property
     def filters(self) -> "Filters":
@@ -105,7 +115,7 @@ class Tools:
     def _committer(self) -> "Committer":
         from .commits import Committer
 
-        return Committer(self.place, self.objects, self._lander, self.filters)
+        return Committer(self.place, self.objects, self._lander, self.filters, self.signer)
 
     @cached_property
     def _chain(self) -> "Chain":

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.git.location import Place
+from nobrakes.git.signing import Signer, Signing
 from tests.support.scripted import Scripted, until
 
 OPEN = ("-c", "protocol.file.allow=always")
@@ -369,6 +371,86 @@ def test_settings_of_nobrakes_are_not_written_through_a_filter(project: Strange)
     project.plan([{"id": "one", "title": "One", "needs_tests": False}])
     said = project.nobrakes("commit-strategy", "--yes", expect=None)
     assert said.returncode and ".nobrakes/** -filter" in said.stdout + said.stderr
+
+
+# --- commits that are signed ---------------------------------------------------------------------
+
+
+def sign(project: Strange, tmp_path: Path, passphrase: str = "") -> None:
+    """The person's commits are signed by a key of ssh."""
+    if shutil.which("ssh-keygen") is None:
+        pytest.skip("ssh-keygen is not installed")
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-f", str(key)], check=True)
+    (tmp_path / "signers").write_text(f"* {(tmp_path / 'key.pub').read_text()}")
+    settings = {
+        "gpg.format": "ssh",
+        "user.signingkey": f"{key}.pub",
+        "gpg.ssh.allowedSignersFile": tmp_path / "signers",
+    }
+    for name, value in {**settings, "commit.gpgsign": "true"}.items():
+        git(project.folder, "config", "--global", name, str(value))
+
+
+UNSIGNED = """#!/bin/sh
+while read old new ref; do
+    for one in $(git rev-list $old..$new); do
+        git cat-file commit $one | grep -q ^gpgsig || { echo "Commits must have verified signatures."; exit 1; }
+    done
+done
+"""
+
+
+@pytest.mark.parametrize("merge", ["squash", "rebase"])
+def test_commits_are_signed_where_the_person_signs(tmp_path: Path, merge: str) -> None:
+    more = f'[review]\nland = "remote"\nmerge = "{merge}"\n[git]\ncommitter = "Night Shift <night@example.invalid>"\n'
+    project = Strange(tmp_path, more=more)
+    git(tmp_path, "clone", "-q", "--bare", str(project.folder), "remote.git")
+    hook = tmp_path / "remote.git" / "hooks" / "pre-receive"
+    hook.write_text(UNSIGNED)
+    hook.chmod(0o755)
+    project.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    sign(project, tmp_path)
+    before = project.git("rev-parse", "main").strip()
+    project.add("one", "two")
+    project.nobrakes("commit-strategy", "--yes")
+    project.nobrakes("run")
+    assert project.status("one") == project.status("two") == "done"
+    made = project.git("log", "--format=%H %G? %cn %ce", f"{before}..main").splitlines()
+    assert len(made) >= 3 and all(line.split(" ", 1)[1] == "G Night Shift night@example.invalid" for line in made), made
+    assert project.git("rev-parse", "main") == git(tmp_path / "remote.git", "rev-parse", "main")
+    project.nobrakes("verify")
+
+
+def test_a_key_that_asks_for_a_passphrase_is_told_before_work_begins(project: Strange, tmp_path: Path) -> None:
+    sign(project, tmp_path, passphrase="secret")
+    project.add("one")
+    for words in (["init"], ["doctor"], ["run"]):
+        said = " ".join(project.nobrakes(*words, expect=None).stdout.split())
+        assert "nobrakes cannot sign its own" in said and "review.land pull_request" in said, said
+    assert project.status("one") == "done"
+
+
+def test_what_was_signed_once_has_the_same_id_again(project: Strange, tmp_path: Path) -> None:
+    sign(project, tmp_path)
+    program = tmp_path / "now"  # a signature with a moment in it, as that of gpg
+    program.write_text(
+        '#!/bin/sh\ncat >/dev/null\nprintf "\\n[GNUPG:] SIG_CREATED \\n" >&2\n'
+        'printf -- "-----BEGIN PGP SIGNATURE-----\\n\\n$(date +%s%N)\\n-----END PGP SIGNATURE-----\\n"\n'
+    )
+    program.chmod(0o755)
+    git(project.folder, "config", "--global", "gpg.format", "openpgp")
+    git(project.folder, "config", "--global", "gpg.program", str(program))
+    contents = [commit_of(project, "first"), commit_of(project, "second")]
+    once, again = [Signer(Place(str(project.folder), "main"), Signing("auto")) for _ in range(2)]
+    first = [once.signed(content) for content in contents]
+    assert None not in first and len(set(first)) == 2 and first == [again.signed(content) for content in contents]
+    assert Signer(Place(str(project.folder), "main"), Signing("never")).signed(contents[0]) is None
+
+
+def commit_of(project: Strange, text: str) -> bytes:
+    tree, who = project.git("rev-parse", "main^{tree}").strip(), "A <a@example.invalid> 1700000000 +0100"
+    return f"tree {tree}\nauthor {who}\ncommitter {who}\n\n{text}\n".encode()
 
 
 # --- Git LFS -------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from ...git import lfs, person_settings
 from ...git.filters import Filters
 from ...git.location import Place
 from ...git.objects import Objects
+from ...git.signing import Signer, Signing
 from ...git.workspaces import fill
 
 if TYPE_CHECKING:
@@ -34,7 +35,19 @@ def told(root: str, config: "Config") -> Iterator[str]:
         trouble = fill.why_not(path, commit, root)
         if trouble:
             yield f"checks and agents cannot have all of main: {trouble}"
+    yield from signing(root, config)
     yield from _filters(root, config)
+
+
+def signing(root: str, config: "Config") -> Iterator[str]:
+    """Why the commits of nobrakes are not signed, where they should be."""
+    trouble = Signer(Place(root, "HEAD"), Signing(config.git.sign, config.git.committer)).trouble
+    if trouble:
+        yield (
+            f"your commits are signed, and nobrakes cannot sign its own without asking you: {trouble}. Have an agent "
+            "hold the key, or, where a remote demands signatures, let people merge: nobrakes config set review.land "
+            "pull_request"
+        )
 
 
 def _filters(root: str, config: "Config") -> Iterator[str]:
