@@ -15,6 +15,7 @@ import shlex
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ..core.errors import GitFailed, NobrakesError
 from ..core.policy.boundaries import ABSENT, Change
@@ -106,11 +107,15 @@ class Filters:
 
     def _personal(self) -> bytes:
         """The attributes that lie in no commit: of the repository's git folder, of the person and of the machine."""
+        return b"\n".join((self.info_attributes(), _read(self._persons_file), _read(_SYSTEM)))
+
+    @cached_property
+    def _persons_file(self) -> str:
         env = {**CHECKOUT, "GIT_DIR": self.place.git_dir}
         asked = ["config", "--type=path", "--get", "core.attributesFile"]
-        named = commands.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1)).text
         home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.environ.get("HOME", ""), ".config")
-        return b"\n".join((self.info_attributes(), _read(named or f"{home}/git/attributes"), _read(_SYSTEM)))
+        named = commands.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1)).text
+        return named or os.path.join(home, "git", "attributes")
 
     def info_attributes(self) -> bytes:
         """Those of the repository's git folder."""
