@@ -8,6 +8,7 @@
 
 import copy
 import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import IO
@@ -18,6 +19,7 @@ from .environment import CHECKOUT, PLUMBING
 from .transactions import Transactions
 from .writing import Writer
 
+_BARE = re.compile(rb"^\s*bare\s*=\s*(true|yes|on|1)\s*$", re.IGNORECASE | re.MULTILINE)
 _WANTED = (
     "core.filemode",
     "core.symlinks",
@@ -105,9 +107,9 @@ class Place:
 
     @cached_property
     def worktree(self) -> str | None:
-        """The repository's own worktree; None for a bare repository."""
+        """The repository's own worktree; None for a bare repository. One that is bare by accident has one."""
         if self.settings.get("core.bare", "").lower() in ("true", "yes", "on", "1"):
-            return None
+            return os.path.dirname(self.git_dir) if self.bare_by_accident else None
         named = self.settings.get("core.worktree")
         if named:
             return os.path.realpath(os.path.join(self.git_dir, named))
@@ -115,6 +117,21 @@ class Place:
             return os.path.dirname(self.git_dir)
         # `git init --separate-git-dir`: nothing in the git folder says where its worktree is
         return os.path.realpath(self.root) if os.path.isfile(os.path.join(self.root, ".git")) else None
+
+    @property
+    def bare_by_accident(self) -> bool:
+        """Whether git takes the repository for bare just now, though tracked files lie beside its `.git`."""
+        if os.path.basename(self.git_dir) != ".git" or not os.path.isfile(os.path.join(self.git_dir, "index")):
+            return False
+        with open(os.path.join(self.git_dir, "config"), "rb") as file:
+            if _BARE.search(file.read()) is None:  # so that nobody asks git in vain
+                return False
+        if self.run(["config", "--type=bool", "core.bare"], expect=(0, 1)).text != "true":
+            return False
+        top = os.path.dirname(self.git_dir)
+        env = {**CHECKOUT, "GIT_DIR": self.git_dir, "GIT_WORK_TREE": top}
+        tracked = commands.run(["ls-files", "-z"], cwd=top, env=env)
+        return any(os.path.lexists(os.path.join(top, path)) for path in tracked.records)
 
     @cached_property
     def plumbing(self) -> Mapping[str, str]:

@@ -114,8 +114,9 @@ def taken_back(store: Store, git: Git, most: int = RECENT) -> list[Lost]:
         commit = made.parents[0] if made.parents else None
     if all(one.trailer("Bead") for one in line):
         return []  # nobody else was here
-    done = store.merges()
-    return [one for one in lost_changes(line, git.moves) if one.is_unseen and one.bead in done]
+    lost = [one for one in lost_changes(line, git.moves) if one.is_unseen]
+    done = store.merges() if lost else {}
+    return [one for one in lost if one.bead in done]
 
 
 def git_at(git: Git, where: Where) -> Git:

@@ -85,6 +85,11 @@ class Observed:
             self.seq = event.seq
         return events
 
+    def jumped(self, seconds: float) -> None:
+        """The clock was set: gates that wait for a moment are moved along with one that went back, as the store's."""
+        by = min(seconds, 0.0)
+        self.closed_until = {provider: until + by for provider, until in self.closed_until.items()}
+
     def _is_asked_with(self, event: Event, after: Event) -> bool:
         """Whether the review of an epic ended with a question, which stops it: that is written down behind its end."""
         name = event.bead or ""

@@ -283,6 +283,7 @@ class World:
     def _set_clock(self) -> None:
         jump = self.rng.choice((-1, 1)) * self.rng.uniform(60, 20_000)
         self.clock.jump(jump)
+        self.scene.observed.jumped(jump)
         self._note(f"THE CLOCK JUMPS by {jump:+.0f} s")
 
     def _act(self) -> str:

@@ -1,7 +1,7 @@
 """A person uses git beside the real daemon, at each of its git commands: nothing is lost, twice, blamed or taken back.
 
 NOBRAKES_PERSON: at how many moments each act happens (1, or `all`: right before and right after each git command of a run
-of three beads). Whoever meets a lock of git's tries again a moment later, as a person would.
+of three beads; `merges`: of the commands round each swap of main). Who comes to main or leaves it does so there. Whoever meets a lock of git's tries again a moment later, as a person would.
 """
 
 import os
@@ -22,15 +22,22 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(24 * 3600)]
 
 @dataclass(frozen=True)
 class Act:
-    """What a person types, in which checkout, what they type when all is over; whether it takes commits off main or
-    makes others of them."""
+    """What a person types, in which checkout, what they type before and when all is over; whether it takes commits off
+    main or makes others of them."""
 
     types: str
+    first: str = "true"
     checkout: str = "clean"
     afterwards: str = "true"
     takes: bool = False
     rewrites: bool = False
 
+
+AWAY = "git checkout -q -b theirs"
+CLEAN = 'test -z "$(git status --porcelain -- :!.nobrakes)"'
+LINKED = {"afterwards": f"(cd ../linked && {CLEAN}) && git worktree remove --force ../linked && git checkout -q main"}
+ROUND = 4
+"""So many git commands before and after a swap belong to its merge."""
 
 ACTS = {
     "commit": Act("echo theirs >theirs; git add theirs && git commit -q -m 'By a person'"),
@@ -41,6 +48,14 @@ ACTS = {
     "checkout": Act("git checkout -q -b elsewhere", afterwards="git checkout -q main"),
     "detached": Act("git checkout -q --detach", afterwards="git checkout -q main"),
     "stash": Act("git stash -q", checkout="dirty", afterwards="git stash pop -q"),
+    "comes": Act("git checkout -q main", AWAY),
+    "switches": Act("git switch -q main", AWAY),
+    "comes_linked": Act(
+        "git -C ../linked switch -q main", f"{AWAY}; git worktree add -q ../linked -b linked", **LINKED
+    ),
+    "adds_worktree": Act("git worktree add -q ../linked main", AWAY, **LINKED),
+    "leaves": Act("git switch -q --detach", afterwards=f"{CLEAN} && git checkout -q main"),
+    "branches": Act("git checkout -q -b elsewhere", afterwards=f"{CLEAN} && git checkout -q main"),
     "stage": Act("git add mine", checkout="dirty", afterwards="git reset -q mine"),
 }
 
@@ -58,10 +73,16 @@ def commands(world: KilledRun) -> list[str]:
 @pytest.mark.parametrize("name", ACTS)
 def test_a_person_acts_at_any_moment(world: KilledRun, commands: list[str], name: str) -> None:
     act = ACTS[name]
-    moments = [f"{side} {number}" for number in range(1, len(commands) + 1) for side in ("before", "after")]
-    chosen = moments if MOMENTS == "all" else random.Random(f"{SEED} {name}").sample(moments, int(MOMENTS))
+    swaps = [number for number, line in enumerate(commands, 1) if "nobrakes: merge" in line]
+    assert len(swaps) == len(BEADS)
+    near = {number + off for number in swaps for off in range(-ROUND, ROUND + 1)}
+    numbers = [n for n in range(1, len(commands) + 1) if n in near or (MOMENTS != "merges" and act.first == "true")]
+    moments = [f"{side} {number}" for number in numbers for side in ("before", "after")]
+    is_whole = MOMENTS in ("all", "merges")
+    chosen = moments if is_whole else random.Random(f"{SEED} {name}").sample(moments, int(MOMENTS))
     for moment in chosen:
         world.put_back(act.checkout)
+        world.person(act.first)
         world.person("echo more >more; git add more && git commit -q -m 'One more' more")
         assert world.run(at=moment, act=world.script(act.types)) == 0
         if not world.acted():

@@ -90,3 +90,12 @@ def test_what_was_measured_before_a_jump_is_measured_on() -> None:
 )
 def test_every_promise_is_kept_while_the_clock_jumps(seed: int) -> None:
     World(seed, rates=Rates(people=0, jump=0.1)).run(steps=120)
+
+
+def test_the_checker_moves_a_closed_gate_along_with_a_clock_that_went_back() -> None:
+    observed = world_of(3, CALM).scene.observed
+    observed.closed_until["one"] = 1000.0
+    observed.jumped(HOUR)
+    assert observed.closed_until == {"one": 1000.0}
+    observed.jumped(-400.0)
+    assert observed.closed_until == {"one": 600.0}

@@ -28,6 +28,11 @@ from .checkout import MACHINE, Following, Hindrance, blocked, failed
 from .standing import Look, Note
 from .worktrees import Worktree
 
+_BARE = (
+    "git takes this repository for bare (core.bare is true), though files are checked out in {}: merges go on to bring "
+    "them along, but git refuses to work there. `git config core.bare false` mends it."
+)
+
 
 class Lander:
     """Moves a main that this repository alone decides about."""
@@ -261,14 +266,19 @@ class Lander:
                 reason = self._hold(stack, holder) or self.stand(holder, main)
                 if reason is not None:
                     found.append(standing.told(holder, seen, main))
-        return tuple(found)
+        return (*found, *self._bare())
 
     def behind(self) -> tuple[str, ...]:
         """What a person has to know of each checkout of main that is behind; nothing is changed. NoMain."""
         main = refs.main(self.place)
         notes = {holder: standing.read(holder) for holder in worktrees.of_main(self.place)}
         looks = {h: standing.look(self.history, h, main, note) for h, note in notes.items()}
-        return tuple(standing.told(holder, seen, main) for holder, seen in looks.items() if seen.is_behind)
+        behind = [standing.told(holder, seen, main) for holder, seen in looks.items() if seen.is_behind]
+        return (*behind, *self._bare())
+
+    def _bare(self) -> tuple[str, ...]:
+        top = os.path.dirname(self.place.git_dir)
+        return (_BARE.format(top),) if self.place.bare_by_accident else ()
 
 
 def _held(holder: Worktree) -> Land:

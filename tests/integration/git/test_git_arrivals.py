@@ -11,6 +11,7 @@ import pytest
 from git_worlds import ME, RealWorld, message, sh, write
 
 from nobrakes.git import commands
+from nobrakes.git.repository import Repository
 from nobrakes.ports import Land, Landing
 
 WORK = {"src/app.py": "one = 2\n", "src/new.py": "new\n", "old": None}
@@ -146,6 +147,22 @@ def test_a_checkout_that_comes_late_is_brought_along_by_the_next_look(world, log
     assert len(world.git.behind()) == 1
     assert world.git.bring_along() == () and world.git.behind() == ()
     assert world.sh("git", "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("begins", [True, False], ids=["before-the-start", "while-it-works"])
+def test_a_checkout_of_a_repository_that_is_bare_by_accident_comes_along_and_is_told_of(world, begins):
+    new, old = candidate(world)
+    if not begins:
+        assert world.git.behind() == ()
+    world.sh("git", "config", "core.bare", "true")
+    if begins:
+        world.git.close()
+        world.git = Repository(world.paths, "main")
+    assert world.git.land(new, old).landing is Landing.MOVED
+    (told,) = world.git.behind()
+    assert "core.bare" in told and str(world.root) in told
+    world.sh("git", "config", "core.bare", "false")
+    assert world.git.behind() == () and world.sh("git", "status", "--porcelain") == ""
 
 
 def test_what_a_commit_changed_is_told_with_what_it_was(world):
