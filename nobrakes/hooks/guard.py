@@ -12,8 +12,6 @@
 
 import sys
 
-from ..environ import process_environment
-
 SELF_TEST = "nobrakes-guard: ready"
 SECONDS = 8
 REFUSED = 2
@@ -51,6 +49,7 @@ def main(arguments: list[str]) -> int:
     try:
         import os
 
+        from nobrakes.environ import process_environment
         from nobrakes.hooks.rules import Place, asks_first, decide
 
         place = Place.of(process_environment())
