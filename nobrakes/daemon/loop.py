@@ -54,6 +54,8 @@ from .watchers import View, Waker
 
 LINGER_SECONDS = 1.0
 """A process that lives on so long after its run has ended is stopped."""
+CLOSE = "close"
+"""Closing a run, to `Troubles`."""
 LOOK_ASIDE_SECONDS = 1.0
 """Work beside the loop wakes it when it is done; it is looked at so often in any case."""
 NEEDS_A_PERSON = (ConfigError, GitTooOld, NoAgent, NoMain, StoreReadOnly)
@@ -118,7 +120,7 @@ class Daemon:
             changed |= guarded(partial(_raised, error), partial(of_run, self.ports, run_id))
         guarded(partial(self.danger.look, board, {run.id for run in ended}))
         for run in ended:
-            changed |= guarded(partial(self._close, run, board))
+            changed |= guarded(partial(self._close, run, board), of_run(self.ports, run.id), CLOSE)
         if ended:
             board = self._look()
         watched = guarded(partial(self._watch_guards, self.intake.without_dead(board)))
@@ -130,7 +132,8 @@ class Daemon:
             if sum(guarded(partial(part.turn, board)) for part in parts):  # each has its turn
                 changed, board = True, self._look()
             for action in self._decide(board):
-                changed |= guarded(partial(self.performer.perform, action, board), subject(action, board))
+                do = partial(self.performer.perform, action, board)
+                changed |= guarded(do, subject(action, board), type(action).__name__)
             changed |= guarded(partial(self.monitor.turn, board))
             guarded(self.rewritten.look)
             if board.now >= self.troubles.until:
@@ -175,7 +178,8 @@ class Daemon:
 
     def _measure_anew(self, jump: float) -> None:
         """What is remembered by the clock is forgotten, as by a new daemon."""
-        self._ended_at, self.troubles.until = {}, 0.0
+        self._ended_at = {}
+        self.troubles.measure_anew()
         for watch in (self.checks, self.meter, self.ends, self.work):
             watch.keep(set())
         self.performer.measure_anew()
@@ -200,8 +204,10 @@ class Daemon:
         return []
 
     def _is_over(self, run: Run, board: Board) -> bool:
-        """Whether the run's whole tree is dead, and what it left is taken in."""
+        """Whether the run's whole tree is dead, what it left is taken in, and it is not to be closed later."""
         try:
+            if self.troubles.are_some and self.troubles.holds(of_run(self.ports, run.id), CLOSE):
+                return False
             with about(self.ports, partial(of_run, self.ports, run.id)):
                 return (run.id in self.intake.begun or self._has_ended(run, board)) and self.intake.is_over(run)
         except Unexpected as met:
@@ -297,8 +303,7 @@ class Daemon:
             for a in board.attempts
             if a.role is Role.REVIEWER and Journal.of(a.data).waiting_until > board.now
         ]
-        if self.troubles.until > board.now:
-            times.append(self.troubles.until)
+        times += self.troubles.wake_at()
         if not self.ports.background.is_empty():
             times.append(board.now + LOOK_ASIDE_SECONDS)
         return min((t for t in times if t is not None), default=None)

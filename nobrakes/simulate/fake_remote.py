@@ -14,6 +14,7 @@ from .fake_git import FakeGit
 from .project import FIRST_TREE, Tree
 
 SHARED = 0.25
+REFUSES = "the remote refuses"
 MIDDLE = 30.0
 """So much likelier than any other moment a crash is between the remote's swap and ours."""
 
@@ -69,7 +70,7 @@ class SharedFakeGit(FakeGit):
                     self._arrive(new, old)
                 return _waits("the remote does not answer", Cause.SILENT, may_have_landed=True)
             if self._drawn(self.strict):
-                return _waits("the remote refuses", Cause.PROTECTED)
+                return _waits(REFUSES, Cause.PROTECTED)
             if not self._arrive(new, old):
                 if self.lost == (new, old):
                     self.asked_again.append(f"{new[:12]} was pushed again to a main that had moved on")

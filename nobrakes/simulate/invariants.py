@@ -11,11 +11,12 @@ from ..core.beads.bead import CLOSED, WAITING_FOR_AGENT, WORKING, Role
 from ..core.beads.escalations import EscalationType
 from ..core.beads.outcomes import TABLE, Outcome
 from ..core.errors import Stale
+from ..core.review.journal import Journal
 from ..core.transcript import PREFIX
 from ..daemon.attempts.exit import UNSEEN_IN_PEACE
 from ..daemon.checks.validation import MOST_CUT_OFF
 from . import approving, at_the_host, by_epics, by_hand, feature_promises, landed, questions, reading
-from .fake_remote import SharedFakeGit
+from .fake_remote import REFUSES, SharedFakeGit
 from .main_monitor import nothing_is_reviewed_while_main_is_red, one_red_main_is_one_question, watch_of
 from .project import run_tests
 from .proven import a_merged_bead_has_its_evidence_once, evidence_only_grows
@@ -245,6 +246,12 @@ def a_lost_race_is_followed(scene: Scene) -> list[str]:
     return scene.git.asked_again if isinstance(scene.git, SharedFakeGit) else []
 
 
+def a_refusal_of_the_remote_is_asked_about(scene: Scene) -> list[str]:
+    """No time heals it: a person is asked as soon as a merge waits for it."""
+    reviews = ((one.bead, Journal.of(one.data)) for one in scene.board.attempts if one.role is Role.REVIEWER)
+    return [f"nobody is asked about {bead}" for bead, one in reviews if one.waiting == REFUSES and not one.behind]
+
+
 def epics_close_by_rule(scene: Scene) -> list[str]:
     """An epic is completed when its last child is closed, not before."""
     return scene.observed.take("epics")
@@ -330,6 +337,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     nothing_is_asked_twice,
     an_open_candidate_has_a_ref,
     a_lost_race_is_followed,
+    a_refusal_of_the_remote_is_asked_about,
     a_plain_commit_takes_no_merge_back,
     notices_are_sent_when_they_may_be,
 )

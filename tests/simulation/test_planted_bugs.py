@@ -216,6 +216,13 @@ BUGS = (
         seed=4,
     ),
     Bug(
+        "a push that is refused for good is waited for",
+        "daemon/review/steps.py",
+        "if not behind and not passing and now >= since + row.asked:",
+        "if not behind and not passing and now >= since + (row.asked or 900.0):",
+        seed=9,
+    ),
+    Bug(
         "what fresh eyes found is passed over",
         "core/review/reading.py",
         "if not last.urgent:",
