@@ -70,6 +70,10 @@ class Building(Tools):
         below = f"{refs.OWN}/"
         return {ref.removeprefix(below): commit for ref, commit in refs.below(self.place, below)}
 
+    def broken_refs(self) -> list[tuple[str, str]]:
+        """The refs below refs/nobrakes/ that lead nowhere, and why."""
+        return refs.broken(self.place)
+
     def pack(self) -> None:
         """Pack refs and objects where many lie in files of their own; every one of them stays."""
         refs.pack(self.place)

@@ -68,6 +68,11 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
         return MachineShort(f"git could not work: {last}")
     if "Read-only file system" in error:
         return StoreReadOnly(f"git could not write: {last}", "Check that the file system is not mounted read-only.")
+    if "promisor remote" in error or "lazy fetch" in error:
+        return GitFailed(
+            f"this partial clone lacks an object, and its remote did not give it: {last}",
+            "Bring the remote in reach; `git fetch --refetch --no-filter` then makes it a whole clone.",
+        )
     shown = " ".join(command)
     return GitFailed(
         f"`{shown[:_SHOWN]}` failed: {last}",

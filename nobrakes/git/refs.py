@@ -101,6 +101,7 @@ def update(place: Place, wanted: dict[str, str | None]) -> None:
     for ref, commit in wanted.items():
         if not ref.startswith(f"{OWN}/"):
             raise GitFailed(f"{ref} is not a ref of nobrakes")
+        _clear_torn(place.git_dir, ref)
         if commit is None:
             if not is_gone(place.git_dir, ref):
                 lines.append(f"delete {ref}\n")
@@ -108,6 +109,34 @@ def update(place: Place, wanted: dict[str, str | None]) -> None:
             lines.append(f"update {ref} {commit}\n")
     if lines and not place.transactions.commit(lines, place.git_dir, place.plumbing):
         place.run([*DURABLE, "update-ref", "--no-deref", "--stdin"], stdin="".join(lines).encode())
+
+
+def _clear_torn(git_dir: str, ref: str) -> None:
+    """Remove the file of a ref of ours that holds no object id, as a power cut leaves it: git refuses to write it."""
+    path = os.path.join(git_dir, ref)
+    if os.path.lexists(path) and not os.path.isdir(path) and loose(git_dir, ref) is None:
+        os.unlink(path)
+
+
+def broken(place: Place) -> list[tuple[str, str]]:
+    """The refs of ours that lead nowhere, by name, and why; nothing is changed."""
+    found: list[tuple[str, str]] = []
+    named: dict[str, str] = dict(packed_refs.below(place.git_dir, f"{OWN}/") or ())
+    for folder, _, names in os.walk(os.path.join(place.git_dir, OWN)):
+        for name in names:
+            ref = os.path.relpath(os.path.join(folder, name), place.git_dir)
+            oid = loose(place.git_dir, ref)
+            if oid is not None:
+                named[ref] = oid
+            elif not name.endswith(".lock"):
+                named.pop(ref, None)
+                found.append((ref, "its file holds no object id"))
+    found += [(ref, f"its line in packed-refs is broken: {oid[:60]}") for ref, oid in named.items() if not is_oid(oid)]
+    whole = {ref: oid for ref, oid in named.items() if is_oid(oid)}
+    asked = "".join(f"{oid}\n" for oid in whole.values()).encode()
+    said = place.run(["cat-file", "--batch-check"], stdin=asked).text.split("\n") if asked else []
+    gone = [ref for ref, line in zip(whole, said, strict=True) if line.endswith(" missing")]
+    return sorted([*found, *((ref, f"its object {whole[ref][:12]} is gone") for ref in gone)])
 
 
 def move(place: Place, ref: str, new: str, old: str | None) -> bool:

@@ -305,6 +305,10 @@ class Building(Protocol):
         """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
         ...
 
+    def broken_refs(self) -> list[tuple[str, str]]:
+        """The refs below refs/nobrakes/ that lead nowhere, and why; nothing is changed."""
+        ...
+
     def kept(self) -> dict[str, str]:
         """Everything that refs/nobrakes/ holds: the name below it -> object."""
         ...

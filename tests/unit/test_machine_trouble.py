@@ -67,3 +67,9 @@ def test_a_disk_that_fails_is_no_broken_database(tmp_path: Path, code: int, kind
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = code
     assert type(translated(error, str(path))) is kind
+
+
+def test_an_object_that_a_partial_clone_never_fetched_says_what_to_type() -> None:
+    said = "fatal: unable to access 'x': gone\nfatal: could not fetch 61780798 from promisor remote\n"
+    error = failure(["git", "cat-file"], 128, said)
+    assert "partial clone" in str(error) and "git fetch --refetch --no-filter" in error.hint

@@ -180,6 +180,7 @@ def _main(patient: _Patient) -> Iterator[Finding]:
     except NobrakesError as error:
         yield Finding("main", ERROR, str(error))
     else:
+        yield from _refs(patient.git)
         yield from _checkouts(patient.git)
         yield from _unknown(patient)
         yield from _fallen(patient)
@@ -237,6 +238,23 @@ _NAMES = {
     Kind.CANCELLED_PARENT: "blocked",
     Kind.EMPTY_EPIC: "epic",
 }
+
+
+def _refs(git: "Git") -> Iterator[Finding]:
+    """Refs of ours that lead nowhere. Those of work in hand are made again by who needs them."""
+    try:
+        found = git.broken_refs()
+    except NobrakesError as error:
+        yield Finding("refs", ERROR, f"git cannot read the refs: {error}. {error.hint}")
+        return
+    for ref, why in found:
+        work = ref.split("/")[2:3] in (["incoming"], ["candidate"], ["start"])
+        mends = (
+            "`nobrakes run` makes it again from the workspace"
+            if work
+            else "bring it back from a copy of the repository"
+        )
+        yield Finding("refs", WARNING if work else ERROR, f"{ref} leads nowhere: {why}; {mends}")
 
 
 def _checkouts(git: "Git") -> Iterator[Finding]:
