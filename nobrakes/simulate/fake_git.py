@@ -117,10 +117,6 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
         """Those of the commits that main does not contain."""
         return frozenset(commits) - {commit.id for commit in self.objects.line(self.head)}
 
-    def broken_refs(self) -> list[tuple[str, str]]:
-        """The refs whose commits were pruned."""
-        return [(ref, "gone") for ref, commit in self.refs.items() if not self.is_whole(commit)]
-
     def kept(self) -> dict[str, str]:
         """Everything that refs/nobrakes/ holds."""
         return {ref.removeprefix(OWN): commit for ref, commit in self.refs.items()}

@@ -14,6 +14,11 @@ class OwnBranches:
 
     head: str
     objects: Objects
+    refs: dict[str, str]
+
+    def broken_refs(self) -> list[tuple[str, str]]:
+        """The refs whose commits were pruned."""
+        return [(ref, "gone") for ref, commit in self.refs.items() if commit not in self.objects.commits]
 
     def of_base(self, branch: str, direct: bool = False) -> Git:
         """NoMain: the simulated code host has one branch that people merge to."""
