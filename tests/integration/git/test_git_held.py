@@ -74,7 +74,7 @@ def test_a_pack_is_held_for_a_while_and_a_persons_for_ever(world: RealWorld, beg
     it = begin()
     world.commit_in_workspace(it, {"src/a.py": "a\n"})
     world.git.take_in(it, 1)
-    place = Place(world.root, "main")
+    place = Place(str(world.root), "main")
     theirs = Path(place.objects, "pack", "pack-mine.keep")
     theirs.write_bytes(b"")
     (ours,) = set(theirs.parent.glob("*.keep")) - {theirs}
@@ -87,7 +87,7 @@ def test_a_pack_is_held_for_a_while_and_a_persons_for_ever(world: RealWorld, beg
 
 
 def test_many_packs_become_few(world: RealWorld, begin: Callable[..., Bead]) -> None:
-    place = Place(world.root, "main")
+    place = Place(str(world.root), "main")
     for number in range(packing.PACKS + 2):
         commit = sh(world.root, "git", "commit-tree", "main^{tree}", "-p", "main", "-m", str(number), env=ME).strip()
         packing.hold(place, [commit], "main")
