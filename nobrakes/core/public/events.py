@@ -46,7 +46,6 @@ INTERNAL: Mapping[Kind, str] = {
     Kind.SIGN_OFF_ASKED: "A notice for people: the reviews that it counts are public by themselves.",
     Kind.SIGNED_OFF: "Nothing goes live by it; that a person makes the plan live is public by itself.",
     Kind.FEATURE_TOLD: "A notice for people; what it tells of is public by itself.",
-    Kind.SPRINT_MOVED: "Sprints are documents on main; the beads that they are made of are public by themselves.",
 }
 """The kinds that are not public, and why."""
 CRASHES = frozenset(
@@ -291,6 +290,7 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
         Rule(Name.REPLANNING, of.Staged, when=_replans),
     ),
     Kind.FEATURE_CHANGED: (Rule(Name.FEATURE_CHANGED, of.FeatureChanged, {"fields": "parts"}),),
+    Kind.SPRINT_MOVED: (Rule(Name.SPRINT_MOVED, of.SprintMoved),),
     Kind.PLAN_KEPT: (Rule(Name.PLAN_CREATED, of.PlanCreated, {"steps": "beads"}),),
     Kind.PLAN_REVIEW_BEGAN: (Rule(Name.PLAN_REVIEW_STARTED, of.PlanReviewed, _LOOK),),
     Kind.PLAN_REVIEW_ENDED: (Rule(Name.PLAN_REVIEW_ENDED, of.PlanReviewed, _LOOK),),

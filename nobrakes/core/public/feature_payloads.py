@@ -30,6 +30,15 @@ class FeatureChanged(Payload):
 
 
 @dataclass(frozen=True, slots=True)
+class SprintMoved(Payload):
+    """Where a sprint is; without a number: the run of sprints itself."""
+
+    sprint: int | None = None
+    state: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PlanCreated(Payload):
     """A version of a plan, and how many beads it has."""
 
@@ -82,6 +91,7 @@ KINDS: tuple[type[Payload], ...] = (
     Staged,
     FeatureState,
     FeatureChanged,
+    SprintMoved,
     PlanCreated,
     PlanReviewed,
     Found,

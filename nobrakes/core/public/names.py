@@ -86,6 +86,7 @@ class Name(StrEnum):
     STAGE_DONE = "stage.done", "A feature is on main."
     FEATURE_STATE = "feature.state", "A feature was paused, resumed, expired, failed, completed or rolled back."
     FEATURE_CHANGED = "feature.changed", "A person changed what is said of a feature."
+    SPRINT_MOVED = "sprint.moved", "A sprint of a project came to another stage, or its run began or ended."
     PLAN_CREATED = "plan.created", "A version of a feature's plan is whole, and kept."
     PLAN_REVIEW_STARTED = "review.started", "A reviewer looks at a feature's plan."
     PLAN_REVIEW_ENDED = "review.ended", "It is through, or failed."
