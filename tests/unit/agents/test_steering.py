@@ -1,0 +1,24 @@
+"""Each agent says itself where its instructions and settings lie; what it says is protected."""
+
+import pytest
+
+from nobrakes.agents.registry import ADAPTERS, steering
+from nobrakes.config.settings import Config
+from nobrakes.core.policy.boundaries import Change, bends_runner
+from nobrakes.daemon.boundary import with_agents
+
+FREE = ("acp", "script")
+"""Any command: nobody knows what it reads."""
+
+
+@pytest.mark.parametrize("name", [name for name in ADAPTERS if name not in FREE])
+def test_what_an_agent_reads_is_protected_in_any_folder(name: str) -> None:
+    own, boundary = ADAPTERS[name].steering, with_agents(Config().boundary())
+    assert own and set(own) <= set(steering())
+    for glob in own:
+        path = f"deep/down/{glob.removeprefix('**/').removesuffix('/**')}"
+        assert bends_runner(Change(path, "000000", "100644"), boundary), path
+
+
+def test_the_agents_that_name_nothing_are_those_that_can_be_any_command() -> None:
+    assert {name for name in ADAPTERS if not ADAPTERS[name].steering} == set(FREE)
