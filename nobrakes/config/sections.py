@@ -281,10 +281,7 @@ class AgentSettings(Section):
         return getattr(self.models.get(agent), role, "") or own
 
     def seated(self, agent: str, role: str, usd: float | None = None, model: str = "") -> "AgentSettings":
-        """The settings as the agent's adapter reads them in this role: with its model, and at most so many dollars.
-
-        `model`: that of a session, in place of the role's.
-        """
+        """The settings as the agent's adapter reads them in the role: model (a session's: `model`), dollars."""
         section = getattr(self, agent, None)
         if not isinstance(section, Section):
             return self

@@ -19,6 +19,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.checks.mutation_probes import MutationProbe, mutation_probes
+from ...environ import process_environment
+from ...paths import own_path
 from ..files import write_atomic
 from . import reports
 
@@ -64,7 +66,9 @@ def main(words: str) -> int:
 def _text(given: Mapping[str, Any], path: str) -> str | None:
     """A file of the commit; None: it cannot be read as text."""
     argv = ("git", f"--git-dir={given['repository']}", "cat-file", "blob", f"{given['commit']}:{path}")
-    done = subprocess.run(argv, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    # it is unconfined, and the checkout that it would stand in is the branch's
+    env = {**process_environment(), "PATH": own_path(given["folder"])}
+    done = subprocess.run(argv, check=False, cwd="/", env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         return done.stdout.decode() if done.returncode == 0 else None
     except UnicodeDecodeError:
