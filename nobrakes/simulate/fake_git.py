@@ -106,9 +106,6 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
             raise FileTooLarge(f"{path!r} in {commit[:12]} has {len(content):,} bytes, and {most:,} are read at most")
         return content
 
-    def pack(self) -> None:
-        """There are no files here."""
-
     def paths(self, commit: str) -> frozenset[str]:
         """Every path in a commit."""
         return frozenset(self.objects.tree_of(commit))

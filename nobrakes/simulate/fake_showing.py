@@ -51,3 +51,6 @@ class Showing:
     def named_by_git(self) -> tuple[frozenset[str], tuple[str, ...]]:
         """Nothing: there are no settings here."""
         return frozenset(), ()
+
+    def pack(self) -> None:
+        """There are no files here."""
