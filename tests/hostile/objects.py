@@ -12,14 +12,14 @@ KINDS = {
     "socket": '(cd "$(dirname "$1")" && python3 -S -c "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])" "$(basename "$1")")',
     "device": 'mknod "$1" c 1 5',
     "link-to-a-secret": 'ln -s "$HOMELY/.netrc" "$1"',
-    "link-to-nothing": 'ln -s /nowhere "$1"',
+    "link-to-nothing": 'ln -s /nowhere/at-all "$1"',
     "loop": 'ln -s "$(basename "$1")" "$1"',
     "closed": ': >"$1"; chmod 000 "$1"',
     "in-a-closed-folder": ': >"$1"; chmod 000 "$(dirname "$1")"',
     "in-a-folder-nobody-writes": ': >"$1"; chmod 500 "$(dirname "$1")"',
     "giant-of-nothing": 'truncate -s 900G "$1"',
     "odd-bytes": "printf '\\377\\376\\000{\\033[2J\\r\\n' >\"$1\"",
-    "second-name": 'ln "$HOMELY/included" "$1"',
+    "second-name": 'ln "$PLAYS/$NOBRAKES_BEAD" "$1"',
     "gone": ":",
 }
 """A device needs root; elsewhere nothing is laid down."""

@@ -79,7 +79,8 @@ def tried(tmp_path: Path, mode: str, attempts: list[Attempt], note: Note) -> Non
         pytest.skip(trouble)
     arena = Arena(tmp_path, mode)
     before = arena.picture() | arena.refs() | {"graph": str(arena.graph())}
-    said = arena.let_loose({attempt.name: attempt.play for attempt in attempts})
+    plays_of = {attempt.name: attempt.play for attempt in attempts}
+    said = arena.let_loose(plays_of, seconds=max(400, 15 * len(plays_of)))  # who is lost is tried again, after a wait
     wrong: dict[str, str] = {}
     for attempt in attempts:
         if places := arena.written_by(attempt.name):

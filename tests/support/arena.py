@@ -169,13 +169,13 @@ command = ["sh", {json.dumps(str(agent))}]
         path.write_text(json.dumps({"beads": beads}))
         self.nobrakes("plan", "apply", str(path), *(["--live"] if live else []))
 
-    def let_loose(self, plays: dict[str, str]) -> str:
+    def let_loose(self, plays: dict[str, str], seconds: float = 400) -> str:
         """Let an agent play each of these on a bead of its own, all in one run; what the run said."""
         for bead, play in plays.items():
             (self.plays / bead).write_text(play)
         self.plan([{"id": bead, "title": f"Attempt {bead}", "needs_tests": False} for bead in plays])
         with self.pages() if any("pages.py" in play for play in plays.values()) else nullcontext():
-            return self.nobrakes("run", expect=None, seconds=400)
+            return self.nobrakes("run", expect=None, seconds=seconds)
 
     @contextmanager
     def pages(self) -> Iterator[None]:

@@ -46,7 +46,12 @@ set -C
 { echo $$ >"$_nb_dir/pid"; } 2>/dev/null || exit 75
 set +C
 
+# what a program put in its place is not written to: a link leads elsewhere, a pipe waits for ever
+_nb_clear() {
+    if [ -e "$1" ] || [ -L "$1" ]; then rm -rf -- "$1"; fi
+}
 _nb_finish() {
+    _nb_clear "$_nb_dir/_end"
     echo >"$_nb_dir/_end"
     { echo >"$_nb_wake"; } 2>/dev/null
     # asked twice: the kernel's list may miss one while others are just ending
@@ -102,6 +107,7 @@ _nb_step() {
     shift 4
     _nb_words "$_nb_argc"
     [ "$_nb_join" = 0 ] || _nb_err=$_nb_out
+    _nb_clear "$_nb_start"
     # tried first, since a redirection that fails would look like a step that failed
     if { :; } <"$_nb_in" >>"$_nb_out" 2>>"$_nb_err"; then
         (
@@ -119,7 +125,10 @@ _nb_step() {
         echo >"$_nb_start"
         _nb_code=126
     fi
-    [ -e "$_nb_dir/_stop" ] || echo "$_nb_code" >"$_nb_exit"
+    if [ ! -e "$_nb_dir/_stop" ]; then
+        _nb_clear "$_nb_exit"
+        echo "$_nb_code" >"$_nb_exit"
+    fi
 }
 _nb_failed() {
     _nb_code=
