@@ -15,12 +15,12 @@ _TALK = """The tools of an MCP server `nobrakes` do the same.
 - `nobrakes agent escalate "<suggestion>"` for work outside this bead; do not do it. Begin with `dependency:` for what
   it lacks, `scope:` for more than planned.
 - `nobrakes agent notify "<text>"` tells the human something.
-- `nobrakes agent log "<text>"` for later readers.
+- `nobrakes agent log "<text>"` explains (say, failing tests).
 - `nobrakes agent test` runs the checks: one test round.
 - `nobrakes agent whats-next` when unsure what is left."""
 
 _GIVE_UP = """Give up after three rounds of {what} that you cannot explain, or when your context runs low, before you
-start guessing. Explain a round that fails as the one before: `nobrakes agent log "<why>"`."""
+start guessing."""
 
 _HAND_IN = """Hand in with one command, whether you are done or give up:
 
