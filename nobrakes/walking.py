@@ -10,8 +10,11 @@
 import errno
 import os
 import stat
-from collections.abc import Iterator
-from typing import BinaryIO
+
+TYPE_CHECKING = False  # importing `typing` would cost more than what agents ask for all night
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 MOST_ENTRIES = 1_000_000
@@ -29,7 +32,7 @@ class Beyond(Exception):
     """There is more than is looked at; `str(error)` says of what."""
 
 
-def below(top: str, path: str) -> BinaryIO | None:
+def below(top: str, path: str) -> "BinaryIO | None":
     """The plain file `path` below the folder `top`, which is no link either; None: anything else is there, or nothing.
 
     OSError: FAULTS.
@@ -56,7 +59,7 @@ def of_state(path: str) -> tuple[str, str]:
     return os.path.realpath(f"{before}{_STATE}{kind}"), inner
 
 
-def within(folder: int, name: str) -> BinaryIO | None:
+def within(folder: int, name: str) -> "BinaryIO | None":
     """As `below`, of a name in an open folder."""
     try:
         if not _is_plain(os.stat(name, dir_fd=folder, follow_symlinks=False)):
@@ -99,7 +102,7 @@ def _require_machine(error: OSError | ValueError) -> None:
 
 def walk(
     top: str | int, most: int = MOST_ENTRIES, deepest: int = DEEPEST, leave: frozenset[str] = frozenset()
-) -> Iterator[tuple[str, int, list[str], list[str]]]:
+) -> "Iterator[tuple[str, int, list[str], list[str]]]":
     """Each folder from `top` down: its path below it, a descriptor of it, its folders, and its other names.
 
     Who iterates may take folders off the list. `leave`: names that are not gone into, in any case of letters. A folder

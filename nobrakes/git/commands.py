@@ -166,7 +166,8 @@ def _import_gitpython() -> None:
 
 
 def _import_blind() -> None:
-    blind = {"GIT_PYTHON_GIT_EXECUTABLE": "/nowhere/git", "GIT_PYTHON_REFRESH": "quiet"}
+    absent = os.path.join(os.path.dirname(os.path.abspath(__file__)), "no-git-here")  # where nobody else writes
+    blind = {"GIT_PYTHON_GIT_EXECUTABLE": absent, "GIT_PYTHON_REFRESH": "quiet"}
     before = {name: os.environ.pop(name, None) for name in blind}
     os.environ.update(blind)
     try:

@@ -33,6 +33,7 @@ class Checkout:
         self.before = at  # where it was until the last move of main
         self.staged: dict[str, str] = {}
         self.is_away = False
+        self.lands = False  # nobrakes moves main just now
         self.comes_late: Callable[[], bool] = lambda: False
         self.overtaken: set[str] = set()  # staged, and changed by a landing since: the next commit takes that back
 
@@ -61,13 +62,15 @@ class Checkout:
 
     def goes_along(self, old: str, new: str) -> None:
         """Main went from `old` to `new`, and so did the checkout if it was there."""
-        if self.is_away and self.comes_late():
+        lands, self.lands = self.lands, False
+        if self.is_away and lands and self.comes_late():
             self.is_away, self.at = False, old
         elif self.at == old:
             self.before, self.at = old, new
 
     def land(self, old: str, new: str) -> None:
         """Main is about to be moved from `old` to `new` by nobrakes, which asked what is in the way."""
+        self.lands = True
         if not self.is_away:
             self.overtaken |= set(self.staged) & set(differing(self.objects.tree_of(old), self.objects.tree_of(new)))
 

@@ -8,6 +8,7 @@ import pytest
 from git_worlds import ME, RealWorld, bead, message, read_all, sh, write
 
 from nobrakes.core.errors import DiskFull, GitFailed, GitTooOld, NoMain, NotARepository, StoreReadOnly
+from nobrakes.environ import process_environment
 from nobrakes.git import commands, environment
 from nobrakes.git.discovery import discover
 from nobrakes.git.messages import compose, person, with_trailers
@@ -319,7 +320,7 @@ def test_another_thread_may_change_the_environment(tmp_path):
     blinking.start()
     try:
         for _ in range(20_000):
-            environment.present()
+            process_environment()
         assert commands.run(["version"], cwd="/").code == 0
     finally:
         ended.set()

@@ -188,7 +188,7 @@ def test_what_steers_agents_is_protected_wherever_it_lies(path: str) -> None:
     [
         "web/.vscode/tasks.json", "web/.devcontainer/devcontainer.json", "web/.idea/runConfigurations/x.xml", ".run/x.run.xml",
         "project.code-workspace", ".exrc", ".nvim.lua", ".Rprofile", ".gdbinit", "Vagrantfile", "flake.nix", ".irbrc",
-        ".lfsconfig", ".mailmap", ".gitconfig", ".justfile", "a/.envrc", "web/.husky/pre-commit", "web/lefthook.yml",
+        ".mailmap", ".gitconfig", ".justfile", "a/.envrc", "web/.husky/pre-commit", "web/lefthook.yml",
         "a/.pre-commit-config.yaml", ".dir-locals.el", "a/.config/mise/config.toml",
     ],
 )  # fmt: skip

@@ -45,6 +45,9 @@ class Line:
     def pin(self, name: str, commit: str | None) -> None:
         pass
 
+    def came_through(self, base: str, head: str) -> None:
+        pass
+
     def line(self, tip: str, since: str) -> tuple[Made, ...]:
         return tuple(Made(commit, "", (), "", "") for commit in self.commits)
 
