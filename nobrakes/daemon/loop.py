@@ -133,7 +133,7 @@ class Daemon:
                 changed, board = True, self._look()
             for action in self._decide(board):
                 do = partial(self.performer.perform, action, board)
-                changed |= guarded(do, subject(action, board), type(action).__name__)
+                changed |= guarded(do, subject(self.ports, action, board), type(action).__name__)
             changed |= guarded(partial(self.monitor.turn, board))
             guarded(self.rewritten.look)
             if board.now >= self.troubles.until:
@@ -227,8 +227,8 @@ class Daemon:
         park(self.ports, met)
         if met.owner == of_run(self.ports, run.id):
             with suppress(Unexpected), about(self.ports, met.owner):
-                self.ports.processes.kill(run)  # nothing lives on without a trace
-            self.ports.store.end_run(run.id)
+                self.ports.processes.kill(run)
+                self.ports.store.end_run(run.id)  # else it stays known: nothing lives on without a trace
 
     def _read_news(self, board: Board, events: list[Event]) -> bool:
         events.extend(self.news.read(board))

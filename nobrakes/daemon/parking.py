@@ -11,6 +11,7 @@ import os
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 
 from ..core import actions
 from ..core.actions import Action
@@ -86,7 +87,7 @@ def owner_of(work: Attempt | Talk) -> str:
     return of_session(work.session.id) if isinstance(work, Talk) else of_bead(work.bead)
 
 
-def subject(action: Action, board: Board) -> str:
+def subject(ports: Ports, action: Action, board: Board) -> Owner:
     """Whom an action is about; empty: nobody alone."""
     if isinstance(action, actions.StartAgent | actions.StartReview | actions.AskPerson):
         return of_bead(action.bead)
@@ -94,14 +95,14 @@ def subject(action: Action, board: Board) -> str:
         return of_bead(action.epic)
     if isinstance(action, actions.StartTurn):
         return of_session(action.session)
-    works: list[Attempt | Talk | None] = []
+    works: list[Attempt] | list[Talk] = []
     if isinstance(action, actions.Resume):
         works = [one for one in board.attempts if one.id == action.attempt]
     elif isinstance(action, actions.ResumeTurn):
         works = [one for one in board.talks if one.turn.id == action.turn]
     elif isinstance(action, actions.Terminate | actions.Kill | actions.Sample):
-        works = [board.work_of(run) for run in board.all_runs if run.id == action.run]
-    return owner_of(works[0]) if works and works[0] is not None else ""
+        return partial(of_run, ports, action.run)  # also of one whose attempt is over
+    return owner_of(works[0]) if works else ""
 
 
 def park(ports: Ports, met: Unexpected) -> bool:

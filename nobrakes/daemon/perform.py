@@ -218,6 +218,14 @@ class Performer:
             self.ports.processes.kill(run)  # it may have been started before the error came
             self.turn_endings.failed_to_start(talk, error, board.limits)
             self.ports.store.end_run(run.id)
+        except Exception:
+            self._undo_start(self._run_of_turn(talk, board))
+            raise
+
+    def _undo_start(self, run: Run) -> None:
+        """Nobody expected what came of a start (daemon.parking): nothing lives on without a trace."""
+        self.ports.processes.kill(run)
+        self.ports.store.end_run(run.id)
 
     def _ask_person(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.AskPerson)
@@ -247,6 +255,9 @@ class Performer:
             cool(self.ports, attempt, Verdict(outcome, f"{error}\n{error.hint}"))
             close(self.ports, board.limits, attempt, outcome, f"{error}\n{error.hint}")
             self.ports.store.end_run(run.id)
+        except Exception:
+            self._undo_start(self._run_of_agent(attempt, board))
+            raise
 
     @staticmethod
     def _run_of_agent(attempt: Attempt, board: Board) -> Run:
