@@ -31,10 +31,10 @@ def replace_inside(clone: str, path: str, content: bytes) -> bool:
             file.write(content)
         os.rename(ours, name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError:
-        try:
+        try:  # noqa: SIM105
             os.unlink(ours, dir_fd=folder)
-        except OSError:  # noqa: SIM105: contextlib costs more than all of this
-            pass  # it was never made
+        except OSError:  # it was never made; `contextlib` would cost more than all of this
+            pass
         return False
     finally:
         os.close(folder)
