@@ -313,7 +313,7 @@ def prove(app: App, commit: str, tell: Callable[[str], None]) -> None:
 
 def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
     """Run the checks on main's tip: (whether they pass, what to say and to type). NoMain."""
-    from .core.checks.contract import CheckOutcome, overall
+    from .core.checks.contract import CheckOutcome, overall, setup_failed
     from .core.checks.trial import advice, passed
     from .daemon.main_monitor.proving import Proving
     from .daemon.main_monitor.trial import said_of
@@ -321,7 +321,8 @@ def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
     results = Proving(ports_of(app, app.notifier), tell).tried(app.git.main())
     if overall(results) is CheckOutcome.PASS:
         return True, [passed(results)]
-    return False, ["main does not pass its checks", *said_of(results), *advice(results, app.config.contract())]
+    what = "no check was started on main" if setup_failed(results) else "main does not pass its checks"
+    return False, [what, *said_of(results), *advice(results, app.config.contract())]
 
 
 def untried(app: App) -> str:

@@ -12,8 +12,10 @@ from ..agents.adapter import UNSEEN, AgentEnd, Verdict
 from ..agents.guarded import CANARY_FILE, self_test_failed
 from ..core.beads.attempt import Run
 from ..core.beads.outcomes import Outcome
+from ..core.checks.contract import SETUP_FAILED, first_error
 from ..ports import StepEnd
 from .checks.proofs import clean
+from .checks.steps import setup_said
 from .confine import OWN
 from .ports import Ports
 
@@ -64,6 +66,8 @@ def how_it_ended(ports: Ports, agent: str, run: Run) -> Ended:
         if unguarded is not None:
             return Ended(How.NEVER_BEGAN, Verdict(Outcome.GUARD_FAILED, unguarded))
         why = clean(ports, ending.prologue_failed)[-4000:]
+        if said := setup_said(ending.prologue_failed):
+            why = f"{SETUP_FAILED}: {first_error(clean(ports, said))}\n{why}"
         return Ended(How.NEVER_BEGAN, Verdict(Outcome.WORKSPACE_FAILED, why))
     if not step.started:
         return Ended(How.NEVER_BEGAN, Verdict(Outcome.LOST, UNSEEN))

@@ -5,10 +5,12 @@
 3. Counting tests is `core.checks.test_counts`. A check of kind test whose tests nobody can count is not-run: an exit
    code of 0 does not say that a test ran. Only a contract that says `format = "exit"` is judged by the exit code alone.
 4. A tool that is not as the check wants it makes it broken, whatever its command says.
+5. A set-up command that failed makes each check broken: none was started, and none of them is told as failed.
 """
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -19,6 +21,16 @@ from .test_counts import FORMATS, TestCounts
 TAIL = 20_000
 """Characters of a command's output that are kept with its result."""
 
+
+SETUP_FAILED = "the set-up (`setup`) failed"
+"""So begins the reason of a check that was not started for that, and the line that our shell prints of it."""
+
+_ERROR = re.compile(
+    r"\b(error|err!|errno|fatal|failed|failure|cannot|can't|could not|couldn't|unable|denied|refused|missing|panic"
+    r"|not found|no such|no matching|does not exist|not installed|[a-z]*(error|exception):)",
+    re.IGNORECASE,
+)
+_NO_ERROR = re.compile(r"\bwarn(ing)?\b|\b(0|no) (errors?|failures?)\b", re.IGNORECASE)
 
 EXIT = "exit"
 """The format of a check whose exit code alone counts."""
@@ -71,6 +83,7 @@ class CheckEnd:
     started: bool = True
     timed_out: bool = False
     output: str = ""  # its last part, bounded, untrusted
+    setup: str = ""  # what the set-up printed before it failed, and how it ended
     unmet: str = ""  # which tool is not as it has to be
     trouble: str = ""  # why its files cannot be counted on
     left_out: int = 0  # bytes that it printed and that were not kept
@@ -146,6 +159,8 @@ def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = (
             reason += f"; it printed so much that {end.left_out} bytes of it were not kept"
         return CheckResult(end.check.name, outcome, reason, end.code, end.seconds, counts, end.output[-TAIL:], failing)
 
+    if end.setup:
+        return result(CheckOutcome.BROKEN, f"{SETUP_FAILED}: {first_error(end.setup)}")
     if end.unmet:
         return result(CheckOutcome.BROKEN, end.unmet)
     if not end.started:
@@ -177,6 +192,19 @@ def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = (
     if end.code == 0:
         return result(CheckOutcome.PASS, "it passed")
     return result(CheckOutcome.FAIL, f"it exited with {end.code}")
+
+
+def setup_failed(results: Sequence[CheckResult]) -> str:
+    """How the set-up of this run failed, so that no check was started; "": it did not."""
+    return next((one.reason for one in results if one.reason.startswith(SETUP_FAILED)), "")
+
+
+def first_error(printed: str) -> str:
+    """The first line that tells of an error; where none does, the last line."""
+    lines = [line.strip() for line in printed.strip().splitlines() if line.strip()]
+    own = [line for line in lines if not line.startswith(SETUP_FAILED)]
+    errors = (line for line in own if _ERROR.search(line) and not _NO_ERROR.search(line))
+    return next(errors, (own or lines or [""])[-1])[:200]
 
 
 def _uncounted(check: Check) -> str:

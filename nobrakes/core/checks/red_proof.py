@@ -7,13 +7,14 @@
 3. Tests that the base has must not have become fewer. A missing symbol may hide tests, since a file or a
    build that cannot be loaded reports none of its tests: there the Reviewer's comparison (core.checks.contract.weaker)
    decides, on the tree that is to be merged.
-4. A check that tells of no test says nothing of them. Where it ends in the same way without them, its runner is
-   broken, and whoever wrote the tests is not blamed.
+4. A check that tells of no test says nothing of them, nor does one whose set-up failed. Where it ends in the same way
+   without them, its runner or its set-up is broken, and whoever wrote the tests is not blamed.
+5. Nor are they for tests that lie outside of the folders of all test checks: no check looks for them there.
 """
 
 from collections.abc import Sequence
 
-from .contract import CheckOutcome, CheckResult
+from .contract import Check, CheckOutcome, CheckResult, setup_failed
 from .readers.reasons import Reason
 from .test_counts import TestCounts
 
@@ -55,12 +56,20 @@ def judge_red(
 
 
 def mute(results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
-    """The checks that ran to their end, did not pass, and told of no test, or of too few to be a run."""
+    """The checks that ran to their end, did not pass, and told of no test, or of too few to be a run; and those that
+    were not started for a set-up that failed.
+    """
     return tuple(
         result
         for result in results
-        if result.code is not None
-        and (result.outcome is CheckOutcome.NOT_RUN or (result.outcome is CheckOutcome.FAIL and result.counts is None))
+        if setup_failed([result])
+        or (
+            result.code is not None
+            and (
+                result.outcome is CheckOutcome.NOT_RUN
+                or (result.outcome is CheckOutcome.FAIL and result.counts is None)
+            )
+        )
     )
 
 
@@ -72,3 +81,19 @@ def mute_without_tests(results: Sequence[CheckResult], on_base: Sequence[CheckRe
 
 def _end(result: CheckResult) -> tuple[str, CheckOutcome, int | None, bool]:
     return result.name, result.outcome, result.code, result.counts is None
+
+
+def looked_for_nowhere(paths: Sequence[str], checks: Sequence[Check]) -> str:
+    """That no test check runs in a folder that holds one of these tests, in words; "": one does."""
+    folders = [check.directory.strip("/") for check in checks if check.kind == "test"]
+    if not paths or not folders or any(_holds(folder, path) for folder in folders for path in paths):
+        return ""
+    named, more = ", ".join(sorted(paths)[:5]), f" and {len(paths) - 5} more" if len(paths) > 5 else ""
+    return (
+        f"no check runs in a folder that holds these tests: {named}{more}. The test checks run in "
+        f"{', '.join(sorted(set(folders)))}. Add a check for them to [[checks]], or set `directory` of one."
+    )
+
+
+def _holds(folder: str, path: str) -> bool:
+    return folder in ("", ".") or path.startswith(f"{folder}/")

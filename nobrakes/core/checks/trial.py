@@ -10,7 +10,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
-from .contract import Check, CheckOutcome, CheckResult, overall
+from .contract import Check, CheckOutcome, CheckResult, overall, setup_failed
 from .red_proof import mute
 
 REPAIR = "repair"
@@ -43,6 +43,10 @@ def is_empty(results: Sequence[CheckResult]) -> bool:
 
 def advice(results: Sequence[CheckResult], checks: Sequence[Check]) -> list[str]:
     """What a person types, a line for each check that did not pass."""
+    if setup_failed(results):
+        return [
+            "mend `setup` in .nobrakes/config.toml, or what it needs: it is run by itself in a fresh checkout of main"
+        ]
     known = {check.name: check for check in checks}
     return [
         f"{result.name}: {_advice(result, known[result.name])}"

@@ -20,8 +20,8 @@ from ...core.beads.bead import Bead, Role
 from ...core.beads.events import Kind
 from ...core.beads.outcomes import Outcome
 from ...core.board import Limits
-from ...core.checks.contract import CheckOutcome, CheckResult, overall
-from ...core.checks.red_proof import judge_red, mute, mute_without_tests
+from ...core.checks.contract import CheckOutcome, CheckResult, overall, setup_failed
+from ...core.checks.red_proof import judge_red, looked_for_nowhere, mute, mute_without_tests
 from ...core.checks.test_counts import why_failed
 from ...core.checks.test_rounds import ROUNDS
 from ...core.errors import Tampered
@@ -157,7 +157,8 @@ class AgentEndings:
             self._proof_on_base(attempt, results, limits)
             return
         rows = as_json(results)
-        if not results or overall(results) is CheckOutcome.BROKEN:
+        no_setup = bool(setup_failed(results))
+        if not results or (overall(results) is CheckOutcome.BROKEN and not no_setup):
             detail = "The new tests could not be run.\n" + explain(results)
             evidence = {"red_proof": rows}
             close(ports, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
@@ -166,7 +167,7 @@ class AgentEndings:
         reason = why_failed("\n".join(r.tail for r in results if r.outcome is not CheckOutcome.PASS))
         why_not = judge_red(results, counts_of(base), sum_counts(results), reason)
         detail = "" if why_not is None else why_not + "\n" + explain(results)
-        if base is None and mute(results):
+        if no_setup or (base is None and mute(results)):  # a set-up may fail today where it passed before
             kept = {"red_proof": rows, "why_not": detail}
             attempt = replace(attempt, data={**attempt.data, ON_BASE: kept, "cut_off": 0})
             ports.store.journal(attempt.id, attempt.data)
@@ -182,13 +183,20 @@ class AgentEndings:
         if not broken:
             self._proof_judged(attempt, limits, kept["red_proof"], str(kept["why_not"]))
             return
-        detail = "The checks tell of no test, and without the new tests they end in the same way.\n" + explain(broken)
+        detail = "The checks tell of no test, and without the new tests they end in the same way.\n"
+        detail = ("Without the new tests it fails too.\n" if setup_failed(broken) else detail) + explain(broken)
         evidence = {"red_proof": kept["red_proof"], "base": as_json(on_base)}
         head = str(attempt.data["head"])
         close(self.ports, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
 
     def _proof_judged(self, attempt: Attempt, limits: Limits, rows: list[dict[str, Any]], why_not: str) -> None:
         """Go on with tests that are red ("" for `why_not`), or send them back."""
+        head = str(attempt.data["head"])
+        paths = [change.path for change in self.ports.git.changes(str(attempt.data["start"]), head)] if why_not else []
+        if nowhere := looked_for_nowhere(paths, self.validation.present().checks):
+            detail, evidence = f"{nowhere}\n{why_not}", {"red_proof": rows}
+            close(self.ports, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
+            return
         if why_not:
             kind, head, evidence = Kind.TESTS_REJECTED, str(attempt.data["head"]), {"red_proof": rows}
             close(self.ports, limits, attempt, Outcome.NOT_RED, why_not, kind=kind, head=head, evidence=evidence)

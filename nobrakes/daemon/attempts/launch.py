@@ -28,7 +28,7 @@ from ...ports import Candidate, Command, Message, Workspace
 from ...roles.briefing import TOLD, Briefing, brief, digest
 from ...roles.instructions import instructions
 from .. import agent_starts
-from ..checks.validation import setup_argv
+from ..checks.steps import setup_argv
 from ..confine import OWN, Confinement
 from ..epics import git_of
 from ..ports import Ports

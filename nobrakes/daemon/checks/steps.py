@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from ...core.checks.contract import Check, CheckEnd, CheckOutcome, CheckResult, judge
+from ...core.checks.contract import SETUP_FAILED, Check, CheckEnd, CheckOutcome, CheckResult, judge
 from ...core.checks.failed_tests import failing_tests
 from ...core.checks.test_counts import count_tests
 from ...core.checks.tool_versions import ASKED_WITH, unmet
@@ -21,6 +21,8 @@ from ...ports import Argv, Ending, Processes, Step, StepEnd
 
 OUTPUT_TAIL = 2_000_000
 """Bytes of a check's output that are read for counting."""
+
+SETUP = 'cd -- "$1" && { sh -c "$2" || { code=$?; echo "$3 with exit code $code"; exit "$code"; }; }'
 
 TOOL_SECONDS = 60.0
 """So long a tool may take to tell its version."""
@@ -117,6 +119,17 @@ def seconds_of(checks: Sequence[Check]) -> float:
     return total
 
 
+def setup_argv(path: str, setup: str) -> tuple[tuple[str, ...], ...]:
+    """The prologue that runs the project's set-up command in `path`; empty without one."""
+    return (("sh", "-c", SETUP, "sh", path, setup, SETUP_FAILED),) if setup else ()
+
+
+def setup_said(prologue: str | None) -> str:
+    """What the set-up printed, where it was what failed before the steps began; "": it was not."""
+    lines = (prologue or "").splitlines()[1:]  # the first one is the wrapper's own
+    return "\n".join(lines) if any(line.startswith(SETUP_FAILED) for line in lines) else ""
+
+
 class Ends:
     """What the ends of a run's steps say of its checks. `top` is its checkout, `folder` where its files are."""
 
@@ -157,6 +170,7 @@ class Ends:
             end.started,
             self._late(check, end),
             output,
+            "" if end.started else setup_said(self.failed),
             self._unmet(check),
             trouble,
             recording.left_out(output),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.beads.outcomes import Outcome
-from ...core.checks.contract import Check, CheckOutcome, CheckResult, Contract, digest, overall
+from ...core.checks.contract import Check, CheckOutcome, CheckResult, Contract, digest, overall, setup_failed
 from ...core.checks.test_counts import TestCounts
 from ...core.review import quarantine
 from ...core.serialise import as_values
@@ -33,7 +33,7 @@ from .committed import CommittedChecks
 from .durations import Durations
 from .probes import MutationProbes
 from .proofs import proof, with_proof, without_secrets
-from .steps import OUTPUT_TAIL, CheckStep, Ends, as_steps, bounded, seconds_of, steps_of
+from .steps import OUTPUT_TAIL, CheckStep, Ends, as_steps, bounded, seconds_of, setup_argv, steps_of
 
 if TYPE_CHECKING:
     from ...config.settings import Config
@@ -60,14 +60,6 @@ NOTHING: Mapping[str, Any] = {}
 
 CHEAT_SECONDS = 300.0
 """So long a check may take with a cheat, which may well never end; what takes longer is not held against the tests."""
-
-SETUP = 'cd -- "$1" && exec sh -c "$2"'
-
-
-def setup_argv(path: str, setup: str) -> tuple[tuple[str, ...], ...]:
-    """The prologue that runs the project's set-up command in `path`; empty without one."""
-    return (("sh", "-c", SETUP, "sh", path, setup),) if setup else ()
-
 
 _CALLED = {RunKind.RED_PROOF: "proof", RunKind.CHEAT: "cheat", RunKind.VALIDATION: "check"}
 
@@ -391,6 +383,8 @@ def sum_counts(results: Sequence[CheckResult]) -> TestCounts | None:
 def explain(results: Sequence[CheckResult]) -> str:
     """What did not pass, for the log of the attempt: one line each, and the last lines of the output."""
     parts = []
+    if why := setup_failed(results):  # each check would say the same
+        results = [replace(one, name="setup", reason=why) for one in results if one.reason == why][:1]
     for result in results:
         if result.outcome is not CheckOutcome.PASS:
             tail = "\n".join(result.tail.strip().splitlines()[-30:])

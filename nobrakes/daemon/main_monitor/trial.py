@@ -9,7 +9,7 @@
 
 from collections.abc import Sequence
 
-from ...core.checks.contract import CheckOutcome, CheckResult
+from ...core.checks.contract import CheckOutcome, CheckResult, setup_failed
 from ...core.checks.trial import Starts, advice, passed
 from ...core.checks.verdict import Verdict
 from ...core.errors import NoMain
@@ -80,6 +80,8 @@ class Trial:
             return
         checks = self.validation.present().checks
         what = f"main at {tip[:12]} does not pass its checks, so nothing starts but what mends it."
+        if setup_failed(results):
+            what = f"No check was started on main at {tip[:12]}, so nothing starts but what mends that."
         again = "`nobrakes run --red-main` lets agents start all the same."
         self._tell(f"tried {tip}", "\n".join([what, *said_of(results), *advice(results, checks), again]))
 
@@ -91,7 +93,9 @@ class Trial:
 
 
 def said_of(results: Sequence[CheckResult]) -> list[str]:
-    """A line for each check that did not pass."""
+    """A line for each check that did not pass; one for a set-up that failed."""
+    if why := setup_failed(results):
+        return [why]
     return [f"{one.name}: {one.reason}{_last(one)}" for one in results if one.outcome is not CheckOutcome.PASS]
 
 

@@ -12,7 +12,7 @@ from ...core.beads import causes
 from ...core.beads.bead import Bead, Status
 from ...core.beads.escalations import EscalationType
 from ...core.beads.events import MERGES, Event, Kind
-from ...core.checks.contract import CheckResult
+from ...core.checks.contract import CheckResult, setup_failed
 from ...core.checks.verdict import Verdict
 from ...core.main_monitor import Phase, Watch, at_rest
 from ...ports import Candidate, Message, NewEscalation
@@ -85,7 +85,8 @@ class Culprits:
     def tell_end(self, before: Watch, watch: Watch, seen: Verdict, results: Sequence[CheckResult]) -> Watch:
         """The search is over without a repair."""
         if not watch.frozen:  # nobody can tell what main is like
-            title = f"the checks could not be run on main at {watch.tip[:12]}"
+            what = "the set-up (`setup`) failed" if setup_failed(results) else "the checks could not be run"
+            title = f"{what} on main at {watch.tip[:12]}"
             evidence = {"commit": watch.tip, "results": as_json(results)}
             known = watch.escalation if self._is_open(watch) else 0
             new = NewEscalation(EscalationType.BROKEN_CHECKS, title, explain(results), evidence, adds_to=known)

@@ -17,7 +17,7 @@ from ...core.beads.bead import BeadType
 from ...core.beads.escalations import EscalationType
 from ...core.beads.events import Event, Kind
 from ...core.beads.outcomes import Outcome
-from ...core.checks.contract import CheckOutcome, CheckResult, overall
+from ...core.checks.contract import CheckOutcome, CheckResult, overall, setup_failed
 from ...core.errors import GitFailed
 from ...core.pulls.pull import own_base
 from ...core.review import machine, verdict
@@ -206,7 +206,8 @@ class Verdicts:
         if fact is Fact.RAN_GREEN:
             return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
         judged["failure"] = explain(results)  # whose fault it is depends on what it stands on
-        return Report(fact, judged | ({"is_broken": True} if fact is Fact.RAN_UNSURE else {}))
+        is_broken = not setup_failed(results)  # else it is held against main, whose set-up may fail as well
+        return Report(fact, judged | ({"is_broken": is_broken} if fact is Fact.RAN_UNSURE else {}))
 
     def _report_after_landing(
         self,
@@ -228,6 +229,8 @@ class Verdicts:
             told = f"{explain(results)}\n{journal.failure}"
             onto = messages.main_of(self.ports)
             why = f"The work fails, and whether {onto} fails too could not be told.\n{told}"
+            if setup_failed(results):
+                why = f"It fails on {onto} in the same way, so the work is not blamed.\n{explain(results)}"
             return Report(fact, ending=unsure(replace(journal, failure=why)))
         fact = verdict.of_main(journal, results, is_repair=context.bead.type is BeadType.REPAIR)
         if fact is Fact.MAIN_PASSES:

@@ -9,6 +9,7 @@ from ...core.beads.escalations import Escalation, EscalationType
 from ...core.beads.events import Event
 from ...core.beads.events import Kind as Happened
 from ...core.beads.taking import is_with_person
+from ...core.checks.contract import SETUP_FAILED
 from ...core.forge.data_keys import ROLLBACK
 from ...core.forge.feature import Feature, State
 from ...core.hindrances import BACKGROUND, RUN_SINCE, Hindrance, Kind, of_board
@@ -113,6 +114,8 @@ def _said(one: Escalation) -> str:
     rows = one.evidence.get("results")
     found = []
     for row in rows if isinstance(rows, list | tuple) else ():
+        if str(row.get("reason")).startswith(SETUP_FAILED):
+            return str(row["reason"])  # each check says the same
         if row.get("outcome") != "pass":
             failing = ", ".join(row.get("failing") or ())
             last = str(row.get("tail") or "").strip().splitlines()[-1:]

@@ -7,7 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.core.checks.contract import TAIL, Check, CheckEnd, CheckOutcome, Contract, digest, judge, overall, weaker
+from nobrakes.core.checks.contract import (
+    SETUP_FAILED,
+    TAIL,
+    Check,
+    CheckEnd,
+    CheckOutcome,
+    Contract,
+    digest,
+    first_error,
+    judge,
+    overall,
+    setup_failed,
+    weaker,
+)
 from nobrakes.core.checks.test_counts import TestCounts
 
 PASS, FAIL, NOT_RUN, BROKEN = CheckOutcome
@@ -53,6 +66,7 @@ def counts(passed: int = 0, failed: int = 0, skipped: int = 0) -> TestCounts:
         (CheckEnd(replace(TESTS, min_tests=5), 0), counts(5), PASS, "it passed"),
         (CheckEnd(replace(TESTS, min_tests=2), 0), None, NOT_RUN, "tells no number of tests"),
         (CheckEnd(replace(TESTS, min_tests=0), 0), counts(0), PASS, "it passed"),
+        (CheckEnd(TESTS, None, started=False, setup="a\nb"), None, BROKEN, "the set-up (`setup`) failed: b"),
         (CheckEnd(TESTS, 0, unmet="it needs node 20"), counts(3), BROKEN, "it needs node 20"),
         (CheckEnd(TESTS, 1, unmet="it needs node 20"), counts(2, 1), BROKEN, "it needs node 20"),
         (CheckEnd(replace(TESTS, format="tap"), 0), None, NOT_RUN, "its output holds no results in the format tap"),
@@ -171,3 +185,30 @@ def test_a_contract_is_kept_as_text_with_all_that_its_checks_say() -> None:
 def test_a_recorded_pass_stands_for_a_run_only_where_every_check_is_cached() -> None:
     assert Contract("", (TESTS, LINT)).cached
     assert not Contract("", (TESTS, replace(LINT, cached=False))).cached
+
+
+@pytest.mark.parametrize(
+    ("printed", "first"),
+    [
+        (
+            "Collecting x\nERROR: No matching distribution found for x\nERROR: later",
+            "ERROR: No matching distribution found",
+        ),
+        ("npm warn deprecated error-ex\nnpm error code ENOENT\nnpm error syscall open", "npm error code ENOENT"),
+        ("0 errors so far\n  sh: 1: poetry: not found\nmore", "sh: 1: poetry: not found"),
+        ("Traceback (most recent call last):\n  File x\nValueError: bad\nbye", "ValueError: bad"),
+        ("hello\n\nbye\n", "bye"),
+        (f"hello\n{SETUP_FAILED} with exit code 3", "hello"),
+        (f"{SETUP_FAILED} with exit code 3", f"{SETUP_FAILED} with exit code 3"),
+        ("error " * 99, "error " * 9),
+        ("", ""),
+    ],
+)
+def test_the_first_error_of_a_setup_is_found(printed: str, first: str) -> None:
+    assert first_error(printed).startswith(first) and len(first_error(printed)) <= 200
+
+
+def test_a_setup_that_failed_is_seen_in_results() -> None:
+    failed = judge(CheckEnd(TESTS, None, started=False, setup="x: not found"), None)
+    assert setup_failed([judge(CheckEnd(LINT, 0), None), failed]) == failed.reason
+    assert setup_failed([judge(CheckEnd(TESTS, None, started=False), None)]) == ""

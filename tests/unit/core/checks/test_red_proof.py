@@ -4,7 +4,7 @@ import pytest
 
 from nobrakes.core.checks.contract import Check, CheckEnd, CheckOutcome, CheckResult, judge
 from nobrakes.core.checks.readers.reasons import Reason
-from nobrakes.core.checks.red_proof import judge_red
+from nobrakes.core.checks.red_proof import judge_red, looked_for_nowhere
 from nobrakes.core.checks.test_counts import TestCounts, count_tests, why_failed
 
 ASSERTION = {
@@ -182,3 +182,22 @@ def test_with_several_test_checks_one_must_fail_and_none_may_be_broken() -> None
 def test_counts_of_zero_prove_nothing_even_where_the_check_allows_them() -> None:
     failed = CheckResult("unit", CheckOutcome.FAIL, "it exited with 1", 1, 1.0)
     assert judge_red([failed], None, TestCounts(0, 0, 0), Reason.ASSERTION) == "no test was collected"
+
+
+@pytest.mark.parametrize(
+    ("directories", "paths", "said"),
+    [
+        (["app"], ["tool/tests/test_a.py"], "tool/tests/test_a.py. The test checks run in app."),
+        (["app/", "web"], ["application/test_a.py"], "The test checks run in app, web."),
+        (["app"], [f"t{n}" for n in range(7)], "t4 and 2 more"),
+        (["app"], ["tool/a", "app/b"], ""),
+        (["app", ""], ["tool/a"], ""),
+        (["."], ["tool/a"], ""),
+        ([], ["tool/a"], ""),
+        (["app"], [], ""),
+    ],
+)
+def test_tests_that_no_check_looks_for_are_named(directories: list[str], paths: list[str], said: str) -> None:
+    checks = [Check(f"c{n}", "x", directory=one) for n, one in enumerate(directories)]
+    found = looked_for_nowhere(paths, [*checks, Check("lint", "x", kind="lint")])
+    assert said in found and bool(said) is bool(found)

@@ -1,11 +1,13 @@
 """The steps that a contract's checks become, and what their ends say of each check."""
 
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from nobrakes.core.checks.contract import Check, CheckOutcome
-from nobrakes.daemon.checks.steps import TOOL_SECONDS, Ends, as_steps, seconds_of, steps_of
+from nobrakes.core.checks.contract import SETUP_FAILED, Check, CheckOutcome
+from nobrakes.daemon.checks.steps import TOOL_SECONDS, Ends, as_steps, seconds_of, setup_argv, steps_of
 from nobrakes.ports import Ending, Reports, StepEnd
 
 PASS, FAIL, NOT_RUN, BROKEN = CheckOutcome
@@ -113,6 +115,23 @@ def test_what_was_never_reached_has_not_run_whatever_it_needs() -> None:
     none = (("unit@tool1", SKIPPED, ""), ("unit", SKIPPED, ""), ("unit@2", SKIPPED, ""))
     result = ends(*none, failed="the set-up failed").result(check)
     assert result.outcome is NOT_RUN and result.tail == "the set-up failed"
+
+
+def test_a_setup_that_failed_is_told_with_its_first_error() -> None:
+    said = f"command 2 of its preparation ended with exit code 3\n$ npm ci\nerror: a\nerror: b\n{SETUP_FAILED} with exit code 3"
+    result = ends(("unit", SKIPPED, ""), failed=said).result(UNIT)
+    assert result.outcome is BROKEN and result.reason == f"{SETUP_FAILED}: error: a" and result.tail == said
+    torn = said.rpartition("\n")[0]
+    assert ends(("unit", SKIPPED, ""), failed=torn).result(UNIT).outcome is NOT_RUN
+
+
+@pytest.mark.parametrize(
+    ("setup", "code", "said"), [("echo a; true", 0, "a\n"), ("exit 3", 3, f"{SETUP_FAILED} with exit code 3\n")]
+)
+def test_the_setup_says_itself_that_it_failed(tmp_path: Path, setup: str, code: int, said: str) -> None:
+    (argv,) = setup_argv(str(tmp_path), setup)
+    done = subprocess.run(argv, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (code, said) and setup_argv(str(tmp_path), "") == ()
 
 
 def test_reports_are_counted_instead_of_the_output() -> None:
