@@ -270,7 +270,9 @@ def _contracts(record: Mapping[str, Any]) -> Iterator[str]:
 
 def _attempts(attempts: Any) -> Iterator[str]:
     for one in attempts:
-        model = one_line("/".join(part for part in (one["agent"], one["provider"], one["model"]) if part))
+        model = one_line(
+            "/".join(dict.fromkeys(part for part in (one["agent"], one["provider"], one["model"]) if part))
+        )
         spent = f"{one['tokens']} tokens, {one['cost_usd']} USD, {one['seconds']} s"
         session = f", session {one_line(str(one['session']))}" if one.get("session") else ""
         who = f"{one_line(str(one['name']))} ({model})"

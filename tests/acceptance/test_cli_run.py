@@ -108,7 +108,7 @@ def test_run_ends_with_40_when_a_bead_waits_for_a_person(repository):
     [number] = shown["data"]["escalations"]
     assert f"escalation {number}" in err
     shown = repository.data("escalation", str(number))
-    assert shown["type"] == "repeated_failure" and shown["hypothesis"] == ""  # its own words are no evidence
+    assert shown["type"] == "repeated_failure" and shown["hypothesis"] == "not known"  # its own words are no evidence
     assert "cancelled" in repository.ok("resolve", str(number), "--cancel", "-m", "not needed")
     assert repository.run("resolve", str(number), "--retry")[0] == 17
     assert repository.run("run")[0] == 0

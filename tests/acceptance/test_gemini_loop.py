@@ -78,7 +78,7 @@ def test_a_repository_that_switches_the_hooks_off_is_not_worked_on(tmp_path: Pat
     # the shell command waits for its end, so that there is somebody to stop
     steps = [shell("python3 -c 'import time; time.sleep(120)'"), DONE]
     field.let_them_work({"gemini": steps}, {"GEMINI_API_KEY": "dummy"}, code=40)
-    assert field.attempts() == [("test_writer", "gemini", "guard_failed")]
+    assert field.attempts() == [("test_writer", "gemini", "guard_failed")] * 2  # alone it may be chance
     assert field.bead()["status"] == "escalated"
 
 

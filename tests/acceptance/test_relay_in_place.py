@@ -69,9 +69,10 @@ def state(project: Project, number: int, wanted: str) -> Any:
 
 
 def git_folder(project: Project) -> dict[str, bytes]:
-    """What of the git folder decides what git does, and what it holds."""
+    """What of the git folder decides what git does, and what it holds; where nobrakes brought it to is its own note."""
     top = project.folder / ".git"
-    return {str(path.relative_to(top)): path.read_bytes() for path in top.rglob("*") if path.is_file()}
+    files = (path for path in top.rglob("*") if path.is_file() and path.name != "nobrakes-checkout")
+    return {str(path.relative_to(top)): path.read_bytes() for path in files}
 
 
 def test_the_files_change_and_all_that_was_there_comes_back(tmp_path: Path, project: Project) -> None:

@@ -58,7 +58,7 @@ def test_an_agent_that_begins_without_its_guard_is_stopped_at_once(play: Play, t
     field = play(name, f"echo $$ >{tmp_path}/seen/pid\n{says}\nexec sleep 300")
     done = subprocess.run([NOBRAKES, "run"], cwd=field.repository, capture_output=True, text=True, timeout=120)
     assert done.returncode == 40, done.stdout + done.stderr
-    assert field.attempts() == [("test_writer", name, "guard_failed")]
+    assert field.attempts() == [("test_writer", name, "guard_failed")] * 2  # alone it may be chance
     bead = field.bead()
     assert (bead["status"], bead["failures"]) == ("escalated", 0)
     assert not lives(int((tmp_path / "seen" / "pid").read_text()))

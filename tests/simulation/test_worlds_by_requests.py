@@ -119,6 +119,12 @@ def test_a_planted_bug_is_seen(bug: object, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_red_main_that_nobody_asks_about_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """In some worlds people break main, and mend it when reviews wait for that."""
     monkeypatch.setattr(NewsOfMain, "turn", lambda self, board, is_red: False)
-    with pytest.raises(Broken, match="never settles"):
-        for seed in range(5, 60):  # which of them tells it changes with the program
+    told = ""
+    for seed in range(5, 60):  # which of them tells it changes with the program
+        try:
             World(seed, rates=Rates(requests=1.0, people=0.1, crash=0.001, machine=0.0)).run()
+        except Broken as error:
+            told = str(error)
+        if "never settles" in told:
+            break
+    assert "never settles" in told

@@ -26,7 +26,6 @@ import sys
 import threading
 from urllib.parse import unquote, urlsplit
 
-from ...environ import process_environment
 
 CHANNEL = "NOBRAKES_PROXY"
 HEAD = 64 * 1024
@@ -287,7 +286,8 @@ def run(log: str, hosts: "list[str]", argv: "list[str]") -> int:
     here, there = socket.socketpair()
     number = there.fileno()
     try:
-        child = subprocess.Popen(argv, pass_fds=(number,), env={**process_environment(), CHANNEL: str(number)})
+        os.environ[CHANNEL] = str(number)
+        child = subprocess.Popen(argv, pass_fds=(number,))
     except OSError as error:
         print(f"{argv[0]}: {error.strerror}", file=sys.stderr)
         return 127 if isinstance(error, FileNotFoundError) else 126

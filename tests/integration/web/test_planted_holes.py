@@ -59,7 +59,7 @@ HOLES = (
     Hole(5, "any token", GUARD, "if not self._site.token or not", "if self._site.token and not", "attacks -k forged_page"),
     Hole(5, "a token that all read", SERVER, "os.O_EXCL | os.O_CLOEXEC, 0o600)", "os.O_EXCL | os.O_CLOEXEC, 0o644)", "server_process -k loopback_alone"),
     Hole(5, "a file of before is removed", SERVER, "        if token:\n", "        if options.token_file:\n", "server_process -k cannot_be_served"),
-    Hole(5, "a code in the log", LOGIN, 'LOG.warning("login refused: the code', 'LOG.warning("login refused: " + code + " the code', "server_process -k loopback_alone"),
+    Hole(5, "a code in the log", LOGIN, 'is_flooded("login refused: the code', 'is_flooded("login refused: " + code + " the code', "server_process -k loopback_alone"),
     Hole(5, "a session in the log", LOGIN, 'began", site.state.session(secret))', 'began", secret)', "server_process -k loopback_alone"),
     Hole(5, "lines of the log from a browser", "web/logs.py", "record.message = one_line(record.message)", "pass", "server_process -k loopback_alone"),
     Hole(5, "a code on a command line", SERVER, "open_page(state.opening_page(own))", "open_page(state.opening_page(own) + '#code=' + own[-11:])", "server_process -k loopback_alone"),
