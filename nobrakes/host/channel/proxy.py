@@ -26,7 +26,6 @@ import sys
 import threading
 from urllib.parse import unquote, urlsplit
 
-
 CHANNEL = "NOBRAKES_PROXY"
 HEAD = 64 * 1024
 """Bytes that the head of a request may have."""
