@@ -192,6 +192,7 @@ def close_attempt(
                 "merged_commit": merged_commit,
             }
         if move.status is Status.ESCALATED:
+            changes["retry_at"] = None  # it waits for a person, not for a time: a run need not stay for it
             escalations.remember(db, bead.id, move)
         transitions.apply(db, bead, changes, now)
         return whole_bead(db, bead.id)
