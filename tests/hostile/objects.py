@@ -42,7 +42,7 @@ PLACES = {
     "git-index": ".git/index",
     "git-borrows": ".git/objects/info/alternates",
     "git-objects": ".git/objects/pack/pack-1.pack",
-    "home": "$HOME",
+    "home": "$HOME/.cache",
 }
 """The run folder and the home belong to an agent where nothing closes it off; elsewhere laying down comes to nothing."""
 
@@ -51,8 +51,8 @@ HARMLESS = ("home", "run-folder")
 
 
 def _play(kind: str, place: str) -> str:
-    path = PLACES[place] + ("/odd" if place in HARMLESS else "")
-    return f'work; lay() {{ rm -rf -- "$1"; {KINDS[kind]}; }}; lay "{path}" 2>/dev/null; exit 0\n'
+    path = PLACES[place] + ("/odd-$NOBRAKES_BEAD/one" if place in HARMLESS else "")
+    return f'work; lay() {{ mkdir -p "$(dirname "$1")"; rm -rf -- "$1"; {KINDS[kind]}; }}; lay "{path}" 2>/dev/null; exit 0\n'
 
 
 TABLE = [Attempt(f"{place}-is-{kind}", "objects", _play(kind, place), ALL) for place in PLACES for kind in KINDS]

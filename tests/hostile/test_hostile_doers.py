@@ -82,9 +82,7 @@ def tried(tmp_path: Path, mode: str, attempts: list[Attempt], note: Note) -> Non
     plays_of = {attempt.name: attempt.play for attempt in attempts}
     said = arena.let_loose(plays_of, seconds=max(400, 15 * len(plays_of)))  # who is lost is tried again, after a wait
     wrong: dict[str, str] = {}
-    for attempt in attempts:
-        if places := arena.written_by(attempt.name):
-            wrong[attempt.name] = f"it wrote to {', '.join(places)}"
+    wrong |= {bead: f"it wrote to {', '.join(places)}" for bead, places in arena.written().items()}
     for bead, paths in forbidden(arena):
         wrong[bead] = f"main has its {', '.join(paths)}"
     after = arena.picture() | arena.refs() | {"graph": str(arena.graph())}
@@ -172,7 +170,7 @@ def test_the_same_attempts_succeed_where_nothing_is_in_the_way(tmp_path: Path) -
     before = arena.picture()
     names = ("checkout-tracked", "settings-of-git", "hooks-of-yours")
     arena.let_loose({attempt.name: attempt.play for attempt in TABLE if attempt.name in names})
-    assert all(arena.written_by(name) for name in names)
+    assert set(names) <= set(arena.written())
     assert arena.picture() != before
 
 

@@ -6,9 +6,11 @@ edits, a linked worktree, the git folder, the home, the state of nobrakes. An ag
 Before it stand ROOT, GIT_REAL, WORKTREE, HOMELY, STATE, DAEMON (a pid), EVIL (a text that says which attempt wrote it).
 """
 
+import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -227,7 +229,9 @@ command = ["sh", {json.dumps(str(agent))}]
             return name in VOLATILE or name.startswith(("nobrakes.db", "daemon.l", "beads.since", "config.checked"))
         # main, nobrakes' own refs, and objects, which are only ever added (git fsck looks at them)
         own = (".git/objects/", ".git/refs/nobrakes/", ".git/logs/refs/nobrakes/", ".git/packed-refs")
-        return inside.startswith(own) or inside in (".git/refs/heads/main", ".git/logs/refs/heads/main")
+        if inside.startswith(".git/refs/") and (path.is_dir() or re.fullmatch(r"[0-9a-f]{40}\n", _ref(path))):
+            return True  # a ref: `refs` compares what it leads to, wherever git keeps it
+        return inside.startswith(own) or inside == ".git/logs/refs/heads/main"
 
     def refs(self) -> dict[str, str]:
         """Every ref that is not nobrakes' own, but main."""
@@ -265,19 +269,19 @@ command = ["sh", {json.dumps(str(agent))}]
         events = [event for event in map(json.loads, lines) if event["metadata"].get("kind") == "merged"]
         return {event["task_id"]: event["metadata"]["merged_commit"] for event in events}
 
-    def written_by(self, bead: str) -> list[str]:
-        """The places outside of its own where this attempt left its mark."""
-        text, found = f"{MARK}-{bead}".encode(), []
-        own = (f"workspaces/{bead}", "runs/", "doors/", "nobrakes.db", "beads.since", "scratch/", "daemon.log")
-        for top in (self.root, self.worktree, self.home):
-            for path in _files(top):
-                inside = path.relative_to(self.base).as_posix()
-                state = inside.partition("/.nobrakes/")[2]
-                if state.startswith(own) or "/.git/objects/" in inside or not path.is_file() or path.is_symlink():
-                    continue
-                content = path.read_bytes()
-                if any(line.endswith(text) for line in content.splitlines()):
-                    found.append(inside)
+    def written(self) -> dict[str, list[str]]:
+        """Bead to the places outside of its own where its attempt left its mark."""
+        found: dict[str, list[str]] = {}
+        common = ("runs/", "doors/", "nobrakes.db", "beads.since", "scratch/", "daemon.log")
+        for path in (path for top in (self.root, self.worktree, self.home) for path in _files(top)):
+            inside = path.relative_to(self.base).as_posix()
+            state = inside.partition("/.nobrakes/")[2]
+            if state.startswith(common) or "/.git/objects/" in inside or not path.is_file() or path.is_symlink():
+                continue
+            marks = (line.rpartition(f"{MARK}-".encode()) for line in _content(path).splitlines())
+            for bead in {bead.decode(errors="replace") for _, mark, bead in marks if mark}:
+                if not state.startswith(f"workspaces/{bead}"):
+                    found.setdefault(bead, []).append(inside)
         return found
 
     def leaks(self, secrets: Iterable[str]) -> list[str]:
@@ -285,7 +289,7 @@ command = ["sh", {json.dumps(str(agent))}]
         found = []
         for path in _files(self.root / ".nobrakes"):
             if path.is_file() and not path.is_symlink():
-                content = path.read_bytes()
+                content = _content(path)
                 found += [f"{path}: {secret}" for secret in secrets if secret.encode() in content]
         return found
 
@@ -324,10 +328,34 @@ def _files(top: Path) -> list[Path]:
     return found
 
 
+def _content(path: Path) -> bytes:
+    """What was written into a file: some are giants of nothing, some were closed by an agent."""
+    if not os.access(path, os.R_OK):
+        path.chmod(0o600)
+    found, at = [], 0
+    with path.open("rb") as file:
+        while at < os.fstat(file.fileno()).st_size:
+            try:
+                at = os.lseek(file.fileno(), at, os.SEEK_DATA)
+            except OSError as error:
+                assert error.errno == errno.ENXIO, error  # nothing but a hole comes behind it
+                break
+            end = os.lseek(file.fileno(), at, os.SEEK_HOLE)
+            file.seek(at)
+            found.append(file.read(end - at))
+            at = end
+    return b"".join(found)
+
+
+def _ref(path: Path) -> str:
+    """The text of a file that may be a loose ref."""
+    return _content(path)[:100].decode(errors="replace") if path.is_file() and not path.is_symlink() else ""
+
+
 def _print(path: Path) -> str:
     mode = os.lstat(path).st_mode
     if stat.S_ISLNK(mode):
         return f"link to {os.readlink(path)}"
     if not stat.S_ISREG(mode):
         return f"kind {stat.S_IFMT(mode):o}"
-    return f"{stat.S_IMODE(mode):o} {hashlib.sha1(path.read_bytes()).hexdigest()}"
+    return f"{stat.S_IMODE(mode):o} {hashlib.sha1(_content(path)).hexdigest()}"
