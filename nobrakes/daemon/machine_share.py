@@ -1,14 +1,16 @@
 """What this daemon tells the other ones of the machine, and what it hears of them (ports.MachineWide).
 
 1. Every look says which agents of this daemon live: those have places. A place is taken in the moment before an agent
-   starts; who does not get it leaves its bead where it is.
+   starts; who does not get it leaves its bead where it is. It is given back at once where nobody starts after all.
 2. What a day has cost is written when an agent ended, or was seen to have used more; nothing is summed up while
    nothing changes.
 3. Limits that cannot be read are told once, in the log and as a notice, and so is that they can be read again.
 4. Who waits for a place that another repository holds looks again each second; nobody else looks for that.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from ..core import assigner
 from ..core.beads.attempt import Run, RunKind
@@ -25,6 +27,13 @@ READ_SECONDS = 5.0
 """Limits that cannot be read are looked at again so often, while something is ready."""
 TOLD = "cap:"
 """The setting of a limit: the day for which a person was told that it is reached."""
+
+
+@dataclass(slots=True)
+class Place:
+    """A place on the machine, and whether an agent lives in it."""
+
+    is_used: bool = False
 
 
 class MachineShare:
@@ -89,9 +98,15 @@ class MachineShare:
             return True
         return self.take(run.id)
 
-    def give_back(self, name: str) -> None:
-        """Nothing was started."""
-        self.ports.machine.give_back(name)
+    @contextmanager
+    def starting(self, name: str) -> Iterator[Place]:
+        """A place that was taken, while an agent starts in it; unless one did, it is given back, whatever happened."""
+        place = Place()
+        try:
+            yield place
+        finally:
+            if not place.is_used:
+                self.ports.machine.give_back(name)
 
     def wake_at(self, board: Board) -> float | None:
         """When to look again, since nothing wakes who waits for other daemons; a person is told when it begins."""

@@ -157,8 +157,7 @@ class Performer:
             self.review.main.new_contract.hand_out(ports.store.bead(action.bead))
         if not self.share.take(of_bead(action.bead)):
             return False
-        attempt = None
-        try:
+        with self.share.starting(of_bead(action.bead)) as place:
             attempt = ports.store.open_attempt(
                 action.bead,
                 action.role,
@@ -170,12 +169,9 @@ class Performer:
                 config.agents.model_of(action.agent, action.role.value),
                 config.git.branch_pattern,
             )
-        finally:
             if attempt is None:
-                self.share.give_back(of_bead(action.bead))
-        if attempt is None:
-            return False
-        self._launch(attempt, board)
+                return False
+            place.is_used = self._launch(attempt, board)
         return True
 
     def _start_turn(self, action: Action, board: Board) -> bool:
@@ -186,11 +182,11 @@ class Performer:
         self.turns.confinement.nothing()
         if not self.share.take(of_session(action.session)):
             return False
-        opened = self.ports.store.open_turn(action.session)
-        if opened is None:
-            self.share.give_back(of_session(action.session))
-            return False
-        self._launch_turn(Talk(self.ports.store.session(action.session), opened[0]), board)
+        with self.share.starting(of_session(action.session)) as place:
+            opened = self.ports.store.open_turn(action.session)
+            if opened is None:
+                return False
+            place.is_used = self._launch_turn(Talk(self.ports.store.session(action.session), opened[0]), board)
         return True
 
     def _resume_turn(self, action: Action, board: Board) -> bool:
@@ -198,9 +194,10 @@ class Performer:
         talk = next(one for one in board.talks if one.turn.id == action.turn)
         run = self._run_of_turn(talk, board)
         if self.share.take_again(run):
-            self._launch_turn(talk, board)
+            with self.share.starting(run.id) as place:
+                place.is_used = self._launch_turn(talk, board)
             return True
-        self.ports.processes.kill(run)
+        self._end_start(run)
         self.turn_endings.had_no_place(talk, board.limits)
         self.ports.store.end_run(run.id)
         return True
@@ -210,21 +207,29 @@ class Performer:
         known = board.turn_runs.get(talk.turn.id)
         return known or Run(run_of(talk.turn.id), 0, RunKind.AGENT, talk.started_at, turn=talk.turn.id)
 
-    def _launch_turn(self, talk: Talk, board: Board) -> None:
+    def _launch_turn(self, talk: Talk, board: Board) -> bool:
+        """Whether its agent started."""
         try:
             self.turns.start(talk, board.limits)
+            return True
         except NobrakesError as error:
             run = self._run_of_turn(talk, board)
-            self.ports.processes.kill(run)  # it may have been started before the error came
+            self._end_start(run)
             self.turn_endings.failed_to_start(talk, error, board.limits)
             self.ports.store.end_run(run.id)
+            return False
         except Exception:
             self._undo_start(self._run_of_turn(talk, board))
             raise
 
-    def _undo_start(self, run: Run) -> None:
-        """Nobody expected what came of a start (daemon.parking): nothing lives on without a trace."""
+    def _end_start(self, run: Run) -> None:
+        """It may have been started before the error came: nothing lives on without a trace, and no channel is left."""
         self.ports.processes.kill(run)
+        self.ports.channel.end(run.id)
+
+    def _undo_start(self, run: Run) -> None:
+        """Nobody expected what came of a start (daemon.parking)."""
+        self._end_start(run)
         self.ports.store.end_run(run.id)
 
     def _ask_person(self, action: Action, board: Board) -> bool:
@@ -244,17 +249,19 @@ class Performer:
             store.record(Event(Kind.CAP_REACHED, data=data))
         return True
 
-    def _launch(self, attempt: Attempt, board: Board) -> None:
+    def _launch(self, attempt: Attempt, board: Board) -> bool:
+        """Whether its agent started."""
         try:
             self.launcher.start(attempt, board.limits)
+            return True
         except NobrakesError as error:
             outcome = Outcome.BAD_CONFIGURATION if isinstance(error, ConfigError) else Outcome.WORKSPACE_FAILED
             run = self._run_of_agent(attempt, board)
-            # it may have been started before the error came: nothing lives on without a trace
-            self.ports.processes.kill(run)
+            self._end_start(run)
             cool(self.ports, attempt, Verdict(outcome, f"{error}\n{error.hint}"))
             close(self.ports, board.limits, attempt, outcome, f"{error}\n{error.hint}")
             self.ports.store.end_run(run.id)
+            return False
         except Exception:
             self._undo_start(self._run_of_agent(attempt, board))
             raise
@@ -268,9 +275,10 @@ class Performer:
         """Go on with a start that a crash cut off; its bead goes back where another repository has the place now."""
         run = self._run_of_agent(attempt, board)
         if self.share.take_again(run):
-            self._launch(attempt, board)
+            with self.share.starting(run.id) as place:
+                place.is_used = self._launch(attempt, board)
             return
-        self.ports.processes.kill(run)
+        self._end_start(run)
         close(self.ports, board.limits, attempt, Outcome.INTERRUPTED, NO_PLACE)
         self.ports.store.end_run(run.id)
 
@@ -281,11 +289,8 @@ class Performer:
         )
         if attempt is None:
             return False
-        self._advance(attempt, board)
+        self.review.advance(attempt, board)
         return True
-
-    def _advance(self, attempt: Attempt, board: Board) -> bool:
-        return self.review.advance(attempt, board)
 
     def _resume(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.Resume)
@@ -296,7 +301,7 @@ class Performer:
         elif attempt.role is Role.REVIEWER:
             if board.stopping:
                 return self.review.stop(attempt, board)
-            return self._advance(attempt, board)
+            return self.review.advance(attempt, board)
         elif attempt.data.get("phase") == test_strength.PHASE:
             self.endings.strength.go_on(attempt, board.limits)
         elif attempt.data.get("phase") == "proof":

@@ -47,7 +47,7 @@ class FakeMachine:
         """Nothing was started."""
         if name in self.own:
             self.own.discard(name)
-            self.granted -= 1
+            self.granted = max(0, self.granted - 1)  # none is left of who started and was ended at once
 
     def hold(self, name: str) -> None:
         """It lives already."""

@@ -47,3 +47,8 @@ def test_the_second_time_it_is_held_and_released_it_is_tried_again() -> None:
 @pytest.mark.parametrize("seed", each_dosed("stumbling", range(12), parts=4))
 def test_whatever_else_fails_the_promises_hold(seed: int) -> None:
     World(seed, rates=Rates(stumble=0.3)).run()
+
+
+def test_a_start_that_fails_holds_no_place_of_the_shared_machine() -> None:
+    """Its start was cut off by a crash, and failed when it was done again (seed 22)."""
+    World(22, rates=Rates(stumble=0.3)).run()

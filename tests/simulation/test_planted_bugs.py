@@ -305,8 +305,8 @@ BUGS = (
     Bug(
         "a start that was cut off goes on without a place",
         "daemon/perform.py",
-        "if self.share.take_again(run):\n            self._launch(attempt, board)",
-        "if True:\n            self._launch(attempt, board)",
+        "if self.share.take_again(run):\n            with self.share.starting(run.id) as place:\n                place.is_used = self._launch(",
+        "if True:\n            with self.share.starting(run.id) as place:\n                place.is_used = self._launch(",
         options=(*SHARED, "--crash", "0.05"),
     ),
     Bug(
@@ -318,10 +318,17 @@ BUGS = (
     ),
     Bug(
         "a place is kept for a bead that was taken away",
-        "daemon/perform.py",
-        "self.share.give_back(of_bead(action.bead))",
-        "pass",
+        "daemon/machine_share.py",
+        "if not place.is_used:",
+        "if False:",
         options=(*SHARED, "--people", "0.5"),
+    ),
+    Bug(
+        "a place is kept for a start that failed",
+        "daemon/machine_share.py",
+        "if not place.is_used:",
+        "if False:",
+        options=(*SHARED, *STUMBLES),
     ),
     Bug(
         "a checkout that a kill left behind stays there",
