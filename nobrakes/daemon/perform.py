@@ -52,11 +52,11 @@ class Performer:
         self.validation = Validation(ports)
         self.launcher = Launcher(ports)
         self.probe = StartProbe(ports)
-        self.endings = AgentEndings(ports, self.validation)
         self.turns = TurnLauncher(ports)
         self.share, self.memory = MachineShare(ports), MemoryWatch(ports)
         self.turn_endings = TurnEndings(ports)
         self.review = Reviews(ports, self.validation)
+        self.endings = AgentEndings(ports, self.validation, self.review.main.gates.of_tests)
         self._renewed = -math.inf
         self._methods: dict[type, Callable[[Action, Board], bool]] = {
             actions.StartAgent: self._start_agent,

@@ -6,7 +6,7 @@
 
 from ..core.beads import deciding, forms
 from ..core.beads.approval import APPROVE
-from ..core.beads.bead import Status
+from ..core.beads.bead import Role, Status
 from ..core.beads.deciding import ANSWERED, HOWS, OF_A_HEAD, How
 from ..core.beads.escalations import OF_TESTS, STARTS, Escalation, EscalationType
 from ..core.beads.events import Event, Kind
@@ -85,7 +85,7 @@ def resolve(
     """Decide an escalation. NotAllowed: it was decided before, or there is no bead to cancel or finish.
 
     approve: the agent's plan is followed, with the note, or what the branch changes is accepted, and the review of
-    that very commit goes on; of these alone. retry: the bead goes back with a clean count of failures, and the note
+    that very commit goes on, or a Doer starts with these tests; of these alone. retry: the bead goes back with a clean count of failures, and the note
     is in its next prompt. cancel, done: so is the bead. dismiss: nothing is to be done about
     it; a bead that was stopped by it goes on. add: what an agent suggests becomes a draft (operations.suggestions).
     """
@@ -111,7 +111,7 @@ def resolve(
             store.note_session(found.session, {STAGE: WORK})
             store.resolve(n, _words(how, note), actor)
     elif how == APPROVE and found.type in OF_A_HEAD:
-        store.resolve(n, _words(how, note), actor, Status.NEEDS_REVIEW)
+        store.resolve(n, _words(how, note), actor, None if _is_of_test_writer(store, found) else Status.NEEDS_REVIEW)
     elif how == "retry" and found.bead is None and STARTS in found.evidence:
         with store.together():
             store.end_cooldown(str(found.evidence[STARTS]), actor)
@@ -140,6 +140,12 @@ def resolve(
     if paths is not None:
         wake(paths)
     return store.escalation(n)
+
+
+def _is_of_test_writer(store: Store, found: Escalation) -> bool:
+    """Whether it was asked when a Test Writer ended: then a Doer is next, and no review."""
+    past = store.attempts(found.bead) if found.bead is not None and found.evidence.get(OF_TESTS) else ()
+    return any(one.id == found.attempt and one.role is Role.TEST_WRITER for one in past)
 
 
 def _send_back(store: Store, found: Escalation, note: str, actor: str) -> None:

@@ -114,33 +114,39 @@ def with_conftest(project: Scripted, text: str, turn: int) -> None:
     project.does("one", work, turn=turn)
 
 
+def roles(project: Scripted) -> list[str]:
+    return [line.split()[1] for line in project.flag("one.turns").read_text().splitlines()]
+
+
 def test_a_person_is_asked_of_a_test_writers_hook_and_sent_back_its_tests_are_written_anew(project: Scripted) -> None:
     project.does("one", f"printf '{HONEST}' >shop/discount.py; commit discount")
     with_conftest(project, HOOK, 1)
-    with_conftest(project, "import pytest\\n@pytest.fixture\\ndef rate():\\n    return 10\\n", 3)
+    with_conftest(project, "import pytest\\n@pytest.fixture\\ndef rate():\\n    return 10\\n", 2)
     project.add("one", needs_tests=True)
     project.nobrakes("run", expect=40)
     (asked,) = project.open()
     assert asked["type"] == "checks_changed" and "tests/conftest.py: pytest_pyfunc_call" in asked["detail"], asked
     assert "+def pytest_pyfunc_call" in asked["evidence"]["difference"] and project.landed() == {}
+    assert roles(project) == ["test_writer"], "no Doer works with it before a person looked"
     project.nobrakes("resolve", str(asked["id"]), "--retry", "--note", "No hooks, please")
     project.nobrakes("run")
-    roles = [line.split()[1] for line in project.flag("one.turns").read_text().splitlines()]
-    assert roles == ["test_writer", "doer", "test_writer", "doer"]
-    assert "No hooks, please" in project.prompt("one", 3)
+    assert roles(project) == ["test_writer", "test_writer", "doer"]
+    assert "No hooks, please" in project.prompt("one", 2)
     assert project.status("one") == "done", "a plain fixture asks nothing"
     assert "pytest_pyfunc_call" not in project.git("show", "main:tests/conftest.py")
 
 
-@pytest.mark.night
-def test_a_hook_that_a_person_accepts_lands(project: Scripted) -> None:
+def test_a_hook_that_a_person_accepts_is_asked_about_once_and_lands(project: Scripted) -> None:
     project.does("one", f"printf '{HONEST}' >shop/discount.py; commit discount")
     with_conftest(project, HOOK, 1)
     project.add("one", needs_tests=True)
     project.nobrakes("run", expect=40)
     project.nobrakes("resolve", str(project.open()[0]["id"]), "--approve")
+    (project.folder / "NEWS").write_text("main moves, so the tests are carried over to it\n")
+    project.git("add", "NEWS")
+    project.git("commit", "-q", "-m", "News")
     project.nobrakes("run")
-    assert project.status("one") == "done" and len(project.turns("one")) == 2
+    assert project.status("one") == "done" and roles(project) == ["test_writer", "doer"]
 
 
 def reporting(project: Scripted) -> None:

@@ -6,16 +6,18 @@
    committed is handed in, and its history and the evidence say so. A red proof that was cut off is run again. One
    that tells of no test is followed by the same checks without the new tests, where they are not known to pass: a
    runner that is broken there too is no failure.
-3. A Test Writer's tests go to a Doer only after they were proven red; a Doer's work goes to the Reviewer.
+3. A Test Writer's tests go to a Doer only after they were proven red, and a person accepted what in them bends the
+   runner; a Doer's work goes to the Reviewer.
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from ...agents.adapter import UNSEEN, Verdict
 from ...agents.guarded import NOT_GUARDED
-from ...core.beads.attempt import UNSURE, Attempt, AttemptLog, Run, RunKind
+from ...core.beads.attempt import FORK, UNSURE, Attempt, AttemptLog, Run, RunKind
 from ...core.beads.bead import Bead, Role
 from ...core.beads.events import Kind
 from ...core.beads.outcomes import Outcome
@@ -27,6 +29,7 @@ from ...core.checks.test_rounds import ROUNDS
 from ...core.errors import Tampered
 from ...core.policy import plan_approval
 from ...core.policy.boundaries import violations
+from ...ports import NewEscalation
 from ..agent_ends import How, how_it_ended, unsure
 from ..agent_starts import HANDOFF
 from ..boundary import boundary_at
@@ -52,9 +55,13 @@ ON_BASE = "on_base"
 class AgentEndings:
     """Deals with agents and red proofs that ended. Each may be dealt with again after a crash."""
 
-    def __init__(self, ports: Ports, validation: Validation) -> None:
+    def __init__(
+        self, ports: Ports, validation: Validation, asks: Callable[[Bead, str, str], NewEscalation | None]
+    ) -> None:
+        """`asks`: what a person is asked of proven tests, by their bead, its fork from main and their commit."""
         self.ports = ports
         self.validation = validation
+        self.asks = asks
         self.strength = Strength(ports, validation, self._proven)
         self.work = WorkWatch(ports)
         self.refused: dict[int, Tampered] = {}
@@ -206,6 +213,7 @@ class AgentEndings:
     def _proven(self, attempt: Attempt) -> None:
         head = str(attempt.data["head"])
         self.ports.git.pin(tests_pin(attempt.bead), head)
+        fork = str(attempt.data.get(FORK) or attempt.data["start"])
         self.ports.store.close_attempt(
             attempt,
             Kind.TESTS_PROVEN_RED,
@@ -214,6 +222,7 @@ class AgentEndings:
             head=head,
             log=attempt.log,
             data=attempt.data,
+            escalation=self.asks(self.ports.store.bead(attempt.bead), fork, head),
         )
 
     def _verdict(self, attempt: Attempt, run: Run) -> tuple[Verdict, AttemptLog]:

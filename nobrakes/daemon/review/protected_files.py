@@ -3,10 +3,13 @@
 1. A scaffolding bead may change protected files; its review and its evidence say which.
 2. Any other bead's change is asked about (`checks_changed`). Accepted is the very head that was shown: another one is
    asked about again.
-3. Of a Test Writer's commits only what bends the runner is asked about; sent back, the tests are written anew.
+3. Of a Test Writer's commits only what bends the runner is asked about, once its tests are proven and before a Doer
+   starts. What was accepted there is asked about again in the review only where those files differ.
 4. The difference is the branch's text, bounded; the whole of it is in the commit.
 """
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,6 +24,7 @@ from ...core.policy import runner_hooks
 from ...core.policy.boundaries import Boundary, Change, adds_modules, bends_runner, gate_changes
 from ...core.policy.shadows import programs
 from ...core.review.journal import Journal
+from ...ports import NewEscalation
 from ..boundary import boundary_at
 from ..checks.proofs import clean
 from ..ports import Ports
@@ -44,24 +48,38 @@ class ProtectedFiles:
         config = self.ports.config()
         boundary = boundary_at(self.ports, journal.base, Role.DOER)
         changes = self._with_hooks(begin, journal.head, boundary)
-        of_tests = [] if begin == journal.fork else self._with_hooks(journal.fork, journal.base, boundary)
+        bending, digest = (
+            self._bending(bead, journal.fork, journal.base, boundary) if begin != journal.fork else ([], "")
+        )
         if is_by_person(self.ports.store.attempts(bead.id)):
             boundary = replace(boundary, tests=())  # else a test that decides would be nobody's to judge
         if adds_modules(changes, boundary):
             boundary = replace(boundary, installed=self.ports.modules(programs(config.contract())))
-        bending = [change for change in of_tests if bends_runner(change, boundary)]
         changed = [*bending, *gate_changes(changes, boundary)]
         paths = tuple(change.path for change in changed)
         if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.head):
             return paths
-        told = "\n".join(map(_told, changed[:20]))
-        detail = (
-            "The branch changes what decides whether work is good, what bends the runner of the tests, or what tests "
-            f"expect:\n{told}\nAccept the change for this very commit, or send the work back."
-        )
         shown = self.shown(journal.fork if bending else begin, journal.head, changed)
-        evidence = {**shown, OF_TESTS: True} if bending else shown
-        return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, evidence)
+        evidence = {**shown, OF_TESTS: digest} if bending else shown
+        return AttemptEnd(Outcome.CHECKS_CHANGED, _question(changed), journal.head, evidence)
+
+    def of_tests(self, bead: Bead, fork: str, head: str) -> NewEscalation | None:
+        """What a person is asked about proven tests that bend the runner, before a Doer works with them."""
+        boundary = boundary_at(self.ports, head, Role.DOER)
+        bending, digest = ([], "") if bead.scaffolding else self._bending(bead, fork, head, boundary)
+        if not bending:
+            return None
+        evidence = {**self.shown(fork, head, bending), OF_TESTS: digest}
+        return NewEscalation(EscalationType.CHECKS_CHANGED, f"{bead.id}: checks changed", _question(bending), evidence)
+
+    def _bending(self, bead: Bead, fork: str, head: str, boundary: Boundary) -> tuple[list[Change], str]:
+        """What bends the runner in a Test Writer's commits, and its digest; nothing where a person accepted the same."""
+        found = [one for one in self._with_hooks(fork, head, boundary) if bends_runner(one, boundary)]
+        contents = [[one.path, one.after, one.hooks, self._lines(head, one.path) or head] for one in found]
+        digest = hashlib.sha256(json.dumps(contents).encode()).hexdigest()
+        asked = self.ports.store.escalations(open_only=False, bead=bead.id) if found else ()
+        is_known = is_accepted(asked, EscalationType.CHECKS_CHANGED, digest, OF_TESTS)
+        return ([] if is_known else found), digest
 
     def _with_hooks(self, begin: str, head: str, boundary: Boundary) -> list[Change]:
         """What differs between the commits, with what bends the runner in it."""
@@ -130,6 +148,14 @@ class ProtectedFiles:
         if b"\0" in content:
             return None
         return content.decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def _question(changed: Sequence[Change]) -> str:
+    told = "\n".join(map(_told, changed[:20]))
+    return (
+        "The branch changes what decides whether work is good, what bends the runner of the tests, or what tests "
+        f"expect:\n{told}\nAccept the change for this very commit, or send the work back."
+    )
 
 
 def _told(change: Change) -> str:

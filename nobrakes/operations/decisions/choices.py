@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ...core.beads import forms
 from ...core.beads.bead import Bead, BeadType, Status
 from ...core.beads.deciding import OF_A_HEAD, USUAL, How, ways
-from ...core.beads.escalations import OF_A_WAIT, STOPS_BEAD, Escalation, EscalationType
+from ...core.beads.escalations import OF_A_WAIT, OF_TESTS, STOPS_BEAD, Escalation, EscalationType
 from ...core.board import Limits
 from ...core.limits.caps import Amount, Cap
 from ...wording.stages import main_of
@@ -162,6 +162,11 @@ def _approve(found: Escalation, stakes: Stakes) -> tuple[str, str]:
         return (
             "The contract is accepted, byte for byte as it is here: this bead is validated by it.",
             "Once it is merged, everything is validated by it. Another version of it asks again.",
+        )
+    if OF_TESTS in found.evidence:
+        return (
+            "The tests stay as they are, and the bead goes on: to a Doer, or to the review of this very commit.",
+            "What bends the runner decides about this bead's checks, and is on main once they pass.",
         )
     return (
         "The review of this very commit goes on, and it is merged if the checks pass.",
