@@ -85,7 +85,8 @@ def resolve(
     """Decide an escalation. NotAllowed: it was decided before, or there is no bead to cancel or finish.
 
     approve: the agent's plan is followed, with the note, or what the branch changes is accepted, and the review of
-    that very commit goes on, or a Doer starts with these tests; of these alone. retry: the bead goes back with a clean count of failures, and the note
+    that very commit goes on, or a Doer starts with these tests; of these alone.
+    retry: the bead goes back with a clean count of failures, and the note
     is in its next prompt. cancel, done: so is the bead. dismiss: nothing is to be done about
     it; a bead that was stopped by it goes on. add: what an agent suggests becomes a draft (operations.suggestions).
     """

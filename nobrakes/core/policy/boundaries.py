@@ -22,10 +22,11 @@ from ..globs import folded as folded_globs
 from ..globs import matches
 from .ownership import GATE, OWN_FOLDER, is_helper, why_not
 from .shadows import PLANTED, framework, hidden, hides, new_names
-from .steering import BY_THEMSELVES
+from .steering import is_covered, starts_by_itself
+from .usual_protected import GIT_RULES
 
 REFUSED = (
-    ".githooks/**", ".husky/**", ".gitattributes", ".gitmodules", ".lfsconfig",
+    ".githooks/**", ".husky/**", *GIT_RULES,
     ".claude/**", ".codex/**", ".gemini/**", ".mcp.json"
 )  # fmt: skip
 """Gates that nobody is asked about: they decide what git and agents do, and not whether work is good."""
@@ -82,7 +83,9 @@ def is_asked(change: Change, boundary: Boundary) -> bool:
         return True
     if change.dependencies and boundary.asks_dependencies:
         return True
-    if matches(folded, folded_globs((*boundary.gates, *boundary.steering, *PLANTED, *BY_THEMSELVES))):
+    if is_covered(change.path, boundary.gates) or matches(folded, folded_globs(PLANTED)):
+        return True
+    if starts_by_itself(change.path, boundary.paths):
         return True
     if matches(change.path, boundary.tests):
         return matches(change.path, SNAPSHOTS)
@@ -95,8 +98,7 @@ def is_asked(change: Change, boundary: Boundary) -> bool:
 
 def bends_runner(change: Change, boundary: Boundary) -> bool:
     """Whether the change is one of a runner's hooks, or of what steers agents or git: no role makes it alone."""
-    steers = matches(change.path.casefold(), folded_globs(boundary.steering))
-    return steers or bool(change.hooks) or change.path in boundary.loaded
+    return is_covered(change.path, boundary.steering) or bool(change.hooks) or change.path in boundary.loaded
 
 
 def adds_modules(changes: Sequence[Change], boundary: Boundary) -> bool:

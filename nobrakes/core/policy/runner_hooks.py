@@ -151,10 +151,18 @@ _OF_ENDING = {
 }
 
 
+_STARTED = re.compile(
+    r"\"[^\"\n]*(?:command|executable|program|interpreter|path|args|runtime|shell|server|task|profile|env|"
+    r"hook|script|binary|sdk)[^\"\n]*\"\s*:[^\n]*",
+    re.IGNORECASE,
+)
+"""Settings of an editor that name a program, or what it is given."""
+
+
 def may_hold(path: str) -> bool:
     """Whether a file of this name may bend a runner, so that its text is wanted."""
     name = path.rpartition("/")[2].casefold()
-    return name in NAMES or name.endswith(".py") or name.rpartition(".")[2] in _OF_ENDING
+    return name in NAMES or _is_of_editor(path) or name.endswith(".py") or name.rpartition(".")[2] in _OF_ENDING
 
 
 def is_loaded(path: str, paths: Iterable[str]) -> bool:
@@ -177,6 +185,8 @@ def hooks(path: str, text: str, is_test: bool) -> Mapping[str, str]:
     name = path.rpartition("/")[2]
     if is_test and (name.casefold() in NAMES or name in _SHADOWS or _is_mock(path)):
         return {"a file that the runner takes up by its name": text}
+    if _is_of_editor(path):
+        return {"programs that an editor starts": told} if (told := "\n".join(_STARTED.findall(text))) else {}
     if len(text) > LARGEST:
         return {TOO_LARGE: text} if is_test and may_hold(path) else {}
     if name.endswith(".py"):
@@ -186,6 +196,10 @@ def hooks(path: str, text: str, is_test: bool) -> Mapping[str, str]:
         for match in pattern.finditer(text):
             found.setdefault(what, []).append(_block(text, match.start()))
     return {what: "\n".join(parts) for what, parts in found.items()}
+
+
+def _is_of_editor(path: str) -> bool:
+    return path.casefold().endswith(".vscode/settings.json")
 
 
 def _is_mock(path: str) -> bool:

@@ -4,9 +4,12 @@ CI, hooks and rules of git and agents; settings of runners, linters and builds b
 no gates (git.manifests.formats), and neither is what a product is built of.
 """
 
+GIT_RULES = (".gitattributes", ".gitmodules", ".lfsconfig")
+"""Git's own rules: nobody is asked about them, they are refused (core.policy.boundaries)."""
+
 GATES: tuple[str, ...] = (
+    *GIT_RULES,
     ".github/**", ".gitlab-ci.yml", ".circleci/**", ".ci/**", ".githooks/**", ".husky/**", ".pre-commit-config.yaml",
-    ".gitattributes", ".gitmodules", ".lfsconfig",
     ".claude/**", ".codex/**", ".gemini/**", ".mcp.json", "AGENTS.md", "CLAUDE.md",
     "CLAUDE.local.md", "GEMINI.md", ".cursor/**", ".cursorrules", ".envrc", ".vscode/**", ".idea/**", ".zed/**",
     ".devcontainer/**", "conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "noxfile.py", "Makefile", "justfile",

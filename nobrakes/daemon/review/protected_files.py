@@ -73,7 +73,7 @@ class ProtectedFiles:
         return NewEscalation(EscalationType.CHECKS_CHANGED, f"{bead.id}: checks changed", _question(bending), evidence)
 
     def _bending(self, bead: Bead, fork: str, head: str, boundary: Boundary) -> tuple[list[Change], str]:
-        """What bends the runner in a Test Writer's commits, and its digest; nothing where a person accepted the same."""
+        """What bends the runner in a Test Writer's commits, with its digest; nothing where a person accepted it."""
         found = [one for one in self._with_hooks(fork, head, boundary) if bends_runner(one, boundary)]
         contents = [[one.path, one.after, one.hooks, self._lines(head, one.path) or head] for one in found]
         digest = hashlib.sha256(json.dumps(contents).encode()).hexdigest()

@@ -187,8 +187,8 @@ def test_what_steers_agents_is_protected_wherever_it_lies(path: str) -> None:
     "path",
     [
         "web/.vscode/tasks.json", "web/.devcontainer/devcontainer.json", "web/.idea/runConfigurations/x.xml", ".run/x.run.xml",
-        "project.code-workspace", ".exrc", ".nvim.lua", ".Rprofile", ".gdbinit", "Vagrantfile", "flake.nix", ".irbrc",
-        ".mailmap", ".gitconfig", ".justfile", "a/.envrc", "web/.husky/pre-commit", "web/lefthook.yml",
+        "project.code-workspace", ".exrc", ".nvim.lua", ".Rprofile", ".gdbinit", "Vagrantfile", ".irbrc", "web/.vscode/launch.json",
+        ".gitconfig", ".justfile", ".vscode/settings.json", "a/.envrc", "web/.husky/pre-commit", "web/lefthook.yml",
         "a/.pre-commit-config.yaml", ".dir-locals.el", "a/.config/mise/config.toml",
     ],
 )  # fmt: skip
@@ -202,7 +202,23 @@ def test_of_what_tools_start_by_themselves_a_person_is_asked(path: str) -> None:
     [
         "src/agents/claude.py", "docs/agent-list.md", "claude/settings.json", "src/run/a.py", "vscode/tasks.json", "src/rules.py",
         "app/idea.py", "web/src/mcp.ts", "src/skills.md", "src/mcp.json", "notes/gemini.md.txt", "src/.hidden", "web/prompt.md",
+        "docs/agents.md", "docs/reference/claude.md", ".mailmap", "flake.nix", "nix/shell.nix", "web/.vscode/settings.json",
+        "web/.vscode/extensions.json", "web/.vscode/py.code-snippets",
     ],
 )  # fmt: skip
 def test_names_that_only_look_like_it_are_free(path: str) -> None:
-    assert not gate_changes(changed(path), with_agents(Config().boundary()))
+    assert not gate_changes(changed(path), with_agents(parse("[boundaries]\ngates = []\n", "x").boundary()))
+    if "vscode" not in path:
+        assert not gate_changes(changed(path), with_agents(Config().boundary()))
+
+
+@pytest.mark.parametrize(
+    "path", ["agents.md", "Docs/AGENTS.md", "docs/Agents.md", "docs/.CLAUDE/a.md", "a/.claude/skills/b/c.md"]
+)
+def test_instructions_are_known_in_any_case_where_an_agent_looks(path: str) -> None:
+    assert bends_runner(*changed(path), with_agents(Config().boundary()))
+
+
+def test_what_nix_makes_is_asked_about_where_the_shell_starts_it_by_itself() -> None:
+    boundary = Config().boundary(paths=frozenset(("a/.envrc", "flake.nix")))
+    assert gate_changes(changed("flake.nix"), boundary) == changed("flake.nix")

@@ -157,3 +157,17 @@ def test_what_other_programs_are_told_is_not_loaded() -> None:
     assert (
         loaded("pip install -r requirements.txt", [Check("t", "cp -r src out; mkdir -p a/b && pytest -q")], {}) == set()
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"python.defaultInterpreterPath": "./x"}', '{"rust-analyzer.check.overrideCommand": ["./x"]}',
+        '{"task.allowAutomaticTasks": "on"}', '{"terminal.integrated.profiles.linux": {}}', '{"eslint.nodePath": "x"}',
+        '{"git.path": "./git"}', '{"go.alternateTools": {"go": "./x"}, "go.toolsEnvVars": {}}',
+    ],
+)  # fmt: skip
+def test_a_package_s_editor_settings_that_name_a_program_are_asked_about(text: str) -> None:
+    path = "web/.vscode/settings.json"
+    assert may_hold(path) and changed(path, '{"editor.tabSize": 2, "files.exclude": {"dist": true}}', text, False)
+    assert not changed(path, "{}", '{"editor.tabSize": 2, "files.exclude": {"dist": true}}', False)
