@@ -2,7 +2,8 @@
 
 1. A module that runs beside tests is looked at as it is parsed: `conftest.py`, plug-ins, `__init__.py` of tests, tests.
    A hook counts with every function of its file that it reaches, so what it calls is not changed unseen.
-2. Plain fixtures, helpers, imports for annotations and an `__init__.py` of literals are no hooks.
+2. Plain fixtures, helpers, imports for annotations, an `__init__.py` of literals and hooks of a product's own plug-ins
+   (pluggy, by another name than pytest's) are none.
 3. Code may do the same in ways that no reader finds (an import by a computed name in a test): docs/cheats.md says so.
 """
 
@@ -11,7 +12,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 _RUNNER = ("pytest", "_pytest", "pluggy", "unittest", "doctest", "nose", "nose2", "xdist")
-_PRIVATE = ("_pytest", "pluggy")
+_PRIVATE = ("_pytest",)
+_MARKER = re.compile(r"HookimplMarker\(\s*(?!['\"](?!pytest['\"]))")
+"""What makes marks of pytest's own hooks, or of hooks that nobody can read off it."""
 _OWN_OBJECTS = (
     "request.node",
     "request.session",
@@ -65,9 +68,10 @@ def _found(name: str, module: ast.Module, is_test: bool) -> Iterator[tuple[str, 
         for bound in _names(node):
             if _HOOK.fullmatch(bound) or (loaded and bound in ("collect_ignore", "collect_ignore_glob")):
                 yield bound, node
+    marks = {*runner, "hookimpl", "hookspec"} if loaded or _MARKER.search(ast.unparse(module)) else runner
     for part in ast.walk(module):
-        yield from _bends(part, runner)
-    yield from _private_imports(module)
+        yield from _bends(part, runner, frozenset(marks))
+    yield from _private_imports(module, (*_PRIVATE, "pluggy") if loaded else _PRIVATE)
     for node in _top(module.body) if loaded else ():
         is_function = isinstance(node, Function | ast.ClassDef)
         if not is_function and (match := _ALL.search(ast.unparse(node))):
@@ -78,11 +82,17 @@ def _found(name: str, module: ast.Module, is_test: bool) -> Iterator[tuple[str, 
         yield from (("names that are computed", node) for node in ast.walk(module) if _is_computed(node))
 
 
-def _bends(node: ast.AST, runner: frozenset[str]) -> Iterator[tuple[str, ast.AST]]:
-    """What one node does to the runner, wherever it stands."""
+def _is_hook(mark: str, marks: frozenset[str]) -> bool:
+    """Whether a decorator makes a hook of pytest's, and not one of the product's own plug-ins."""
+    is_mark = "hookimpl" in mark or "hookspec" in mark
+    return is_mark and ("specname" in mark or re.split(r"[.(]", mark, maxsplit=1)[0] in marks)
+
+
+def _bends(node: ast.AST, runner: frozenset[str], hooks_by: frozenset[str]) -> Iterator[tuple[str, ast.AST]]:
+    """What one node does to the runner, wherever it stands. `hooks_by`: what a decorator of a hook begins with."""
     if isinstance(node, Function):
         marks = [ast.unparse(mark) for mark in node.decorator_list]
-        if node.name.startswith("pytest_") or any("hookimpl" in mark or "hookspec" in mark for mark in marks):
+        if node.name.startswith("pytest_") or any(_is_hook(mark, hooks_by) for mark in marks):
             yield node.name, node
         elif any("fixture" in mark and re.search(r"autouse\s*=\s*(?!False)", mark) for mark in marks):
             matches = _ALL.findall(ast.unparse(node))
@@ -133,7 +143,7 @@ def _runners(target: ast.expr, runner: frozenset[str]) -> str:
     return said[:60] if match is not None and match[1] in _RUNNER else ""
 
 
-def _private_imports(module: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+def _private_imports(module: ast.Module, private: Sequence[str]) -> Iterator[tuple[str, ast.AST]]:
     """Imports of the runner's own insides, but for names that stand in annotations alone."""
     used = _loaded(module)
     for node in ast.walk(module):
@@ -143,7 +153,7 @@ def _private_imports(module: ast.Module) -> Iterator[tuple[str, ast.AST]]:
             names = [(node.module or "", one.asname or one.name) for one in node.names]
         else:
             continue
-        if any(whole.partition(".")[0] in _PRIVATE and bound in used for whole, bound in names):
+        if any(whole.partition(".")[0] in private and bound in used for whole, bound in names):
             yield "the insides of pytest", node
 
 

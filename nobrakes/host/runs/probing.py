@@ -7,13 +7,11 @@
 3. `<step>.plan` says what was altered, when it is over: a run that ended without it was ended by force.
 """
 
-import io
 import json
 import os
 import random
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,8 +28,18 @@ PLAN = ".plan"
 MOST = 2
 """So many tests are altered at most, each in a file of its own."""
 
-PUT = ("tar", "-x", "-o", "-f", "-")
-"""Writes files that it is given as an archive, at the top of the checkout."""
+_WRITE = """import json, os, sys
+for path, text, mode, modified in json.load(sys.stdin):
+    if os.path.lexists(path):
+        os.unlink(path)
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "x", encoding="utf-8", newline="") as file:
+        file.write(text)
+    os.chmod(path, mode)
+    os.utime(path, (modified, modified))
+"""
+PUT = (sys.executable, "-I", "-S", "-c", _WRITE)
+"""Writes files that it is given as JSON, at the top of the checkout: no program of the machine's is needed."""
 
 
 def draw(texts: Mapping[str, str], dice: random.Random) -> list[MutationProbe]:
@@ -77,14 +85,8 @@ def _text(given: Mapping[str, Any], path: str) -> str | None:
 
 def _put(argv: Sequence[str], texts: Mapping[str, str], modified: int, dice: random.Random) -> int:
     """Write these files into the checkout, in any order; the exit code of what does."""
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w") as file:
-        for path in dice.sample(sorted(texts), len(texts)):
-            content = texts[path].encode()
-            entry = tarfile.TarInfo(path)
-            entry.size, entry.mtime, entry.mode = len(content), modified, _mode(path)
-            file.addfile(entry, io.BytesIO(content))
-    done = subprocess.run(argv, check=False, input=archive.getvalue(), stdout=sys.stderr)
+    files = [(path, texts[path], _mode(path), modified) for path in dice.sample(sorted(texts), len(texts))]
+    done = subprocess.run(argv, check=False, input=json.dumps(files).encode(), stdout=sys.stderr)
     return done.returncode
 
 

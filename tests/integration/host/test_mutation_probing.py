@@ -75,3 +75,16 @@ def test_each_file_has_one_altered_test_at_most(count: int) -> None:
     texts = {f"test_{number}.py": TEXT for number in range(count)}
     found = draw(texts, random.Random(1))
     assert len({one.path for one in found}) == len(found) == min(count, MOST)
+
+
+def test_no_program_of_the_machine_is_needed_to_write_altered_tests(tmp_path: Path) -> None:
+    code, folder = run(tmp_path, ["true"], put=("/usr/bin/env", "-i", f"PATH={tmp_path / 'nothing'}", *PUT))
+    assert code == 0 and len(json.loads((folder / f"test@probe{PLAN}").read_text())) == MOST
+    assert (tmp_path / "checkout" / "tests" / "test_a.py").read_text() == TEXT
+
+
+def test_a_link_in_the_place_of_a_test_is_replaced_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("mine")
+    link = f"rm tests/test_b.py && ln -s {tmp_path / 'kept'} tests/test_b.py"
+    run(tmp_path, ["sh", "-c", link])
+    assert (tmp_path / "kept").read_text() == "mine" and (tmp_path / "checkout/tests/test_b.py").read_text() == TEXT

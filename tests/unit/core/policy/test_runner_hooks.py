@@ -171,3 +171,34 @@ def test_a_package_s_editor_settings_that_name_a_program_are_asked_about(text: s
     path = "web/.vscode/settings.json"
     assert may_hold(path) and changed(path, '{"editor.tabSize": 2, "files.exclude": {"dist": true}}', text, False)
     assert not changed(path, "{}", '{"editor.tabSize": 2, "files.exclude": {"dist": true}}', False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from pluggy import HookimplMarker\nhookimpl = HookimplMarker('example')\ndef test_a():\n    @hookimpl(wrapper=True)\n    def m():\n        yield\n",
+        "from datasette import hookimpl\ndef test_a():\n    class P:\n        @hookimpl\n        def prepare(self):\n            pass\n",
+        "from pluggy._tracing import TagTracer\ndef test_a():\n    assert TagTracer()\n",
+    ],
+)
+def test_plugins_of_the_product_are_no_hooks_of_its_runner(text: str) -> None:
+    assert changed("testing/test_a.py", None, text, True) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from pluggy import HookimplMarker\nh = HookimplMarker('pytest')\n@h\ndef a():\n    pass\nhookimpl = h\n@hookimpl\ndef b():\n    pass\n",
+        "from shop import hookimpl\n@hookimpl(specname='pytest_runtest_call')\ndef quiet(item):\n    return True\n",
+        "from pytest import hookimpl as h\n@h(wrapper=True)\ndef pytest_runtest_call(item):\n    yield\n",
+        "import pluggy\npluggy._callers._multicall = None\n",
+        "from pluggy._manager import PluginManager\nPluginManager._hookexec = None\n",
+    ],
+)
+def test_marks_and_patches_of_the_runner_s_own_plugins_are(text: str) -> None:
+    assert changed("testing/test_a.py", None, text, True)
+
+
+def test_in_a_conftest_every_mark_of_a_hook_counts() -> None:
+    text = "from shop import hookimpl\n@hookimpl\ndef quiet(item):\n    return True\n"
+    assert changed("tests/conftest.py", None, text, True) == ("quiet",)
