@@ -84,8 +84,9 @@ def _found(name: str, module: ast.Module, is_test: bool) -> Iterator[tuple[str, 
 
 def _is_hook(mark: str, marks: frozenset[str]) -> bool:
     """Whether a decorator makes a hook of pytest's, and not one of the product's own plug-ins."""
-    is_mark = "hookimpl" in mark or "hookspec" in mark
-    return is_mark and ("specname" in mark or re.split(r"[.(]", mark, maxsplit=1)[0] in marks)
+    called = mark.partition("(")[0]
+    is_mark = called.endswith(("hookimpl", "hookspec")) or "specname=" in mark
+    return is_mark and ("specname=" in mark or called.partition(".")[0] in marks)
 
 
 def _bends(node: ast.AST, runner: frozenset[str], hooks_by: frozenset[str]) -> Iterator[tuple[str, ast.AST]]:

@@ -7,11 +7,11 @@ MARKS = (
     "sk- sk_ rk_ whsec_ hf_ api_org_ npm_ pypi- xox xapp- slack discord akia asia ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ "
     "glpat gldt glrt glptt glcbt glsoat glft glimt glagent gloas glsa_ glc_ aiza ya29. gocspx 1//0 eyj sg. _v1_ dapi "
     "hv dckr_ shp :aa gsk_ xai- r8_ lin_api_ rubygems_ sq0 nrak- accountkey age-secret begin private-lines :// :\\/ "
-    "a3- p8e- ltai akcp cmvmd atatt3 absk abia acca q~ bkua_ ccip 4b1d clojars_ v1.0- cfpat- dp. duffel_ dt0 ezak "
+    "a3- p8e- ltai akc a3t cmvmd atatt3 absk abia acca q~ bkua_ ccip 4b1d clojars_ v1.0- cfpat- dp. duffel_ dt0 ezak "
     "eztk eaam eaac eaaa figd_ flwseck fo1_ fm1 fm2_ fio-u- gr1348941 glffct- _gitlab_ hrku- ico- lsv2_ "
     "webhook.office nfp_ nrii- nrjs- ntn_ nvapi- api- sha256~ pplx- access- pscale_ pmak- pnu_ pnb_ pul- rdme_ "
     "tk-us- xkeysib- sntry sm_ shippo_ squ_ sqp_ sqa_ sgp_ sbp_ tskey- atlasv1. tfp_ aqvn t1. "
-    "authorization x-auth bearer cookie login pass pwd secret key auth credential token"
+    "authorization x-auth bearer cookie login pass pwd contrase secret key auth credential token"
 )
 """In small letters: without one of them, and without a word of LONG characters, a text holds no secret."""
 LONG = 34

@@ -22,6 +22,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape("Anthropic key", "sk-ant-", rf"sk-ant-[{_W}]{{16,}}"),
     _shape("OpenAI key", "sk-", rf"sk-(?:proj|svcacct|admin|or|None)-[{_W}]{{16,}}"),
     _shape("API key", "sk-", rf"sk-[{_A}]{{20,}}"),
+    _shape("OpenAI key", "T3BlbkFJ", rf"sk-[{_W}]{{20,60}}?T3BlbkFJ[{_W}]{{20,}}"),
     _shape("Stripe key", "sk_", rf"sk_(?:live|test|prod)_[{_A}]{{10,}}"),
     _shape("Stripe key", "rk_", rf"rk_(?:live|test|prod)_[{_A}]{{10,}}"),
     _shape("Stripe webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=_-]{16,}"),
@@ -37,6 +38,7 @@ SHAPES: tuple[Shape, ...] = (
         "/webhooks/",
         rf"discord(?:app)?\.com/api(?:/v[0-9]{{1,2}})?/webhooks/[0-9]{{10,25}}/[{_W}]{{30,}}",
     ),
+    _shape("Discord token", ".", rf"[MNO][{_W}]{{23,25}}\.[{_W}]{{6}}\.[{_W}]{{27,40}}(?![{_W}])"),
     _shape("AWS key id", "AKIA", r"AKIA[0-9A-Z]{16}(?![0-9A-Za-z])"),
     _shape("AWS key id", "ASIA", r"ASIA[0-9A-Z]{16}(?![0-9A-Za-z])"),
     _shape("GitHub token", "gh", rf"gh[pousr]_[{_A}]{{20,}}"),
@@ -49,7 +51,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "JWT",
         "eyJ",
-        rf"eyJ(?:(?<![{_W}]eyJ)|(?<=\\[nrt]eyJ)|(?<=[0-9\[]meyJ))[{_W}]{{8,}}\.eyJ[{_W}]{{8,}}\.[{_W}]{{8,}}",
+        rf"eyJ(?:(?<![{_W}]eyJ)|(?<=\\[nrt]eyJ)|(?<=[0-9\[]meyJ))[{_W}]{{8,}}\.eyJ[{_W}]{{8,}}(?:\.[{_W}]*)?",
     ),
     _shape("SendGrid key", "SG.", rf"SG\.[{_W}]{{16,}}\.[{_W}]{{16,}}"),
     _shape("DigitalOcean token", "_v1_", r"do[opr]_v1_[a-f0-9]{40,}"),
@@ -73,13 +75,15 @@ SHAPES: tuple[Shape, ...] = (
     _shape("Adobe client secret", "p8e-", rf"p8e-[{_A}]{{32}}(?![{_A}])"),
     _shape("Airtable token", "pat", rf"pat[{_A}]{{14}}\.[a-f0-9]{{64}}"),
     _shape("Alibaba key id", "LTAI", rf"LTAI[{_A}]{{17,20}}(?![{_A}])"),
-    _shape("Artifactory key", "AKCp", rf"AKCp[{_A}]{{60,}}"),
+    _shape("Artifactory key", "AKC", rf"AKC(?=[{_A}]{{0,80}}[0-9])(?=[{_A}]{{0,80}}[a-z])[{_A}]{{10,}}"),
+    _shape("Artifactory password", "AP", rf"AP[0-9A-F](?=[{_A}]{{0,40}}[0-9])(?=[{_A}]{{0,40}}[a-z])[{_A}]{{31,}}"),
     _shape("Artifactory token", "cmVmd", rf"cmVmd[{_A}]{{59}}(?![{_A}])"),
     _shape("Atlassian token", "ATATT3", rf"ATATT3[={_W}]{{100,}}"),
     _shape("AWS Bedrock key", "ABSK", rf"ABSK[{_A}+/]{{100,}}={{0,2}}"),
     _shape("AWS Bedrock key", "bedrock-api-key-", rf"bedrock-api-key-[{_A}+/=]{{30,}}"),
     _shape("AWS key id", "ABIA", r"ABIA[0-9A-Z]{16}(?![0-9A-Za-z])"),
     _shape("AWS key id", "ACCA", r"ACCA[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    _shape("AWS key id", "A3T", r"A3T[0-9A-Z]{17}(?![0-9A-Za-z])"),
     _shape("Azure client secret", "Q~", rf"{_FREE}[{_A}_~.]{{3}}[0-9]Q~[.~{_W}]{{31,34}}(?![.~{_W}])"),
     _shape("Buildkite token", "bkua_", r"bkua_[a-f0-9]{40}"),
     _shape("CircleCI token", "CCIP", rf"CCIP(?:AT|RJ)_[{_A}]{{10,40}}_[a-f0-9]{{40}}"),
@@ -107,7 +111,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape("HubSpot token", "pat-", r"pat-(?:na|eu)[0-9]-[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
     _shape("Infracost key", "ico-", rf"ico-[{_A}]{{32}}(?![{_A}])"),
     _shape("LangSmith key", "lsv2_", r"lsv2_[a-z]{2}_[a-f0-9]{32}_[a-f0-9]{10}"),
-    _shape("Mailchimp key", "-us", rf"{_FREE}[a-f0-9]{{32}}-us[0-9]{{1,2}}(?![{_A}])"),
+    _shape("Mailchimp key", "-us", rf"{_FREE}[a-z0-9]{{32}}-us[0-9]{{1,2}}(?![{_A}])"),
     _shape("Mailgun key", "key-", r"key-[a-f0-9]{32}(?![0-9A-Za-z])"),
     _shape("Mapbox token", "sk.eyJ", rf"sk\.eyJ[{_W}]{{20,}}\.[{_W}]{{16,}}"),
     _shape(
@@ -144,7 +148,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape("Supabase token", "sbp_", r"sbp_[a-f0-9]{40}"),
     _shape("Tailscale key", "tskey-", rf"tskey-[a-z]{{2,12}}-[{_A}]{{8,}}-[{_A}]{{16,}}"),
     _shape("Terraform token", "atlasv1.", rf"atlasv1\.[={_W}]{{60,70}}"),
-    _shape("Twilio key", "SK", r"SK[0-9a-f]{32}(?![0-9A-Za-z])"),
+    _shape("Twilio key", "SK", r"SK[0-9a-z]{32}(?![0-9A-Za-z])"),
+    _shape("Twilio account", "AC", r"AC[0-9a-z]{32}(?![0-9A-Za-z])"),
     _shape("Typeform token", "tfp_", rf"tfp_[.={_W}]{{40,}}"),
     _shape("Yandex key", "AQVN", rf"AQVN[{_W}]{{35,38}}(?![{_W}])"),
     _shape("Yandex token", "t1.", rf"t1\.[{_W}]{{10,}}={{0,2}}\.[{_W}]{{86}}={{0,2}}"),
@@ -152,7 +157,7 @@ SHAPES: tuple[Shape, ...] = (
 
 _Q = r"(?:\\{0,3}[\"'])?"
 _REST = r"[^\r\n\"'\\]"
-_IS = rf"{_Q}[ \t]{{0,8}}(?:=>|:=|==?|:)[ \t]{{0,8}}"
+_IS = rf"{_Q}[ \t]{{0,8}}(?:=>|:=|={{1,3}}|!==?|:)[ \t]{{0,8}}"
 _VALUE = r"(?:\"([^\"\\\r\n]{6,2000})\"|'([^'\\\r\n]{6,2000})'|\\{0,3}[\"']?([^\s\"'\\,;<>(){}\[\]|&`]{6,4000}))"
 _SCHEMES = "basic|bearer|token|apikey|api-key|bot|negotiate|ntlm|dpop|sso-key|key"
 _LONG = "digest|hawk|oauth|aws4-hmac-sha256|signature"
@@ -162,8 +167,13 @@ Named = tuple[str, tuple[str, ...], "re.Pattern[str]", int]
 
 
 def _named(names: str) -> "re.Pattern[str]":
-    """`NAME=value`, `"name": "value"`, and `--name value`, whose `gap` says that it counts only behind dashes."""
-    return re.compile(rf"(?i)(?:{names}){_TURN}(?:{_IS}|(?P<gap>[ \t]{{1,4}})){_VALUE}")
+    """`NAME=value`, `"name": "value"`, `name("value")`, and `--name value`.
+
+    The `gap` of the last says that it counts only behind dashes.
+    """
+    return re.compile(
+        rf"(?i)(?:{names}){_TURN}(?:(?:\[[0-9]{{0,4}}\])?{_IS}|\((?=[\"'])|(?P<gap>[ \t]{{1,4}})){_VALUE}"
+    )
 
 
 NAMED: tuple[Named, ...] = (
@@ -187,9 +197,19 @@ NAMED: tuple[Named, ...] = (
     ),
     (
         "password",
-        ("passw", "passphrase", "_pass", "-pass", "_pwd"),
-        _named("passw(?:or)?d|passphrase|[_-]pass|_pwd"),
+        ("passw", "passphrase", "_pass", "-pass", "_pwd", "contrase"),
+        _named("passw(?:or)?d|passphrase|[_-]pass|_pwd|contrase[nñ]a"),
         6,
+    ),
+    ("npm token", ("_authtoken",), re.compile(rf"(?i)_authtoken{_IS}{_Q}([A-Za-z0-9_=+/-]{{16,400}})"), 0),
+    (
+        "Cloudant key",
+        ("cloudant", "cl_", "cl-"),
+        re.compile(
+            rf"(?i)cl(?:oudant)?[_-](?:api)?[_-]?(?:key|pwd|pw|password|pass|token){_IS}{_Q}"
+            rf"([0-9a-f]{{64}}|[a-z]{{24}})(?![{_A}])"
+        ),
+        0,
     ),
     (
         "secret",

@@ -178,6 +178,7 @@ def test_a_package_s_editor_settings_that_name_a_program_are_asked_about(text: s
     [
         "from pluggy import HookimplMarker\nhookimpl = HookimplMarker('example')\ndef test_a():\n    @hookimpl(wrapper=True)\n    def m():\n        yield\n",
         "from datasette import hookimpl\ndef test_a():\n    class P:\n        @hookimpl\n        def prepare(self):\n            pass\n",
+        "import pytest\n@pytest.mark.parametrize('include_hookspec', [1])\ndef test_a(include_hookspec):\n    assert include_hookspec\n",
         "from pluggy._tracing import TagTracer\ndef test_a():\n    assert TagTracer()\n",
     ],
 )
