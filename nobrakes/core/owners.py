@@ -2,9 +2,10 @@
 
 1. An owner is a word: `bead:<id>` or `session:<number>`. Breakers are kept by owner and provider, and a session says
    by it whose conversation it is; `person:<name>` owns a session that a person began.
+2. `part:<name>` is a part of the daemon that works for the repository as a whole.
 """
 
-BEAD, SESSION, PERSON = "bead", "session", "person"
+BEAD, SESSION, PERSON, PART = "bead", "session", "person", "part"
 
 
 def of_bead(bead: str) -> str:
@@ -22,7 +23,23 @@ def of_person(name: str) -> str:
     return f"{PERSON}:{name}"
 
 
+def of_part(name: str) -> str:
+    """The owner that is this part of the daemon, as people are told of it."""
+    return f"{PART}:{name}"
+
+
 def bead_of(owner: str) -> str | None:
     """The bead that is this owner; None: it is none."""
     kind, _, name = owner.partition(":")
     return name if kind == BEAD else None
+
+
+def called(owner: str) -> str:
+    """What people call this owner."""
+    kind, _, name = owner.partition(":")
+    return f"session {name}" if kind == SESSION else name
+
+
+def is_part(owner: str) -> bool:
+    """Whether it is a part of the daemon."""
+    return owner.startswith(f"{PART}:")

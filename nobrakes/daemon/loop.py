@@ -22,7 +22,7 @@ from ..core.board import Board
 from ..core.errors import ConfigError, GitFailed, GitTooOld, NoAgent, NoMain, StoreReadOnly
 from ..core.idle import is_idle
 from ..core.limits import caps, cooldowns
-from ..core.owners import of_bead
+from ..core.owners import of_bead, of_part
 from ..core.review.journal import Journal
 from ..host.files import storage_errors
 from ..ports import Notice, Remains
@@ -126,15 +126,19 @@ class Daemon:
         watched = guarded(partial(self._watch_guards, self.intake.without_dead(board)))
         if guarded(partial(self.meter.look, self.intake.without_dead(board))) or watched:
             changed, board = True, self._look()
-        guarded(partial(self.work.look, self.intake.without_dead(board)))
+        guarded(partial(self.work.look, self.intake.without_dead(board)), of_part("the watch over agents' work"))
         if board.now >= self.troubles.until:
-            parts = (self.forge, self.sprints, self.performer.review)
-            if sum(guarded(partial(part.turn, board)) for part in parts):  # each has its turn
+            parts = {
+                "planning": self.forge.turn,
+                "sprints": self.sprints.turn,
+                "the review": self.performer.review.turn,
+            }
+            if sum(guarded(partial(turn, board), of_part(name)) for name, turn in parts.items()):  # each has its turn
                 changed, board = True, self._look()
             for action in self._decide(board):
                 do = partial(self.performer.perform, action, board)
                 changed |= guarded(do, subject(self.ports, action, board), type(action).__name__)
-            changed |= guarded(partial(self.monitor.turn, board))
+            changed |= guarded(partial(self.monitor.turn, board), of_part("the monitor of main"))
             guarded(self.rewritten.look)
             if board.now >= self.troubles.until:
                 self.troubles.mended()
@@ -143,9 +147,12 @@ class Daemon:
             # what is told and tidied up may wait until everybody has work
             guarded(partial(self._read_news, board, events))
             guarded(self.performer.validation.scratch.settle)
-            settles = (self.performer.settle_relays, self.performer.review.settle)
-            for tidy in (self.courier.turn, *settles, self.upkeep.turn):
-                guarded(partial(tidy, board))
+            settles = {
+                "relay sessions": self.performer.settle_relays,
+                "the ends of reviews": self.performer.review.settle,
+            }
+            for name, tidy in {"notices": self.courier.turn, **settles, "tidying up": self.upkeep.turn}.items():
+                guarded(partial(tidy, board), of_part(name))
             self.ports.export()
         board = self._look() if changed else board
         self._forget(board)

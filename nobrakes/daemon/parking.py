@@ -4,6 +4,8 @@
 2. Errors of core.errors, of the database and of the machine are nobody's: they are waited out, or end the daemon.
 3. A parked bead's attempt ends as `nobrakes_failed`, and a person is asked; the second time the bead is held as well.
    A parked session waits for a person. What still runs for either is stopped like the run of anything taken away.
+   For a session without a turn, and for a part of the daemon, a person is asked in the name of no bead, once; that
+   part is tried again less and less often (daemon.troubles), and everything else goes on.
 4. Nothing is remembered here, and little is done: what failed may fail again, and the next daemon reads the store.
 """
 
@@ -24,7 +26,7 @@ from ..core.beads.outcomes import Outcome
 from ..core.board import Board
 from ..core.errors import DiskFull, MachineShort, NobrakesError, NoSuchBead, StoreReadOnly
 from ..core.limits.retention import attempt_of, turn_of
-from ..core.owners import bead_of, of_bead, of_session
+from ..core.owners import bead_of, called, of_bead, of_session
 from ..core.sessions.session import Fact, Talk
 from ..core.text.cleaning import clean
 from ..core.text.redaction import redact, secret_values
@@ -115,9 +117,7 @@ def park(ports: Ports, met: Unexpected) -> bool:
         with suppress(NoSuchBead):
             return _park_bead(ports, bead, said)
         return False
-    if not _park_session(ports, met.owner, said):
-        raise error
-    return True
+    return _park_session(ports, met.owner, said) or _park_part(ports, met.owner, said)
 
 
 def _park_bead(ports: Ports, name: str, said: str) -> bool:
@@ -161,6 +161,15 @@ def _park_session(ports: Ports, owner: str, said: str) -> bool:
     last = said.strip().rpartition("\n")[2]
     text = f"session {talk.session.id} does not go on: {outcome.value.replace('_', ' ')}: {last}"
     ports.notifier.tell(Notice(text, urgent=True))
+    return True
+
+
+def _park_part(ports: Ports, owner: str, said: str) -> bool:
+    """Ask a person about what has no bead and no turn; False: it was asked, and nobody decided yet."""
+    title = f"{called(owner)}: nobrakes failed"
+    if any(one.title == title and one.bead is None for one in ports.store.escalations()):
+        return False
+    ports.store.escalate(NewEscalation(EscalationType.NOBRAKES_FAILED, title, said), None, None, "nobrakes")
     return True
 
 

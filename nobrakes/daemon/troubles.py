@@ -3,7 +3,8 @@
 1. What the machine lacks, and what git or a person has in the way, pauses the daemon, is told once and tried again.
 2. Where git works and fails for one bead or session, that one alone waits, and is tried again less and less often.
    After GIVE_UP_SECONDS it is parked, and a person is asked.
-3. What nobody expected about one bead or session parks that one (daemon.parking); about nobody it ends the daemon.
+3. What nobody expected about one bead or session parks that one (daemon.parking); about a part of the daemon that part
+   waits, and a person is asked; about nobody it ends the daemon.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from functools import partial
 
 from ..core.errors import DiskFull, GitFailed, MachineShort, NoAnswer, NobrakesError, Stale, StoreBusy, StoreReadOnly
 from ..core.idle import look_again
-from ..core.owners import bead_of
+from ..core.owners import bead_of, called, is_part
 from ..host.files import storage_errors
 from ..ports import Notice
 from .courier import Courier
@@ -60,7 +61,7 @@ class Troubles:
         except Stale:
             return True  # a person took the bead away meanwhile: the next look sees it
         except GitFailed as error:
-            if named and self._git_works():
+            if named and not is_part(named) and self._git_works():
                 return self._fails(named, what, error)
             self.pause(error)
             return False
@@ -68,6 +69,8 @@ class Troubles:
             self.pause(error)
             return False
         except Unexpected as met:
+            if is_part(met.owner):
+                self._wait(named, what)
             return self.guarded(partial(park, self.ports, met))
 
     @property
@@ -97,10 +100,16 @@ class Troubles:
             met.__cause__ = error
             return self.guarded(partial(park, self.ports, met))
         if waits.since == now:
-            text = f"{bead_of(owner) or owner} is tried again soon, the others go on: {error}"
+            text = f"{called(owner)} is tried again soon, the others go on: {error}"
             self.ports.notifier.tell(Notice(text, bead_of(owner), urgent=True))
-        waits.until = now + look_again(waits.since, now, RETRY_SECONDS)
+        self._wait(owner, what)
         return False
+
+    def _wait(self, owner: str, what: str) -> None:
+        """Try this again later, and later each time."""
+        now = self.ports.store.now()
+        waits = self._alone.setdefault((owner, what), _Alone(now, now))
+        waits.until = now + look_again(waits.since, now, RETRY_SECONDS)
 
     def wake_at(self) -> list[float]:
         """When something is tried again."""

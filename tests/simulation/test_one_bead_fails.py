@@ -1,11 +1,19 @@
 """A bug of the program that is met in what is about one bead: that bead is parked, and everything else completes."""
 
+from dataclasses import replace
+
 import pytest
 
 from nobrakes.core.beads.bead import CLOSED, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.core.owners import of_session
+from nobrakes.daemon.background.upkeep import Upkeep
+from nobrakes.daemon.forge.turn import Forge
+from nobrakes.daemon.main_monitor.monitor import MainMonitor
+from nobrakes.daemon.parking import Unexpected, park
+from nobrakes.daemon.sprints.turn import Sprints
 from nobrakes.simulate.people import ME
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.stumbling import BUGS
@@ -52,3 +60,36 @@ def test_whatever_else_fails_the_promises_hold(seed: int) -> None:
 def test_a_start_that_fails_holds_no_place_of_the_shared_machine() -> None:
     """Its start was cut off by a crash, and failed when it was done again (seed 22)."""
     World(22, rates=Rates(stumble=0.3)).run()
+
+
+@pytest.mark.parametrize(
+    ("part", "called"),
+    [(MainMonitor, "the monitor of main"), (Sprints, "sprints"), (Upkeep, "tidying up"), (Forge, "planning")],
+)
+def test_a_part_of_the_daemon_that_fails_ends_nothing_else(
+    part: type, called: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    met: list[str] = []
+    works = part.turn  # type: ignore[attr-defined]
+
+    def fails(self: object, board: object) -> bool:
+        met.append(called)
+        if len(met) > 3:
+            return bool(works(self, board))
+        raise BUGS[0]
+
+    monkeypatch.setattr(part, "turn", fails)
+    world = World(3, rates=replace(CALM, stumble=0), only="every_place_is_an_agents")
+    world.run()
+    (asked,) = [one for one in world.store.escalations() if one.type is EscalationType.NOBRAKES_FAILED]
+    assert (asked.bead, asked.title) == (None, f"{called}: nobrakes failed") and str(BUGS[0]) in asked.detail
+    assert len(met) > 3, "it is tried again"
+    assert {bead.status for bead in world.store.beads()} <= {*CLOSED}, "everything else goes on"
+
+
+def test_a_session_without_a_turn_is_asked_about_and_ends_nothing() -> None:
+    world = World(3, rates=CALM)
+    met = Unexpected(of_session(7))
+    assert park(world.ports, met) and not park(world.ports, met), "once"
+    (asked,) = world.store.escalations()
+    assert (asked.bead, asked.title) == (None, "session 7: nobrakes failed")

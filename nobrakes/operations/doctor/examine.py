@@ -311,12 +311,14 @@ def _told(circle: Circle) -> str:
 
 
 def _parked(patient: _Patient) -> Iterator[Finding]:
-    """The beads for which nobrakes met what it did not expect."""
+    """The beads, sessions and parts of the daemon for which nobrakes met what it did not expect."""
     store = patient.store
     for one in store.escalations() if store is not None else ():
-        if one.type is EscalationType.NOBRAKES_FAILED and one.bead is not None and store is not None:
-            held = "" if store.bead(one.bead).held is None else f", and it is held: `nobrakes release {one.bead}`"
-            text = f"nobrakes itself failed on {one.bead}: `nobrakes escalation {one.id}` says how{held}"
+        if one.type is EscalationType.NOBRAKES_FAILED and store is not None:
+            is_held = one.bead is not None and store.bead(one.bead).held is not None
+            held = f", and it is held: `nobrakes release {one.bead}`" if is_held else ""
+            what = one.bead or one.title.partition(":")[0]
+            text = f"nobrakes itself failed on {what}: `nobrakes escalation {one.id}` says how{held}"
             yield Finding("parked", WARNING, text)
 
 

@@ -11,6 +11,8 @@ from nobrakes.config.checks import CheckSettings
 from nobrakes.config.sections import AgentSettings, ReviewSettings, ScriptSettings
 from nobrakes.config.settings import Config
 from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.errors import DaemonRunning, StoreBroken, UsageError
 from nobrakes.git.repository import Repository
 from nobrakes.host.locks import DaemonLock
@@ -20,6 +22,7 @@ from nobrakes.operations.forge.approving import commit_strategy
 from nobrakes.operations.hindrances import programs
 from nobrakes.operations.setup import init
 from nobrakes.operations.views import board
+from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import open_store
 from tests.support.records import dumped
 
@@ -278,3 +281,16 @@ def test_compiling_what_is_not_compiled(patient, monkeypatch):
     monkeypatch.setattr(machine, "uncompiled", lambda: left.pop(0))
     monkeypatch.setattr("compileall.compile_dir", lambda *_, **__: True)
     assert repairs.repair("compile", *patient) == ["1 modules were compiled"]
+
+
+def test_what_is_parked_is_named_with_what_to_type(patient):
+    store = patient[0]
+    assert "parked" not in found(patient)
+    for bead, title in (("a", "a: nobrakes failed"), (None, "the monitor of main: nobrakes failed")):
+        store.escalate(NewEscalation(EscalationType.NOBRAKES_FAILED, title, "a traceback"), bead, None, "nobrakes")
+    store.record(Event(Kind.HELD, "a", data={"reason": "twice"}))
+    told = [f.text for f in examine.examine(*patient, GOOD) if f.name == "parked"]
+    assert told == [
+        "nobrakes itself failed on a: `nobrakes escalation 1` says how, and it is held: `nobrakes release a`",
+        "nobrakes itself failed on the monitor of main: `nobrakes escalation 2` says how",
+    ]
