@@ -17,34 +17,42 @@ STARTS = {
     "pty": ("spawn", "fork"),
     "webbrowser": ("open", "get", "open_new", "open_new_tab"),
     "runpy": ("run_path", "run_module"),
-    "importlib": ("import_module",),
-    "ctypes": ("CDLL", "PyDLL", "LibraryLoader"),
-    "pickle": ("load", "loads"),
+    "importlib": ("import_module", "reload", "__import__"),
+    "importlib.util": ("spec_from_file_location", "module_from_spec", "find_spec"),
+    "importlib.metadata": ("entry_points", "distributions"),
+    "pkgutil": ("walk_packages", "iter_modules", "resolve_name", "find_loader", "get_loader"),
+    "zipimport": ("zipimporter",),
+    "site": ("addsitedir", "main"),
+    "logging.config": ("dictConfig", "fileConfig"),
+    "multiprocessing": ("Process", "Pool", "get_context"),
+    "concurrent.futures": ("ProcessPoolExecutor",),
+    "ctypes": ("CDLL", "PyDLL", "LibraryLoader", "cdll", "pydll"),
+    "ctypes.util": ("find_library",),
+    "pickle": ("load", "loads", "Unpickler"),
+    "marshal": ("load", "loads"),
+    "shelve": ("open",),
     "git": ("Git", "Repo"),
 }
 BARE = ("exec", "eval", "__import__")
 
 
 def starts(source: str) -> Iterator[str]:
-    """The calls in a module that start a program or load code by a name, however they were imported."""
+    """What in a module starts a program or loads code by a name, called or handed on, however it was imported."""
     tree = ast.parse(source)
-    names = {f"{module}.{name}": f"{module}.{name}" for module, names in STARTS.items() for name in names}
+    bound: dict[str, str] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module in STARTS:
-            names |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+        if isinstance(node, ast.ImportFrom) and node.module:
+            bound |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
         elif isinstance(node, ast.Import):
-            names |= {
-                f"{one.asname}.{name}": f"{one.name}.{name}"
-                for one in node.names
-                if one.asname and one.name in STARTS
-                for name in STARTS[one.name]
-            }
-    known = {*BARE, *(f"{module}.{name}" for module, of in STARTS.items() for name in of)}
+            bound |= {one.asname: one.name for one in node.names if one.asname}
+    known = {f"{module}.{name}" for module, of in STARTS.items() for name in of}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            called = ast.unparse(node.func)
-            if (found := names.get(called, called)) in known:
+        if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
+            root, dot, rest = ast.unparse(node).partition(".")
+            if (found := f"{bound.get(root, root)}{dot}{rest}") in known:
                 yield found
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BARE:
+            yield node.func.id
 
 
 def listed() -> dict[str, str]:
@@ -74,6 +82,10 @@ def test_a_start_is_seen_however_it_is_written() -> None:
         "import subprocess\nsubprocess.run(x)",
         "from subprocess import Popen as P\nP(x)",
         "import os as o\no.execv(a, b)",
+        "import subprocess as s\nstart = partial(s.run, check=True)",
+        "from importlib import metadata\nmetadata.entry_points(group=x)",
+        "import importlib.util\nimportlib.util.spec_from_file_location(a, b)",
     )
-    assert [list(starts(way)) for way in ways] == [["subprocess.run"], ["subprocess.Popen"], ["os.execv"]]
+    whole = ("subprocess.run", "subprocess.Popen", "os.execv", "subprocess.run", "importlib.metadata.entry_points")
+    assert [list(starts(way)) for way in ways] == [[one] for one in (*whole, "importlib.util.spec_from_file_location")]
     assert list(starts("eval(x)\nprint(x)\nself.run(x)")) == ["eval"]
