@@ -160,6 +160,12 @@ class GitFailed(NobrakesError):
     code = 26
 
 
+class RefsBroken(GitFailed):
+    """A line of git's file of packed refs is broken, so that git answers nothing."""
+
+    code = 83
+
+
 class Tampered(GitFailed):
     """A workspace is not the one that nobrakes made, so nothing in it can be trusted as git's."""
 

@@ -19,7 +19,7 @@ from ..core.beads.bead import Role
 from ..core.beads.events import Event
 from ..core.beads.outcomes import Outcome
 from ..core.board import Board
-from ..core.errors import ConfigError, GitFailed, GitTooOld, NoAgent, NoMain, StoreReadOnly
+from ..core.errors import ConfigError, GitFailed, GitTooOld, NoAgent, NoMain, RefsBroken, StoreReadOnly
 from ..core.idle import is_idle
 from ..core.limits import caps, cooldowns
 from ..core.owners import of_bead, of_part
@@ -58,7 +58,7 @@ CLOSE = "close"
 """Closing a run, to `Troubles`."""
 LOOK_ASIDE_SECONDS = 1.0
 """Work beside the loop wakes it when it is done; it is looked at so often in any case."""
-NEEDS_A_PERSON = (ConfigError, GitTooOld, NoAgent, NoMain, StoreReadOnly)
+NEEDS_A_PERSON = (ConfigError, GitTooOld, NoAgent, NoMain, RefsBroken, StoreReadOnly)
 """Trouble that does not pass by itself: a run that would end when idle ends with it."""
 
 

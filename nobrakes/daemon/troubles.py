@@ -12,7 +12,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 
-from ..core.errors import DiskFull, GitFailed, MachineShort, NoAnswer, NobrakesError, Stale, StoreBusy, StoreReadOnly
+from ..core.errors import (
+    DiskFull,
+    GitFailed,
+    MachineShort,
+    NoAnswer,
+    NobrakesError,
+    RefsBroken,
+    Stale,
+    StoreBusy,
+    StoreReadOnly,
+)
 from ..core.idle import look_again
 from ..core.owners import bead_of, called, is_part
 from ..host.files import storage_errors
@@ -122,7 +132,7 @@ class Troubles:
         known = self._met is not None and str(error) == str(self._met)
         self._met = error
         if not known:
-            stops = isinstance(error, DiskFull | MachineShort | StoreReadOnly)
+            stops = isinstance(error, DiskFull | MachineShort | RefsBroken | StoreReadOnly)
             word = "Nothing is started until it is mended: " if stops else "Trying again soon: "
             with bearing(self.ports.paths.folder):
                 self.ports.notifier.tell(Notice(f"{word}{error} {error.hint}".strip(), urgent=True))

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
-from ..core.errors import DiskFull, GitFailed, GitTooOld, MachineShort, NobrakesError, StoreReadOnly
+from ..core.errors import DiskFull, GitFailed, GitTooOld, MachineShort, NobrakesError, RefsBroken, StoreReadOnly
 from ..environ import process_environment
 from ..paths import own_path
 from . import bounded
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 OLDEST = (2, 38)
 _SHOWN = 200
 _TOO_LARGE = re.compile(r": File too large$", re.MULTILINE)
+_BROKEN_REFS = re.compile(r"^fatal: (?:unexpected|unterminated) line in .*packed-refs", re.MULTILINE)
 # at the end of a line, where git puts the system's own words, and not in a name of an agent's
 _SHORT = re.compile(
     r"(?:^|: |\] )(?:Too many open files(?: in system)?|Cannot allocate memory|Resource temporarily unavailable"
@@ -68,6 +69,13 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
         return MachineShort(f"git could not work: {last}")
     if "Read-only file system" in error:
         return StoreReadOnly(f"git could not write: {last}", "Check that the file system is not mounted read-only.")
+    if _BROKEN_REFS.search(error):
+        return RefsBroken(
+            f"git can read no ref at all: {last}",
+            "Stop nobrakes, keep a copy (`cp .git/packed-refs packed-refs.copy`), and open .git/packed-refs in an "
+            "editor. Mend the line that git names, or take that line alone out: `git for-each-ref` works again then, "
+            "and `nobrakes doctor` says what is missing.",
+        )
     if "promisor remote" in error or "lazy fetch" in error:
         return GitFailed(
             f"this partial clone lacks an object, and its remote did not give it: {last}",

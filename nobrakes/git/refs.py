@@ -119,7 +119,8 @@ def _clear_torn(git_dir: str, ref: str) -> None:
 
 
 def broken(place: Place) -> list[tuple[str, str]]:
-    """The refs of ours that lead nowhere, by name, and why; nothing is changed."""
+    """The refs of ours that lead nowhere, by name, and why; nothing is changed. RefsBroken."""
+    below(place)  # git itself reads every line, whoever's it is: RefsBroken
     found: list[tuple[str, str]] = []
     named: dict[str, str] = dict(packed_refs.below(place.git_dir, f"{OWN}/") or ())
     for folder, _, names in os.walk(os.path.join(place.git_dir, OWN)):
@@ -180,11 +181,20 @@ def pack(place: Place) -> None:
         place.run([*DURABLE, "pack-refs", *only])
 
 
-def below(place: Place, *prefixes: str, newest_first: bool = False) -> list[tuple[str, str]]:
-    """(ref, object id) below the prefixes, by name or by commit date."""
+def newest_first(place: Place, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """These refs by the date of their commits; one whose commit is gone is left out, and holds no other one up."""
+    if not pairs:
+        return []
+    asked = ["rev-list", "--no-walk=unsorted", "--ignore-missing", "--timestamp", "--stdin"]
+    said = place.run(asked, stdin="".join(f"{oid}\n" for _, oid in pairs).encode()).text.splitlines()
+    dates = {oid: int(date) for date, _, oid in (line.partition(" ") for line in said)}
+    known = [(dates[oid], ref, oid) for ref, oid in pairs if oid in dates]
+    return [(ref, oid) for _, ref, oid in sorted(known, reverse=True)]
+
+
+def below(place: Place, *prefixes: str) -> list[tuple[str, str]]:
+    """(ref, object id) below the prefixes, by name."""
     asked = ["for-each-ref", "--format=%(refname)%00%(objectname)"]
-    if newest_first:
-        asked += ["--sort=-refname", "--sort=-creatordate"]
     pairs = []
     for line in place.run([*asked, *prefixes]).text.split("\n"):
         ref, _, commit = line.partition("\0")

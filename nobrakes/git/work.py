@@ -52,9 +52,9 @@ class Work(Tools):
         self._workspaces.retire(bead, fence)
 
     def archived(self, bead: str | None = None) -> list[tuple[str, str]]:
-        """(ref, commit) of what was archived, newest first."""
+        """(ref, commit) of what was archived, newest first; without those whose commit is gone, which doctor names."""
         below = refs.ARCHIVE if bead is None else f"{refs.ARCHIVE}/{bead}"
-        return refs.below(self.place, f"{below}/", newest_first=True)
+        return refs.newest_first(self.place, refs.below(self.place, f"{below}/"))
 
     def lent(self) -> tuple[str, ...]:
         """The folders of objects that workspaces and checkouts borrow from; the first is the repository's own."""

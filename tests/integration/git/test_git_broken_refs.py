@@ -7,6 +7,7 @@ import pytest
 from git_worlds import RealWorld, sh
 
 from nobrakes.core.beads.bead import Bead
+from nobrakes.core.errors import RefsBroken
 from nobrakes.operations.doctor.examine import _refs
 
 GONE = "99ceaa486673dc2bb265dfbc1fc7a61bf6ffaef8"
@@ -49,3 +50,28 @@ def test_an_archived_commit_that_is_gone_is_named(world: RealWorld) -> None:
     file.write_text(f"{GONE} refs/nobrakes/archive/login/1-branch\n")
     (found,) = _refs(world.git)
     assert "archive/login/1-branch" in found.text and "is gone" in found.text
+
+
+def test_what_was_archived_is_listed_beside_a_ref_whose_commit_is_gone(
+    world: RealWorld, begin: Callable[..., Bead]
+) -> None:
+    it = begin()
+    head = world.commit_in_workspace(it, {"src/a.py": "a\n"})
+    world.git.retire(it, 1)
+    whole = world.git.archived()
+    assert head in {commit for _, commit in whole}
+    for name, text in (("archive/login/0-gone", f"{GONE}\n"), ("archive/login/0-torn", "")):
+        Path(world.root, ".git", "refs", "nobrakes", name).write_text(text)
+    assert world.git.archived() == whole and world.git.archived(it.id) == whole
+
+
+@pytest.mark.parametrize("line", ["what a power cut left", f"{GONE}"])
+def test_a_broken_line_of_packed_refs_is_named_with_the_way_out(world: RealWorld, line: str) -> None:
+    sh(world.root, "git", "pack-refs", "--all")
+    file = Path(world.root, ".git", "packed-refs")
+    file.write_text(file.read_text() + f"{line}\n")
+    with pytest.raises(RefsBroken) as met:
+        world.git.archived()
+    assert line in str(met.value) and "packed-refs" in str(met.value)
+    assert "cp " in met.value.hint and "rm " not in met.value.hint
+    assert any("packed-refs" in found.text and "cp " in found.text for found in _refs(world.git))
