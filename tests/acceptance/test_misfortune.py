@@ -202,6 +202,17 @@ def test_a_workspace_that_somebody_removed(project: Scripted) -> None:
     assert sorted(project.landed().values()) == ["one", "two"]
 
 
+@pytest.mark.slow
+def test_a_workspace_that_is_removed_under_its_agent_counts_for_nothing(project: Scripted) -> None:
+    project.configure('mode = "none"', 'mode = "none"\nwall = "none"')
+    workspace = project.folder / ".nobrakes" / "workspaces" / "one"
+    project.does("one", f'work; cd /; rm -rf "{workspace}"; exit 0', turn=1)
+    project.add("one")
+    project.nobrakes("run")
+    assert project.outcomes("one") == ["workspace_failed", "completed"]
+    assert project.show("one")["failures"] == 0 and list(project.landed().values()) == ["one"]
+
+
 def test_a_main_that_somebody_deleted(project: Scripted) -> None:
     project.add("one")
     commit = project.git("rev-parse", "main").strip()

@@ -124,6 +124,18 @@ def test_a_green_main_is_run_once_for_its_tree_and_checks(tmp_path: Path) -> Non
     assert len(project.show("one")["attempts"]) > 3
 
 
+def test_a_main_that_moves_faster_than_its_first_check_lets_agents_start(tmp_path: Path) -> None:
+    project = Trying(tmp_path)
+    moves = f"git -C {project.folder} commit -q --allow-empty -m More"
+    project.configure('mode = "none"', 'mode = "none"\nwall = "none"')  # behind it a check cannot move main
+    project.configure(CHECK, f'command = "{moves}; sleep 1; sh tests/run.sh"')
+    project.plan([{"id": "one", "title": "One", "needs_tests": False}])
+    project.does("one", "echo one >one && commit 'One'")
+    said = project.nobrakes("run", expect=None).stdout
+    assert "while its checks run at" in said and "agents start once they pass there" in said
+    assert len(project.show("one")["attempts"]) >= 1
+
+
 def test_without_a_check_only_scaffolding_and_repairs_start(tmp_path: Path) -> None:
     project = Trying(tmp_path)
     project.configure(f'[[checks]]\nname = "test"\n{CHECK}\n', "")

@@ -69,6 +69,10 @@ class Trial:
             return Starts.OPEN  # main went on while it was tried: what came since is for main's monitor and the reviews
         tried = self.monitor.tried(main)
         if tried is None:
+            tip = self.monitor.watch.tip
+            if self.monitor.watch.trial and tip != main:  # agents do not wait for its newest commit
+                what = f"main went on to {main[:12]} while its checks run at {tip[:12]}"
+                self._tell(f"moved {tip}", f"{what}: agents start once they pass there.")
             return Starts.UNTRIED
         return Starts.OPEN if tried is Verdict.GREEN else Starts.SCAFFOLDING
 
