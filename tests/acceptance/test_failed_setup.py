@@ -58,10 +58,29 @@ def test_a_setup_that_fails_on_main_too_blames_no_branch(tmp_path: Path) -> None
     project.add("one")
     project.does("one", f"{GOOD}; touch '{gone}'")
     project.nobrakes("run", expect=40)
-    assert project.outcomes("one") == ["completed"] and project.outcomes("one", "reviewer") == ["broken_checks"]
+    assert project.outcomes("one") == ["completed"] and project.outcomes("one", "reviewer") == ["interrupted"]
     (asked,) = project.open()
-    assert asked["type"] == "broken_checks" and SAID in asked["detail"] and "is not blamed" in asked["detail"]
-    assert project.events("main_frozen") == [] and project.show("one")["failures"] == 0
+    assert asked["type"] == "broken_checks" and SAID in asked["detail"] and "none is blamed" in asked["detail"]
+    assert asked["bead"] is None and project.show("one")["failures"] == 0
+
+
+def test_a_setup_that_fails_for_every_review_is_one_question_and_they_go_on_once_it_passes(tmp_path: Path) -> None:
+    project = Scripted(tmp_path, limits="max_failures = 1")
+    gone = project.flag("gone")
+    set_up(project, "sh needs.sh", f"test ! -e '{gone}' || {{ echo '{BEGINS}'; exit 3; }}\n")
+    beads = ("one", "two", "three")
+    for one in beads:
+        project.add(one)
+        project.does(one, f"echo {one} >{one}.txt && commit 'More'; touch '{gone}'")
+    project.nobrakes("run", expect=40)
+    (asked,) = project.open()
+    assert asked["type"] == "broken_checks" and asked["bead"] is None and "failed on main" in asked["title"]
+    said = project.nobrakes("status").stdout
+    assert SAID in said and "main is red" not in said
+    gone.unlink()
+    project.nobrakes("run")
+    assert project.open() == [] and sorted(project.landed().values()) == sorted(beads)
+    assert [project.show(one)["failures"] for one in beads] == [0, 0, 0]
 
 
 def test_a_setup_that_fails_in_the_red_proof_and_without_the_tests_blames_no_test_writer(tmp_path: Path) -> None:

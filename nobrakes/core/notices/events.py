@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from ..beads.escalations import EscalationType
 from ..beads.events import Event, Kind
 from ..beads.outcomes import Outcome
+from ..checks.contract import SETUP_FAILED
 from ..limits.machine import PREFIX, reached_text
 from ..sessions.session import State
 from .notice import NewNotice, NoticeKind, Severity
@@ -103,7 +104,9 @@ def _epic(event: Event) -> NewNotice:
 
 
 def _frozen(event: Event) -> NewNotice:
-    return _made(event, NoticeKind.MAIN_FROZEN, Severity.URGENT, "main is red: only repairs are merged")
+    failed = any(str(row.get("reason")).startswith(SETUP_FAILED) for row in event.data.get("results") or ())
+    why = SETUP_FAILED if failed else "main is red"
+    return _made(event, NoticeKind.MAIN_FROZEN, Severity.URGENT, f"{why}: only repairs are merged")
 
 
 def _unfrozen(event: Event) -> NewNotice:

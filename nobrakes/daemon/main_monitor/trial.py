@@ -16,7 +16,7 @@ from ...core.errors import NoMain
 from ...ports import Notice
 from ..checks.validation import Validation
 from ..ports import Ports
-from ..review.culprits import FROZEN
+from ..review.culprits import FROZEN, NO_SETUP
 from .monitor import MainMonitor
 
 RED_MAIN = "red_main"
@@ -60,7 +60,8 @@ class Trial:
         if store.setting(RED_MAIN) == main:
             return Starts.OPEN
         if store.setting(FROZEN) is not None:
-            why = f"main is red at {main[:12]}: only beads of type repair start, `nobrakes escalations` says more."
+            why = store.setting(NO_SETUP) or "main is red"
+            why = f"{why} at {main[:12]}: only beads of type repair start, `nobrakes escalations` says more."
             self._tell(f"red {main}", why)
             return Starts.REPAIRS
         if self.validation.recorded(self.ports.git.tree(main)) is not None:

@@ -24,6 +24,9 @@ from .red_main import question
 FROZEN = "frozen"
 """The setting that is there while nothing may be merged: the tip that is red."""
 
+NO_SETUP = "frozen_by_setup"
+"""The setting that says, while nothing may be merged, that main is not red: its set-up fails, and how."""
+
 REPAIR = "canary/repair"
 """The ref (below refs/nobrakes/) that keeps the commit alive that is to take the culprit back."""
 
@@ -32,6 +35,12 @@ MOST_MERGES = 500
 
 _NOTE = 2000
 _MEANWHILE = "Merges wait until main is green again; nobrakes looks at every new commit on it, and each hour."
+
+_UNTIL_SET_UP = (
+    "It fails for every change alike, so none is blamed. Merges wait until the set-up passes on main: mend it, or what "
+    "it needs. It is tried again by itself: at each new commit on main, each edit of the checks, each start of "
+    "`nobrakes run`, each hour, and at once where you answer this with `retry`.\n"
+)
 
 _ENDS = {
     "environment": "The last tip that was seen green does not pass by now either: it is the environment (the machine, "
@@ -57,6 +66,9 @@ class Culprits:
         store = self.ports.store
         store.set_setting(FROZEN, watch.tip)
         store.record(Event(Kind.MAIN_FROZEN, data={"commit": watch.tip, "results": as_json(results)}))
+        if no_setup := setup_failed(results):
+            store.set_setting(NO_SETUP, no_setup)
+            return self._ask_of_checks(watch, results, _UNTIL_SET_UP)
         title = f"main is red at {watch.tip[:12]}, {how}"
         known = "" if watch.green else f"{_ENDS['nothing_known']} "
         return self._escalate(watch, title, f"{known}{_MEANWHILE}\n{explain(results)}")
@@ -66,6 +78,7 @@ class Culprits:
         store = self.ports.store
         if store.setting(FROZEN) is not None:
             store.set_setting(FROZEN, None)
+            store.set_setting(NO_SETUP, None)
             store.record(Event(Kind.MAIN_UNFROZEN, data={"commit": watch.tip}))
         self._resolve(watch, why or ("main is green again" if watch.tip else "nobody looks at main any more"))
         return replace(watch, escalation=0, results=(), frozen=False)
@@ -85,17 +98,23 @@ class Culprits:
     def tell_end(self, before: Watch, watch: Watch, seen: Verdict, results: Sequence[CheckResult]) -> Watch:
         """The search is over without a repair."""
         if not watch.frozen:  # nobody can tell what main is like
-            what = "the set-up (`setup`) failed" if setup_failed(results) else "the checks could not be run"
-            title = f"{what} on main at {watch.tip[:12]}"
-            evidence = {"commit": watch.tip, "results": as_json(results)}
-            known = watch.escalation if self._is_open(watch) else 0
-            new = NewEscalation(EscalationType.BROKEN_CHECKS, title, explain(results), evidence, adds_to=known)
-            return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
+            return self._ask_of_checks(watch, results)
+        if before.phase is Phase.LOOK and setup_failed(results) and self.ports.store.setting(NO_SETUP) is not None:
+            return self._ask_of_checks(watch, results, _UNTIL_SET_UP)
         if before.phase is Phase.LOOK:
             return self._escalate(watch, "main is still red", explain(results)) if self.was_decided(before) else watch
         if before.phase is Phase.PROVE:
             return self.tell(watch, "still_red")
         return self.tell(watch, "environment" if before.phase is Phase.KNOWN and seen is Verdict.RED else "unsure")
+
+    def _ask_of_checks(self, watch: Watch, results: Sequence[CheckResult], meanwhile: str = "") -> Watch:
+        """Ask about checks that cannot be run on main, or add to what is asked of that already."""
+        what = "the set-up (`setup`) failed" if setup_failed(results) else "the checks could not be run"
+        evidence = {"commit": watch.tip, "results": as_json(results)}
+        known = watch.escalation if self._is_open(watch) else 0
+        title, detail = f"{what} on main at {watch.tip[:12]}", f"{meanwhile}{explain(results)}"
+        new = NewEscalation(EscalationType.BROKEN_CHECKS, title, detail, evidence, adds_to=known)
+        return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
 
     def tell(self, watch: Watch, why: str, whose: str = "") -> Watch:
         """Say to a person what was found out."""
@@ -123,6 +142,9 @@ class Culprits:
             "results": list(watch.results),
         }
         new = question(self.ports.store, title, detail, evidence, causes.of_output(detail))
+        if self.ports.store.setting(NO_SETUP) is not None:  # it is set up again, and red
+            self.ports.store.set_setting(NO_SETUP, None)
+            self._resolve(watch, "the set-up passes again")
         return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
 
     def _resolve(self, watch: Watch, why: str) -> None:

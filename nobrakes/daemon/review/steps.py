@@ -28,7 +28,7 @@ from ..checks.validation import Validation
 from ..ports import Ports
 from . import landing_records, messages, stacked, whole_epics
 from .approval import Approvals
-from .culprits import FROZEN
+from .culprits import FROZEN, NO_SETUP
 from .landing import Landings
 from .protected_files import ProtectedFiles
 from .pulls import PullSteps
@@ -296,7 +296,8 @@ class ReviewSteps:
             return None
         if tip is None or journal.published or self.landings.is_pending(context.attempt.id):
             return None
-        why = f"main is red at {tip[:12]}, and nothing is merged before it is green again"
+        why = self.ports.store.setting(NO_SETUP) or "main is red"
+        why = f"{why}, at {tip[:12]}: nothing is merged before main is green again"
         return Land(Landing.BLOCKED, why, Cause.MAIN_RED)
 
     def _gives_way(self, journal: Journal, land: Land) -> Report:

@@ -220,17 +220,17 @@ class Verdicts:
     ) -> Report:
         if fact is Fact.RAN_RED:
             return Report(fact, judged, results=results)
-        if fact is Fact.RAN_UNSURE:
+        if fact is Fact.RAN_UNSURE and setup_failed(results):  # one question, whichever merges meet it
+            self.watchman(results)
+        elif fact is Fact.RAN_UNSURE:
             self._tell_unsure(context.attempt, journal, explain(results), judged["results"])
         return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
 
     def _report_of_main(self, context: ReviewContext, journal: Journal, results: list[CheckResult]) -> Report:
-        if (fact := verdict.of_run(results)) is Fact.RAN_UNSURE:
+        no_setup = setup_failed(results)
+        if (fact := verdict.of_run(results)) is Fact.RAN_UNSURE and not no_setup:
             told = f"{explain(results)}\n{journal.failure}"
-            onto = messages.main_of(self.ports)
-            why = f"The work fails, and whether {onto} fails too could not be told.\n{told}"
-            if setup_failed(results):
-                why = f"It fails on {onto} in the same way, so the work is not blamed.\n{explain(results)}"
+            why = f"The work fails, and whether {messages.main_of(self.ports)} fails too could not be told.\n{told}"
             return Report(fact, ending=unsure(replace(journal, failure=why)))
         fact = verdict.of_main(journal, results, is_repair=context.bead.type is BeadType.REPAIR)
         if fact is Fact.MAIN_PASSES:
@@ -239,7 +239,10 @@ class Verdicts:
             # main was red where the candidate stands, and has moved: what counts is how they do together
             return Report(Fact.MAIN_MOVED)
         self.watchman(results)
-        why = f"{messages.main_of(self.ports)} itself does not pass the checks; the review begins again when it does"
+        onto = messages.main_of(self.ports)
+        why = f"{onto} itself does not pass the checks; the review begins again when it does"
+        if no_setup:
+            why = f"It fails on {onto} in the same way, so the work is not blamed; the review begins again. {no_setup}"
         return Report(fact, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.head))
 
     def _is_gone(self, commit: str, results: Sequence[CheckResult]) -> bool:

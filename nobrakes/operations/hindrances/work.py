@@ -86,7 +86,7 @@ def of_main(store: "Store", waiting: list[Escalation]) -> Iterator[Hindrance]:
     asked = {one.type: one for one in reversed(waiting) if one.bead is None and one.type in _OF_MAIN}
     tip = store.setting(FROZEN)
     red, broken = asked.get(EscalationType.MAIN_RED), asked.get(EscalationType.BROKEN_CHECKS)
-    if tip is not None:
+    if tip is not None and not (red is None and broken is not None):  # else the checks say why merges wait
         shown_by = (f"nobrakes escalation {red.id}",) if red else ("nobrakes doctor",)
         yield Hindrance(
             Kind.MAIN_RED,
