@@ -12,6 +12,7 @@ from mcp.client.client import Client
 from nobrakes.core.beads.bead import Bead, Role, Status
 from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.core.text.cleaning import MOST_TEXT
 from nobrakes.operations import board_api
 from nobrakes.operations.agent import api
 from nobrakes.store.agent import edits
@@ -182,10 +183,13 @@ def test_a_flood_of_calls_and_giant_texts_are_borne(board):
         async with anyio.create_task_group() as group:
             for number in range(60):
                 group.start_soon(one, number)
-        await call(client, "done", summary="y" * 5_000_000, learnings="\x1b[2J\u202e" * 1000)
-        return answers
+        giant = await refused(client, "done", summary="y" * (MOST_TEXT + 1))
+        is_open = store.attempt(ada.id).outcome is None and not store.attempt(ada.id).log.summary
+        await call(client, "done", summary="y" * MOST_TEXT, learnings="\x1b[2J\u202e" * 1000)
+        return answers, giant, is_open
 
-    answers = serve(folder, ada.token, talk)
+    answers, giant, is_open = serve(folder, ada.token, talk)
+    assert "has 1,000,001 characters; 1,000,000 is the most" in giant and is_open
     assert len(answers) == 60 and not any(answer.is_error for answer in answers)
     logged = [e for e in store.events() if e.kind is Kind.LOGGED]
     assert len(logged) == 60 and all(len(e.data["text"]) == edits.LIMIT for e in logged)
