@@ -95,7 +95,18 @@ def _require_home() -> None:
         raise PlaceUnusable(f"the home {home[:200]} belongs to another account (number {found.st_uid})")
 
 
-def require_own(path: str) -> None:
+READS, ENTERS, CHANGES = os.R_OK, os.X_OK, os.R_OK | os.W_OK
+"""What this account has to be allowed: to read a file, to enter a folder, to read and write one of them."""
+
+
+def _require_rights(path: str, rights: int) -> None:
+    """PlaceUnusable where this process itself may not do that: what is closed is there, and not unset."""
+    if not os.access(path, rights, effective_ids=os.access in os.supports_effective_ids):
+        what = "read or change" if rights & os.W_OK else "read"
+        raise PlaceUnusable(f"this account may not {what} {path}", f"Look at its rights: ls -ld {path}")
+
+
+def require_own(path: str, rights: int = READS) -> None:
     """PlaceUnusable where the file is there, and is not a plain one that this account alone may write."""
     try:
         found = os.lstat(path)
@@ -109,6 +120,7 @@ def require_own(path: str) -> None:
         raise PlaceUnusable(f"{path} belongs to another account (number {found.st_uid})")
     if found.st_mode & 0o022:
         raise PlaceUnusable(f"other accounts may write {path}", f"Take that right away: chmod go-w {path}")
+    _require_rights(path, rights)
 
 
 def default_workspace() -> str:
@@ -132,7 +144,7 @@ def folders() -> tuple[str, ...]:
     return tuple(path for path in dict.fromkeys(found) if os.path.isdir(path))
 
 
-def require_safe(folder: str) -> bool:
+def require_safe(folder: str, rights: int = ENTERS) -> bool:
     """Whether the folder is there. PlaceUnusable where somebody else could change what is in it."""
     try:
         found = os.stat(folder)
@@ -148,6 +160,7 @@ def require_safe(folder: str) -> bool:
         raise PlaceUnusable(f"{folder} belongs to another account (number {found.st_uid})")
     if found.st_mode & 0o022:
         raise PlaceUnusable(f"other accounts may write {folder}", f"Take that right away: chmod go-w {folder}")
+    _require_rights(folder, rights)
     return True
 
 
@@ -158,7 +171,7 @@ def make(folder: str) -> None:
             os.makedirs(os.path.dirname(folder), exist_ok=True)
             os.mkdir(folder, 0o700)
         elif os.stat(folder).st_mode & 0o077:
-            os.chmod(folder, 0o700)
+            os.chmod(folder, os.stat(folder).st_mode & 0o700)  # whoever closed it to themselves meant that
     except FileExistsError:
         require_safe(folder)
     except OSError as error:

@@ -612,15 +612,20 @@ BUGS = (
         "store/escalations.py",
         '"fingerprint": _fingerprint(new, bead),',
         '"fingerprint": repr(now),',
-        seed=29,
     ),
     Bug(
         "a stop forgets that the merge has landed",
         "daemon/review/driver.py",
         "return bool(journal.candidate) and git.contains(journal.candidate, git.main())",
         "return False",
-        runs=120,
-        seed=229,
+        options=MERGES,
+    ),
+    Bug(
+        "a failure is counted twice",
+        "store/attempts/claims.py",
+        '"failures": bead.failures + counts,',
+        '"failures": bead.failures + 2 * counts,',
+        runs=10,
     ),
     Bug(
         "a validation is judged again after a crash",

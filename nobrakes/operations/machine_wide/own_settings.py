@@ -6,7 +6,7 @@ A file that was never made sets nothing. One that cannot be read may set limits,
 from ...config.user import UserConfig, load_user
 from ...core.errors import DiskFull, MachineShort, NobrakesError, StoreBusy
 from ...core.limits.machine import MachineLimits, MachineRoom
-from ...place import UserPlace, require_own, require_safe, user_place
+from ...place import CHANGES, ENTERS, UserPlace, require_own, require_safe, user_place
 
 _PASSING = (DiskFull, MachineShort, StoreBusy)
 
@@ -21,6 +21,12 @@ def settings_at(place: UserPlace) -> UserConfig:
     require_safe(place.settings)
     require_own(place.config)
     return load_user(place.config)
+
+
+def require_changeable(place: UserPlace) -> None:
+    """PlaceUnusable where what is used of the limits cannot be counted there."""
+    if require_safe(place.state, CHANGES | ENTERS):
+        require_own(place.database, CHANGES)
 
 
 def unknown(limits: MachineLimits | None, error: NobrakesError) -> MachineRoom | None:

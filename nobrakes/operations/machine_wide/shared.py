@@ -18,9 +18,9 @@ from ...core.limits.caps import day_start
 from ...core.limits.machine import MachineLimits, MachineRoom, reached
 from ...host.living import Living, lives, sweep
 from ...host.system import proctable
-from ...place import UserPlace, make, require_own, require_safe, user_place
+from ...place import UserPlace, make, require_safe, user_place
 from ...store.user.database import UserStore
-from .own_settings import settings_at, unknown
+from .own_settings import require_changeable, settings_at, unknown
 from .registry import LOCK_SECONDS, register, wake_all
 
 AGAIN_SECONDS = 5.0
@@ -101,8 +101,7 @@ class SharedMachine:
             return self._failed(error, MachineLimits())
         try:
             limits = settings_at(place).machine.limits()
-            require_safe(place.state)
-            require_own(place.database)
+            require_changeable(place)
             joined = self._join(place)
             joined.store.require_present()
             if at_work != joined.held:

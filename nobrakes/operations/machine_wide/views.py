@@ -15,7 +15,7 @@ from ...host.living import lives
 from ...place import UserPlace, make, require_own, require_safe, user_place
 from ...store.conditions import now
 from ...store.user.database import UserStore
-from .own_settings import settings_at, unknown
+from .own_settings import require_changeable, settings_at, unknown
 from .registry import known, wake_all
 
 
@@ -67,6 +67,7 @@ def _looked(place: UserPlace) -> tuple[MachineLimits | None, tuple[Share, ...], 
     limits = None
     try:
         limits = settings_at(place).machine.limits()
+        require_changeable(place)
         store = known(place)
         if store is None:
             return limits, (), None

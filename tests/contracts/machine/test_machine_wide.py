@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,8 +18,16 @@ from nobrakes.operations.machine_wide.shared import SharedMachine
 from nobrakes.ports.machine import Alone, MachineWide
 from nobrakes.simulate.fake_machine import FakeMachine
 from nobrakes.store.user.database import UserStore
+from tests.support.without_root import without_roots_rights
 
 NOW = 1_800_000_000.0
+
+
+@pytest.fixture(autouse=True)
+def as_anybody() -> Iterator[None]:
+    """For root nothing is read-only, and nothing closed."""
+    with without_roots_rights():
+        yield
 
 
 def real(tmp_path: Path, name: str, told: Callable[[str], None] = lambda text: None) -> SharedMachine:
@@ -139,6 +147,11 @@ def _mode(path: str, mode: int) -> Breaks:
     return breaks
 
 
+def _read_only(own: Path) -> Callable[[], None]:
+    mends = [_mode("state/user.db", 0o444)(own), _mode("state", 0o555)(own)]
+    return lambda: [mend() for mend in reversed(mends) if mend] and None
+
+
 def _newer(own: Path) -> Callable[[], None]:
     def run(statement: str) -> None:
         with closing(sqlite3.connect(own / "state" / "user.db")) as connection, connection:
@@ -161,6 +174,12 @@ TROUBLES: dict[str, Breaks] = {
     "others may write the state": _mode("state", 0o777),
     "others may write the settings": _mode("config/config.toml", 0o666),
     "others may write the folder of settings": _mode("config", 0o777),
+    "nobody may write the database": _mode("state/user.db", 0o444),
+    "nobody may write the database and its folder": _read_only,
+    "nobody may read the database": _mode("state/user.db", 0),
+    "nobody may enter the state": _mode("state", 0),
+    "nobody may read settings": _mode("config/config.toml", 0),
+    "nobody may enter the folder of settings": _mode("config", 0),
     "no settings": _replaced("config/config.toml", "[machine]\nagents = 'many'\n"),
     "no text": _replaced("config/config.toml", "\udcff".encode("utf-8", "surrogatepass").decode("latin-1") + "= ="),
     "settings that are a folder": _other_kind("config/config.toml", os.mkdir),
