@@ -51,11 +51,17 @@ class Signer:
         """Whether commits are to be signed."""
         if self.signing.how != "auto":
             return self.signing.how == "always"
-        # without our own settings: they would answer that nothing is signed
-        env = {name: value for name, value in ASKING.items() if not name.startswith("GIT_CONFIG")}
         asked = ["config", "--type=bool", "--get", "commit.gpgSign"]
-        found = commands.run(asked, cwd=self.place.git_dir, env={**env, "GIT_DIR": self.place.git_dir}, expect=(0, 1))
-        return found.text == "true"
+        return self._says(asked) == "true"
+
+    @cached_property
+    def key(self) -> str:
+        """Whose key signs, where no setting names one: the person's, as in their own commits; empty: git knows."""
+        asked = ["config", "--get"]
+        if self.signing.who or self._says([*asked, "gpg.format"]) == "ssh" or self._says([*asked, "user.signingKey"]):
+            return ""
+        name, ends, _ = self._says(["var", "GIT_COMMITTER_IDENT"]).rpartition(">")
+        return name + ends
 
     @cached_property
     def trouble(self) -> str:
@@ -89,6 +95,13 @@ class Signer:
         os.replace(new.name, path)
         return made
 
+    def _says(self, asked: list[str]) -> str:
+        """What the person's git answers, without our own settings and identity; empty: nothing."""
+        ours = ("GIT_CONFIG", "GIT_COMMITTER", "GIT_AUTHOR")
+        env = {name: value for name, value in ASKING.items() if not name.startswith(ours)}
+        env["GIT_DIR"] = self.place.git_dir
+        return commands.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1, 128)).text
+
     def _made(self, content: bytes) -> str:
         head, _, text = content.partition(b"\n\n")
         rows = [row.partition(" ")[::2] for row in head.decode("utf-8", "replace").split("\n")]
@@ -100,7 +113,7 @@ class Signer:
                 email, _, when = rest.partition("> ")
                 own = {"NAME": name, "EMAIL": email, "DATE": f"@{when}"}
                 env |= {f"GIT_{key.upper()}_{what}": said for what, said in own.items()}
-        asked = ["commit-tree", "-S", *words]
+        asked = ["commit-tree", f"-S{self.key}", *words]
         try:
             return commands.run(asked, cwd=self.place.git_dir, env=env, stdin=text, seconds=_SECONDS).text
         except NoAnswer:

@@ -428,7 +428,38 @@ def test_a_key_that_asks_for_a_passphrase_is_told_before_work_begins(project: St
     for words in (["init"], ["doctor"], ["run"]):
         said = " ".join(project.nobrakes(*words, expect=None).stdout.split())
         assert "nobrakes cannot sign its own" in said and "review.land pull_request" in said, said
+        assert "user.signingkey" in said and "passphrase" in said, said
     assert project.status("one") == "done"
+
+
+PROGRAM = """#!/bin/sh
+cat >/dev/null
+echo "$3" >>"{used}"
+printf "\\n[GNUPG:] SIG_CREATED \\n" >&2
+printf -- "-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n"
+"""
+
+
+@pytest.mark.parametrize(
+    ("named", "who", "key"),
+    [
+        ("", "", "Ada Person <ada@example.invalid>"),
+        ("ABCD", "", "ABCD"),
+        ("", "A <a@example.invalid>", "A <a@example.invalid>"),
+    ],
+)
+def test_a_key_that_no_setting_names_is_found_by_the_person(
+    project: Strange, tmp_path: Path, named: str, who: str, key: str
+) -> None:
+    program, used = tmp_path / "signs", tmp_path / "used"
+    program.write_text(PROGRAM.format(used=used))
+    program.chmod(0o755)
+    settings = {"user.name": "Ada Person", "user.email": "ada@example.invalid", "gpg.program": str(program)}
+    for name, value in {**settings, "commit.gpgsign": "true", **({"user.signingkey": named} if named else {})}.items():
+        project.git("config", name, value)
+    signer = Signer(Place(str(project.folder), "main"), Signing("auto", who))
+    assert signer.signed(commit_of(project, "first")), signer.trouble
+    assert set(used.read_text().splitlines()) == {key}
 
 
 def test_what_was_signed_once_has_the_same_id_again(project: Strange, tmp_path: Path) -> None:

@@ -43,10 +43,14 @@ def signing(root: str, config: "Config") -> Iterator[str]:
     """Why the commits of nobrakes are not signed, where they should be."""
     trouble = Signer(Place(root, "HEAD"), Signing(config.git.sign, config.git.committer)).trouble
     if trouble:
+        by_request = ""
+        if config.review.land != "pull_request":
+            by_request = ", or, where a remote demands signatures, let people merge: nobrakes config set review.land "
+            by_request += "pull_request"
         yield (
-            f"your commits are signed, and nobrakes cannot sign its own without asking you: {trouble}. Have an agent "
-            "hold the key, or, where a remote demands signatures, let people merge: nobrakes config set review.land "
-            "pull_request"
+            f"your commits are signed, and nobrakes cannot sign its own without asking you: {trouble}. "
+            "`git config user.signingkey` names the key. One that asks for a passphrase needs an agent that holds it"
+            f"{by_request}"
         )
 
 
