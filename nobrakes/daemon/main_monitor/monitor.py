@@ -63,6 +63,7 @@ class MainMonitor:
         self._ours: tuple[str, float | None] = ("", None)
         self._wake: float | None = None
         self._is_held = False
+        self._told_of: str | None = None
         self._looks_anew = False
         self._tried: tuple[str, str, Verdict] | None = None
         self.heard: Heard = lambda tip, results, is_green: None
@@ -338,9 +339,9 @@ class MainMonitor:
             return self._save(self.culprits.taken_back(watch, board.now))
 
     def _wait(self, board: Board, land: Land, why: str) -> bool:
-        if self._again_at == 0.0:
+        if self._told_of != land.cause:
             self.ports.notifier.tell(Notice(why, urgent=True))
-        now, seconds = board.now, land.wait
+        self._told_of, now, seconds = land.cause, board.now, land.wait
         since = now if self._passing_since is None else self._passing_since
         self._passing_since = since if land.patience else None
         self._passing = may_pass(land.patience, since, now)
@@ -394,6 +395,6 @@ class MainMonitor:
         if before.candidate and not watch.candidate:
             self.ports.git.pin(REPAIR, None)
         if watch.phase is not before.phase:
-            self._again_at, self._idle_since = 0.0, None
+            self._again_at, self._idle_since, self._told_of = 0.0, None, None
             self._passing, self._passing_since = False, None
         return True
