@@ -230,11 +230,12 @@ def first_words(said: str) -> str:
     return " ".join(dict.fromkeys(told[:_LINES]))[:_SHOWN]
 
 
-def why(cause: Cause, what: str) -> str:
-    """What happened, why, and the way out of it, for a person."""
+def why(cause: Cause, what: str, by_request: bool = False) -> str:
+    """What happened, why, and the way out of it, for a person. `by_request`: people merge there already."""
     row = WAITS[cause]
     said = what if cause in (Cause.UNKNOWN, Cause.SILENT) or row.words in what else f"{what} ({row.words})"
-    return f"{said.rstrip('.')}. {row.remedy}".strip()
+    remedy = row.remedy.replace(f"; or {_BY_REQUEST}", ".") if by_request else row.remedy
+    return f"{said.rstrip('.')}. {remedy}".strip()
 
 
 def next_look(cause: Cause, lasts: float) -> float:

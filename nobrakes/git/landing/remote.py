@@ -127,27 +127,27 @@ def pushed(remote: Remote, history: History, new: str, old: str) -> Land | None:
         refs.update(remote.place, {remote.shared.known: new})
         return None
     if not remote.fetch().ok:
-        return replace(refused(f"{remote} did not take it", said), may_have_landed=not said.refused)
+        return replace(refused(remote, f"{remote} did not take it", said), may_have_landed=not said.refused)
     if has(remote, history, new):
         return None
     if remote.known() != old:
         return Land(Landing.LOST, f"{remote} moved meanwhile")
     # a remote that nobody hears any more may still be at it
-    return replace(refused(f"{remote} did not take it", said), may_have_landed=not said.refused)
+    return replace(refused(remote, f"{remote} did not take it", said), may_have_landed=not said.refused)
 
 
 def unheard(remote: Remote, said: Reply) -> Land:
     """The remote could not be fetched."""
-    return refused(f"{remote} cannot be fetched", said)
+    return refused(remote, f"{remote} cannot be fetched", said)
 
 
-def refused(what: str, said: Reply) -> Land:
+def refused(remote: Remote, what: str, said: Reply) -> Land:
     """A remote did not do what it was asked for: in its own words, and with what ends it.
 
     One that did not say no may have done it, or do it still.
     """
     cause = Cause.SILENT if said.cause is Cause.UNKNOWN and not said.refused else said.cause
-    return _waits(cause, f"{what}: {said.words}")
+    return Land(Landing.BLOCKED, why(cause, f"{what}: {said.words}", remote.shared.by_request), cause)
 
 
 def _waits(cause: Cause, what: str, may_have_landed: bool = False) -> Land:

@@ -88,7 +88,7 @@ class Publisher:
         """Push `commit` to the remote's `branch`, which is not there, or at one of `ours`."""
         there, said = self.remote.head_of(branch)
         if not said.ok:
-            return refused(f"{self.remote.shared.remote} cannot be asked", said)
+            return refused(self.remote, f"{self.remote.shared.remote} cannot be asked", said)
         if there == commit:
             return Land(Landing.MOVED)
         if there and there not in ours:
@@ -99,20 +99,20 @@ class Publisher:
         said = self.remote.push_branch(branch, commit, there)
         if said.ok:
             return Land(Landing.MOVED)
-        return refused(f"{self.remote.shared.remote} did not take the branch {branch}", said)
+        return refused(self.remote, f"{self.remote.shared.remote} did not take the branch {branch}", said)
 
     def remove(self, branch: str, ours: Collection[str]) -> Land:
         """Remove the remote's `branch`, where it is at one of `ours`, which are kept here. LOST: it is not ours."""
         there, said = self.remote.head_of(branch)
         if not said.ok:
-            return refused(f"{self.remote.shared.remote} cannot be asked", said)
+            return refused(self.remote, f"{self.remote.shared.remote} cannot be asked", said)
         if not there:
             return Land(Landing.MOVED)
         if there not in ours or branch in (self.remote.shared.branch, *self.bases):
             return Land(Landing.LOST, f"the branch {branch} is at {there[:12]} there, which nobrakes did not push")
         said = self.remote.remove_branch(branch, there)
         what = f"{self.remote.shared.remote} keeps the branch {branch}"
-        return Land(Landing.MOVED) if said.ok else refused(what, said)
+        return Land(Landing.MOVED) if said.ok else refused(self.remote, what, said)
 
     def branches(self) -> Mapping[str, str]:
         """The remote's branches of these names or patterns, and where each is. GitFailed: no answer."""

@@ -87,3 +87,11 @@ def test_each_cause_says_what_ends_it_and_what_time_does() -> None:
 def test_what_does_not_pass_is_looked_at_less_and_less_often() -> None:
     assert [next_look(Cause.PROTECTED, lasts) for lasts in (0, 60, 300, 5000)] == [60, 60, 300, 900]
     assert next_look(Cause.EDITS, 5000) == 5, "a person at work does not wait for it"
+
+
+def test_merging_by_requests_is_no_way_out_where_it_is_set() -> None:
+    for cause in (Cause.PROTECTED, Cause.SIGNATURES, Cause.HOOK):
+        said = why(cause, "origin did not take it: no.")
+        assert "review.land pull_request" in said
+        fitting = why(cause, "origin did not take it: no.", by_request=True)
+        assert "review.land" not in fitting and said.startswith(fitting[:-1]) and fitting.endswith("."), fitting
