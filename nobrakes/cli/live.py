@@ -212,7 +212,7 @@ def picture(
         out.append(screen.paint(head, "cyan") + since + cut(one_line(talk.session.title), room))
     works = board.attempts or board.talks
     state = "stopping" if board.stopping else "paused" if board.paused else "" if works else "waiting"
-    state += "  frozen: main is red" if board.frozen else ""
+    state += "  frozen: merges wait until main is green" if board.frozen else ""
     out.append(cut(f"{counts}  {state}".rstrip(), screen.width - 1))
     switches = (Kind.PAUSED, Kind.STOPPING)  # the line above says them
     told_ = [told(one, now).what for one in of_board(board) if one.kind not in switches]

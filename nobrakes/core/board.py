@@ -63,7 +63,7 @@ class Board:
     labelled: Mapping[str, str] = field(default_factory=dict)  # bead to who has the label that asks for a yes
     to_approve: Mapping[str, int] = field(default_factory=dict)  # bead to its open question about its merge
     paused: bool = False  # nothing new is started; what runs goes on
-    frozen: bool = False  # main is red: no review starts or lands there
+    frozen: bool = False  # main is red, or its set-up fails: no review starts or lands there
     elsewhere: frozenset[str] = frozenset()  # on a red main: what goes on in `to_review` beside beads of type repair
     stopping: bool = False  # agents are being stopped; nothing new is started
     stop_asked: frozenset[int] = frozenset()  # attempts that a person asked to stop, one by one

@@ -194,7 +194,8 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.CAP_REACHED: Happening("Nothing new is started under the cap.", ("cap", "spent", "limit", "until")),
     Kind.MAIN_GREEN: Happening("Nobody worked, and main's tip passed a run of its own.", ("commit", "unsteady")),
     Kind.MAIN_FROZEN: Happening(
-        "main is red, twice or before a review blamed a branch: no merge until it is green.", ("commit", "results")
+        "main is red (twice, or before a review blamed a branch), or its set-up fails: no merge until it is green.",
+        ("commit", "results"),
     ),
     Kind.MAIN_UNFROZEN: Happening("Merges go on: main is green again.", ("commit",)),
     Kind.MAIN_REWRITTEN: Happening(

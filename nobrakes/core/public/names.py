@@ -100,7 +100,7 @@ class Name(StrEnum):
     CHECK_QUARANTINED = "check.quarantined", "A person lets a test or a check fail for a time."
     CHECK_QUARANTINE_LIFTED = "check.quarantine_lifted", "It has to pass again."
     MAIN_GREEN = "main.green", "Main's tip passed a run of its own."
-    MAIN_FROZEN = "main.frozen", "Main is red: nothing is merged."
+    MAIN_FROZEN = "main.frozen", "Main is red, or its set-up fails: nothing is merged."
     MAIN_UNFROZEN = "main.unfrozen", "Main is green again."
     MAIN_REWRITTEN = "main.rewritten", "A person took done beads off main."
     MAIN_CULPRIT_FOUND = "main.culprit_found", "The search for what made main red is over; without a commit: in vain."

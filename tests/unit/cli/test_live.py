@@ -101,3 +101,8 @@ def test_what_a_notice_says_is_not_said_again_by_its_event(capsys):
     plain.event(Event(Kind.RESOLVED, "nb-1", actor="Ada", data={"how": "retry"}))
     said = capsys.readouterr().out
     assert said.count("Which tea?") == 1 and said.startswith("! nb-1: escalation 1") and "resolved" in said
+
+
+def test_frozen_merges_wait_until_main_is_green_whatever_fails_there():
+    lines = live.picture(Board(now=1.0, frozen=True), 1.0, live.Titles(Beads()), str, "", [], Screen(80))
+    assert lines == ["  waiting  frozen: merges wait until main is green"]
