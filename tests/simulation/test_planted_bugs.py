@@ -655,7 +655,7 @@ BUGS = (
     Bug(
         "a start that failed leaves its process",
         "daemon/perform.py",
-        "            self.ports.processes.kill(run)\n",
+        "        self.ports.processes.kill(run)\n",
         "",
         seed=21,
     ),
