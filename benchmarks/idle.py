@@ -21,7 +21,7 @@ from pipeline import AGENT, NOBRAKES, config, set_up
 
 from nobrakes.core.beads.bead import Bead, Dependency, Status
 from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import open_store
 
 

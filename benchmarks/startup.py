@@ -34,7 +34,7 @@ from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.policy.plan_approval import LABEL
 from nobrakes.host.command import install
 from nobrakes.paths import Paths
-from nobrakes.ports import NewEscalation, Store
+from nobrakes.ports.store import NewEscalation, Store
 from nobrakes.store.opening import open_store
 
 BEADS = 10_000

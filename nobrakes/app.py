@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from .operations.evidence.rerunning import Run
     from .operations.hindrances.look import Hindrances
     from .operations.hindrances.machine import Here
-    from .ports import Argv, Git, Notifier, Processes, Store
     from .ports.codehosts import PullPorts
+    from .ports.git import Argv, Git
+    from .ports.people import Notifier
+    from .ports.processes import Processes
+    from .ports.store import Store
 
 SEEN_BY_CHILDREN = (
     "HOME",
@@ -105,9 +108,9 @@ class App:
         """The code host that requests are opened at; None: work does not land by them. ConfigError."""
         if not self.config.review.by_request:
             return None
-        from .operations.code_host import ports_of
+        from .operations.code_host import ports_of as code_host_ports_of
 
-        return ports_of(self.paths, self.config)
+        return code_host_ports_of(self.paths, self.config)
 
     @cached_property
     def processes(self) -> "Processes":
@@ -239,7 +242,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .operations.notices import packing
     from .operations.public.export import Exporter
     from .operations.shapers.words import Words
-    from .ports import Notice
+    from .ports.people import Notice
     from .store.agent.channel import reply
     from .trash import Trash
 
@@ -289,7 +292,7 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     from .daemon.loop import Daemon
     from .host import command
     from .operations.setup import formats, git_settings
-    from .ports import Notice
+    from .ports.people import Notice
 
     for name in app.config.agents.agent_choice().names():
         adapter(name)

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from ..core.errors import UsageError
+from ..core.public.values import plain
 from ..wording.text import one_line
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import BeadId, actor, known, opened, text_or_stdin
 
 Reason = Annotated[str, Option("--reason", "-m", help="Why, for whoever reads it later.")]

@@ -5,9 +5,10 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from ..core.errors import UsageError
+from ..core.public.values import plain
 from ..wording.text import one_line
 from . import beadtext
-from .output import Output, plain
+from .output import Output
 from .repository import BeadId, known, looked_at
 from .screen import Screen, table
 

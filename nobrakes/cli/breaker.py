@@ -5,8 +5,9 @@ from typing import Annotated
 from typer import Argument, Option
 
 from ..core.errors import UsageError
+from ..core.public.values import plain
 from ..wording.text import one_line
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import actor, opened
 
 

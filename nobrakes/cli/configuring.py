@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from ..core.errors import UsageError
+from ..core.public.values import plain
 from ..wording.text import cut, one_line
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import looked_at, opened
 from .screen import Screen
 

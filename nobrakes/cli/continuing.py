@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from typer import Argument
 
+from ..core.public.values import plain
 from ..wording.text import one_line
-from .output import Output, plain
+from .output import Output
 from .screen import Screen, table
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import Annotated
 from typer import Option
 
 from ..core.hindrances import Kind
+from ..core.public.values import plain
 from .hindered import lines
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import UserPlace, opened, opened_or_home
 
 OVER = (Kind.DAEMON_DEAD, Kind.RUN_CUT_OFF, Kind.RETRY)

@@ -7,9 +7,10 @@ from typer import Argument, Option
 
 from ..core.errors import UsageError
 from ..core.hindrances import Kind
+from ..core.public.values import plain
 from ..wording.text import cut, one_line
 from .hindered import lines
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import UserPlace, actor, opened_or_home
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from ..core.public.values import plain
 from ..wording.text import count, lines, one_line
-from .output import Output, plain
+from .output import Output
 from .repository import BeadId, known, looked_at
 from .screen import Screen, table
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from ..core.errors import NotAllowed, Unproven, UsageError
+from ..core.public.values import plain
 from ..wording.stages import main_of
 from ..wording.text import cut, one_line
 from ..wording.times import spoken
-from .output import Output, plain
+from .output import Output
 from .repository import looked_at, opened
 from .screen import Screen
 from .sheet import Sheet

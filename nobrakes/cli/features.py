@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..core.errors import UsageError
+from ..core.public.values import plain
 from ..wording.text import count, cut, lasted, lines, one_line, pad
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import FeatureId, actor, looked_at, opened, text_or_stdin
 from .screen import Screen
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Option, confirm
 
 from ..core.errors import NoMain
+from ..core.public.values import plain
 from ..wording.text import one_line
-from .output import Output, plain
+from .output import Output
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def init(
     """
     from ..config.checks import CheckSettings
     from ..operations.machine_wide import registry
-    from ..operations.setup import init
+    from ..operations.setup import init as operations_setup_init
     from ..operations.setup.agent import wanted_of
 
     given: dict[Kind, str | None] = {"test": test, "lint": lint, "types": types, "build": build}
@@ -50,7 +51,7 @@ def init(
         if command
     ]
     settings = wanted_of(agent, command)
-    report = init.init(os.getcwd(), main=main, checks=checks, collect=collect, settings=settings)
+    report = operations_setup_init.init(os.getcwd(), main=main, checks=checks, collect=collect, settings=settings)
     unlisted = registry.register_here(report.paths.root)
     if unlisted:
         said = f"`nobrakes repositories` does not list this repository: {unlisted}"

@@ -7,11 +7,12 @@ from typer import Option
 from ..core.beads.bead import Status
 from ..core.beads.events import WATCHED
 from ..core.errors import UsageError
+from ..core.public.values import plain
 from ..wording import event_text, stages
 from ..wording.text import cut, one_line
 from ..wording.times import spoken
 from .beadtext import attempt_text
-from .output import Output, plain
+from .output import Output
 from .repository import BeadId, known, looked_at
 from .screen import Screen
 from .sheet import Sheet
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 
 def reviews(limit: Annotated[int, Option("--limit", "-n", min=1, help="At most so many.")] = 20) -> Output:
     """What the Reviewer merged and rejected, newest first, with what the checks said."""
-    from ..operations.views import history
+    from ..operations.views import history as operations_views_history
 
     with looked_at() as app:
-        found = history.reviews(app.store, limit)
+        found = operations_views_history.reviews(app.store, limit)
     return Output(plain(found), lambda screen: "\n".join(_review(r, screen) for r in found) or "no review yet")
 
 
@@ -68,7 +69,7 @@ def history(
 
     Example: nobrakes history nb-7
     """
-    from ..operations.views import history
+    from ..operations.views import history as operations_views_history
 
     if transcript:
         from .watching import log
@@ -78,7 +79,7 @@ def history(
         raise UsageError("--attempt chooses a transcript, and none is asked for", "Give --transcript too.")
     with looked_at() as app:
         known(app.store, bead)
-        found = history.history(app.store, app.git, bead)
+        found = operations_views_history.history(app.store, app.git, bead)
     return Output(plain(found), lambda screen: _history(found, screen))
 
 

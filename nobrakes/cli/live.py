@@ -20,7 +20,7 @@ from ..core.beads.events import Kind as EventKind
 from ..core.board import Board
 from ..core.hindrances import Kind, of_board
 from ..operations.views.progress import review_step
-from ..ports import Notice
+from ..ports.people import Notice
 from ..wording import event_text, stages
 from ..wording.hindrances import told
 from ..wording.text import age, cut, one_line, pad
@@ -28,7 +28,7 @@ from .output import write
 from .screen import Screen, screen_of
 
 if TYPE_CHECKING:
-    from ..ports import Store
+    from ..ports.store import Store
 
 LastLine = Callable[[Attempt], str]
 EVENTS_SHOWN = 6

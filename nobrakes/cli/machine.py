@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from ..core.errors import UsageError
+from ..core.public.values import plain
 from ..wording.text import one_line
 from ..wording.times import spoken
-from .output import Output, plain, said
+from .output import Output, said
 from .screen import Screen, table
 
 if TYPE_CHECKING:

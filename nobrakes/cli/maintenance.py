@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from typer import Argument, Option
 
 from ..core.errors import NobrakesError, NotAllowed, UsageError
+from ..core.public.values import plain
 from ..environ import process_environment
 from ..wording.text import one_line
 from ..wording.times import spoken
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import actor, known, opened
 from .screen import Screen
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ..app import App
     from ..operations.doctor.findings import Finding
     from ..operations.undo.steps_back import Last
-    from ..ports import Store
+    from ..ports.store import Store
 
 T = TypeVar("T")
 AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]

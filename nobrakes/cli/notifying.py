@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from ..core.errors import ChannelFailed, NotAllowed
+from ..core.public.values import plain
 from ..wording.text import age, count, cut, one_line, pad
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import looked_at, opened
 from .screen import Screen
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from ..core.public.values import plain
 from ..wording.text import count, one_line
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import FeatureId, actor, looked_at, opened
 
 if TYPE_CHECKING:

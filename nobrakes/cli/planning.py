@@ -24,25 +24,27 @@ PlanFile = Annotated[Path, Argument(metavar="FILE", help="YAML, JSON, or beads a
 
 
 def _apply(file: Path, whole: bool, **how: Any) -> Output:
-    from ..operations.plan import apply
+    from ..operations.plan import apply as operations_plan_apply
     from ..operations.waking import wake
 
     with opened() as app:
         with told_while(f"reading {one_line(file.name)}"):
-            plan = apply.read_plan(str(file))
+            plan = operations_plan_apply.read_plan(str(file))
         with told_while(f"applying {count(len(plan.nodes), 'bead')}"):
-            report = apply.apply_plan(app.store, plan, actor=actor(), explain=whole or KEPT.get(), **how)
+            report = operations_plan_apply.apply_plan(
+                app.store, plan, actor=actor(), explain=whole or KEPT.get(), **how
+            )
         if report.applied:
             wake(app.paths)
     waits = bool(report.applied and (report.proposed or (report.new and not (how["live"] or plan.live))))
     error = None
     if report.deadlocks and not report.applied and not report.cut:
-        error = Deadlock(apply.told(report.deadlocks[0]))
+        error = Deadlock(operations_plan_apply.told(report.deadlocks[0]))
     return Output(report, lambda screen: _report(report, screen, waits), error)
 
 
 def _report(report: "PlanReport", screen: Screen, waits: bool) -> str:
-    from ..operations.plan import apply
+    from ..operations.plan import apply as operations_plan_apply
 
     counted = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
     if report.proposed:
@@ -52,7 +54,7 @@ def _report(report: "PlanReport", screen: Screen, waits: bool) -> str:
     out += _some(screen.paint("changed", "cyan"), report.changed)
     out += _some(screen.paint("proposed for", "cyan"), report.proposed)
     for circle in report.deadlocks:
-        out.append(f"{screen.paint('deadlock', 'red')}: {apply.told(circle)}")
+        out.append(f"{screen.paint('deadlock', 'red')}: {operations_plan_apply.told(circle)}")
         out.append(f"  these could never start: {', '.join(circle.stuck)}")
     out += [f"cut: {edge.bead} does not wait for {edge.needs}" for edge in report.cut]
     out += [f"{screen.paint('warning', 'yellow')}: {one_line(problem)}" for problem in report.problems[:SHOWN]]
@@ -103,7 +105,8 @@ def propose(
     Example: nobrakes propose --from ideas.md --dry-run
     """
     from ..operations.forge import approving
-    from ..operations.plan import apply, from_text
+    from ..operations.plan import apply as operations_plan_apply
+    from ..operations.plan import from_text
 
     if (file is None) == (tasks is None):
         raise UsageError(
@@ -112,7 +115,7 @@ def propose(
         )
     with opened() as app:
         if file:
-            plan = apply.read_plan(str(file))
+            plan = operations_plan_apply.read_plan(str(file))
         else:
             plan = from_text.read_tasks(str(tasks), {id_ for _, id_ in app.store.by_priority()})
         report = approving.propose(app.store, plan, actor(), dry_run)

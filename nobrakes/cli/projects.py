@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..core.projects.brief import SOURCES
+from ..core.public.values import plain
 from ..wording.text import cut, lines, one_line
 from ..wording.times import spoken
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import actor
 from .screen import Screen, table
 

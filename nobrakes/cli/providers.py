@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from ..core.errors import UsageError
+from ..core.public.values import plain
 from ..wording.text import one_line
 from .hindered import lines
 from .machine import machine_lines
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import actor, looked_at, opened
 from .screen import Screen
 

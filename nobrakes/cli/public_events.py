@@ -9,7 +9,7 @@ from .output import Output, said, write
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..ports import Store
+    from ..ports.store import Store
 
 POLL_SECONDS = 0.25
 

@@ -4,9 +4,10 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from ..core.public.values import plain
 from ..wording.text import age, one_line
 from .beadtext import request_text
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import actor, looked_at, opened
 from .screen import Screen, table
 
@@ -66,8 +67,8 @@ def view(bead: Bead) -> Output:
 
     Example: nobrakes pr open shop-3
     """
+    from ..host.browser import open_address
     from ..operations import pulls as operations
-    from ..operations.browser import open_address
     from ..operations.daemons import running
 
     with opened() as app:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..core.errors import NotARepository, UsageError
+from ..core.public.values import plain
 from ..core.sessions.relay import BEAD, PLAN, files_of
 from ..wording.text import count, lasted, lines, one_line
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import UserPlace, actor, opened_or_home, text_or_stdin
 from .screen import Screen
 

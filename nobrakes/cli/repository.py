@@ -15,7 +15,7 @@ from .asking import present
 if TYPE_CHECKING:
     from ..app import App
     from ..core.beads.bead import Bead
-    from ..ports import Store
+    from ..ports.store import Store
 
 BeadId = Annotated[str, Argument(metavar="BEAD", help="The bead's id.")]
 FeatureId = Annotated[str, Argument(metavar="FEATURE", help="The feature's id.")]

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from ..core.errors import NotAllowed
+from ..core.public.values import plain
 from ..wording.text import count, cut, one_line
-from .output import Output, plain
+from .output import Output
 from .repository import FeatureId, actor, opened
 from .screen import Screen
 

@@ -7,8 +7,9 @@ from typer import Option
 
 from ..core.errors import Unsettled
 from ..core.hindrances import Kind
+from ..core.public.values import plain
 from .hindered import lines
-from .output import Interrupted, Output, plain
+from .output import Interrupted, Output
 from .repository import actor, opened
 from .screen import Screen, screen_of
 

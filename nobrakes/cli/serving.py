@@ -5,9 +5,10 @@ from typing import Annotated
 from typer import Argument, Option
 
 from ..core.errors import UsageError
+from ..core.public.values import plain
 from ..wording.text import one_line
 from ..wording.times import spoken
-from .output import Output, plain, said, write
+from .output import Output, said, write
 from .screen import table
 
 

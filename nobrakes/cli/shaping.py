@@ -7,9 +7,10 @@ from typing import Annotated
 from typer import Option
 
 from ..core.errors import AgentFailed, UsageError
+from ..core.public.values import plain
 from ..environ import process_environment
 from ..wording.text import count, lines, one_line
-from .output import Output, plain, write
+from .output import Output, write
 from .repository import BeadId, known, opened
 from .screen import Screen
 from .strategy import difference_lines, waiting

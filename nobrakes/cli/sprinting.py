@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option, confirm
 
 from ..core.errors import NotAllowed
+from ..core.public.values import plain
 from ..wording.text import count, cut, lines, one_line
 from ..wording.times import spoken
-from .output import Output, plain, said
+from .output import Output, said
 from .projects import Name
 from .repository import actor
 

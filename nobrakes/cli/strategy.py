@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option, confirm
 
 from ..core.errors import UsageError
+from ..core.public.values import plain
 from ..wording import approval
 from ..wording.text import count, cut, one_line, pad, width
-from .output import Output, plain, said, write
+from .output import Output, said, write
 from .repository import actor, opened
 from .screen import Screen, screen_of
 

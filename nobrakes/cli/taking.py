@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from ..core.public.values import plain
 from ..wording.stages import main_of
 from ..wording.text import count, cut, one_line
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import BeadId, actor, known, opened
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from ..core.public.values import plain
 from ..wording.text import count, cut, lines, one_line, pad
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import UserPlace, actor, opened_or_home, see_to_a_daemon, text_or_stdin
 from .screen import Screen
 

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from ..core.errors import UsageError
+from ..core.public.values import plain
 from ..wording import stages
 from ..wording.text import age, count, cut, one_line
 from ..wording.times import spoken
 from .hindered import lines
 from .machine import machine_lines
-from .output import Output, plain, said
+from .output import Output, said
 from .providers import cap_lines
 from .repository import actor, looked_at, opened
 from .screen import Screen, table
@@ -38,10 +39,10 @@ def status() -> Output:
     Example: nobrakes status --json | jq .data.counts
     """
     from ..app import here
-    from ..operations.views import board
+    from ..operations.views import board as operations_views_board
 
     with looked_at() as app:
-        found = board.status(app.store, app.paths, app.config, here(app))
+        found = operations_views_board.status(app.store, app.paths, app.config, here(app))
         now = app.store.now()
     return Output(plain(found), lambda screen: _status(found, now, screen))
 
@@ -114,13 +115,13 @@ def board(
     Example: nobrakes board --live
     """
     from ..operations.hindrances.look import hindrances
-    from ..operations.views import board
+    from ..operations.views import board as operations_views_board
 
     if live:
         return _live(as_json)
 
     with looked_at() as app:
-        found = board.board(app.store, stands=hindrances(app.store, app.paths, app.config))
+        found = operations_views_board.board(app.store, stands=hindrances(app.store, app.paths, app.config))
         now = app.store.now()
     return Output(plain(found), lambda screen: _board(found, now, screen))
 

@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from ..core.public.values import plain
 from ..environ import process_environment
 from ..wording.text import one_line
 from ..wording.times import spoken
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import UserPlace, opened_or_home
 
 if TYPE_CHECKING:

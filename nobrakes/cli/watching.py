@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..core.errors import UsageError
+from ..core.public.values import plain
 from ..wording.text import cut, one_line
-from .output import Output, dumps, plain, write
+from .output import Output, dumps, write
 from .public_events import POLL_SECONDS
 from .repository import BeadId, UserPlace, known, looked_at, opened_or_home
 from .screen import Screen, screen_of

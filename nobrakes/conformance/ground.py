@@ -19,7 +19,7 @@ from ..git import scratch
 from ..host import parallel
 from ..host.runs.processes import LocalProcesses
 from ..loopback.server import Scripts, serve
-from ..ports import Command, Step
+from ..ports.processes import Command, Step
 from .dialects import ACP, AGENTS, DUMMY, KEYS, AnyDialect, Call, Dialect
 
 SECONDS = 60.0

@@ -13,7 +13,7 @@ from ..agents.guarded import CANARY_FILE, self_test_failed
 from ..core.beads.attempt import Run
 from ..core.beads.outcomes import Outcome
 from ..core.checks.contract import SETUP_FAILED, first_error
-from ..ports import StepEnd
+from ..ports.processes import StepEnd
 from .checks.proofs import clean
 from .checks.steps import setup_said
 from .confine import OWN

@@ -9,7 +9,8 @@ from ..agents.adapter import Launch
 from ..config.settings import Config
 from ..core.policy import agent_permissions
 from ..host.runs import recording
-from ..ports import Argv, Command, Step
+from ..ports.git import Argv
+from ..ports.processes import Command, Step
 from .agent_ends import STEP
 from .boundary import with_agents
 from .confine import OWN, Confined, Confinement

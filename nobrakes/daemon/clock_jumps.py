@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from ..core.beads.attempt import Attempt
 from ..core.review.journal import Journal
-from ..ports import Notice
+from ..ports.people import Notice
 from .ports import Ports
 
 KEPT = "clock"

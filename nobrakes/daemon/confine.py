@@ -16,7 +16,8 @@ from ..config.sections import AgentSettings
 from ..core.errors import NoSandbox
 from ..host.channel import proxy
 from ..host.files import private_folder
-from ..ports import Argv, Login
+from ..ports.git import Argv
+from ..ports.processes import Login
 from ..sandbox import bubblewrap, none, wall
 from ..sandbox.bubblewrap import lies_in
 from ..sandbox.closure import Bounds, Closure, Laid, Machine

@@ -20,7 +20,7 @@ from ..core.notices.notice import DeliveryState, NewNotice, NoticeKind, NoticeRe
 from ..core.notices.quiet import quiet_until
 from ..core.notices.routing import bounded, message, numbers, routes
 from ..core.owners import of_bead
-from ..ports import Notice
+from ..ports.people import Notice
 from .parking import Unexpected, about, park
 from .ports import Ports
 

@@ -16,8 +16,8 @@ from ..core.beads.bead import Bead, Role, Status
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.pulls.delivery import Where
-from ..ports import Git, Notice
-from ..ports.git import EPICS
+from ..ports.git import EPICS, Git
+from ..ports.people import Notice
 from ..roles import delivery
 from .ports import Ports
 

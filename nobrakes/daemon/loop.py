@@ -25,7 +25,8 @@ from ..core.limits import caps, cooldowns
 from ..core.owners import of_bead, of_part
 from ..core.review.journal import Journal
 from ..host.files import storage_errors
-from ..ports import Notice, Remains
+from ..ports.people import Notice
+from ..ports.processes import Remains
 from .agent_ends import STEP
 from .attempts.end_watch import EndWatch
 from .attempts.fetch import Fetches

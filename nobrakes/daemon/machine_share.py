@@ -18,8 +18,8 @@ from ..core.board import Board
 from ..core.limits import machine
 from ..core.limits.caps import day_start
 from ..core.limits.machine import MachineRoom
-from ..ports import Notice
 from ..ports.machine import Alone
+from ..ports.people import Notice
 from .ports import Ports
 
 LOOK_SECONDS = 1.0

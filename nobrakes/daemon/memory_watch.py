@@ -8,7 +8,7 @@ from ..core.beads.attempt import Run, RunKind
 from ..core.board import Board
 from ..core.errors import NobrakesError
 from ..core.limits import memory
-from ..ports import Notice
+from ..ports.people import Notice
 from .parking import of_run, parked
 from .ports import Ports
 

@@ -17,7 +17,7 @@ from ..core.notices.pacing import SAME_WITHIN
 from ..core.owners import of_bead
 from ..core.sessions.session import name_of
 from ..git.workspaces.remove import forget_sessions
-from ..ports import Notice
+from ..ports.people import Notice
 from ..trash import Trash
 from .attempts.launch import tests_pin
 from .parking import parked

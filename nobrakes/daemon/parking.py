@@ -31,7 +31,8 @@ from ..core.sessions.session import Fact, Talk
 from ..core.text.cleaning import clean
 from ..core.text.redaction import redact, secret_values
 from ..host.files import storage_errors
-from ..ports import NewEscalation, Notice
+from ..ports.people import Notice
+from ..ports.store import NewEscalation
 from .ports import Ports
 
 _SAID = 4000

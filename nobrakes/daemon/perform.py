@@ -18,7 +18,7 @@ from ..core.board import Board
 from ..core.errors import ConfigError, NobrakesError, NotAllowed, Tampered
 from ..core.owners import of_bead, of_session
 from ..core.sessions.session import Talk
-from ..ports import NewEscalation
+from ..ports.store import NewEscalation
 from .attempts import test_strength
 from .attempts.accounts import cool
 from .attempts.end import close, offered

@@ -13,10 +13,13 @@ from ..core.errors import NoSandbox, NotAllowed
 from ..core.forge.markers import PlanStep
 from ..core.pulls.delivery import Where
 from ..paths import Paths
-from ..ports import Background, ChannelServer, Git, Login, MachineWide, Notifier, Processes, Store
 from ..ports.codehosts import PullPorts
-from ..ports.machine import Alone
+from ..ports.git import Git
+from ..ports.machine import Alone, MachineWide
 from ..ports.notices import Channels, NoChannels
+from ..ports.people import Background, Notifier
+from ..ports.processes import ChannelServer, Login, Processes
+from ..ports.store import Store
 
 
 class NoChannel:

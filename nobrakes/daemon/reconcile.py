@@ -21,7 +21,7 @@ from ..core.evidence.reconcile import COMPARED, Merge, is_ours, merges
 from ..core.evidence.record import Value
 from ..core.pulls.pull import WAITING
 from ..core.review.journal import Journal
-from ..ports import Notice
+from ..ports.people import Notice
 from .ports import Ports
 from .review.evidence import Evidence
 from .review.landing import PINS

@@ -16,7 +16,7 @@ from ..core.owners import of_bead
 from ..core.review.journal import Journal, may_land
 from ..core.sessions.relay import FOLDER
 from ..host.runs.strays import end_all
-from ..ports import Notice
+from ..ports.people import Notice
 from .main_monitor.rewritten import fallen
 from .parking import of_run, parked
 from .ports import Ports

@@ -29,7 +29,8 @@ from ..host.locks import DaemonLock
 from ..host.runs.reaper import become_subreaper
 from ..host.stopping import StopLimit
 from ..host.watching import Waker
-from ..ports import Notice, Store
+from ..ports.people import Notice
+from ..ports.store import Store
 from ..trash import Trash
 from . import loop
 from .attempts import degraded

@@ -26,7 +26,7 @@ from ..core.errors import (
 from ..core.idle import look_again
 from ..core.owners import bead_of, called, is_part
 from ..host.files import storage_errors
-from ..ports import Notice
+from ..ports.people import Notice
 from .courier import Courier
 from .parking import Owner, Unexpected, about, park
 from .ports import Ports

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from ..ports import Candidate, Conflict, Message
+from ..ports.git import Candidate, Conflict, Message
 from . import packing, refs
 from .tools import Tools
 

@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping
 
 from ..core.errors import GitFailed
-from ..ports import Message
+from ..ports.git import Message
 from . import commands, in_place, refs
 from .filters import Filters
 from .landing import standing, worktrees

@@ -20,7 +20,7 @@ from functools import cached_property
 from ..core.errors import GitFailed, NobrakesError
 from ..core.policy.boundaries import ABSENT, Change
 from ..environ import process_environment
-from ..ports import Argv, Conflict
+from ..ports.git import Argv, Conflict
 from . import attributes, bounded, commands, lfs, refs
 from .differences import of_trees
 from .environment import CHECKOUT, strays

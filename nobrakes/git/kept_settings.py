@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from ..core.errors import NobrakesError
 from ..core.policy.ownership import CONTRACT
 from ..paths import Paths
-from ..ports import Git
+from ..ports.git import Git
 from ..replacing import replacing
 from . import commands
 from .environment import PLUMBING

@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 
 from ..core.errors import GitFailed
-from ..ports import Candidate, Conflict, Message
+from ..ports.git import Candidate, Conflict, Message
 from . import attributes
 from .environment import EMAIL, NAME
 from .filters import Filters

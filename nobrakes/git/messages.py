@@ -10,7 +10,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from ..ports import Message
+from ..ports.git import Message
 
 MAX_SUBJECT = 200
 MAX_BODY = 60_000

@@ -2,8 +2,7 @@
 
 from typing import Self
 
-from ..ports import Land, Landing
-from ..ports.git import BASES, EPICS, REQUESTS
+from ..ports.git import BASES, EPICS, REQUESTS, Land, Landing
 from . import locks, moved, refs
 from .landing import landed
 from .tools import Tools

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..config.settings import Config
-    from ..ports import Argv
+    from ..ports.git import Argv
     from .landing.remote_questions import Shared
     from .landing.requests import Publisher
 

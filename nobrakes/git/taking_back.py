@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..core.beads.taking_back import Merged, newest_first
 from ..core.evidence.record import Made
-from ..ports import Candidate, Conflict, Git, Message
+from ..ports.git import Candidate, Conflict, Git, Message
 
 MOST_LATER = 500
 """So many commits are looked through for who changed the files since."""

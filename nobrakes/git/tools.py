@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 from ..core.limits.sizes import DEFAULT, Sizes
 from ..core.policy.boundaries import Change
 from ..paths import Paths
-from ..ports import Lands
+from ..ports.git import Lands
 from . import refs
 from .history import History
 from .location import Place

@@ -3,7 +3,7 @@
 import os
 
 from ..core.beads.bead import Bead
-from ..ports import Argv, Workspace
+from ..ports.git import Argv, Workspace
 from . import lfs, refs
 from .tools import Tools
 

@@ -15,7 +15,7 @@ from ..core.beads.bead import Status
 from ..core.beads.escalations import Escalation, EscalationType
 from ..core.beads.forms import as_values, form
 from ..core.errors import UsageError
-from ..ports import Changes
+from ..ports.store import Changes
 from . import ended
 from .beads import dump
 from .marks import BEGIN, mark

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..ports import Notifier
+from ..ports.people import Notifier
 from . import by_apprise, command, desktop, webhook
 from .stdout import StdoutNotifier
 

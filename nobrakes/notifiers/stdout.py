@@ -7,7 +7,7 @@ that reorder text are removed.
 import sys
 
 from ..core.text.cleaning import clean
-from ..ports import Notice
+from ..ports.people import Notice
 
 
 def plain(text: str) -> str:

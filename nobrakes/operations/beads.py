@@ -16,7 +16,7 @@ from ..core.beads.bead import CONTENT, Bead, BeadType, Dependency, DependencyTyp
 from ..core.beads.events import Event, Kind
 from ..core.errors import BadBead, Deadlock, NoSuchBead, NotAllowed
 from ..paths import Paths
-from ..ports import Store
+from ..ports.store import Store
 from .waking import wake
 
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"

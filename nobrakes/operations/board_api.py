@@ -16,7 +16,7 @@ from ..core.public.actor import Actor, Surface
 from ..core.public.values import plain
 from ..lightjson import visible
 from ..paths import Paths
-from ..ports import Store
+from ..ports.store import Store
 from ..store.fast import reads
 from ..store.opening import open_store
 from .agent.api import Operation, Parameter, Reply, choose

@@ -12,7 +12,7 @@ from ..core.beads.escalations import Escalation, EscalationType
 from ..core.beads.events import Event, Kind
 from ..core.forge import failing
 from ..core.forge.feature import ItemKind, State, Step
-from ..ports import Store
+from ..ports.store import Store
 from . import readings
 from .forging import asking_checkpoint, resting
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from ..config.settings import Config
     from ..core.beads.attempt import Attempt
     from ..core.board import Limits
-    from ..ports import Git, Store
+    from ..ports.git import Git
+    from ..ports.store import Store
 
 PAUSED = "paused"
 STOPPING = "stopping"

@@ -19,7 +19,7 @@ from .waking import wake
 
 if TYPE_CHECKING:
     from ..config.settings import Config
-    from ..ports import Store
+    from ..ports.store import Store
 
 MOST_TITLE = 100
 KINDS = (SessionKind.PLANNING.value, SessionKind.CHAT.value)

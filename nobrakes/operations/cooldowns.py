@@ -14,7 +14,7 @@ from .waking import wake
 
 if TYPE_CHECKING:
     from ..config.settings import Config
-    from ..ports import Store
+    from ..ports.store import Store
 
 
 @dataclass(frozen=True, slots=True)

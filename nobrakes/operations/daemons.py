@@ -18,7 +18,7 @@ from ..paths import Paths
 from ..place import OVERRIDE
 
 if TYPE_CHECKING:
-    from ..ports import Store
+    from ..ports.store import Store
 
 POLL_SECONDS = 0.02
 STARTING_SECONDS = 20.0

@@ -19,7 +19,7 @@ from .views.bar import unread
 
 if TYPE_CHECKING:
     from ..paths import Paths
-    from ..ports import Store
+    from ..ports.store import Store
 
 PAGE = 500
 

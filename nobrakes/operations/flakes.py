@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..core.review.flakes import Line
     from ..core.review.quarantine import Quarantined
     from ..paths import Paths
-    from ..ports import Store
+    from ..ports.store import Store
 
 LONGEST = 300
 """Characters of a test's name and of a reason, as core.checks.failed_tests keeps names."""

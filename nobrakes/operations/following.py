@@ -12,7 +12,7 @@ from .setup.changing import Changed
 if TYPE_CHECKING:
     from ..config.settings import Config
     from ..paths import Paths
-    from ..ports import Store
+    from ..ports.store import Store
 
 _STARTS = frozenset(
     {*(f"limits.{name}" for name in FROM_THE_START), "review.land", "review.remote"}

@@ -14,7 +14,7 @@ from ..core.beads.bead import WORKING, Bead
 from ..core.beads.events import Kind
 from ..core.errors import NobrakesError, NotAllowed, UsageError
 from ..git.landing.worktrees import Worktree
-from ..ports import ByHand
+from ..ports.reviews import ByHand
 from .forging import rollback
 from .taking import Repository, known_place, refuse
 from .waking import wake

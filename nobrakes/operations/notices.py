@@ -13,7 +13,7 @@ from ..core.notices.routing import message
 from ..host.channels import ChildChannels, Pack
 from ..notifiers.packing import packed
 from ..paths import Paths, is_in_repository
-from ..ports import Store
+from ..ports.store import Store
 
 if TYPE_CHECKING:
     from ..config.notify import ChannelSettings, NotifySettings

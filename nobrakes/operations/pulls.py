@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..config.settings import Config
     from ..core.beads.attempt import Attempt
     from ..paths import Paths
-    from ..ports import Store
+    from ..ports.store import Store
 
 
 def listed(store: "Store", everything: bool = False) -> list[RequestView]:

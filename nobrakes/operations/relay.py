@@ -49,7 +49,7 @@ from .waking import wake
 if TYPE_CHECKING:
     from ..config.settings import Config
     from ..core.beads.escalations import Escalation
-    from ..ports import Store
+    from ..ports.store import Store
 
 MOST_BEADS = 100
 MOST_LINES = 2000

@@ -14,7 +14,7 @@ from ..core.errors import NobrakesError, NotAllowed
 from ..core.merge_approval import LABEL
 from ..core.sessions.relay import BEAD, REPOSITORY
 from ..core.sessions.session import Session, State
-from ..ports import Store
+from ..ports.store import Store
 from . import beads, handing_in, relay
 from .taking import Repository
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from ..core.beads.bead import Bead, Status
 from ..core.beads.events import Event, Kind
 from ..core.errors import NotAllowed, UsageError
-from ..ports import Git, Store
+from ..ports.git import Git
+from ..ports.store import Store
 
 DAY = 86_400.0
 _ARCHIVE = "refs/nobrakes/archive/"

@@ -16,7 +16,7 @@ from ..core.errors import NotAllowed
 from ..core.limits.breaker import State
 from ..core.owners import of_bead
 from ..paths import Paths
-from ..ports import Store
+from ..ports.store import Store
 from . import desk
 from .waking import wake
 

@@ -18,7 +18,7 @@ from ..core.sessions.session import Session as Talk
 from ..core.sessions.session import Turn, name_of
 from ..core.transcript import Line
 from ..paths import Paths
-from ..ports import Store
+from ..ports.store import Store
 from ..sessions.ring import NEAR, Ring
 
 POLL_SECONDS = 0.25

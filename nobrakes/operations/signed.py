@@ -6,7 +6,7 @@ from ..core.beads.bead import Status
 from ..core.errors import NotAllowed
 from ..core.forge import data_keys as keys
 from ..core.forge.feature import PLANNED, Feature
-from ..ports import Store
+from ..ports.store import Store
 from ..roles.plan_beads import is_dropped, nodes_of, under
 
 

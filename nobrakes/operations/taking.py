@@ -23,8 +23,8 @@ from ..core.errors import GitFailed, NotAllowed, Tampered, UsageError
 from ..git.landing.worktrees import Worktree
 from ..git.persons import Persons
 from ..paths import Paths
-from ..ports import Conflict, Git, Message, Store
-from ..ports.git import EPICS
+from ..ports.git import EPICS, Conflict, Git, Message
+from ..ports.store import Store
 from ..roles.delivery import git_at, where_of
 from .waking import wake
 

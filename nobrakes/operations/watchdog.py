@@ -25,7 +25,7 @@ from .machine_wide.own_settings import own_settings
 if TYPE_CHECKING:
     from ..agents.adapter import Adapter
     from ..config.settings import Config
-    from ..ports import Store
+    from ..ports.store import Store
 
 Reach = Callable[[Sequence[str]], Mapping[str, str]]
 """By address: why nobody answers there; empty: somebody does."""

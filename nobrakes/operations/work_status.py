@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..core.beads.events import Event
 from ..core.beads.work_status import BEGINS, WorkStatus, statuses
-from ..ports import Store
+from ..ports.store import Store
 
 PAGE = 1000
 

@@ -13,7 +13,7 @@ from ..core.beads.bead import Bead, Role
 from ..core.beads.escalations import Escalation
 from ..core.text.cleaning import only_seen
 from ..paths import Paths
-from ..ports import Store
+from ..ports.store import Store
 from .beadtexts import answers_of, bead_text, plan_text
 from .prompts import Settings, compile_prompt, system_prompt
 from .resuming import new_since, resume_prompt

@@ -15,7 +15,8 @@ from ..core.evidence.reconcile import fallen_off
 from ..core.evidence.record import Made
 from ..core.pulls.delivery import Delivery, Where, delivery
 from ..core.pulls.pull import own_base
-from ..ports import Git, Store
+from ..ports.git import Git
+from ..ports.store import Store
 from .plan_beads import epics_above
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..core.beads.bead import Bead, BeadType
 from ..core.beads.lifecycle import live
 from ..core.text.cleaning import shorten
-from ..ports import Store
+from ..ports.store import Store
 
 MOST = 8000
 """Characters of what is told to who mends it."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..core.beads.bead import CONTENT, Bead, BeadType, DependencyType, Status
 from ..core.beads.proposals import CANCEL, LISTS, plain
-from ..ports import Store
+from ..ports.store import Store
 
 _USUAL: Mapping[str, Any] = {
     name: plain(getattr(Bead("x", "x"), name)) for name in CONTENT if name not in ("title", "type", "needs_tests")

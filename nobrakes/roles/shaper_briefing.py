@@ -19,7 +19,8 @@ from ..core.forge.feature import Feature, ItemState, Stage
 from ..core.sessions.session import Message
 from ..core.text.cleaning import clean, only_seen
 from ..core.transcript import PREFIX, Marker
-from ..ports import Git, Store
+from ..ports.git import Git
+from ..ports.store import Store
 from .instructions import instructions
 from .plan_beads import beads_under, nodes_of
 from .prompts import persona

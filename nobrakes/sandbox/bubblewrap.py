@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from ..paths import own_program
-from ..ports import Argv
+from ..ports.git import Argv
 from .closure import Closure, Laid
 
 HOME = "/agent"

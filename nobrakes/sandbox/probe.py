@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 
 from ..paths import own_program
-from ..ports import Argv
+from ..ports.git import Argv
 from .bubblewrap import wrap
 from .closure import Closure
 from .machine import machine

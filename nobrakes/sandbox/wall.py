@@ -7,7 +7,7 @@ import os
 import sys
 from dataclasses import dataclass
 
-from ..ports import Argv
+from ..ports.git import Argv
 from . import landlock
 
 WALLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "walled.py")

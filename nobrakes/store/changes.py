@@ -8,7 +8,7 @@
 import json
 
 from ..core.beads.events import Kind
-from ..ports import Changes, Position
+from ..ports.store import Changes, Position
 from . import rows
 from .alike import alike
 from .database import Database

@@ -19,7 +19,7 @@ from ..core.beads.forms import priority_of
 from ..core.beads.lifecycle import Facts, Move, advance
 from ..core.errors import NoSuchEscalation, NotAllowed
 from ..core.owners import of_session
-from ..ports import NewEscalation
+from ..ports.store import NewEscalation
 from . import events, rows
 from .beads import moves, transitions
 from .beads.planning import bead as whole_bead

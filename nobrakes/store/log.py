@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..core.beads.events import Event, Kind
-from ..ports import Changes, Position, Restored
+from ..ports.store import Changes, Position, Restored
 from . import changes, events, restoring
 from .database import Database
 

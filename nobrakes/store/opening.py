@@ -8,7 +8,7 @@ from .database import MEMORY
 from .sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from ..ports import Clock
+    from ..ports.people import Clock
 
 
 def open_store(path: str, clock: "Clock | None" = None) -> SqliteStore:

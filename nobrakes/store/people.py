@@ -5,7 +5,7 @@ from typing import Any
 
 from ..core.beads.bead import Status
 from ..core.beads.escalations import Escalation
-from ..ports import NewEscalation
+from ..ports.store import NewEscalation
 from . import answers, escalations
 from .database import Database
 

@@ -22,7 +22,7 @@ from ..core.beads.events import Kind
 from ..core.beads.outcomes import Outcome
 from ..core.evidence.reconcile import WENT_BACK
 from ..core.graph.ranks import rank, rises_at
-from ..ports import Restored
+from ..ports.store import Restored
 from . import events, rows
 from .beads import moves, planning, transitions
 from .beads.recompute import recompute

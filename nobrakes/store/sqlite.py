@@ -22,7 +22,7 @@ from .talks import Talks
 from .upkeep import Upkeep
 
 if TYPE_CHECKING:
-    from ..ports import Clock
+    from ..ports.people import Clock
 
 
 def _secret() -> str:

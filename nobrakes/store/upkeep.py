@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..ports import Restored
+from ..ports.store import Restored
 from . import restoring
 from .beads import moves, recompute
 from .database import Database

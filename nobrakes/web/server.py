@@ -98,7 +98,7 @@ def _hand_out(state: WebState, found: Serving, options: Options, say: Say, show_
     if options.code or options.lan:
         show_code(f"{found.others[-1] if options.lan and found.others else found.address}/login#code={code}")
     if options.opens:
-        from ..operations.browser import open_page
+        from ..host.browser import open_page
 
         own = f"{found.address}/login?next={then}#code={state.new_code(confirms=False)}"
         if not open_page(state.opening_page(own)):

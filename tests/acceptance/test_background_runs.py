@@ -13,8 +13,8 @@ from mcp.client.client import Client
 from tests.acceptance.test_workspace_mcp import ACP, Chat, refused
 from tests.acceptance.test_workspace_mcp import chat as chat
 from tests.support.mcp_agent import call
-from tests.support.project import NOBRAKES
 from tests.support.scripted import until
+from tests.support.warm import NOBRAKES
 
 pytestmark = pytest.mark.slow
 PLAN = [["run", "echo sneaked >sneaked && git add -A && git commit -qm Sneaked"], ["say", "1. Brew. 2. Pour."]]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.support import warm
-from tests.support.project import NOBRAKES
 from tests.support.scripted import sound
+from tests.support.warm import NOBRAKES
 
 NASTY = {
     "shell": "$(touch pwned) `touch pwned`; touch pwned | touch pwned && touch pwned > pwned",

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.test_lingering_agents import PROGRAM, key  # noqa: F401  # the fixture shows a login
-from tests.support.project import NOBRAKES
 from tests.support.scripted import Scripted, until
+from tests.support.warm import NOBRAKES
 
 GOOD = PROGRAM.replace("@PYTHON@", sys.executable).replace("@END@", "print(result)")
 GOOD = GOOD.replace('"work"', '"work-" + os.environ["NOBRAKES_BEAD"]')

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import NOBRAKES, Project
+from tests.support.project import Project
 from tests.support.sandboxes import in_both
+from tests.support.warm import NOBRAKES
 
 AGENT = str(Path(__file__).parents[1] / "support" / "chaos_agent.py")
 

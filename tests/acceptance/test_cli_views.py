@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from nobrakes.cli import main
-from nobrakes.cli.output import plain
 from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.ports import NewEscalation
+from nobrakes.core.public.values import plain
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import open_store
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import NOBRAKES
 from tests.support.scripted import Scripted, until
+from tests.support.warm import NOBRAKES
 
 ASKS = "nobrakes agent ask 'Which colour?' --wait 0; nobrakes agent done blocked --blockers 'Which colour?'"
 

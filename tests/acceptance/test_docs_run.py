@@ -19,8 +19,8 @@ from typing import NamedTuple
 import pytest
 
 from nobrakes.config import settings
-from tests.support.project import NOBRAKES
 from tests.support.scripted import Scripted
+from tests.support.warm import NOBRAKES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from nobrakes.core.evidence.record import message
-from tests.support.project import NOBRAKES
 from tests.support.scripted import Scripted, sound, until
+from tests.support.warm import NOBRAKES
 
 REF = "refs/nobrakes/evidence"
 SECRET = "ghp_" + "0a1B" * 10

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import NOBRAKES
+from tests.support.warm import NOBRAKES
 
 GIT = ("git", "-c", "user.name=You", "-c", "user.email=you@example.invalid")
 BROKEN = [b"new\nline", b"at the end\n", b"\nat the beginning"]

@@ -13,8 +13,8 @@ from nobrakes.core.forge.feature import Feature, Stage
 from nobrakes.store.opening import open_store
 from nobrakes.store.sqlite import SqliteStore
 from tests.support import shim
-from tests.support.project import NOBRAKES
 from tests.support.scripted import Scripted, lives, until
+from tests.support.warm import NOBRAKES
 
 SLOW = 'touch "$BOOK/at-work"; echo half >half; commit Half; sleep 600'
 

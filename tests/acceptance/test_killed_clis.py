@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.integration.claude.conftest import STUB, own_network
-from tests.support.project import NOBRAKES, Project
+from tests.support.project import Project
 from tests.support.real_clis import CLAUDE, CODEX, GEMINI, tool
+from tests.support.warm import NOBRAKES
 
 pytestmark = [pytest.mark.claude, pytest.mark.codex, pytest.mark.gemini]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import NOBRAKES
 from tests.support.scripted import Scripted, lives, until
+from tests.support.warm import NOBRAKES
 
 PROGRAM = """#!@PYTHON@
 import json, os, pathlib, subprocess, sys, time

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import NOBRAKES
 from tests.support.scripted import Scripted, until
+from tests.support.warm import NOBRAKES
 
 FOR_A_WORKER = {"assignee", "branch", "fence", "lease_until", "retry_at", "attempts"}
 """What a bead shows of the one who works on it."""

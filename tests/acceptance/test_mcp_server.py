@@ -18,8 +18,9 @@ from nobrakes.operations.agent import api
 from nobrakes.store.agent import edits
 from nobrakes.store.opening import create_store
 from tests.support.mcp_agent import call, stdio
-from tests.support.project import NOBRAKES, Project
+from tests.support.project import Project
 from tests.support.sandboxes import in_both
+from tests.support.warm import NOBRAKES
 
 AGENT = Path(__file__).parents[1] / "support" / "mcp_agent.py"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import NOBRAKES
 from tests.support.scripted import Scripted, sound, until
+from tests.support.warm import NOBRAKES
 
 # mounts in a namespace of their own end with the command, whatever happens to it
 NAMESPACE = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]

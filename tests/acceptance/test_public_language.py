@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import NOBRAKES, Project
+from tests.support.project import Project
+from tests.support.warm import NOBRAKES
 
 AGENT = """#!/bin/sh
 set -e

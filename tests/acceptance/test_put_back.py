@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import NOBRAKES
 from tests.support.scripted import Scripted, until
+from tests.support.warm import NOBRAKES
 
 DATABASE = ("nobrakes.db", "nobrakes.db-wal", "nobrakes.db-shm")
 LOG = ("beads.since.jsonl",)

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import NOBRAKES, Project
+from tests.support.project import Project
 from tests.support.scripted import until
+from tests.support.warm import NOBRAKES
 
 pytestmark = pytest.mark.slow
 AGENT = """#!/bin/sh

@@ -139,7 +139,7 @@ def test_one_session_a_checkout_and_merges_that_would_move_it_wait(tmp_path: Pat
     newer = project.git("commit-tree", tree, "-p", "main", "-m", "Next").strip()
     from nobrakes.git.repository import Repository
     from nobrakes.paths import Paths
-    from nobrakes.ports import Landing, Message
+    from nobrakes.ports.git import Landing, Message
 
     git = Repository(Paths(str(project.folder / ".nobrakes")), "main")
     waits = git.land(newer, project.git("rev-parse", "main").strip())

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from nobrakes.core.errors import RepositoryReplaced
-from tests.support.project import NOBRAKES, Project
+from tests.support.project import Project
+from tests.support.warm import NOBRAKES
 
 pytestmark = pytest.mark.slow
 

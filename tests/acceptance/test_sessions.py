@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import NOBRAKES
 from tests.support.scripted import Scripted, until
+from tests.support.warm import NOBRAKES
 
 pytestmark = pytest.mark.slow
 ANSWERS = "echo 'It would take a week.'; echo 'NOBRAKES: COMPLETED'"

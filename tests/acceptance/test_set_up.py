@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import NOBRAKES
 from tests.support.scripted import sound
+from tests.support.warm import NOBRAKES
 
 AGENT = 'echo "made for $NOBRAKES_BEAD" > made && git add -A && git commit -q -m "Made"'
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import NOBRAKES
 from tests.support.scripted import Scripted
+from tests.support.warm import NOBRAKES
 
 STRANGER = 64321
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to another account")

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import NOBRAKES
 from tests.support.scripted import until
+from tests.support.warm import NOBRAKES
 
 pytestmark = pytest.mark.slow
 AGENT = """#!/bin/sh

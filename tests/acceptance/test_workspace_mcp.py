@@ -17,8 +17,8 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.support.mcp_agent import call
-from tests.support.project import NOBRAKES
 from tests.support.scripted import until
+from tests.support.warm import NOBRAKES
 
 pytestmark = pytest.mark.slow
 ACP = Path(__file__).parents[1] / "support" / "acp_agent.py"

@@ -24,12 +24,12 @@ from nobrakes.operations.forge import approving, choosing
 from nobrakes.operations.plan.nodes import plan_of
 from nobrakes.operations.undo import steps_back
 from nobrakes.paths import Paths
-from nobrakes.ports import NewEscalation
-from nobrakes.simulate.world import World
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.agent import edits
 from nobrakes.store.opening import create_store
 from nobrakes.wording import glossary
 from nobrakes.wording.event_text import as_json
+from tests.world.world import World
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "events.md"
 

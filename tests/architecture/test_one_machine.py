@@ -7,7 +7,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "nobrakes"
 CHOOSERS = {"core/beads/lifecycle.py", "core/beads/bead.py", "core/review/machine.py", "core/review/journal.py"}
-MADE_UP = {"simulate/graph.py", "core/graph/what_if.py"}
+MADE_UP = {"tests/world/graph.py", "core/graph/what_if.py"}
 """What a world begins with, before anything happened, and one that is only imagined."""
 FIELDS = {"status", "return_to", "step"}
 TELLS = {"Reason"}

@@ -10,7 +10,7 @@ import pytest
 from nobrakes.core.beads.bead import Bead, Role, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.policy.plan_approval import LABEL
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import create_store
 
 ROOT = Path(__file__).resolve().parents[2]

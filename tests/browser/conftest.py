@@ -19,7 +19,7 @@ from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Role, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.forge.feature import Criterion, Feature, Finding, ItemKind
 from nobrakes.core.sessions.session import SessionKind
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import open_store
 from tests.support.web import NAME, Served, serving
 

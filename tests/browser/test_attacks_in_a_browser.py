@@ -12,7 +12,7 @@ import pytest
 
 from nobrakes.cli import main
 from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import open_store
 from tests.browser.conftest import CHROMIUM, EVIL, NAME, Person
 from tests.browser.test_pages_in_a_browser import PAGES

@@ -7,7 +7,7 @@ import pytest
 from nobrakes.cli import main
 from nobrakes.core.beads.bead import Bead, Role, Status
 from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import open_store
 from tests.browser.conftest import DESKTOP, PHONE, ROOT, Person
 

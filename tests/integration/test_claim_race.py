@@ -11,7 +11,7 @@ from nobrakes.core.beads.bead import Bead, Role, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.board import Limits
 from nobrakes.core.errors import NotAllowed
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import create_store, open_store
 
 RACERS = 16

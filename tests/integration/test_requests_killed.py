@@ -17,7 +17,7 @@ from nobrakes.codehosts.gh import Gh
 from nobrakes.codehosts.github import GitHub
 from nobrakes.core.pulls.pull import PullRequest, Seen
 from nobrakes.host.asking import Asked, Asking
-from nobrakes.ports import Land, Landing
+from nobrakes.ports.git import Land, Landing
 from tests.contracts.codehosts.host_worlds import HAS_GH, RealGitHub
 from tests.support.asker import Asker
 

@@ -7,8 +7,8 @@ import pytest
 
 from nobrakes.core.beads.events import Kind
 from nobrakes.core.errors import NotAllowed
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
+from tests.world.rates import Rates
+from tests.world.world import World
 
 
 def test_whoever_was_about_to_begin_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:

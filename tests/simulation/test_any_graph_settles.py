@@ -1,17 +1,17 @@
 """Whatever the plan, the agents, the machine and the people do: every promise holds at every step, and all settles.
 
-A failing seed prints its replay: python -m nobrakes.simulate --seed N
+A failing seed prints its replay: python -m tests.world --seed N
 SIMULATION_SEEDS: how many seeds the night's dose has, of which CI runs a third; SIMULATION_BEADS: how many beads the
-largest world has (2,000 take about four minutes: `python -m nobrakes.simulate --beads 2000 --crash 0.0005 --stop 0.001`).
+largest world has (2,000 take about four minutes: `python -m tests.world --beads 2000 --crash 0.0005 --stop 0.001`).
 """
 
 import os
 
 import pytest
 
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
 from tests.support.dose import each_dosed
+from tests.world.rates import Rates
+from tests.world.world import World
 
 SEEDS = 10
 DOSE = int(os.environ.get("SIMULATION_SEEDS", "50"))

@@ -2,8 +2,8 @@
 
 from nobrakes.core.beads.bead import Bead, Status
 from nobrakes.daemon.news import retiring
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
+from tests.world.rates import Rates
+from tests.world.world import World
 
 CALM = Rates(fail=0, crash=0, trouble=0, people=0, machine=0)
 

@@ -4,9 +4,9 @@ import pytest
 
 from nobrakes.core.beads.escalations import Escalation, EscalationType
 from nobrakes.core.beads.events import Kind
-from nobrakes.simulate.project import code_path
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
+from tests.world.project import code_path
+from tests.world.rates import Rates
+from tests.world.world import World
 
 KIND = Rates(fail=0, conflict=0, machine=0, crash=0, trouble=0, people=0)
 

@@ -4,10 +4,10 @@ from nobrakes.config.settings import Config, validated
 from nobrakes.core.beads.attempt import Run, RunKind
 from nobrakes.core.beads.bead import Bead, Status
 from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.simulate.fake_processes import AGENT
-from nobrakes.simulate.project import TESTS
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
+from tests.world.fake_processes import AGENT
+from tests.world.project import TESTS
+from tests.world.rates import Rates
+from tests.world.world import World
 
 CALM = Rates(fail=0, conflict=0, crash=0, trouble=0, people=0, machine=0, refuse=0)
 

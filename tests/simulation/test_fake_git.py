@@ -4,8 +4,8 @@ import pytest
 
 from nobrakes.core.beads.bead import Bead
 from nobrakes.core.errors import GitFailed
-from nobrakes.ports import Candidate, Conflict, Landing, Message
-from nobrakes.simulate.fake_git import FakeGit
+from nobrakes.ports.git import Candidate, Conflict, Landing, Message
+from tests.world.fake_git import FakeGit
 
 BEAD = Bead("b1", "One")
 WORDS = Message("one", "", "me <me@example.invalid>", 5.0, (("Bead", "b1"),))

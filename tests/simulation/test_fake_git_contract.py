@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from nobrakes.core.beads.bead import Bead
-from nobrakes.ports import Argv
-from nobrakes.simulate.fake_git import FakeGit
-from nobrakes.simulate.fake_remote import SharedFakeGit
+from nobrakes.ports.git import Argv
+from tests.world.fake_git import FakeGit
+from tests.world.fake_remote import SharedFakeGit
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "contracts" / "git"))
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from nobrakes.core.beads.attempt import Run
-from nobrakes.ports import Argv, Born, Command, Ending, Remains, Step
-from nobrakes.simulate.agents import Script
-from nobrakes.simulate.clock import FakeClock
-from nobrakes.simulate.fake_processes import FakeProcesses
+from nobrakes.ports.git import Argv
+from nobrakes.ports.processes import Born, Command, Ending, Remains, Step
+from tests.world.agents import Script
+from tests.world.clock import FakeClock
+from tests.world.fake_processes import FakeProcesses
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "contracts" / "processes"))
 

@@ -5,14 +5,14 @@ import pytest
 from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.review import flakes, queue
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.sentback import Count, of_world, worlds
-from nobrakes.simulate.world import World
+from tests.world.rates import Rates
+from tests.world.sentback import Count, of_world, worlds
+from tests.world.world import World
 
 
 @pytest.mark.slow
 def test_no_good_change_is_sent_back_where_one_run_in_twelve_fails_by_chance() -> None:
-    """Three times in a row is one in 2,000; the whole measurement is `python -m nobrakes.simulate --good 1000`."""
+    """Three times in a row is one in 2,000; the whole measurement is `python -m tests.world --good 1000`."""
     *_, (_, count) = worlds(40, 1, Rates(flake=0.08), beads=16)
     assert count.good >= 40 and count.wrong > 1 and count.ledger > 1, count
     assert (count.sent_back, count.taken_back, count.asked) == (0, 0, 0), count

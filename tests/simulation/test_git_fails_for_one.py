@@ -3,8 +3,8 @@
 from nobrakes.core.beads.bead import Bead, Status
 from nobrakes.core.beads.escalations import Escalation, EscalationType
 from nobrakes.core.errors import GitFailed
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
+from tests.world.rates import Rates
+from tests.world.world import World
 
 KIND = Rates(fail=0, conflict=0, machine=0, crash=0, trouble=0, people=0, refuse=0, cut=0, edits=0)
 

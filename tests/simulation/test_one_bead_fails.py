@@ -14,11 +14,11 @@ from nobrakes.daemon.forge.turn import Forge
 from nobrakes.daemon.main_monitor.monitor import MainMonitor
 from nobrakes.daemon.parking import Unexpected, park
 from nobrakes.daemon.sprints.turn import Sprints
-from nobrakes.simulate.people import ME
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.stumbling import BUGS
-from nobrakes.simulate.world import World
 from tests.support.dose import each_dosed
+from tests.world.people import ME
+from tests.world.rates import Rates
+from tests.world.stumbling import BUGS
+from tests.world.world import World
 
 CALM = Rates(fail=0, conflict=0, machine=0, trouble=0, people=0, refuse=0, cut=0, edits=0, crash=0, stumble=1)
 

@@ -332,7 +332,7 @@ BUGS = (
     ),
     Bug(
         "a checkout that a kill left behind stays there",
-        "simulate/fake_git.py",
+        "tests/world/fake_git.py",
         "self.checkout.bring_along(self.head, self.edited)",
         "self.checkout.in_the_way(self.head, self.edited)",
         options=STAGED,
@@ -354,7 +354,7 @@ BUGS = (
     ),
     Bug(
         "what is staged is in nobody's way",
-        "simulate/checkout.py",
+        "tests/world/checkout.py",
         "return {*self.staged, *edited} & set(changed)",
         "return set(edited) & set(changed)",
         options=(*STAGED, "--conflict", "0.6"),
@@ -602,7 +602,7 @@ BUGS = (
     ),
     Bug(
         "main is moved without a compare",
-        "simulate/fake_git.py",
+        "tests/world/fake_git.py",
         "        if self.head != old:\n            # it may",
         "        if False:\n            # it may",
         seed=21,
@@ -904,6 +904,11 @@ GONE_BACK = Bug("a start compares nothing", "daemon/recovery.py", "Reconciling(p
 """The stories of test_store_goes_back.py must find it."""
 
 
+def within(file: str) -> str:
+    """Where a file lies in the repository: in the package, or in the simulated world."""
+    return file if file.startswith("tests/") else f"nobrakes/{file}"
+
+
 def planted(bug: Bug, place: Path) -> Path:
     """A copy of the program with the bug in it."""
     shutil.copytree(PACKAGE, place / "nobrakes", ignore=shutil.ignore_patterns("__pycache__"))
@@ -913,7 +918,8 @@ def planted(bug: Bug, place: Path) -> Path:
             shutil.copytree(source, place / name)
         else:
             shutil.copy(source, place / name)
-    file = place / "nobrakes" / bug.file
+    shutil.copytree(TESTS / "world", place / "tests" / "world", ignore=shutil.ignore_patterns("__pycache__"))
+    file = place / within(bug.file)
     text = file.read_text()
     assert text.count(bug.line) == 1, f"{bug.file} does not have this line once: {bug.line}"
     file.write_text(text.replace(bug.line, bug.instead))
@@ -928,7 +934,7 @@ def python(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def simulate(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return python(place, "-m", "nobrakes.simulate", "--quiet", "--seconds", "60", *options)
+    return python(place, "-m", "tests.world", "--quiet", "--seconds", "60", *options)
 
 
 QUICK = {"a failed check is a pass", "what a crash cut off is not taken up"}
@@ -945,7 +951,7 @@ def in_turn(bug: Bug) -> Any:
 @pytest.mark.parametrize("bug", [in_turn(bug) for bug in BUGS])
 def test_the_simulation_finds(bug: Bug, tmp_path: Path) -> None:
     found = simulate(planted(bug, tmp_path), "--seed", str(bug.seed), "--runs", str(bug.runs), *bug.options)
-    assert "python -m nobrakes.simulate --seed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
+    assert "python -m tests.world --seed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
     assert found.returncode == 1
 
 
@@ -1021,4 +1027,4 @@ def test_without_a_bug_nothing_is_found(world: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bug", [pytest.param(bug, id=bug.name) for bug in (*BUGS, *CANARY, *STORE, *ASKED_TWICE)])
 def test_each_bug_has_its_line(bug: Bug) -> None:
-    assert (PACKAGE / bug.file).read_text().count(bug.line) == 1
+    assert (TESTS.parent / within(bug.file)).read_text().count(bug.line) == 1

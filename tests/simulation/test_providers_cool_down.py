@@ -10,10 +10,10 @@ from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.limits.cooldowns import MARGIN_SECONDS, PROBE_SECONDS
 from nobrakes.daemon.loop import is_idle
-from nobrakes.simulate.fake_processes import AGENT
-from nobrakes.simulate.project import LINT, TESTS
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
+from tests.world.fake_processes import AGENT
+from tests.world.project import LINT, TESTS
+from tests.world.rates import Rates
+from tests.world.world import World
 
 CALM = Rates(fail=0, conflict=0, crash=0, trouble=0, people=0, machine=0, refuse=0)
 BEADS = 6

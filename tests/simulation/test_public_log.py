@@ -5,7 +5,7 @@ import pytest
 from nobrakes.core.public.names import Name
 from nobrakes.core.public.schema import mistakes, schema
 from nobrakes.operations.public.facts import public_events
-from nobrakes.simulate.world import World
+from tests.world.world import World
 
 ENDS = {
     Name.TEST_WRITER_SPAWNED: {Name.TEST_WRITER_COMPLETED, Name.TEST_WRITER_FAILED},

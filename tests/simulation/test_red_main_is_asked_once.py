@@ -11,12 +11,12 @@ from nobrakes.core.beads.escalations import Escalation, EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.daemon.loop import Daemon
 from nobrakes.daemon.review.red_main import question
-from nobrakes.ports import Command, Step
-from nobrakes.simulate.agents import Script
-from nobrakes.simulate.fake_processes import AGENT
-from nobrakes.simulate.people import ME
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
+from nobrakes.ports.processes import Command, Step
+from tests.world.agents import Script
+from tests.world.fake_processes import AGENT
+from tests.world.people import ME
+from tests.world.rates import Rates
+from tests.world.world import World
 
 CALM = Rates(fail=0, conflict=0, machine=0, trouble=0, people=0, refuse=0, cut=0, edits=0, crash=0)
 

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
+from tests.world.rates import Rates
+from tests.world.world import World
 
 
 def history(seed: int) -> list[str]:
@@ -34,7 +34,7 @@ def test_the_log_does_not_depend_on_how_strings_are_hashed() -> None:
     logs = []
     for hashing in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": hashing}
-        argv = [sys.executable, "-m", "nobrakes.simulate", "--seed", "3"]
+        argv = [sys.executable, "-m", "tests.world", "--seed", "3"]
         logs.append(subprocess.run(argv, env=env, capture_output=True, text=True, check=True).stdout)
     assert logs[0] == logs[1]
     assert len(logs[0].splitlines()) > 50

@@ -8,15 +8,15 @@ import pytest
 from nobrakes.core.beads.bead import Status
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.main_monitor import Phase
-from nobrakes.ports import Command, Step
-from nobrakes.simulate.agents import Script
-from nobrakes.simulate.fake_processes import AGENT
-from nobrakes.simulate.main_monitor import watch_of
-from nobrakes.simulate.people import ME
-from nobrakes.simulate.project import code_path
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
+from nobrakes.ports.processes import Command, Step
 from nobrakes.wording import glossary
+from tests.world.agents import Script
+from tests.world.fake_processes import AGENT
+from tests.world.main_monitor import watch_of
+from tests.world.people import ME
+from tests.world.project import code_path
+from tests.world.rates import Rates
+from tests.world.world import World
 
 CALM = Rates(fail=0, conflict=0, machine=0, trouble=0, people=0, refuse=0, cut=0, edits=0, crash=0)
 KILLED = replace(CALM, crash=0.01, cut=0.05)

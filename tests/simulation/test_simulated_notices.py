@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.core.notices.notice import DeliveryState, NoticeKind
-from nobrakes.simulate.noticing import Noticing
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.undoing import some_have_it
-from nobrakes.simulate.world import World
+from tests.world.noticing import Noticing
+from tests.world.rates import Rates
+from tests.world.undoing import some_have_it
+from tests.world.world import World
 
 SEEDS = [seed for seed in range(120) if some_have_it(seed, "notices")]
 

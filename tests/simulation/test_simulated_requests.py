@@ -18,12 +18,12 @@ from nobrakes.core.pulls import happened, life
 from nobrakes.core.pulls.life import Turn
 from nobrakes.core.pulls.pull import CheckState, PullState
 from nobrakes.daemon.pulls import exchange as exchanging
-from nobrakes.ports import Land, Landing
 from nobrakes.ports.codehosts import Wanted
-from nobrakes.simulate.crashing import Crash
-from nobrakes.simulate.fake_code_host import WAYS, FakeCodeHost
-from nobrakes.simulate.objects import Objects
+from nobrakes.ports.git import Land, Landing
 from tests.support.asker import Asker
+from tests.world.crashing import Crash
+from tests.world.fake_code_host import WAYS, FakeCodeHost
+from tests.world.objects import Objects
 
 BEADS = ("one", "two", "three")
 

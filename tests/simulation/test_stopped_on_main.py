@@ -10,10 +10,10 @@ from nobrakes.core.beads.bead import Bead, Role, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.review.journal import Journal, Step
-from nobrakes.simulate.fake_processes import AGENT
-from nobrakes.simulate.project import TESTS
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
+from tests.world.fake_processes import AGENT
+from tests.world.project import TESTS
+from tests.world.rates import Rates
+from tests.world.world import World
 
 CALM = Rates(fail=0, conflict=0, crash=0, trouble=0, people=0, machine=0, refuse=0)
 

@@ -9,9 +9,9 @@ import pytest
 
 from nobrakes.core.beads.bead import BeadType, Status
 from nobrakes.core.beads.events import Kind
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
 from nobrakes.wording import glossary
+from tests.world.rates import Rates
+from tests.world.world import World
 
 KIND = Rates(fail=0, conflict=0, machine=0, trouble=0, people=0, refuse=0, cut=0, edits=0, crash=0)
 

@@ -6,9 +6,9 @@ from nobrakes.core.beads.bead import Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.simulate.people import ME
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
+from tests.world.people import ME
+from tests.world.rates import Rates
+from tests.world.world import World
 
 CALM = Rates(fail=0, conflict=0, machine=0, trouble=0, people=0, refuse=0, cut=0, edits=0, crash=0)
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from nobrakes.core.main_monitor import Phase
 from nobrakes.core.review.waits import Cause
-from nobrakes.ports import Land, Landing
-from nobrakes.simulate.scene import Notes
-from nobrakes.simulate.world import World
+from nobrakes.ports.git import Land, Landing
+from tests.world.scene import Notes
+from tests.world.world import World
 
 
 def test_another_cause_is_told_and_the_same_is_not_told_again() -> None:

@@ -5,9 +5,9 @@ the epic's request is merged. People ask for changes, push to it by force, close
 import pytest
 
 from nobrakes.daemon.review import opening
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import Broken, World
 from tests.support.dose import each_dosed
+from tests.world.rates import Rates
+from tests.world.world import Broken, World
 
 RATES = Rates(requests=1.0, epics=1.0)
 

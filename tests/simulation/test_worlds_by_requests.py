@@ -13,14 +13,14 @@ from nobrakes.core.pulls.pull import PullRequest, Seen
 from nobrakes.daemon.main_monitor.news_of_main import NewsOfMain
 from nobrakes.daemon.pulls import exchange as exchanging
 from nobrakes.daemon.review import pulls
-from nobrakes.ports import Land
+from nobrakes.ports.git import Land
 from nobrakes.roles import delivery
-from nobrakes.simulate.fake_code_host import FakeCodeHost
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.requested import MAIN, RequestedFakeGit
-from nobrakes.simulate.world import Broken, World
 from nobrakes.store.graph import Graph
 from tests.support.dose import each_dosed
+from tests.world.fake_code_host import FakeCodeHost
+from tests.world.rates import Rates
+from tests.world.requested import MAIN, RequestedFakeGit
+from tests.world.world import Broken, World
 
 RATES = Rates(requests=1.0)
 

@@ -8,8 +8,8 @@ from nobrakes.core.pulls import happened, life, text
 from nobrakes.core.pulls.life import Turn
 from nobrakes.core.pulls.pull import PullRequest, PullState, Seen
 from nobrakes.daemon.pulls import exchange as exchanging
-from nobrakes.ports import Land, Landing
 from nobrakes.ports.codehosts import CodeHost, PullPorts, Wanted
+from nobrakes.ports.git import Land, Landing
 
 
 class Asker:

@@ -22,14 +22,16 @@ from nobrakes.daemon.ports import Ports
 from nobrakes.git.repository import Repository
 from nobrakes.operations.evidence.reading import verify
 from nobrakes.paths import Paths
-from nobrakes.ports import Argv, Command, Notice, Step
-from nobrakes.simulate.agents import Script
-from nobrakes.simulate.clock import FakeClock
-from nobrakes.simulate.crashing import Crash, Crashing, Dice
-from nobrakes.simulate.fake_background import FakeBackground
-from nobrakes.simulate.fake_processes import FakeProcesses
+from nobrakes.ports.git import Argv
+from nobrakes.ports.people import Notice
+from nobrakes.ports.processes import Command, Step
 from nobrakes.store.opening import create_store
 from nobrakes.store.sqlite import SqliteStore
+from tests.world.agents import Script
+from tests.world.clock import FakeClock
+from tests.world.crashing import Crash, Crashing, Dice
+from tests.world.fake_background import FakeBackground
+from tests.world.fake_processes import FakeProcesses
 
 CHECK = "echo Ran 1 test in 0.1s; echo OK; ! ls | grep -q bad"
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C"}

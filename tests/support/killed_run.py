@@ -14,7 +14,8 @@ import time
 from pathlib import Path
 
 from tests.support import shim
-from tests.support.project import NOBRAKES, Project
+from tests.support.project import Project
+from tests.support.warm import NOBRAKES
 
 BEADS = ("one", "two", "three")
 WORK = (

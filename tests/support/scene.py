@@ -17,7 +17,7 @@ from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.operations import beads
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 
 TITLES = (
     "Parse the header of a packet",

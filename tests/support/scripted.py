@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tests.support.project import NOBRAKES, Project
+from tests.support.project import Project
+from tests.support.warm import NOBRAKES
 
 Found = TypeVar("Found")
 

@@ -11,7 +11,7 @@ from ...config.settings import Config
 from ...core.beads.events import Event, Kind
 from ...host import versions
 from ...paths import Paths
-from ...ports import Notice
+from ...ports.people import Notice
 from ..ports import Ports
 
 

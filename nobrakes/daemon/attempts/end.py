@@ -24,7 +24,8 @@ from ...core.beads.taking import handed_back, is_by_person, submitted
 from ...core.board import Limits
 from ...core.forge import failing
 from ...core.owners import of_bead
-from ...ports import NewEscalation, Notice, Store
+from ...ports.people import Notice
+from ...ports.store import NewEscalation, Store
 from ...roles.plan_beads import epics_above
 from ..ports import Ports
 from .accounts import breaker_after

@@ -29,7 +29,7 @@ from ...core.checks.test_rounds import ROUNDS
 from ...core.errors import Tampered
 from ...core.policy import plan_approval
 from ...core.policy.boundaries import violations
-from ...ports import NewEscalation
+from ...ports.store import NewEscalation
 from ..agent_ends import How, how_it_ended, unsure
 from ..agent_starts import HANDOFF
 from ..boundary import boundary_at

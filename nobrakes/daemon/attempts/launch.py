@@ -24,7 +24,8 @@ from ...core.board import Limits
 from ...core.errors import NobrakesError
 from ...core.limits.resuming import BEGUN, RESUMES, goes_on
 from ...host.runs import recording
-from ...ports import Candidate, Command, Message, Workspace
+from ...ports.git import Candidate, Message, Workspace
+from ...ports.processes import Command
 from ...roles.briefing import TOLD, Briefing, brief, digest
 from ...roles.instructions import instructions
 from .. import agent_starts

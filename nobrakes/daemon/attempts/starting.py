@@ -22,7 +22,7 @@ from ...core.limits import cooldowns
 from ...core.limits.breaker import error_of
 from ...core.limits.cooldowns import Cooldown
 from ...core.sessions.session import Talk
-from ...ports import NewEscalation
+from ...ports.store import NewEscalation
 from ..parking import owner_of
 from ..ports import Ports
 

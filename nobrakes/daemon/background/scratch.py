@@ -12,7 +12,7 @@ import os
 from functools import partial
 
 from ...core.sessions.session import name_of
-from ...ports import Notice
+from ...ports.people import Notice
 from ...sandbox.home import HOME
 from ...trash import Trash
 from ..parking import of_run, parked

@@ -8,7 +8,7 @@ import json
 
 from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.beads.events import Event, Kind
-from ...ports import Ending
+from ...ports.processes import Ending
 from ..epics import lands_on
 from ..ports import Ports
 

@@ -8,7 +8,7 @@
 from collections.abc import Callable, Set
 
 from ...core.beads.attempt import Run
-from ...ports import Ending
+from ...ports.processes import Ending
 from .validation import Validation
 
 PREPARING_SECONDS = 1.0

@@ -24,7 +24,8 @@ from ...core.checks.mutation_probes import LARGEST, endings, is_seen, likely, mu
 from ...core.errors import GitFailed, NoMain
 from ...core.policy.boundaries import ABSENT
 from ...host.runs.probing import PLAN, PUT
-from ...ports import Argv, Ending, Step, StepEnd
+from ...ports.git import Argv
+from ...ports.processes import Ending, Step, StepEnd
 from ..ports import Ports
 from .steps import OUTPUT_TAIL, CheckStep, run_argv, run_name
 

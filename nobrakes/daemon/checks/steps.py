@@ -17,7 +17,8 @@ from ...core.checks.failed_tests import failing_tests
 from ...core.checks.test_counts import count_tests
 from ...core.checks.tool_versions import ASKED_WITH, unmet
 from ...host.runs import recording
-from ...ports import Argv, Ending, Processes, Step, StepEnd
+from ...ports.git import Argv
+from ...ports.processes import Ending, Processes, Step, StepEnd
 
 OUTPUT_TAIL = 2_000_000
 """Bytes of a check's output that are read for counting."""

@@ -23,7 +23,7 @@ from ...core.checks.contract import Check, CheckOutcome, CheckResult, Contract, 
 from ...core.checks.test_counts import TestCounts
 from ...core.review import quarantine
 from ...core.serialise import as_values
-from ...ports import Born, Command
+from ...ports.processes import Born, Command
 from ...sandbox.home import MADE
 from ..background.scratch import Scratch
 from ..confine import Confinement

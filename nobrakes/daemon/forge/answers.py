@@ -13,7 +13,7 @@ from ...core.forge import reviewing
 from ...core.forge.actions import About, Answered, Ask
 from ...core.forge.asking import CONTINUE, GO_ON, IS_WHOLE
 from ...core.forge.feature import Feature, State, Step
-from ...ports import NewEscalation
+from ...ports.store import NewEscalation
 from ..ports import Ports
 from .telling import BY, tell
 

@@ -19,7 +19,7 @@ from ...core.owners import of_session
 from ...core.sessions.session import CLEAN, Session
 from ...core.sessions.session import State as At
 from ...core.text.cleaning import clean
-from ...ports import Store
+from ...ports.store import Store
 from ...roles.plan_beads import beads_under
 from ..ports import Ports
 from .telling import BY

@@ -17,7 +17,7 @@ from ...core.forge.feature import Feature, Finding, FindingState, Stage, State
 from ...core.owners import of_bead
 from ...core.sessions.session import SessionKind
 from ...core.sessions.session import State as Of
-from ...ports import NewEscalation
+from ...ports.store import NewEscalation
 from ...roles.plan_review import review_text
 from ..ports import Ports
 from .telling import BY

@@ -20,7 +20,9 @@ from ...core.forge.feature import Feature
 from ...core.forge.rollback import AGAIN, HELD, asking, unfinished
 from ...core.text.cleaning import shorten
 from ...git.taking_back import Hindered, later_work, sorted_out, taken_back
-from ...ports import ByHand, Git, Message, Store
+from ...ports.git import Git, Message
+from ...ports.reviews import ByHand
+from ...ports.store import Store
 from ..epics import base_of
 from ..ports import Ports
 from ..review.messages import US

@@ -31,7 +31,7 @@ from ...core.owners import of_bead
 from ...core.sessions.session import SessionKind
 from ...core.sessions.session import State as At
 from ...core.text.cleaning import redacted, shorten
-from ...ports import NewEscalation
+from ...ports.store import NewEscalation
 from ..ports import Ports
 from .telling import BY, tell
 

@@ -25,7 +25,9 @@ from ...core.errors import NoMain
 from ...core.globs import matches
 from ...core.idle import look_again, may_pass
 from ...core.main_monitor import Phase, Watch, told_as
-from ...ports import Land, Landing, Notice, Remains
+from ...ports.git import Land, Landing
+from ...ports.people import Notice
+from ...ports.processes import Remains
 from ..background.scratch import NOBODY, WATCH
 from ..checks.overdue import CheckClock
 from ..checks.probes import Plan

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from ...core.beads.events import Event, Kind
 from ...core.errors import GitFailed, NoMain
-from ...ports import Notice
+from ...ports.people import Notice
 from ...roles.delivery import off_main, taken_back
 from ..ports import Ports
 

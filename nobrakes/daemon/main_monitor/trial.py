@@ -13,7 +13,7 @@ from ...core.checks.contract import CheckOutcome, CheckResult, setup_failed
 from ...core.checks.trial import Starts, advice, passed
 from ...core.checks.verdict import Verdict
 from ...core.errors import NoMain
-from ...ports import Notice
+from ...ports.people import Notice
 from ..checks.validation import Validation
 from ..ports import Ports
 from ..review.culprits import FROZEN, NO_SETUP

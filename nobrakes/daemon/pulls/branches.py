@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ...core.beads.bead import Bead, BeadType, Role
 from ...core.pulls.pull import PullRequest, Told
-from ...ports import Notice
+from ...ports.people import Notice
 from ..ports import Ports
 
 PINS = "pull"

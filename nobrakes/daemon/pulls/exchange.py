@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from ...core.errors import HostRefused, HostUnavailable
 from ...core.pulls.life import failed, running
 from ...core.pulls.pull import PullState, Seen, Told
-from ...ports import Land, Landing
 from ...ports.codehosts import PullPorts, Wanted
+from ...ports.git import Land, Landing
 
 MOST_LOGS = 5
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ...core.errors import GitFailed
 from ...core.pulls.pull import PullRequest
-from ...ports import Git
+from ...ports.git import Git
 
 _LINE = 500
 """So many commits of the base are looked through, where no host tells what is merged."""

@@ -14,7 +14,8 @@ from ...core.beads.bead import BeadType
 from ...core.board import Board
 from ...core.errors import NoMain
 from ...core.pulls.delivery import Where
-from ...ports import Land, Landing, Notice
+from ...ports.git import Land, Landing
+from ...ports.people import Notice
 from ...roles.delivery import bases, git_at
 from ..epics import lands_on
 from ..ports import Ports

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from ...ports import Background
+from ...ports.people import Background
 
 End = TypeVar("End")
 NOBODY = 0

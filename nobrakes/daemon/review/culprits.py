@@ -15,7 +15,8 @@ from ...core.beads.events import MERGES, Event, Kind
 from ...core.checks.contract import CheckResult, setup_failed
 from ...core.checks.verdict import Verdict
 from ...core.main_monitor import Phase, Watch, at_rest
-from ...ports import Candidate, Message, NewEscalation
+from ...ports.git import Candidate, Message
+from ...ports.store import NewEscalation
 from ..checks.validation import as_json, explain
 from ..ports import Ports
 from .messages import US

@@ -14,8 +14,8 @@ from ...core.beads.bead import CLOSED, Status
 from ...core.errors import HostRefused, HostUnavailable
 from ...core.pulls.pull import PullRequest, PullState
 from ...core.pulls.text import mark
-from ...ports import Notice
 from ...ports.codehosts import CodeHost
+from ...ports.people import Notice
 from ..ports import Ports
 from ..pulls import branches
 from .beside import NOBODY, Beside

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ...core.owners import of_bead
 from ...core.review.train import Entry
-from ...ports import Land
+from ...ports.git import Land
 from ..parking import about
 from ..ports import Ports
 from .beside import Beside

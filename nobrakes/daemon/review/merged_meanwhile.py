@@ -11,8 +11,8 @@ from ...core.beads.events import Event, Kind
 from ...core.board import Board
 from ...core.errors import HostRefused, HostUnavailable, NotAllowed
 from ...core.pulls.pull import PullRequest, PullState
-from ...ports import Notice
 from ...ports.codehosts import CodeHost
+from ...ports.people import Notice
 from ..ports import Ports
 from .beside import NOBODY, Beside
 

@@ -23,7 +23,8 @@ from ...core.policy.new_contract import faults, tell
 from ...core.policy.ownership import CONTRACT
 from ...core.review.journal import Journal
 from ...host.files import write_atomic
-from ...ports import Message, Notice
+from ...ports.git import Message
+from ...ports.people import Notice
 from ..checks import committed
 from ..checks.committed import LARGEST
 from ..checks.proofs import clean

@@ -24,7 +24,7 @@ from ...core.policy import runner_hooks
 from ...core.policy.boundaries import Boundary, Change, adds_modules, bends_runner, gate_changes
 from ...core.policy.shadows import programs
 from ...core.review.journal import Journal
-from ...ports import NewEscalation
+from ...ports.store import NewEscalation
 from ..boundary import boundary_at
 from ..checks.proofs import clean
 from ..ports import Ports

@@ -25,8 +25,8 @@ from ...core.pulls.life import Turn
 from ...core.pulls.pull import ASKED, PullRequest, PullState, Seen, Told
 from ...core.review.journal import Journal, Step
 from ...core.review.machine import Fact
-from ...ports import Notice
 from ...ports.codehosts import PullPorts
+from ...ports.people import Notice
 from ...roles.delivery import delivery_of
 from ..checks.proofs import clean
 from ..epics import below_of, git_of

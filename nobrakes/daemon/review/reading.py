@@ -28,7 +28,7 @@ from ...core.review.reading import Next, Reading, Rules, Way
 from ...core.review.train import Entry
 from ...core.sessions.session import CLEAN, SessionKind
 from ...core.sessions.session import State as Of
-from ...ports import Notice
+from ...ports.people import Notice
 from ...roles.code_review import Read, review_text
 from ...roles.mending import is_mend
 from ..lives import last_merge

@@ -11,7 +11,7 @@ from ...core.beads.events import Event, Kind
 from ...core.board import Board
 from ...core.errors import NoMain
 from ...core.owners import of_bead
-from ...ports import Notice
+from ...ports.people import Notice
 from ...roles.delivery import git_at
 from .. import epics
 from ..parking import parked

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...core.beads.escalations import EscalationType
 from ...core.beads.events import Kind
-from ...ports import NewEscalation, Store
+from ...ports.store import NewEscalation, Store
 
 _SEEN_GREEN = (Kind.MERGED, Kind.MAIN_GREEN, Kind.MAIN_UNFROZEN)
 

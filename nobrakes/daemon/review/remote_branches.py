@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from ...core.pulls.delivery import Where
-from ...ports import Land
+from ...ports.git import Land
 from ...roles.delivery import git_at
 from ..ports import Ports
 from .beside import NOBODY, Beside

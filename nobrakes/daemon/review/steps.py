@@ -22,7 +22,9 @@ from ...core.review.journal import Journal, Step
 from ...core.review.machine import Fact
 from ...core.review.train import Entry
 from ...core.review.waits import OF_CHECKOUTS, WAITS, Cause, next_look
-from ...ports import Candidate, Conflict, Land, Landing, NewEscalation, Notice
+from ...ports.git import Candidate, Conflict, Land, Landing
+from ...ports.people import Notice
+from ...ports.store import NewEscalation
 from ..checks.committed import is_same
 from ..checks.validation import Validation
 from ..ports import Ports

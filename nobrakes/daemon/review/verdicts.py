@@ -23,7 +23,8 @@ from ...core.pulls.pull import own_base
 from ...core.review import machine, verdict
 from ...core.review.journal import Journal, Step
 from ...core.review.machine import Act, Fact, Next
-from ...ports import Candidate, Landing, NewEscalation
+from ...ports.git import Candidate, Landing
+from ...ports.store import NewEscalation
 from ..attempts.end import close
 from ..checks.validation import MOST_CUT_OFF, Validation, as_json, explain
 from ..ports import Ports

@@ -18,8 +18,8 @@ from ...core.beads.taking import submitted
 from ...core.evidence.verify import NONE
 from ...core.review.journal import Journal
 from ...core.review.machine import Fact
-from ...ports import Candidate, Conflict, Git, Message, Store
-from ...ports.git import EPICS
+from ...ports.git import EPICS, Candidate, Conflict, Git, Message
+from ...ports.store import Store
 from ...roles import mending
 from .. import epics
 from ..completing import complete

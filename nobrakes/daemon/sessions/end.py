@@ -23,7 +23,7 @@ from ...core.sessions.relay import is_relay
 from ...core.sessions.session import CLEAN, Fact, Talk
 from ...core.text.cleaning import clean
 from ...core.transcript import PREFIX, LineKind
-from ...ports import Notice
+from ...ports.people import Notice
 from ..agent_ends import STEP, How, how_it_ended, lines, unsure
 from ..attempts.accounts import cool, total
 from ..attempts.end import START_FAULTS

@@ -19,7 +19,7 @@ from ...core.errors import NoMain
 from ...core.review.reading import CANDIDATE
 from ...core.sessions.relay import DIRECTORY, is_relay, only_plans
 from ...core.sessions.session import REVIEWERS, Session, Talk, name_of
-from ...ports import Argv
+from ...ports.git import Argv
 from .. import agent_starts
 from ..attempts.guard_watch import NAMED
 from ..attempts.launch import DIARY, TELLS, WINDOW

@@ -35,7 +35,9 @@ from ...git import in_place
 from ...git.workspaces import keep
 from ...git.workspaces.relays import LENT, HandedBack, RelayClones, branch_of
 from ...host.files import TRACKED, write_private
-from ...ports import Argv, NewEscalation, Notice
+from ...ports.git import Argv
+from ...ports.people import Notice
+from ...ports.store import NewEscalation
 from ...sandbox.closure import Laid
 from ..ports import Ports
 from .run_files import RunFiles

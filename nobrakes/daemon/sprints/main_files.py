@@ -7,7 +7,7 @@ from ...core.errors import FileTooLarge
 from ...core.projects import documents
 from ...core.projects.terms import COPIES
 from ...core.projects.whats_next import Finding, whats_next
-from ...ports import Git
+from ...ports.git import Git
 
 DOCUMENTS = (*COPIES, "task.md", "DECISIONS.md", "DEVIATIONS.md", "WISHLIST.md", documents.ROADMAP)
 MOST_SPRINTS, MOST_COMMITS = 500, 1000

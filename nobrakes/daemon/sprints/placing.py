@@ -14,7 +14,8 @@ from ...core.projects import documents, placing
 from ...core.projects.sprint import Going, Kind, Sprint, Stage
 from ...core.projects.terms import BRIEF, COPIES
 from ...core.text.cleaning import clean
-from ...ports import ByHand, Message
+from ...ports.git import Message
+from ...ports.reviews import ByHand
 from ...wording.times import spoken
 from ..ports import Ports
 from ..review.messages import US

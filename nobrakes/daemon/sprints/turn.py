@@ -16,7 +16,7 @@ from ...core.projects.sprint import Going, Kind, RunState, Sprint, Stage, requir
 from ...core.projects.sprints import Begin, Execute, Move, Nudge, Place, Stop, next_step
 from ...core.projects.terms import BRIEF
 from ...core.sessions.session import SessionKind
-from ...ports import Store
+from ...ports.store import Store
 from ...roles import sprint_briefing
 from ..ports import Ports
 from .facts import facts

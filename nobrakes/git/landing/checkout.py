@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ...core.errors import DiskFull, GitFailed, StoreReadOnly
 from ...core.review.waits import Cause, cause_of, first_words, why
-from ...ports import Land, Landing
+from ...ports.git import Land, Landing
 from .. import commands
 from ..differences import raw
 from ..objects import Objects

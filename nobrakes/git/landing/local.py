@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from ...core.errors import NobrakesError
 from ...core.review.waits import LOCK_PASSES, Cause
-from ...ports import Land, Landing
+from ...ports.git import Land, Landing
 from .. import in_place, refs
 from ..history import History
 from ..location import Place

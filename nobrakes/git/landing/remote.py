@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ...core.errors import GitFailed
 from ...core.review.waits import Cause, why
-from ...ports import Land, Landing
+from ...ports.git import Land, Landing
 from .. import refs
 from ..history import History
 from ..location import Place

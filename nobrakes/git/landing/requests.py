@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from ...core.errors import GitFailed, OnlyByRequest
 from ...core.review.waits import Cause
-from ...ports import Land, Landing
-from ...ports.git import BASES
+from ...ports.git import BASES, Land, Landing
 from ..history import History
 from ..location import Place
 from ..refs import own_ref

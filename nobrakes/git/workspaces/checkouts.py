@@ -14,7 +14,7 @@
 import os
 from collections.abc import Mapping
 
-from ...ports import Argv
+from ...ports.git import Argv
 from ..filtered_checkouts import NO_FILTERS, Through
 from ..location import Place
 from ..messages import Person

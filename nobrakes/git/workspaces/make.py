@@ -17,7 +17,7 @@ from ...core.beads.branches import branch_of
 from ...core.errors import GitFailed, NoAnswer, Tampered, TooLarge
 from ...core.limits.sizes import DEFAULT, Sizes
 from ...paths import Paths
-from ...ports import Argv, Workspace
+from ...ports.git import Argv, Workspace
 from ...trash import Trash
 from ...walking import Beyond
 from .. import packing, refs

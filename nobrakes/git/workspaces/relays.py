@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ...core.errors import GitFailed
 from ...core.limits.sizes import DEFAULT, Sizes
-from ...ports import Argv
+from ...ports.git import Argv
 from ...trash import Trash
 from .. import refs
 from ..history import History

@@ -18,7 +18,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ...ports import Login
+from ...ports.processes import Login
 from ...walking import below, folder_below
 from ..files import private_folder, storage_errors, write_atomic, write_private
 

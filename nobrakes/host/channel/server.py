@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from ...ports import Login
+from ...ports.processes import Login
 from ...trash import Trash
 from ..files import private_folder
 from . import folder

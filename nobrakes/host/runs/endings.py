@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from ...ports import Ending, StepEnd
+from ...ports.processes import Ending, StepEnd
 from ...walking import FAULTS
 from ..files import read_tail
 from ..system import proctable

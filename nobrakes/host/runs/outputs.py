@@ -3,7 +3,7 @@
 import io
 from collections.abc import Mapping, Sequence
 
-from ...ports import Ending, Reports
+from ...ports.processes import Ending, Reports
 from ...walking import below, of_state
 from .. import diaries
 from ..files import read_tail

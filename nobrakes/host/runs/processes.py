@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from ...core.beads.attempt import Run
 from ...core.errors import NobrakesError
-from ...ports import Born, Command, Remains
+from ...ports.processes import Born, Command, Remains
 from ..files import SHORT, private_folder, read_tail, storage_errors, write_private
 from ..system import memory, proctable
 from ..system.process import Process

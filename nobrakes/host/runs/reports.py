@@ -13,7 +13,7 @@ import os
 import sys
 
 from ...core.globs import matches
-from ...ports import Reports
+from ...ports.processes import Reports
 from ...walking import FAULTS, Beyond, walk
 from ..files import write_atomic
 from ..untrusted import plain_file

@@ -20,7 +20,7 @@ import os
 import sys
 
 from ...paths import own_path
-from ...ports import Command, Step
+from ...ports.processes import Command, Step
 
 SHELL = "/bin/sh"
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...core.sessions.session import Session, Turn
-    from ...ports import Store
+    from ...ports.store import Store
 
 
 def propose(plan: str) -> "tuple[dict[str, Any], str]":

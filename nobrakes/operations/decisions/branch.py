@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from ...core.beads.attempt import FORK, Attempt
 from ...core.beads.escalations import Escalation
 from ...core.errors import NobrakesError
-from ...ports import Git
+from ...ports.git import Git
 from .excerpts import WHOLE, excerpt, line
 from .view import BranchDifference, FileDifference
 

@@ -14,8 +14,9 @@ from ...core.beads.bead import Role
 from ...core.beads.escalations import Escalation
 from ...core.errors import NobrakesError, NoSuchBead
 from ...core.evidence.record import Made
-from ...ports import Git, Store
+from ...ports.git import Git
 from ...ports.shown import Clash, Hunk
+from ...ports.store import Store
 from ...wording.stages import main_of
 from .branch import GONE, Branch
 from .excerpts import WHOLE, line, of_lines

@@ -16,7 +16,7 @@ from ...core.beads.taking import is_by_person, submitted
 from ...core.board import Limits
 from ...core.errors import NobrakesError
 from ...core.limits.caps import Amount
-from ...ports import Store
+from ...ports.store import Store
 from ...wording.glossary import CAUSES, ESCALATIONS
 from . import branch as branches
 from .choices import Stakes, choices
@@ -29,7 +29,7 @@ from .view import AboutBead, Asked, BranchDifference, Choice, ConflictView, Deci
 if TYPE_CHECKING:
     from ...config.settings import Config
     from ...paths import Paths
-    from ...ports import Git
+    from ...ports.git import Git
 
 HAPPENED, CRITERIA, DESCRIPTION, WAITING = 14, 8, 4, 20
 _WITHOUT_BRANCH = frozenset((EscalationType.DOER_SUGGESTION, *OF_A_WAIT))

@@ -9,7 +9,7 @@ from ...core.beads.escalations import Escalation
 from ...core.beads.history import approaches
 from ...core.beads.outcomes import Outcome
 from ...paths import Paths
-from ...ports import Store
+from ...ports.store import Store
 from ...wording.glossary import OUTCOMES
 from .. import sessions
 from .excerpts import WHOLE, excerpt, line

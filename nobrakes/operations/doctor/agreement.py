@@ -15,7 +15,8 @@ from ...core.beads.events import MERGES
 from ...core.errors import GitFailed, NoMain
 from ...core.evidence.reconcile import COMPARED, NAMED, Merge, is_ours, merges
 from ...core.review.journal import Journal
-from ...ports import Git, Store
+from ...ports.git import Git
+from ...ports.store import Store
 from ...roles import delivery
 
 if TYPE_CHECKING:

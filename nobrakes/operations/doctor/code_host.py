@@ -14,8 +14,9 @@ from .findings import ERROR, OK, WARNING, Finding
 if TYPE_CHECKING:
     from ...config.settings import Config
     from ...paths import Paths
-    from ...ports import Git, Store
     from ...ports.codehosts import PullPorts
+    from ...ports.git import Git
+    from ...ports.store import Store
 
 _NAME = "code host"
 _MOST = 10

@@ -30,7 +30,8 @@ from .repairs import names_in, stale_workspaces
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...ports import Git, Store
+    from ...ports.git import Git
+    from ...ports.store import Store
 
 __all__ = ["Finding", "examine", "opened_store"]
 

@@ -17,7 +17,8 @@ from ...trash import Trash
 from . import machine
 
 if TYPE_CHECKING:
-    from ...ports import Git, Store
+    from ...ports.git import Git
+    from ...ports.store import Store
 
 Opened = Union["Store", NobrakesError]
 """The store, or why it cannot be opened."""

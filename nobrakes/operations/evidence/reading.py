@@ -13,7 +13,7 @@ from ...core.evidence.lost_changes import Lost, lost_changes
 from ...core.evidence.record import Entry, Made, RecordKind
 from ...core.evidence.verify import Note, Report, Repository, Wrong
 from ...core.evidence.verify import verify as compare
-from ...ports import Git
+from ...ports.git import Git
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from ...core.checks.contract import CheckResult, Contract, overall
 from ...core.evidence.record import How
 from ...core.evidence.verify import Report, Rerun, Word, Wrong
 from ...core.text.redaction import BLACK
-from ...ports import Git
+from ...ports.git import Git
 
 Run = Callable[[str, Contract | None], tuple[Contract, list[CheckResult]]]
 """Runs these checks (None: today's) on a commit; what was run, and the results."""

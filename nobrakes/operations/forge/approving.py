@@ -15,7 +15,8 @@ from ...core.beads.bead import Bead, Role, Status
 from ...core.beads.outcomes import Outcome
 from ...core.errors import NoMain, OnlyByRequest, PlanError
 from ...paths import FOLDER, Paths
-from ...ports import Git, Message, Store
+from ...ports.git import Git, Message
+from ...ports.store import Store
 from ...replacing import replacing
 from ..snapshot import log, since
 from ..snapshot.sources import SNAPSHOT_PIN

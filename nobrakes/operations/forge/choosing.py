@@ -15,7 +15,7 @@ from ...core.beads.bead import Status
 from ...core.beads.events import Event, Kind
 from ...core.beads.proposals import CANCEL, ProposedChange, Standing
 from ...core.errors import NobrakesError, NotAllowed, UsageError
-from ...ports import Store
+from ...ports.store import Store
 from ..beads import content
 from ..signed import require
 from .strategy import proposals, revision

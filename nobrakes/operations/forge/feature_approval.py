@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from ...core.beads.bead import Status
 from ...core.forge.feature import PLANNED, Feature, ItemState, Step
-from ...ports import Store
+from ...ports.store import Store
 from ...roles.plan_beads import beads_under, nodes_of
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from ...core.beads.bead import CLOSED, DependencyType, Role, Status
 from ...core.graph.links import Node
 from ...core.text.cleaning import clean, only_seen, shorten
-from ...ports import Store
+from ...ports.store import Store
 from ...roles.prompts import system_prompt
 from ...roles.quoting import fenced, quoted
 

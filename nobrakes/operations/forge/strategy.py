@@ -21,7 +21,7 @@ from ...core.graph.overlay import overlay
 from ...core.graph.priority_levels import levels
 from ...core.graph.readiness import Readiness
 from ...core.graph.usual import Usual, weight
-from ...ports import Store
+from ...ports.store import Store
 
 COMMITTED = "strategy_committed"
 """The setting that remembers the last event before the latest commit-strategy."""

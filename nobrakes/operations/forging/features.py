@@ -17,7 +17,8 @@ from ...core.forge.criteria import Stack, chosen, usual
 from ...core.forge.feature import PLANNED, Criterion, Feature, State, Step
 from ...core.text.cleaning import clean
 from ...paths import Paths
-from ...ports import Git, Store
+from ...ports.git import Git
+from ...ports.store import Store
 from ...roles.plan_beads import under
 from .. import beads
 from ..waking import wake

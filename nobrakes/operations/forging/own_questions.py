@@ -5,7 +5,7 @@ from collections.abc import Collection
 from ...core.forge import data_keys as keys
 from ...core.forge.actions import About
 from ...core.forge.feature import Feature
-from ...ports import Store
+from ...ports.store import Store
 
 
 def settle_questions(

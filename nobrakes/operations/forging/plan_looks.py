@@ -13,7 +13,7 @@ from ...core.errors import UsageError
 from ...core.forge.feature import PlanVersion
 from ...core.forge.plan_changes import PlanChanges, changes
 from ...core.forge.timeline import Bar, timeline
-from ...ports import Store
+from ...ports.store import Store
 from ...roles.plan_beads import beads_under
 
 

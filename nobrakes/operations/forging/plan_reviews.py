@@ -8,7 +8,7 @@ from ...core.forge import reviewing, rounds
 from ...core.forge.feature import Finding, PlanReview, ReviewState
 from ...core.forge.rounds import Estimate, Iteration
 from ...core.forge.rules import Rules
-from ...ports import Store
+from ...ports.store import Store
 
 
 @dataclass(frozen=True, slots=True)

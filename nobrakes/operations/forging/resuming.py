@@ -18,7 +18,7 @@ from ...core.forge.asking import FRESH, FROM_BASE, VIEW_ONLY
 from ...core.forge.feature import Feature, State, Step, refuse_while_rolling
 from ...core.sessions.session import State as At
 from ...paths import Paths
-from ...ports import Store
+from ...ports.store import Store
 from ...roles.plan_beads import beads_under
 from ..waking import wake
 from . import resting

@@ -23,7 +23,8 @@ from ...core.pulls.delivery import Where
 from ...core.pulls.pull import own_base
 from ...git.taking_back import sorted_out
 from ...paths import Paths
-from ...ports import Git, Store
+from ...ports.git import Git
+from ...ports.store import Store
 from ...roles.delivery import git_at, merged_into
 from ...roles.plan_beads import beads_under, steps_under
 from .. import beads

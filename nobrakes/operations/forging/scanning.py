@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from ...core.errors import FileTooLarge
 from ...core.forge.todos import MOST_BYTES, Todo, is_affected, is_scanned, scan
-from ...ports import Git, Store
+from ...ports.git import Git
+from ...ports.store import Store
 
 MOST_FINDS = 5000
 

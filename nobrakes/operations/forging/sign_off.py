@@ -16,7 +16,7 @@ from ...core.forge import reviewing, rounds
 from ...core.forge.feature import Feature, FindingState, Stage, require
 from ...core.forge.rounds import SignOff, Tracker
 from ...core.forge.rules import Rules
-from ...ports import Store
+from ...ports.store import Store
 from ..signed import is_as_kept
 
 

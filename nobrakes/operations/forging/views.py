@@ -24,7 +24,7 @@ from ..work_status import status_now
 from .plan_looks import PlanLook, VersionView, look, planned, versions
 
 if TYPE_CHECKING:
-    from ...ports import Store
+    from ...ports.store import Store
 
 STATES = ("all", *(state.value for state in State))
 SORTS = ("activity", "created", "stage")

@@ -26,7 +26,7 @@ from .machine import Here
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...ports import Store
+    from ...ports.store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from ..machine_wide.views import MachineView, shown
 
 if TYPE_CHECKING:
     from ...core.board import Board
-    from ...ports import Store
+    from ...ports.store import Store
 
 FROZEN = "frozen"
 MEND = 'nobrakes add "Mend main" --type repair --no-tests'

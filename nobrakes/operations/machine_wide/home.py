@@ -16,7 +16,7 @@ from ...place import make, require_safe, user_place
 from .. import daemons
 
 if TYPE_CHECKING:
-    from ...ports import Store
+    from ...ports.store import Store
 
 _README = """This repository belongs to nobrakes. It holds no work: it is where your own sessions run,
 those that belong to no other repository (`nobrakes session start --user`).

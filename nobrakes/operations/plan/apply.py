@@ -17,7 +17,7 @@ from ...core.errors import Deadlock, NobrakesError, PlanError
 from ...core.graph.cycles import Circle, circles
 from ...core.graph.links import Links
 from ...core.graph.readiness import reasons_of
-from ...ports import Store
+from ...ports.store import Store
 from . import difference, files
 from .nodes import Plan, plan_of
 

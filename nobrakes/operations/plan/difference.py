@@ -21,7 +21,7 @@ from ...core.beads.proposals import CANCEL, LISTS, ProposedChange, Standing, cha
 from ...core.errors import BadBead
 from ...core.graph.links import Node, node_of
 from ...core.graph.overlay import overlay
-from ...ports import Store
+from ...ports.store import Store
 from ..beads import new_id, unused_id
 from ..signed import require
 from .nodes import Plan, PlanNode, refused

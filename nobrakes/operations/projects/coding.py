@@ -23,7 +23,7 @@ from ...core.sessions.session import Session, State
 from ...core.text.cleaning import clean
 from ...host.locks import holder
 from ...paths import FOLDER, Paths
-from ...ports import Store
+from ...ports.store import Store
 from ...store.agent.permits import KEY as ASK_FIRST
 from ...store.opening import open_store
 from ...store.user.projects import ChatRun

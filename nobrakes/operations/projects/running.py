@@ -15,7 +15,8 @@ from ...core.projects.documents import Box
 from ...core.projects.sprint import ASKED, RunState, Sprint, SprintRun, going_already
 from ...core.text.cleaning import clean
 from ...paths import Paths
-from ...ports import Git, Store
+from ...ports.git import Git
+from ...ports.store import Store
 from ..control import limits
 from ..waking import wake
 

@@ -21,7 +21,7 @@ from ...core.text.cleaning import clean, shorten
 from ...git.opening import open_git
 from ...lightjson import visible
 from ...paths import Paths
-from ...ports import Store
+from ...ports.store import Store
 from ...store.agent.permits import KEY as ASK_FIRST
 from ...store.user.projects import ChatRun
 from .. import relay, relay_landing, taking

@@ -7,7 +7,7 @@ from ...core.projects import schedules
 from ...core.projects.schedules import MOST_LATE, Schedule, clock_time, named_days
 from ...host.zone import local_zone, named_zone
 from ...paths import Paths
-from ...ports import Store
+from ...ports.store import Store
 from ..waking import wake
 from .running import Offer
 

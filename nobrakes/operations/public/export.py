@@ -23,7 +23,7 @@ from ...lightjson import dumps, loads, visible
 from .facts import public_events
 
 if TYPE_CHECKING:
-    from ...ports import Store
+    from ...ports.store import Store
 
 PATIENCE_SECONDS = 30.0
 RETRY_SECONDS = 15.0

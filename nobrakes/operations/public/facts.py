@@ -12,7 +12,7 @@ from ..work_status import events_between
 
 if TYPE_CHECKING:
     from ...core.beads.events import Event
-    from ...ports import Store
+    from ...ports.store import Store
 
 PAGE = 1000
 

@@ -20,7 +20,7 @@ from ...ports.requests import Request
 
 if TYPE_CHECKING:
     from ...paths import Paths
-    from ...ports import Store
+    from ...ports.store import Store
 
 MOST = 200
 """Characters of a key."""

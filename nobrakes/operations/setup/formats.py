@@ -17,7 +17,7 @@ from ...config.checks import CheckSettings, Format
 from .detected import read
 
 if TYPE_CHECKING:
-    from ...ports import Store
+    from ...ports.store import Store
 
 TOLD = "formats_told"
 """The setting of the store with the checks of which a start has told that they say no format."""

@@ -7,7 +7,8 @@ from ...core.forge.rounds import looks
 from ...core.sessions.session import Message
 from ...core.text.cleaning import only_seen
 from ...paths import Paths
-from ...ports import Git, Store
+from ...ports.git import Git
+from ...ports.store import Store
 from ...roles import shaper_briefing
 from ...roles.briefing import Briefing
 from ...roles.plan_review import review_text

@@ -24,7 +24,7 @@ from ...core.graph.readiness import Why, deadlocks, explain
 from ...core.sessions.session import Turn
 from ...core.text.cleaning import clean, redacted
 from ...lightjson import dumps
-from ...ports import Store
+from ...ports.store import Store
 from ...roles.plan_beads import is_dropped, nodes_of, under
 from ..forge import approving
 from ..plan import apply

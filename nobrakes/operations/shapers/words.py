@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ...core.beads.taking_back import Merged
 from ...core.forge.markers import PlanStep
-from ...ports import Store
+from ...ports.store import Store
 from ..forging import resuming, rollback
 from ..plan.apply import PlanReport
 from . import shaping

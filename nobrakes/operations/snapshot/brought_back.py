@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from ...interop.beads import dump
 from ...paths import Paths
-from ...ports import Git, Position, Store
+from ...ports.git import Git
+from ...ports.store import Position, Store
 from .rebuild import ACTOR, restorable
 from .sources import gather
 

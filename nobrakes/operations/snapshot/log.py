@@ -16,10 +16,10 @@ from ...core.errors import StoreBusy
 from ...host.files import storage_errors, write_atomic
 from ...interop.marks import last_mark
 from ...paths import Paths
-from ...ports import Position, Store
+from ...ports.store import Position, Store
 
 if TYPE_CHECKING:
-    from ...ports import Changes
+    from ...ports.store import Changes
 
 TAIL = 4096
 """Bytes at the end of the file in which its last mark is looked for first."""

@@ -28,8 +28,8 @@ from ...host.files import private_folder
 from ...host.locks import DaemonLock, holder
 from ...host.runs.strays import end_all
 from ...paths import Paths
-from ...ports import Git, Position, Restored
-from ...ports.git import EPICS
+from ...ports.git import EPICS, Git
+from ...ports.store import Position, Restored
 from . import log
 from .sources import Sources, gather
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Protocol
 from ...core.errors import NobrakesError, StoreBroken
 from ...host.files import storage_errors
 from ...paths import Paths
-from ...ports import Position, Store
+from ...ports.store import Position, Store
 from .log import append, has_to_be_written, locked, mark, mark_of, settle, written_lines
 
 if TYPE_CHECKING:
-    from ...ports import Git
+    from ...ports.git import Git
 
 
 PAGE = 5000

@@ -24,7 +24,7 @@ from ...interop.ended import of_evidence
 from ...interop.reader import graph, records
 from ...interop.words import moment
 from ...paths import FOLDER, Paths
-from ...ports import Git
+from ...ports.git import Git
 
 SNAPSHOT_PIN = "snapshot"
 """The ref (below refs/nobrakes/) that holds the commit with the latest snapshot."""

@@ -15,7 +15,7 @@ from hashlib import sha256
 from ... import __version__
 from ...interop import beads as interop
 from ...paths import Paths
-from ...ports import Store
+from ...ports.store import Store
 
 WRITTEN = "snapshot_written"
 """The setting that remembers the text that was written last."""

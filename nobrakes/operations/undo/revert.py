@@ -12,7 +12,8 @@ from ...core.beads.bead import Bead
 from ...core.beads.taking_back import Merged
 from ...core.errors import GitFailed, NotAllowed
 from ...git.taking_back import Hindered, taken_back
-from ...ports import Git, Landing, Message, Store
+from ...ports.git import Git, Landing, Message
+from ...ports.store import Store
 
 TRIES = 5
 US = "nobrakes <nobrakes@nobrakes.invalid>"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ...core.beads.events import Event, Kind
 from ...core.public.actor import UNDO_MARK
-from ...ports import Store
+from ...ports.store import Store
 
 MARK = UNDO_MARK
 US = "nobrakes"

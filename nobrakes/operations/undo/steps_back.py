@@ -14,7 +14,8 @@ from ...core.beads.bead import CLOSED, Dependency, DependencyType, Status
 from ...core.beads.events import MERGES, Event, Kind
 from ...core.errors import NotAllowed, NothingToUndo
 from ...paths import Paths
-from ...ports import Git, Store
+from ...ports.git import Git
+from ...ports.store import Store
 from ...roles.delivery import merged_into
 from ..beads import content
 from ..waking import wake

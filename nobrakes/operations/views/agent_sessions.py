@@ -8,7 +8,7 @@ from ...core.errors import UsageError
 from ...core.sessions.session import Session, SessionKind, State
 
 if TYPE_CHECKING:
-    from ...ports import Store
+    from ...ports.store import Store
 
 STATES = ("all", "active", "completed", "failed")
 SORTS = ("newest", "oldest", "bead", "agent", "cost")

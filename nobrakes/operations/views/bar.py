@@ -12,7 +12,7 @@ from .. import control
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...ports import Store
+    from ...ports.store import Store
 
 SILENT_SECONDS = 20.0
 """A daemon that leaves a word to it lying for so long does not turn."""

@@ -17,7 +17,8 @@ from .history import BeadHistory, history
 from .one_bead import neighbours, whole_bead
 
 if TYPE_CHECKING:
-    from ...ports import Git, Store
+    from ...ports.git import Git
+    from ...ports.store import Store
 
 EVENTS = 200
 """The latest events that are handed out."""

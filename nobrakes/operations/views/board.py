@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ...core.board import Limits
     from ...core.graph.links import Node
     from ...core.review.quarantine import Quarantined
-    from ...ports import Store
+    from ...ports.store import Store
 
 __all__ = [
     "BeadHistory",

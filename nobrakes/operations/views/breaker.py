@@ -16,7 +16,7 @@ from .board import Worker, workers
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...ports import Store
+    from ...ports.store import Store
 
 
 @dataclass(frozen=True, slots=True)

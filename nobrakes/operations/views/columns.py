@@ -19,7 +19,7 @@ from .requested import landed, requested
 
 if TYPE_CHECKING:
     from ...core.graph.links import Node
-    from ...ports import Store
+    from ...ports.store import Store
 
 MOST = 60
 HEADINGS: Mapping[str, str] = {

@@ -15,8 +15,9 @@ from ...core.beads.attempt import FORK
 from ...core.beads.bead import Bead, Role, Status
 from ...core.errors import GitFailed, NoEvidence, NotAllowed
 from ...core.evidence.record import RecordKind
-from ...ports import Git, Store
+from ...ports.git import Git
 from ...ports.shown import ChangedLines
+from ...ports.store import Store
 from ..evidence.reading import records_of
 
 Source = Literal["merge", "branch", "handed_in", "archive"]

@@ -14,7 +14,7 @@ from ...core.columns import COLUMNS
 from ...core.errors import NoSuchBead, UsageError
 from ...core.graph.links import Links, Node
 from ...core.graph.readiness import Readiness
-from ...ports import Store
+from ...ports.store import Store
 
 Format = Literal["text", "mermaid", "dot", "svg"]
 FORMATS: tuple[Format, ...] = ("text", "mermaid", "dot", "svg")

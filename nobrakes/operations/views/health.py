@@ -20,7 +20,7 @@ from .bar import BarView, bar
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...ports import Store
+    from ...ports.store import Store
 
 FAILURES = 20
 _FAILED = (

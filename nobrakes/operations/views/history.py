@@ -11,7 +11,8 @@ from ...core.beads.events import Event
 from ...core.beads.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from ...ports import Git, Store
+    from ...ports.git import Git
+    from ...ports.store import Store
 
 PAGE = 1000
 

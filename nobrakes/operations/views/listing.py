@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from ...core.beads.bead import Bead, Status
 from ...core.graph.links import Node
 from ...core.pulls.shown import RequestLine
-from ...ports import Store
+from ...ports.store import Store
 from .requested import requested
 
 

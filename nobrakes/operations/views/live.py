@@ -27,7 +27,7 @@ from .progress import Claim, claimed
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...ports import Store
+    from ...ports.store import Store
 
 LAST = 100
 MOST_AT_ONCE = 20

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...config.settings import Config
     from ...core.graph.links import Node
     from ...paths import Paths
-    from ...ports import Store
+    from ...ports.store import Store
 
 EVENTS = 60
 """So many of the latest events are given."""

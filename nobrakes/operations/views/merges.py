@@ -14,7 +14,7 @@ from ...core.review.journal import Journal
 from .history import Review, review_of
 
 if TYPE_CHECKING:
-    from ...ports import Store
+    from ...ports.store import Store
 
 SURE = 3
 PAST = 60

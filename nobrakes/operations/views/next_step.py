@@ -7,7 +7,7 @@ from ...core.hindrances import STOPS, Hindrance, Kind
 from ..hindrances.look import NOTHING
 
 if TYPE_CHECKING:
-    from ...ports import Store
+    from ...ports.store import Store
     from ..hindrances.look import Hindrances
 
 _WAITS = frozenset({Kind.CAP, Kind.COOLDOWN, Kind.NO_PLACE})

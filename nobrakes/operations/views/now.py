@@ -24,7 +24,7 @@ from .next_step import NextStep, next_step
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...ports import Store
+    from ...ports.store import Store
 
 MERGED = 8
 LATEST = 20

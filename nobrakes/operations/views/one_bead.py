@@ -7,7 +7,7 @@ from ...core.beads.bead import Bead, Dependency
 from ...core.beads.escalations import Escalation
 from ...core.pulls import shown
 from ...core.pulls.shown import RequestView
-from ...ports import Store
+from ...ports.store import Store
 
 
 @dataclass(frozen=True, slots=True)

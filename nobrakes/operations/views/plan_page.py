@@ -13,7 +13,7 @@ from ...core.forge.timeline import Bar, timeline
 from ..forge.strategy import StrategyView, strategy
 
 if TYPE_CHECKING:
-    from ...ports import Store
+    from ...ports.store import Store
 
 MOST = 400
 """Drafts that are laid out; more are counted."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ...core.beads.attempt import Attempt
 from ...core.beads.events import Kind
 from ...core.text.cleaning import clean, shorten
-from ...ports import Store
+from ...ports.store import Store
 from ...wording import stages
 
 PAGE = 1000

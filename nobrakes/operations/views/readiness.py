@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ...core.beads.bead import Bead
 from ...core.errors import NoSuchBead
 from ...core.graph.readiness import explain as explain_all
-from ...ports import Store
+from ...ports.store import Store
 
 
 class Explained(NamedTuple):

@@ -9,7 +9,7 @@ from ...core.pulls.shown import RequestLine, page_of
 from ...core.review.journal import waits_for_people
 
 if TYPE_CHECKING:
-    from ...ports import Store
+    from ...ports.store import Store
 
 
 def requested(store: "Store") -> dict[str, RequestLine]:

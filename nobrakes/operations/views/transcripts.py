@@ -7,7 +7,7 @@ from ...core.beads.bead import NO_AGENTS
 from ...core.errors import UsageError
 from ...core.transcript import Line
 from ...paths import Paths
-from ...ports import Store
+from ...ports.store import Store
 from .. import sessions
 
 

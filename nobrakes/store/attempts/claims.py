@@ -18,7 +18,7 @@ from ...core.beads.lifecycle import Facts, advance
 from ...core.beads.outcomes import Outcome
 from ...core.beads.worker_names import next_name
 from ...core.errors import NobrakesError, NoSuchBead, Stale
-from ...ports import NewEscalation
+from ...ports.store import NewEscalation
 from .. import answers, escalations, events, rows
 from ..beads import moves, recompute, transitions
 from ..beads.planning import bead as whole_bead

@@ -8,7 +8,8 @@ from ...core.beads.bead import Bead, Role
 from ...core.beads.branches import PATTERN
 from ...core.beads.events import Event, Kind
 from ...core.beads.outcomes import Outcome
-from ...ports import NO_ANSWERS, ByHand, NewEscalation
+from ...ports.reviews import ByHand
+from ...ports.store import NO_ANSWERS, NewEscalation
 from .. import restoring
 from ..beads import transitions
 from ..database import Database

@@ -9,8 +9,8 @@ import pytest
 
 from nobrakes.core.errors import GitFailed
 from nobrakes.host.background import ThreadBackground
-from nobrakes.ports import Background
-from nobrakes.simulate.fake_background import FakeBackground
+from nobrakes.ports.people import Background
+from tests.world.fake_background import FakeBackground
 
 MADE: dict[str, Callable[[], Background]] = {
     "thread": ThreadBackground,

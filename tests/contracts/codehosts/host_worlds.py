@@ -16,12 +16,12 @@ from nobrakes.codehosts.plain import PlainGit
 from nobrakes.core.errors import HostUnavailable
 from nobrakes.core.pulls.pull import CheckState
 from nobrakes.host.asking import Asking
-from nobrakes.simulate.fake_code_host import FakeCodeHost
-from nobrakes.simulate.objects import Objects
 from tests.support.github import GitHub as Hub
 from tests.support.gitlab import GitLab as Lab
 from tests.support.glab import path_with_glab
 from tests.support.host_server import TOKEN
+from tests.world.fake_code_host import FakeCodeHost
+from tests.world.objects import Objects
 
 
 class Bare:

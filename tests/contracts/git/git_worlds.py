@@ -16,7 +16,7 @@ from nobrakes.core.beads.branches import branch_of
 from nobrakes.git.landing.remote_questions import Shared
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths
-from nobrakes.ports import Argv, Git, Message
+from nobrakes.ports.git import Argv, Git, Message
 
 Files = Mapping[str, str | None]
 

@@ -2,7 +2,7 @@
 
 from git_worlds import message
 
-from nobrakes.ports import Conflict, Landing
+from nobrakes.ports.git import Conflict, Landing
 
 
 def landed(git_world, begin, name, path=None):

@@ -8,7 +8,7 @@ from git_worlds import bead, message
 
 from nobrakes.core.errors import NobrakesError
 from nobrakes.core.policy.boundaries import Change
-from nobrakes.ports import Candidate, Conflict
+from nobrakes.ports.git import Candidate, Conflict
 
 
 def test_main_is_where_the_branch_points(git_world):

@@ -16,9 +16,9 @@ from nobrakes.core.limits.machine import MachineRoom, free, needs_person, reache
 from nobrakes.operations.machine_wide import views
 from nobrakes.operations.machine_wide.shared import SharedMachine
 from nobrakes.ports.machine import Alone, MachineWide
-from nobrakes.simulate.fake_machine import FakeMachine
 from nobrakes.store.user.database import UserStore
 from tests.support.without_root import without_roots_rights
+from tests.world.fake_machine import FakeMachine
 
 NOW = 1_800_000_000.0
 

@@ -20,12 +20,12 @@ from nobrakes.core.owners import of_bead, of_session
 from nobrakes.core.sessions.session import SessionKind, Talk
 from nobrakes.operations import sessions as transcripts
 from nobrakes.paths import Paths
-from nobrakes.simulate.agents import DONE, Script
-from nobrakes.simulate.fake_processes import AGENT, Child
-from nobrakes.simulate.main_monitor import watch_of
-from nobrakes.simulate.project import TESTS
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import ROOT, World
+from tests.world.agents import DONE, Script
+from tests.world.fake_processes import AGENT, Child
+from tests.world.main_monitor import watch_of
+from tests.world.project import TESTS
+from tests.world.rates import Rates
+from tests.world.world import ROOT, World
 
 CALM = Rates(fail=0, conflict=0, crash=0, trouble=0, people=0, machine=0, refuse=0, cut=0)
 SETTINGS: dict[str, Any] = {
@@ -173,7 +173,7 @@ def test_an_agent_that_is_silent_or_takes_too_long_is_stopped(owner: Callable[..
 def test_one_whose_guard_does_not_answer_is_stopped_at_once_and_asks_a_person(
     owner: Callable[..., Owner], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nobrakes.simulate.providers import Simulated
+    from tests.world.providers import Simulated
 
     monkeypatch.setattr(Simulated, "refuses", lambda self, head, self_test="": "no guard" if head else None)
     one = owner(works(600.0))

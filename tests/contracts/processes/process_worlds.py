@@ -14,7 +14,8 @@ from pathlib import Path
 from nobrakes.core.beads.attempt import Run, RunKind
 from nobrakes.host.runs.processes import LocalProcesses
 from nobrakes.host.system import proctable
-from nobrakes.ports import Argv, Born, Command, Processes, Remains, Step
+from nobrakes.ports.git import Argv
+from nobrakes.ports.processes import Born, Command, Processes, Remains, Step
 
 PATH = os.environ["PATH"]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nobrakes.core.errors import NobrakesError, StoreReadOnly
 from nobrakes.host.runs import wrapper
-from nobrakes.ports import Step
+from nobrakes.ports.processes import Step
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 NASTY = (

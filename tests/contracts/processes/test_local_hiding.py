@@ -11,7 +11,7 @@ import pytest
 from nobrakes.core.beads.attempt import Run
 from nobrakes.host.runs.processes import LocalProcesses
 from nobrakes.host.system import proctable
-from nobrakes.ports import Remains
+from nobrakes.ports.processes import Remains
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 pytestmark = pytest.mark.skipif(not proctable.LINUX, reason="looks into /proc")

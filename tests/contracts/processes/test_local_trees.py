@@ -18,7 +18,7 @@ from nobrakes.host.runs import wrapper
 from nobrakes.host.runs.processes import LocalProcesses
 from nobrakes.host.runs.run_tree import Tree, members
 from nobrakes.host.system import proctable
-from nobrakes.ports import Remains
+from nobrakes.ports.processes import Remains
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 pytestmark = pytest.mark.skipif(not proctable.LINUX, reason="looks into /proc")

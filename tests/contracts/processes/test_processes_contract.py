@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.core.beads.attempt import Run
-from nobrakes.ports import Remains, Step
+from nobrakes.ports.processes import Remains, Step
 from tests.contracts.processes.process_worlds import World, until
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from nobrakes.host.runs import wrapper
 from nobrakes.host.system import proctable
-from nobrakes.ports import Argv, Remains, Step
+from nobrakes.ports.git import Argv
+from nobrakes.ports.processes import Remains, Step
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 LINUX = pytest.mark.skipif(not proctable.LINUX, reason="looks into /proc")

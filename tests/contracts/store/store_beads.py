@@ -6,7 +6,7 @@ from nobrakes.core.beads.attempt import Attempt
 from nobrakes.core.beads.bead import Bead, BeadType, DependencyType, Role, Status
 from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.ports import Store
+from nobrakes.ports.store import Store
 
 NAMES = ["Ada", "Bob", "Cleo"]
 PARENT = DependencyType.PARENT_CHILD

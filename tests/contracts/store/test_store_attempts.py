@@ -12,7 +12,7 @@ from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Limits
 from nobrakes.core.errors import NoSuchBead, NotAllowed, Stale
 from nobrakes.core.review.journal import Journal, Step
-from nobrakes.ports import Store
+from nobrakes.ports.store import Store
 from tests.contracts.store.store_beads import NAMES, bead, claim
 
 BY_PEOPLE = (Kind.CANCELLED, Kind.DONE_BY_HAND)

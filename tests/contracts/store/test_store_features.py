@@ -23,7 +23,7 @@ from nobrakes.core.forge.feature import (
     Step,
 )
 from nobrakes.core.sessions.session import SessionKind
-from nobrakes.ports import NewEscalation, Restored
+from nobrakes.ports.store import NewEscalation, Restored
 from nobrakes.store.sqlite import SqliteStore
 
 

@@ -6,7 +6,7 @@ from nobrakes.core.beads.bead import Bead, BeadType, Dependency, DependencyType,
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.errors import BadBead, Deadlock, NoSuchBead
 from nobrakes.core.graph.cycles import deadlocks
-from nobrakes.ports import Store
+from nobrakes.ports.store import Store
 from tests.contracts.store.store_beads import PARENT, bead, epic, ready
 
 

@@ -7,7 +7,7 @@ from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Limits
 from nobrakes.core.limits.cooldowns import Cooldown
-from nobrakes.ports import Store
+from nobrakes.ports.store import Store
 from tests.contracts.store.store_beads import bead, claim
 
 

@@ -6,7 +6,7 @@ from nobrakes.core.beads import lifecycle
 from nobrakes.core.beads.bead import BeadType, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
-from nobrakes.ports import NewEscalation, Store
+from nobrakes.ports.store import NewEscalation, Store
 from tests.contracts.store.store_beads import bead
 
 STORIES = [

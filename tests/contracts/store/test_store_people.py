@@ -7,7 +7,7 @@ from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import Deadlock, NoSuchBead, NoSuchEscalation, NotAllowed
-from nobrakes.ports import NewEscalation, Store
+from nobrakes.ports.store import NewEscalation, Store
 from tests.contracts.store.store_beads import bead, claim
 
 

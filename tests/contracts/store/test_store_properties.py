@@ -18,7 +18,7 @@ from nobrakes.core.errors import BadBead, Deadlock, NotAllowed, Stale
 from nobrakes.core.graph.ranks import rank
 from nobrakes.core.graph.readiness import b_levels, deadlocks, ready_beads
 from nobrakes.core.graph.usual import usual_of
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.beads import priority_levels
 from nobrakes.store.opening import open_memory
 

@@ -10,7 +10,7 @@ from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Limits
 from nobrakes.core.errors import NotAllowed
-from nobrakes.ports import Store
+from nobrakes.ports.store import Store
 from tests.contracts.store.store_beads import NAMES, bead, claim, epic, finish, ready
 
 

@@ -6,7 +6,7 @@ from nobrakes.core.beads.bead import Dependency, Status
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.standstill import SHOWN
-from nobrakes.ports import Store
+from nobrakes.ports.store import Store
 from tests.contracts.store.store_beads import bead, claim, epic
 
 

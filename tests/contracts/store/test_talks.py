@@ -12,7 +12,7 @@ from nobrakes.core.errors import NoSuchSession, NotAllowed, Stale
 from nobrakes.core.limits.breaker import Breaker
 from nobrakes.core.limits.breaker import State as Trip
 from nobrakes.core.sessions.session import Fact, Session, SessionKind, State, Turn
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.agent import edits
 from nobrakes.store.sqlite import SqliteStore
 

@@ -12,7 +12,7 @@ from git_worlds import ME, RealWorld, message, sh, write
 
 from nobrakes.git import commands
 from nobrakes.git.repository import Repository
-from nobrakes.ports import Land, Landing
+from nobrakes.ports.git import Land, Landing
 
 WORK = {"src/app.py": "one = 2\n", "src/new.py": "new\n", "old": None}
 

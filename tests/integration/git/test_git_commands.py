@@ -14,7 +14,7 @@ from nobrakes.git.discovery import discover
 from nobrakes.git.messages import compose, person, with_trailers
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths
-from nobrakes.ports import Landing
+from nobrakes.ports.git import Landing
 
 
 def test_nothing_of_the_callers_git_variables_reaches_git(world, begin, monkeypatch, tmp_path):

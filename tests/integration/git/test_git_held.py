@@ -10,7 +10,7 @@ from git_worlds import ME, RealWorld, sh, write
 from nobrakes.core.beads.bead import Bead
 from nobrakes.git import packing, refs
 from nobrakes.git.location import Place
-from nobrakes.ports import Candidate, Message
+from nobrakes.ports.git import Candidate, Message
 
 BEAD = {"id": "login", "title": "Login", "type": "task"}
 SAID = Message("subject", "", "A <a@x>", 1.0)

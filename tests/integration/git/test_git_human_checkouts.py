@@ -11,7 +11,7 @@ from git_worlds import ME, RealWorld, message, read_all, sh, write
 from nobrakes.git.landing import worktrees
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths
-from nobrakes.ports import Landing
+from nobrakes.ports.git import Landing
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from nobrakes.git.landing.remote_questions import Shared
 from nobrakes.git.landing.standing import Note
 from nobrakes.git.landing.worktrees import Worktree
 from nobrakes.git.repository import Repository
-from nobrakes.ports import Land, Landing
+from nobrakes.ports.git import Land, Landing
 
 WORK = {"src/app.py": "one = 2\n", "src/new.py": "new\n", "old": None, "deep/er/file": None}
 

@@ -16,7 +16,7 @@ from nobrakes.git import bounded, refs
 from nobrakes.git.landing import remote_questions
 from nobrakes.git.landing.remote_questions import Reply, Shared, redacted
 from nobrakes.git.repository import Repository
-from nobrakes.ports import Land, Landing
+from nobrakes.ports.git import Land, Landing
 
 
 @pytest.fixture

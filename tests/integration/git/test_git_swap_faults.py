@@ -16,7 +16,7 @@ from git_worlds import sh
 
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths
-from nobrakes.ports import Landing
+from nobrakes.ports.git import Landing
 
 WRITES = "write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,ftruncate,copy_file_range"
 MOVE = """

@@ -15,7 +15,7 @@ from nobrakes.git.objects import Objects
 from nobrakes.git.tree_content import EXECUTABLE, FILE, FOLDER, MODULE, Entry, tree_content
 from nobrakes.git.treemerge import merged
 from nobrakes.git.writing import content
-from nobrakes.ports import Candidate, Message
+from nobrakes.ports.git import Candidate, Message
 
 Files = dict[str, tuple[str, str]]
 """Mode and object, by path."""

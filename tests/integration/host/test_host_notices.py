@@ -7,7 +7,7 @@ import pytest
 from nobrakes.config.sections import AgentSettings
 from nobrakes.notifiers.registry import NOTIFIERS
 from nobrakes.notifiers.stdout import StdoutNotifier, plain
-from nobrakes.ports import Notice
+from nobrakes.ports.people import Notice
 from nobrakes.sandbox import none
 
 

@@ -11,7 +11,7 @@ from nobrakes.cli import main
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.forge.feature import Feature, ItemKind
 from nobrakes.core.pulls.pull import PullRequest, PullState
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import open_store
 from nobrakes.web import api, guard, openapi, patience
 from nobrakes.web.commands import COMMANDS

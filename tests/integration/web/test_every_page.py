@@ -13,7 +13,7 @@ from nobrakes.core.forge.feature import Criterion, Feature, Finding, ItemKind, R
 from nobrakes.core.pulls.pull import PullRequest, PullState
 from nobrakes.core.sessions.session import SessionKind
 from nobrakes.operations import beads
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.roles.plan_beads import nodes_of
 from nobrakes.store.opening import open_store
 from nobrakes.web.routes import routes

@@ -22,8 +22,8 @@ from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.daemon.loop import Daemon
 from nobrakes.host.versions import Versions
 from nobrakes.paths import Paths
-from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import World
+from tests.world.rates import Rates
+from tests.world.world import World
 
 from . import recorded as r
 

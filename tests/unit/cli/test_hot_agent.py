@@ -13,7 +13,7 @@ from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import UsageError
 from nobrakes.operations.agent import api, own_bead
-from nobrakes.ports import Store
+from nobrakes.ports.store import Store
 from nobrakes.store.opening import create_store
 
 

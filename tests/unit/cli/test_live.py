@@ -10,7 +10,7 @@ from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.board import Board
 from nobrakes.core.review.journal import Journal, Step
 from nobrakes.operations.views import progress
-from nobrakes.ports import Notice
+from nobrakes.ports.people import Notice
 from nobrakes.wording.text import width
 
 

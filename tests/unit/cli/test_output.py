@@ -5,10 +5,11 @@ import json
 
 import pytest
 
-from nobrakes.cli.output import dumps, envelope, plain
+from nobrakes.cli.output import dumps, envelope
 from nobrakes.cli.screen import Screen, screen_of, table
 from nobrakes.core.beads.attempt import Attempt
 from nobrakes.core.beads.bead import Bead, BeadType, Role, Status
+from nobrakes.core.public.values import plain
 
 
 def test_plain_makes_json_of_cores_values():

@@ -17,10 +17,10 @@ from nobrakes.core.notices import pacing
 from nobrakes.core.notices.notice import DeliveryState, Message, NewNotice, NoticeKind, Sent, Severity
 from nobrakes.daemon.courier import Courier
 from nobrakes.daemon.news import News
-from nobrakes.ports import NewEscalation
-from nobrakes.simulate.clock import FakeClock
-from nobrakes.simulate.fake_channels import FakeChannels
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import open_memory
+from tests.world.clock import FakeClock
+from tests.world.fake_channels import FakeChannels
 
 BERLIN = ZoneInfo("Europe/Berlin")
 START = 1_782_900_000.0  # the 1st of July 2026, 12:00 in Berlin

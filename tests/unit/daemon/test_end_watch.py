@@ -13,7 +13,7 @@ from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Board, Limits
 from nobrakes.daemon.agent_ends import How, how_it_ended
 from nobrakes.daemon.attempts.end_watch import LAST_WORDS, LOOK_SECONDS, MOST, EndWatch
-from nobrakes.ports import Ending, StepEnd
+from nobrakes.ports.processes import Ending, StepEnd
 from tests.unit.agents import events as claude
 
 ATTEMPT = Attempt(7, "b", 1, Role.DOER, "Ada", 1, "t", 0.0, agent="script")

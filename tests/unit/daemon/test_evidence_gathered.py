@@ -13,8 +13,8 @@ from nobrakes.core.evidence.verify import Repository, verify
 from nobrakes.core.pulls.delivery import Where
 from nobrakes.core.review.journal import Journal
 from nobrakes.daemon.review.evidence import Evidence
-from nobrakes.simulate.fake_git import FakeGit
 from nobrakes.store.opening import open_memory
+from tests.world.fake_git import FakeGit
 
 CONTRACT = Contract("", (Check("test", "true"),), "env")
 KEY = CONTRACT.key

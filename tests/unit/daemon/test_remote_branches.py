@@ -7,7 +7,7 @@ import pytest
 
 from nobrakes.core.errors import GitFailed
 from nobrakes.daemon.review.remote_branches import RemoteBranches
-from nobrakes.ports import Land, Landing
+from nobrakes.ports.git import Land, Landing
 
 
 class Later:

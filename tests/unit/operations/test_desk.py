@@ -7,7 +7,7 @@ from nobrakes.core.beads.bead import Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.errors import NoSuchEscalation, NotAllowed, UsageError
 from nobrakes.operations import beads, desk
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 
 
 @pytest.fixture

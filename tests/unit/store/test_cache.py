@@ -14,7 +14,7 @@ from nobrakes.core.errors import NobrakesError, NoSuchBead
 from nobrakes.core.limits.breaker import Breaker
 from nobrakes.core.merge_approval import LABEL
 from nobrakes.interop import beads
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.beads.transitions import has_stopping
 from nobrakes.store.cache import row, tables
 from nobrakes.store.database import Database

@@ -17,7 +17,7 @@ from nobrakes.core.board import Limits
 from nobrakes.core.limits.breaker import Breaker
 from nobrakes.core.limits.breaker import State as Trip
 from nobrakes.core.owners import of_bead
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store import migrations, schema
 from nobrakes.store.fast import reads
 from nobrakes.store.opening import create_store, open_store

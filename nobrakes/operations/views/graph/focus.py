@@ -13,7 +13,7 @@ from ....analysis.lanes import Placement, Size, components, place, shelves
 from ....core.beads.bead import BeadType, Dependency, DependencyType, blocked_by
 from ....core.graph.event_graph import chains_ahead, needs_of
 from ....core.graph.links import Links, Node
-from ....ports import Store
+from ....ports.store import Store
 from .view import GraphEdge, GraphNode, Standing, is_open, title_of
 
 BUSY = ("escalated", "working", "review")

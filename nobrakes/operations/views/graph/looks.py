@@ -11,7 +11,7 @@ from ....core.columns import COLUMNS
 from ....core.errors import NoSuchBead, UsageError
 from ....core.graph.cycles import circles
 from ....core.graph.links import Links
-from ....ports import Store
+from ....ports.store import Store
 from . import epics, focus, whole
 from .view import Cycle, GraphView, Mode, Standing, is_open
 

@@ -7,7 +7,7 @@ from ....core.beads.bead import Status
 from ....core.errors import NoSuchBead, UsageError
 from ....core.graph.links import Links
 from ....core.graph.what_if import Change, Consequences, consequences
-from ....ports import Store
+from ....ports.store import Store
 from .view import Standing, title_of
 
 MOST_HOURS = 10_000.0

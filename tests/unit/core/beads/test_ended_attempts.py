@@ -8,7 +8,7 @@ from nobrakes.core.beads.attempt import Attempt, AttemptLog
 from nobrakes.core.beads.bead import Role
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.interop import ended, since
-from nobrakes.ports import Changes, Position
+from nobrakes.ports.store import Changes, Position
 
 DOER = Attempt(
     7, "one", 2, Role.DOER, "Ada", 3, "7.3.token", 1.25, "claude", "a" * 40, "b" * 40, 9.5, Outcome.FAILED, "it failed",

@@ -8,7 +8,7 @@ from nobrakes.core.beads.attempt import Run, RunKind
 from nobrakes.core.checks.contract import Check
 from nobrakes.daemon.checks.overdue import PREPARING_SECONDS, CheckClock
 from nobrakes.daemon.checks.steps import steps_of
-from nobrakes.ports import Ending, StepEnd
+from nobrakes.ports.processes import Ending, StepEnd
 
 RUN = Run("1-check1", 1, RunKind.VALIDATION, 0.0, 7, "m", active_at=0.0)
 

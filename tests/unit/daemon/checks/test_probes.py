@@ -10,7 +10,7 @@ from nobrakes.core.checks.contract import Check, CheckOutcome, CheckResult
 from nobrakes.core.policy.boundaries import ABSENT, Change
 from nobrakes.daemon.checks.probes import MutationProbes, as_text, of_text
 from nobrakes.daemon.ports import Ports
-from nobrakes.ports import Ending, StepEnd
+from nobrakes.ports.processes import Ending, StepEnd
 
 TEST = "def test_a():\n    assert f() == 1\n"
 FILES = {"tests/test_old.py": TEST, "tests/test_new.py": TEST, "tests/test_empty.py": "", "shop/cart.py": "x = 1\n"}

@@ -8,7 +8,7 @@ import pytest
 
 from nobrakes.core.checks.contract import SETUP_FAILED, Check, CheckOutcome
 from nobrakes.daemon.checks.steps import TOOL_SECONDS, Ends, as_steps, seconds_of, setup_argv, steps_of
-from nobrakes.ports import Ending, Reports, StepEnd
+from nobrakes.ports.processes import Ending, Reports, StepEnd
 
 PASS, FAIL, NOT_RUN, BROKEN = CheckOutcome
 UNIT = Check("unit", "make test", timeout=60.0)

@@ -14,7 +14,7 @@ from nobrakes.daemon.forge import checkpoints
 from nobrakes.operations.forge import choosing
 from nobrakes.operations.forging.asking_checkpoint import checkpoint
 from nobrakes.operations.shapers import shaping
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 
 from .test_plan_reviews import Reviewed
 

@@ -16,7 +16,7 @@ from nobrakes.daemon.forge.checkpoints import collect
 from nobrakes.operations import desk
 from nobrakes.operations.forging import resuming
 from nobrakes.operations.forging.asking_checkpoint import checkpoint
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 
 from .test_checkpoints_done import Built
 

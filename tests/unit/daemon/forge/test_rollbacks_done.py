@@ -22,10 +22,12 @@ from nobrakes.daemon.forge.turn import Forge
 from nobrakes.operations.forging import rollback
 from nobrakes.operations.shapers.words import Words
 from nobrakes.paths import Paths
-from nobrakes.ports import ByHand, Candidate, Conflict, NewEscalation
-from nobrakes.simulate.clock import FakeClock
+from nobrakes.ports.git import Candidate, Conflict
+from nobrakes.ports.reviews import ByHand
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import open_memory
 from nobrakes.store.sqlite import SqliteStore
+from tests.world.clock import FakeClock
 
 
 class Main:

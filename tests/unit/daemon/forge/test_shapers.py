@@ -25,8 +25,8 @@ from nobrakes.daemon.forge.turn import Forge
 from nobrakes.daemon.ports import Ports
 from nobrakes.operations.shapers import shaping
 from nobrakes.operations.shapers.words import Words
-from nobrakes.simulate.clock import FakeClock
 from nobrakes.store.opening import open_memory
+from tests.world.clock import FakeClock
 
 HOUR = 3600.0
 STEPS = """[PLAN_STEP id="1" parent="null"]

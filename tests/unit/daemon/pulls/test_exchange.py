@@ -8,10 +8,10 @@ import pytest
 from nobrakes.core.pulls.pull import CheckState, PullState, Told
 from nobrakes.core.pulls.text import mark
 from nobrakes.daemon.pulls.exchange import Order, exchange
-from nobrakes.ports import Land, Landing
 from nobrakes.ports.codehosts import PullPorts, Wanted
-from nobrakes.simulate.fake_code_host import FakeCodeHost
-from nobrakes.simulate.objects import Objects
+from nobrakes.ports.git import Land, Landing
+from tests.world.fake_code_host import FakeCodeHost
+from tests.world.objects import Objects
 
 
 class Place:

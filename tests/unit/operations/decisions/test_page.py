@@ -15,8 +15,8 @@ from nobrakes.operations import beads, desk
 from nobrakes.operations.decisions import page
 from nobrakes.operations.decisions.view import DecisionView
 from nobrakes.paths import Paths
-from nobrakes.ports import NewEscalation
-from nobrakes.simulate.fake_git import FakeGit
+from nobrakes.ports.store import NewEscalation
+from tests.world.fake_git import FakeGit
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 EVIDENCE: dict[str, Any] = {

@@ -22,7 +22,7 @@ from nobrakes.operations.forge.approving import commit_strategy
 from nobrakes.operations.hindrances import programs
 from nobrakes.operations.setup import init
 from nobrakes.operations.views import board
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import open_store
 from tests.support.records import dumped
 

@@ -18,7 +18,7 @@ from nobrakes.operations.forge import approving, conversation, shaper, strategy
 from nobrakes.operations.plan.nodes import plan_of
 from nobrakes.operations.setup import init
 from nobrakes.paths import Paths
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import open_store
 from tests.support.records import dumped
 

@@ -8,8 +8,8 @@ import pytest
 from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Status
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.operations.forge import strategy
-from nobrakes.simulate.graph import random_graph
 from nobrakes.store.opening import open_memory
+from tests.world.graph import random_graph
 
 
 @pytest.mark.parametrize("seed", range(25))

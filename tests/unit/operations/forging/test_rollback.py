@@ -21,7 +21,7 @@ from nobrakes.operations.forge import feature_approval
 from nobrakes.operations.forging import resuming, rollback
 from nobrakes.operations.undo.steps_back import undo
 from nobrakes.paths import Paths
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.sqlite import SqliteStore
 
 

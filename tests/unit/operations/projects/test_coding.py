@@ -19,7 +19,7 @@ from nobrakes.core.sessions.relay import PLAN_OF, only_plans
 from nobrakes.core.sessions.session import Fact, SessionKind
 from nobrakes.operations import desk, relay
 from nobrakes.operations.projects import chat_api, clients, coding, confirming, projects, runs
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import create_store
 from nobrakes.store.sqlite import SqliteStore
 

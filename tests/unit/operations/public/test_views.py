@@ -40,7 +40,7 @@ from nobrakes.operations.views import board, diff, history, listing, next_step, 
 from nobrakes.operations.views.graph.looks import graph_view
 from nobrakes.operations.views.graph.what_if import what_if
 from nobrakes.paths import Paths
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.sqlite import SqliteStore
 
 

@@ -35,7 +35,7 @@ from nobrakes.operations.setup.init import _make
 from nobrakes.operations.snapshot import log, since
 from nobrakes.operations.snapshot.rebuild import rebuild
 from nobrakes.paths import Paths
-from nobrakes.ports import NewEscalation, Position
+from nobrakes.ports.store import NewEscalation, Position
 from nobrakes.store.opening import create_store, open_memory, open_store
 from nobrakes.store.sqlite import SqliteStore
 from tests.support.records import dumped

@@ -15,7 +15,7 @@ from nobrakes.core.errors import NobrakesError
 from nobrakes.interop import beads as interop
 from nobrakes.operations.snapshot import text
 from nobrakes.paths import Paths
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store import alike
 from nobrakes.store.opening import open_memory
 from tests.support.records import dumped

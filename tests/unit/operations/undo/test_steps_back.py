@@ -12,7 +12,7 @@ from nobrakes.operations import beads
 from nobrakes.operations.plan.apply import apply_plan
 from nobrakes.operations.plan.nodes import plan_of
 from nobrakes.operations.undo import steps_back
-from nobrakes.ports import Candidate, Conflict, Land, Landing
+from nobrakes.ports.git import Candidate, Conflict, Land, Landing
 
 
 def seen(store):

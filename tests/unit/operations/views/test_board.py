@@ -12,7 +12,7 @@ from nobrakes.core.errors import NoSuchBead, UsageError
 from nobrakes.operations import beads, control
 from nobrakes.operations.views import board, drawing, readiness
 from nobrakes.paths import Paths
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Role, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.board import Limits
 from nobrakes.operations.views.columns import MAIN, columns
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import open_memory
 
 

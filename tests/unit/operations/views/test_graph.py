@@ -11,7 +11,7 @@ from nobrakes.core.errors import NoSuchBead, UsageError
 from nobrakes.operations.views.graph import focus, looks
 from nobrakes.operations.views.graph.looks import graph_view
 from nobrakes.operations.views.graph.what_if import what_if
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.opening import create_store, open_memory
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from nobrakes.core.beads.bead import Bead, Status
 from nobrakes.core.errors import NoSuchBead, NotAllowed
-from nobrakes.simulate.graph import random_graph
 from nobrakes.store.beads import transitions
 from nobrakes.store.opening import open_memory
+from tests.world.graph import random_graph
 
 TABLES = ("beads", "bead_text", "edges", "events", "settings", "levels_due")
 

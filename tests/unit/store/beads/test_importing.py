@@ -7,9 +7,9 @@ import pytest
 
 from nobrakes.core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status
 from nobrakes.core.errors import BadBead, Deadlock, NoSuchBead
-from nobrakes.simulate.graph import random_graph
 from nobrakes.store.beads import importing, planning
 from nobrakes.store.sqlite import SqliteStore
+from tests.world.graph import random_graph
 
 TABLES = ("beads", "bead_text", "edges", "events", "settings")
 CHILD = DependencyType.PARENT_CHILD

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from nobrakes.cli.output import plain
 from nobrakes.core.beads import forms
 from nobrakes.core.beads.attempt import Attempt, AttemptLog
 from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Role, Status
@@ -18,10 +17,11 @@ from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import NoSuchEscalation, NotAllowed, Stale, UsageError
+from nobrakes.core.public.values import plain
 from nobrakes.core.pulls.pull import PullRequest, PullState
 from nobrakes.core.pulls.shown import view
 from nobrakes.operations.views import readiness
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.agent import edits
 from nobrakes.store.fast import reads
 from nobrakes.store.opening import create_store

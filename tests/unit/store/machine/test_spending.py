@@ -12,7 +12,7 @@ from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Limits
 from nobrakes.core.limits.breaker import Breaker, State
 from nobrakes.core.limits.caps import Amount, Cap, Caps
-from nobrakes.ports import NewEscalation
+from nobrakes.ports.store import NewEscalation
 from nobrakes.store.machine import spending, sums
 from nobrakes.store.opening import open_memory
 from tests.support.hand_clock import DAY, Hand
