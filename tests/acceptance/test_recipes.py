@@ -97,7 +97,7 @@ def a_command(copy: Copy) -> None:
         '    Entry("paused", "providers:is_paused", BREAKER, "Whether agents may start."),\n',
     )
     copy.line("tests/unit/cli/test_wrong_settings.py", '    "daemon status",', '    "paused",\n')
-    copy.run(sys.executable, "-m", "nobrakes.cli.reference", "--write", "docs/reference")
+    copy.run(sys.executable, "-m", "docs.generate.reference", "--write", "docs/reference")
 
 
 def an_agent(copy: Copy) -> None:

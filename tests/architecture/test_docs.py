@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from docs.generate import reference
 from nobrakes.app import SEEN_BY_CHILDREN
-from nobrakes.cli import group, planexample, reference
+from nobrakes.cli import group, planexample
 from nobrakes.cli.full import before
 from nobrakes.cli.table import COMMANDS, GROUPS
 from nobrakes.config import settings
@@ -61,7 +62,7 @@ def column(page: Path, heading: str, place: int = 0) -> list[str]:
 @pytest.mark.parametrize("name", reference.PAGES)
 def test_a_generated_page_is_what_the_code_prints(name: str) -> None:
     written = (DOCS / "reference" / f"{name}.md").read_text()
-    assert written == reference.PAGES[name](), "run: python -m nobrakes.cli.reference --write docs/reference"
+    assert written == reference.PAGES[name](), "run: python -m docs.generate.reference --write docs/reference"
 
 
 def test_every_command_error_setting_event_and_ending_has_its_line() -> None:

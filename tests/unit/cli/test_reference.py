@@ -2,7 +2,8 @@
 
 import pytest
 
-from nobrakes.cli import group, reference
+from docs.generate import reference
+from nobrakes.cli import group
 from nobrakes.cli.table import COMMANDS
 from nobrakes.core import errors
 

@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from nobrakes.cli.public_samples import DATA, examples, sample
+from docs.generate.public_samples import DATA, examples, sample
 from nobrakes.core.beads.attempt import Attempt
 from nobrakes.core.beads.bead import Bead, Role
 from nobrakes.core.beads.escalations import Escalation, EscalationType

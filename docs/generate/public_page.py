@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from ..core.beads.events import Kind
-from ..core.public import events, payloads
-from ..core.public.names import Name
-from ..core.public.schema import schema, types_of
-from .output import dumps
-from .pages import row
-from .public_samples import examples
+from docs.generate.pages import row
+from docs.generate.public_samples import examples
+from nobrakes.cli.output import dumps
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.public import events, payloads
+from nobrakes.core.public.names import Name
+from nobrakes.core.public.schema import schema, types_of
 
 _INTRO = """# Public events
 

@@ -1,7 +1,7 @@
 """The Markdown reference, printed from the code itself: docs/reference is this module's output.
 
-python -m nobrakes.cli.reference commands           prints one page
-python -m nobrakes.cli.reference --write docs/reference   writes all of them
+python -m docs.generate.reference commands           prints one page
+python -m docs.generate.reference --write docs/reference   writes all of them
 """
 
 import inspect
@@ -10,17 +10,17 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..core import errors
-from .dispatch import function_of
-from .full import before
-from .group import load, root
-from .pages import events_page, outcomes_page, row, settings_page
-from .public_page import public_events_page
-from .table import COMMANDS, JOURNEYS, Entry
-from .views_page import views_page
+from docs.generate.pages import events_page, outcomes_page, row, settings_page
+from docs.generate.public_page import public_events_page
+from docs.generate.views_page import views_page
+from nobrakes.cli.dispatch import function_of
+from nobrakes.cli.full import before
+from nobrakes.cli.group import load, root
+from nobrakes.cli.table import COMMANDS, JOURNEYS, Entry
+from nobrakes.core import errors
 
 if TYPE_CHECKING:
-    from ..operations.agent.api import Operation
+    from nobrakes.operations.agent.api import Operation
 
 _INTRO = """Every command takes `--help`, and `--json` for programs. With `--json` a command prints one envelope:
 `{"ok": true, "command": …, "data": …}`, or `{"ok": false, "command": …, "error": {"code", "name", "message", "hint"}}`,
@@ -112,9 +112,9 @@ nobrakes mcp` adds it to Claude Code.
 
 def operations_page() -> str:
     """The reference of the operations, from their one table."""
-    from ..operations import board_api
-    from ..operations.agent import api, client
-    from ..store.agent import edits, flood
+    from nobrakes.operations import board_api
+    from nobrakes.operations.agent import api, client
+    from nobrakes.store.agent import edits, flood
 
     facts = {"limit": edits.LIMIT, "remarks": flood.REMARKS[1], "questions": flood.QUESTIONS[1]}
     out = [_OPERATIONS.format(**facts, wait=client.MOST_SECONDS)]
@@ -162,7 +162,7 @@ def main(argv: list[str]) -> int:
                 file.write(page())
         return 0
     if len(argv) != 1 or argv[0] not in PAGES:
-        sys.stderr.write(f"usage: python -m nobrakes.cli.reference {'|'.join(PAGES)} | --write FOLDER\n")
+        sys.stderr.write(f"usage: python -m docs.generate.reference {'|'.join(PAGES)} | --write FOLDER\n")
         return 2
     sys.stdout.write(PAGES[argv[0]]())
     return 0

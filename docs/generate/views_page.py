@@ -6,9 +6,9 @@ from enum import StrEnum
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from ..core.public.schema import types_of
-from ..operations.public import views
-from .pages import row
+from docs.generate.pages import row
+from nobrakes.core.public.schema import types_of
+from nobrakes.operations.public import views
 
 _INTRO = """# Views
 
