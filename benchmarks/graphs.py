@@ -18,8 +18,8 @@ from typing import Any
 from measure import ORDINARY
 from pipeline import NOBRAKES, repository
 
-from nobrakes.core.beads.bead import Bead, Dependency, Status
-from nobrakes.store.opening import create_store
+from nobrakes.beads.model import Bead, Dependency, Status
+from nobrakes.db.opening import create_store
 
 COST = str(Path(__file__).parent / "cost.py")
 AT_ONCE = 100_000

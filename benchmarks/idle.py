@@ -19,10 +19,10 @@ from pathlib import Path
 from measure import keep, table
 from pipeline import AGENT, NOBRAKES, config, set_up
 
-from nobrakes.core.beads.bead import Bead, Dependency, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.ports.store import NewEscalation
-from nobrakes.store.opening import open_store
+from nobrakes.beads.model import Bead, Dependency, Status
+from nobrakes.db.opening import open_store
+from nobrakes.db.port import NewEscalation
+from nobrakes.decisions.model import EscalationType
 
 
 def cpu_ms(pid: int) -> float:

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 
 from merge_queue import Queue
 
-from nobrakes.core.checks.verdict import Verdict
-from nobrakes.core.review.queue import Pace, decide, red
-from nobrakes.core.review.train import Rules, at_once
+from nobrakes.checks.contract import Verdict
+from nobrakes.review.queue import Pace, Rules, at_once, decide, red
 
 Tree = tuple[int, ...]
 

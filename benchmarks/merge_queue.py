@@ -26,9 +26,8 @@ from typing import Any
 
 from measure import keep, table
 
-from nobrakes.core.checks.verdict import Verdict
-from nobrakes.core.review.queue import Pace, decide, red
-from nobrakes.core.review.train import Rules, at_once
+from nobrakes.checks.contract import Verdict
+from nobrakes.review.queue import Pace, Rules, at_once, decide, red
 
 CHANGES = 200
 BORS_BATCH = 16

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from measure import keep, table
 
-from nobrakes.core.beads.bead import Bead, Status
-from nobrakes.store.opening import open_store
+from nobrakes.beads.model import Bead, Status
+from nobrakes.db.opening import open_store
 
 HERE = Path(__file__).parent
 NOBRAKES = str(Path(sys.executable).parent / "nobrakes")

@@ -147,7 +147,7 @@ def ended(folder: Path, bead: str) -> str:
 
 def tried(given: argparse.Namespace, work: Path) -> dict[str, Any]:
     """The row of a project."""
-    from nobrakes.core.globs import matches
+    from nobrakes.globs import matches
 
     began = time.monotonic()
     folder = prepared(given, work)

@@ -22,12 +22,11 @@ from measure import keep, table
 from pipeline import repository, verify
 
 from nobrakes.app import App, open_app, ports_of, serve
-from nobrakes.core.beads.bead import Bead, Role, Status
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.board import Board
-from nobrakes.daemon.loop import Daemon, Turn
-from nobrakes.notifiers.stdout import StdoutNotifier
+from nobrakes.beads.model import Bead, Outcome, Role, Status
+from nobrakes.daemon.model import Board
+from nobrakes.daemon.worker.loop import Daemon, Turn
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.notices.senders.channels import StdoutNotifier
 
 HERE = Path(__file__).parent
 NOBRAKES = str(Path(sys.executable).parent / "nobrakes")

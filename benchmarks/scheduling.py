@@ -27,16 +27,13 @@ from pathlib import Path
 
 from measure import keep, table
 
-from nobrakes.core import assigner
-from nobrakes.core.actions import StartAgent
-from nobrakes.core.beads.attempt import Attempt, Frontier
-from nobrakes.core.beads.bead import Bead, Dependency, Role, Status
-from nobrakes.core.board import Board, Limits
-from nobrakes.core.graph.links import node_of
-from nobrakes.core.graph.priority_levels import b_levels
-from nobrakes.core.policy.collisions import Busy
-from nobrakes.store.opening import open_memory
-from nobrakes.store.sqlite import SqliteStore
+from nobrakes.beads.graph import b_levels, node_of
+from nobrakes.beads.model import Attempt, Bead, Dependency, Frontier, Role, Status
+from nobrakes.checks.policy.shadows import Busy
+from nobrakes.daemon import deciders
+from nobrakes.daemon.model import Board, Limits, StartAgent
+from nobrakes.db.opening import open_memory
+from nobrakes.db.store import SqliteStore
 
 DOERS = (2, 4, 8, 16)
 SHARES = {"all estimates": 1.0, "half": 0.5, "none": 0.0}
@@ -134,7 +131,7 @@ def shipped(graph: Graph, known: Iterable[str]) -> Choose:
         )
         taken = {name: graph.touches[name] for name in working if name in graph.touches}
         board = Board(now, Limits(doers=doers), ready=front, attempts=attempts, taken=taken)
-        return [one.bead for one in assigner.plan(board) if isinstance(one, StartAgent)]
+        return [one.bead for one in deciders.plan_assignments(board) if isinstance(one, StartAgent)]
 
     return choose
 

@@ -28,14 +28,14 @@ from pathlib import Path
 from measure import keep, ratios, seconds, table
 
 from nobrakes.agents.adapter import guard_argv
+from nobrakes.beads.model import Bead, Dependency, Role, Status
+from nobrakes.checks.policy.ownership import LABEL
 from nobrakes.cli.table import COMMANDS, Entry
-from nobrakes.core.beads.bead import Bead, Dependency, Role, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.policy.plan_approval import LABEL
+from nobrakes.db.opening import open_store
+from nobrakes.db.port import NewEscalation, Store
+from nobrakes.decisions.model import EscalationType
 from nobrakes.host.command import install
 from nobrakes.paths import Paths
-from nobrakes.ports.store import NewEscalation, Store
-from nobrakes.store.opening import open_store
 
 BEADS = 10_000
 NOBRAKES = str(Path(sys.executable).parent / "nobrakes")

@@ -6,25 +6,22 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from .core.errors import ConfigError, NotAllowed, NotARepository, NotInitialised
 from .environ import process_environment
+from .errors import ConfigError, NotAllowed, NotARepository, NotInitialised
 from .paths import FOLDER, Paths, find, repository_root
 
 if TYPE_CHECKING:
+    from .beads.model import Bead
     from .config.settings import Config
-    from .core.beads.bead import Bead
-    from .core.board import Board, Limits
-    from .daemon.loop import Daemon
-    from .daemon.ports import Ports
-    from .daemon.watchers import View
-    from .operations.evidence.rerunning import Run
-    from .operations.hindrances.look import Hindrances
-    from .operations.hindrances.machine import Here
-    from .ports.codehosts import PullPorts
-    from .ports.git import Argv, Git
-    from .ports.people import Notifier
-    from .ports.processes import Processes
-    from .ports.store import Store
+    from .daemon.model import Board, Limits
+    from .daemon.worker.loop import Daemon, View
+    from .daemon.worker.ports import Ports
+    from .db.port import Store
+    from .decisions.service.hindrances import Here, Hindrances
+    from .git.port import Argv, Git
+    from .host.port import Notifier, Processes
+    from .requests.port import PullPorts
+    from .review.service.evidence import Run
 
 SEEN_BY_CHILDREN = (
     "HOME",
@@ -65,21 +62,21 @@ class App:
     @cached_property
     def store(self) -> "Store":
         """The database, which is made anew when it is not there; what changes in it is written down beside it too."""
+        from .db.opening import open_store
         from .host.files import keep_private
-        from .operations.snapshot import since
-        from .store.opening import open_store
+        from .snapshot import service as snapshot_service
 
         if os.environ.get("NOBRAKES_DOOR"):
             raise NotAllowed(
                 "in its sandbox an agent reaches its own bead and nothing else", "`nobrakes agent bead` shows it."
             )
         if not os.path.lexists(self.paths.database) and not is_agent():
-            from .operations.snapshot.rebuild import make_missing
+            from .snapshot.service import make_missing
 
             make_missing(self.paths, self.git, _note)
         keep_private(self.paths.folder)
         store = open_store(self.paths.database)
-        since.attach(store, self.paths, _note, lambda: self.git)
+        snapshot_service.attach(store, self.paths, _note, lambda: self.git)
         return store
 
     @property
@@ -90,13 +87,13 @@ class App:
     @cached_property
     def git(self) -> "Git":
         """The repository."""
-        from .git.opening import open_git
+        from .git.repository import open_git
 
         return open_git(self.paths, self.config, self._confine)
 
     def _confine(self, argv: "Argv") -> "Argv":
         """What closes a filter of git off. NoSandbox."""
-        from .core.errors import NoSandbox
+        from .errors import NoSandbox
         from .sandbox import filtering
 
         if trouble := self.sandbox_trouble():
@@ -108,7 +105,7 @@ class App:
         """The code host that requests are opened at; None: work does not land by them. ConfigError."""
         if not self.config.review.by_request:
             return None
-        from .operations.code_host import ports_of as code_host_ports_of
+        from .requests.service import ports_of as code_host_ports_of
 
         return code_host_ports_of(self.paths, self.config)
 
@@ -122,13 +119,13 @@ class App:
     @cached_property
     def notifier(self) -> "Notifier":
         """Who tells people."""
-        from .notifiers.registry import NOTIFIERS
+        from .notices.senders.channels import NOTIFIERS
 
         return NOTIFIERS["stdout"]()
 
     def limits(self) -> "Limits":
         """The limits, with what a person changed while it runs."""
-        from .operations import control
+        from .daemon.service import control
 
         return control.limits(self.store, self.config)
 
@@ -155,10 +152,10 @@ class App:
 
     @cached_property
     def _sandbox_trouble(self) -> str:
-        from .host.probing import trouble
-        from .sandbox import probe
+        from .host.versions import probing_trouble
+        from .sandbox import machine
 
-        return probe.platform_trouble() or trouble(probe.argv(self.paths.root, self.environment()))
+        return machine.platform_trouble() or probing_trouble(machine.argv(self.paths.root, self.environment()))
 
     def wall_trouble(self) -> str:
         """Why Landlock does not work on this machine; empty: it does. Found out once, by using it."""
@@ -166,10 +163,10 @@ class App:
 
     @cached_property
     def _wall_trouble(self) -> str:
-        from .host.probing import trouble
-        from .sandbox import wall
+        from .host.versions import probing_trouble
+        from .sandbox import closure
 
-        return wall.platform_trouble() or trouble(wall.probe(self.paths.root))
+        return closure.platform_trouble() or probing_trouble(closure.probe(self.paths.root))
 
     def close(self) -> None:
         """Close what was opened."""
@@ -213,10 +210,10 @@ def located(start: str | None = None) -> Paths:
         root = repository_root(here)
         if root is None:
             raise NotARepository(f"{here} is not in a git repository")
-        from .git import kept_settings
+        from .git import persons
 
         paths = Paths(os.path.join(root, FOLDER))
-        if not kept_settings.find(paths):
+        if not persons.find(paths):
             raise NotInitialised("nobrakes is not set up in this repository yet")
     return paths
 
@@ -224,36 +221,36 @@ def located(start: str | None = None) -> Paths:
 def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "Ports":
     """The app's real doors, as the daemon works with them; `store` in place of the repository's database."""
     from .agents.adapter import guard_argv
+    from .agents.db.channel import reply
     from .agents.registry import adapter
+    from .agents.service import folder, own_bead
+    from .agents.worker.launch import Adapters
     from .config.settings import ConfigSource
-    from .daemon.attempts.degraded import Adapters
-    from .daemon.ports import Ports
-    from .git import kept_settings
-    from .host.background import ThreadBackground
+    from .daemon.service import control
+    from .daemon.worker.ports import Ports
+    from .events.service import Exporter
+    from .features.service import shaping
+    from .features.service.shaping import Words
+    from .git import persons
     from .host.channel.server import FolderChannelServer
-    from .host.channels import ChildChannels
+    from .host.command import ThreadBackground, local_zone, steady
     from .host.files import InPlace
-    from .host.modules import Modules
-    from .host.steady import steady
-    from .host.zone import local_zone
-    from .operations import control
-    from .operations.agent import forging, own_bead, permission, sprinting
-    from .operations.machine_wide.shared import SharedMachine
-    from .operations.notices import packing
-    from .operations.public.export import Exporter
-    from .operations.shapers.words import Words
-    from .ports.people import Notice
-    from .store.agent.channel import reply
+    from .host.messages import ChildChannels
+    from .host.port import Notice
+    from .host.versions import Modules
+    from .machine.service.web_state import SharedMachine
+    from .notices.service import packing
+    from .projects.service import documents
     from .trash import Trash
 
-    calls = {**own_bead.CALLS, **forging.CALLS, **sprinting.CALLS, **permission.CALLS}
+    calls = {**own_bead.CALLS, **shaping.CALLS, **documents.CALLS, **folder.CALLS}
     answer = partial(reply, app.paths.database, partial(_keep_up, app.paths), calls)
 
     def tell(text: str) -> None:
         notifier.tell(Notice(text, urgent=True))
 
     facts = app.store if store is None else store
-    source = ConfigSource(partial(kept_settings.follow, app.paths, app.git), app.config, tell)
+    source = ConfigSource(partial(persons.follow, app.paths, app.git), app.config, tell)
     adapters = Adapters(adapter, app.paths, source, app.environment().get("PATH"))
     return Ports(
         store=facts,
@@ -289,10 +286,10 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     """A daemon on the app's real doors. The caller holds the daemon's lock."""
     from . import extras
     from .agents.registry import adapter
-    from .daemon.loop import Daemon
+    from .config.setup import detect, init
+    from .daemon.worker.loop import Daemon
     from .host import command
-    from .operations.setup import formats, git_settings
-    from .ports.people import Notice
+    from .host.port import Notice
 
     for name in app.config.agents.agent_choice().names():
         adapter(name)
@@ -300,26 +297,25 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     command.install(app.paths)
     app.store.keep_answers()
     people = notifier or app.notifier
-    for text in formats.untold(app.store, app.paths.root, app.config.checks):
+    for text in detect.untold(app.store, app.paths.root, app.config.checks):
         people.tell(Notice(text))
-    for text in git_settings.signing(app.paths.root, app.config):
+    for text in init.signing(app.paths.root, app.config):
         people.tell(Notice(text, urgent=True))
     return Daemon(ports_of(app, people), tries_main=True)
 
 
 def prove(app: App, commit: str, tell: Callable[[str], None]) -> None:
     """Return when the commit passes every check; NotProven. `tell` hears what is being run."""
-    from .daemon.main_monitor.proving import Proving
+    from .review.worker.main_monitor import Proving
 
     Proving(ports_of(app, app.notifier), tell).prove(commit)
 
 
 def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
     """Run the checks on main's tip: (whether they pass, what to say and to type). NoMain."""
-    from .core.checks.contract import CheckOutcome, overall, setup_failed
-    from .core.checks.trial import advice, passed
-    from .daemon.main_monitor.proving import Proving
-    from .daemon.main_monitor.trial import said_of
+    from .checks.contract import CheckOutcome, overall, setup_failed
+    from .checks.trial import advice, passed
+    from .review.worker.main_monitor import Proving, said_of
 
     results = Proving(ports_of(app, app.notifier), tell).tried(app.git.main())
     if overall(results) is CheckOutcome.PASS:
@@ -330,8 +326,8 @@ def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
 
 def untried(app: App) -> str:
     """Why it is not known that main's tip passes its checks, with what to type; empty: it passed. Nothing is run."""
-    from .core.errors import NobrakesError
-    from .daemon.checks.validation import Validation
+    from .checks.worker.validation import Validation
+    from .errors import NobrakesError
 
     if not app.config.checks:
         return ""
@@ -349,8 +345,8 @@ def untried(app: App) -> str:
 
 def keep_revert(app: App, actor: str, bead: "Bead", base: str, commit: str) -> None:
     """Put into the evidence that the person took the merge `base`..`commit` of the bead back."""
-    from .daemon.checks.validation import Validation
-    from .daemon.review.evidence import Evidence
+    from .checks.worker.validation import Validation
+    from .review.worker.evidence import Evidence
 
     ports = ports_of(app, app.notifier)
     Evidence(ports).taken_back(bead, base, commit, "undo", actor, Validation(ports).contract())
@@ -358,23 +354,23 @@ def keep_revert(app: App, actor: str, bead: "Bead", base: str, commit: str) -> N
 
 def rerun(app: App, tell: Callable[[str], None]) -> "Run":
     """What runs checks on a commit again. The database is neither read nor needed."""
-    from .daemon.main_monitor.proving import Proving
-    from .store.opening import open_memory
+    from .db.opening import open_memory
+    from .review.worker.main_monitor import Proving
 
     return Proving(ports_of(app, app.notifier, open_memory()), tell).again
 
 
 def serve(app: App, view: "View", *, until_idle: bool, notifier: "Notifier | None" = None) -> "Board":
     """Work in this process: hold the lock, recover, and turn (daemon.service)."""
-    from .daemon import service
+    from .daemon.worker import service as daemon_service
 
-    return service.serve(lambda: open_daemon(app, notifier), view, until_idle=until_idle)
+    return daemon_service.serve(lambda: open_daemon(app, notifier), view, until_idle=until_idle)
 
 
 def here(app: App) -> "Here":
     """This process, as whoever would start agents from it."""
-    from .core.errors import NobrakesError
-    from .operations.hindrances.machine import Here
+    from .decisions.service.hindrances import Here
+    from .errors import NobrakesError
 
     def in_main(path: str) -> bool:
         try:
@@ -389,6 +385,6 @@ def here(app: App) -> "Here":
 
 def hindrances(app: App, red_main: bool = False) -> "Hindrances":
     """What keeps work from going on, as seen from this process."""
-    from .operations.hindrances.look import hindrances as look
+    from .decisions.service.hindrances import hindrances as look
 
     return look(app.store, app.paths, app.config, here(app), red_main)

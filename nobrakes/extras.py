@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from .core.errors import MissingExtra
+from .errors import MissingExtra
 
 
 class Extra(NamedTuple):

@@ -29,11 +29,11 @@ def visible(text: str) -> str:
     """JSON text in which every character is seen: what is not (controls, marks of direction) is escaped."""
     if text.isascii() and text.isprintable():
         return text
-    from .core.text.cleaning import is_seen
+    from .text.cleaning import is_seen
 
     if is_seen(text):
         return text
-    from .core.text.invisible import escaped
+    from .text.redaction import escaped
 
     return escaped(text)
 

@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .core.errors import GitFailed
+from .errors import GitFailed
 from .walking import FOLDER, open_up
 
 AT_ONCE = 2.0

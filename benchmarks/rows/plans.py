@@ -18,7 +18,7 @@ from graphs import beads_of, cost, database, repository_with
 from peers import imported
 from pipeline import NOBRAKES, repository
 
-from nobrakes.store.schema import SCHEMA
+from nobrakes.db.schema import SCHEMA
 
 MODE = "as installed, whole commands; a plan of 100,000 beads with two dependencies each, as JSON"
 NEW, MEMORY, AGAIN, SPEED = (

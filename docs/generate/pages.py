@@ -1,16 +1,16 @@
 """The reference pages of settings, events and outcomes, as Markdown, from the values that the program itself uses."""
 
+from nobrakes.agents.worker.end import MACHINE_FAULTS, STARTS_AFRESH
+from nobrakes.beads.lifecycle import MOVING
+from nobrakes.beads.model import TABLE, Outcome, retry_after
+from nobrakes.config.editing import USER, settings
 from nobrakes.config.keys import allowed, known
 from nobrakes.config.sections import LimitSettings
-from nobrakes.config.template import USER, settings
 from nobrakes.config.user import UserConfig
-from nobrakes.core.beads.escalations import STOPS_BEAD, EscalationType
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.lifecycle import MOVING
-from nobrakes.core.beads.outcomes import TABLE, Outcome, retry_after
-from nobrakes.daemon.attempts.end import MACHINE_FAULTS, STARTS_AFRESH
-from nobrakes.wording.event_text import PUBLIC_NAMES
-from nobrakes.wording.glossary import ESCALATIONS, EVENTS, KEYS, OUTCOMES
+from nobrakes.decisions.model import STOPS_BEAD, EscalationType
+from nobrakes.events.glossary import ESCALATIONS, EVENTS, KEYS, OUTCOMES
+from nobrakes.events.kinds import Kind
+from nobrakes.events.words import PUBLIC_NAMES
 
 
 def row(*cells: str) -> str:

@@ -6,11 +6,10 @@ from typing import Any
 
 from docs.generate.pages import row
 from docs.generate.public_samples import examples
-from nobrakes.cli.output import dumps
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.public import events, payloads
-from nobrakes.core.public.names import Name
-from nobrakes.core.public.schema import schema, types_of
+from nobrakes.cli.repository import dumps
+from nobrakes.events import payloads, public
+from nobrakes.events.kinds import Kind
+from nobrakes.events.public import Name, schema, types_of
 
 _INTRO = """# Public events
 
@@ -60,26 +59,26 @@ def shown(of: Any) -> str:
 
 
 def _about() -> str:
-    types = types_of(events.About)
-    rows = [row(f"`{one.name}`", _ABOUT[one.name], shown(schema(types[one.name]))) for one in fields(events.About)]
+    types = types_of(public.About)
+    rows = [row(f"`{one.name}`", _ABOUT[one.name], shown(schema(types[one.name]))) for one in fields(public.About)]
     return "\n".join([row("key", "what it says", "type"), "|---|---|---|", *rows])
 
 
-def rules() -> Iterator[tuple[Kind, events.Rule]]:
+def rules() -> Iterator[tuple[Kind, public.Rule]]:
     """Every way in which a public event is made."""
-    for kind, made in events.TABLE.items():
+    for kind, made in public.TABLE.items():
         for rule in made:
             yield kind, rule
 
 
 def public_events_page() -> str:
     """docs/reference/events-public.md."""
-    out = [_INTRO.format(language=events.LANGUAGE, about=_about()), "## Names", ""]
+    out = [_INTRO.format(language=public.LANGUAGE, about=_about()), "## Names", ""]
     out += [row("event", "what happened", "payload", "of the store's"), "|---|---|---|---|"]
     for name in Name:
         kinds = list(dict.fromkeys(kind.value for kind, rule in rules() if rule.name is name))
         shapes = {rule.payload for _, rule in rules() if rule.name is name} or {payloads.Begun}
-        cut = [kind.value for kind in Kind if kind in events.TAKES_AWAY and name in events.CUT_OFF.values()]
+        cut = [kind.value for kind in Kind if kind in public.TAKES_AWAY and name in public.CUT_OFF.values()]
         sources = ", ".join(f"`{kind}`" for kind in dict.fromkeys((*kinds, *cut)))
         shape = ", ".join(sorted(f"[{one.__name__}](#{one.__name__.lower()})" for one in shapes))
         out.append(row(f"`{name.value}`", name.meaning, shape, sources))
@@ -91,7 +90,7 @@ def public_events_page() -> str:
             out += [row("field", "type"), "|---|---|"]
             out += [*(row(f"`{name}`", shown(schema(type_))) for name, type_ in types.items()), ""]
     out += ["## Not public", "", row("the store's", "why"), "|---|---|"]
-    out += [row(f"`{kind.value}`", why) for kind, why in events.INTERNAL.items()]
+    out += [row(f"`{kind.value}`", why) for kind, why in public.INTERNAL.items()]
     out += ["", "## Examples", "", "One of each, made by the function that makes them all.", "", "```json"]
     seen: set[Name] = set()
     for kind in Kind:

@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nobrakes.core.beads.attempt import Attempt
-from nobrakes.core.beads.bead import Bead, Role
-from nobrakes.core.beads.escalations import Escalation
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.beads.work_status import BLOCKED, SAYS, WorkStatus, after
-from nobrakes.core.public.events import PublicEvent, public
+from nobrakes.beads.model import Attempt, Bead, Outcome, Role
+from nobrakes.beads.work_status import BLOCKED, SAYS, WorkStatus, after
+from nobrakes.decisions.model import Escalation
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.events.public import PublicEvent, public
 
 AT = 1769825404.125
 _HEAD, _MERGE = "8a1f" * 10, "c0de" * 10

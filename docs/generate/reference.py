@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any
 from docs.generate.pages import events_page, outcomes_page, row, settings_page
 from docs.generate.public_page import public_events_page
 from docs.generate.views_page import views_page
-from nobrakes.cli.dispatch import function_of
-from nobrakes.cli.full import before
-from nobrakes.cli.group import load, root
+from nobrakes import errors
+from nobrakes.cli.main import before, function_of, load, root
 from nobrakes.cli.table import COMMANDS, JOURNEYS, Entry
-from nobrakes.core import errors
 
 if TYPE_CHECKING:
-    from nobrakes.operations.agent.api import Operation
+    from nobrakes.agents.service.api import Operation
 
 _INTRO = """Every command takes `--help`, and `--json` for programs. With `--json` a command prints one envelope:
 `{"ok": true, "command": …, "data": …}`, or `{"ok": false, "command": …, "error": {"code", "name", "message", "hint"}}`,
@@ -112,11 +110,10 @@ nobrakes mcp` adds it to Claude Code.
 
 def operations_page() -> str:
     """The reference of the operations, from their one table."""
-    from nobrakes.operations import board_api
-    from nobrakes.operations.agent import api, client
-    from nobrakes.store.agent import edits, flood
+    from nobrakes.agents.db import edits as agents_edits
+    from nobrakes.agents.service import api, board_api, client
 
-    facts = {"limit": edits.LIMIT, "remarks": flood.REMARKS[1], "questions": flood.QUESTIONS[1]}
+    facts = {"limit": agents_edits.LIMIT, "remarks": agents_edits.REMARKS[1], "questions": agents_edits.QUESTIONS[1]}
     out = [_OPERATIONS.format(**facts, wait=client.MOST_SECONDS)]
     for operation in api.OPERATIONS:
         out += _operation(operation, f"`nobrakes agent {operation.name}`")

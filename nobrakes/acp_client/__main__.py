@@ -1,7 +1,7 @@
 """`python -I -m nobrakes.acp_client RUN.json`: one prompt to one agent; its exit code says how that ended.
 
-1. RUN.json is what nobrakes.agents.acp.launch wrote: command, guard, workspace, prompt, the session to go on with.
-2. stdout gets a JSON object a line, as nobrakes.agents.acp.events reads them; the agent's own stderr is ours.
+1. RUN.json is what nobrakes.agents.acp wrote: command, guard, workspace, prompt, the session to go on with.
+2. stdout gets a JSON object a line, as nobrakes.agents.acp reads them; the agent's own stderr is ours.
 3. 0: the agent ended its turn. 126 and 127: it could not be started. 130: it was stopped. 1: anything else.
 """
 

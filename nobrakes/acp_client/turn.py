@@ -7,26 +7,379 @@
 """
 
 import asyncio
+import contextlib
+import json
 import os
+import shlex
 import signal
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from acp import PROTOCOL_VERSION, Client, RequestError, connect_to_agent, text_block
 from acp.schema import (
+    AllowedOutcome,
     ClientCapabilities,
+    DeniedOutcome,
     EnvVariable,
     FileSystemCapabilities,
     Implementation,
     InitializeResponse,
     McpServerStdio,
+    ReadTextFileResponse,
+    RequestPermissionResponse,
+    WriteTextFileResponse,
 )
+from pydantic import BaseModel
 
 from .. import __version__
-from . import child
-from .answers import Answers
-from .lines import Lines
-from .permission import Guard
+from ..environ import process_environment
+
+# The agent's process: started in a session of its own, and ended with all that is in it.
+#
+# 1. A signal that would end the client ends the turn first: the agent is asked to cancel it and has GRACE seconds.
+# 2. At the end the agent's stdin is closed; who does not go by itself gets TERM, then KILL.
+
+LINE = 64 * 1024 * 1024
+"""Bytes that one message may have."""
+GRACE = 4.0
+PATIENCE = 3.0
+
+
+async def start(command: Sequence[str], workspace: str) -> asyncio.subprocess.Process:
+    """The agent; OSError where there is none."""
+    pipe = asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(
+        *command, stdin=pipe, stdout=pipe, cwd=workspace, limit=LINE, start_new_session=True
+    )
+
+
+async def stop(process: asyncio.subprocess.Process) -> None:
+    """See it and its group end."""
+    if process.stdin is not None:
+        process.stdin.close()
+    for number in (None, signal.SIGTERM, signal.SIGKILL):
+        if number is not None:
+            _send(process.pid, number)
+        try:
+            await asyncio.wait_for(process.wait(), PATIENCE)
+            break
+        except TimeoutError:
+            continue
+    _send(process.pid, signal.SIGKILL)
+
+
+def _send(group: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+# The files that an agent reads and writes by way of its client: those of the workspace, and no others.
+
+
+class Outside(Exception):
+    """The path leads out of the workspace."""
+
+
+def inside(path: str, workspace: str) -> str:
+    """The file as it really is; Outside where that is not in the workspace, by a link or otherwise."""
+    home = os.path.realpath(workspace)
+    full = os.path.realpath(os.path.join(home, path))
+    if full == home or not full.startswith(home + os.sep):
+        raise Outside(f"{path} lies outside the workspace")
+    return full
+
+
+def read(path: str, workspace: str, line: int | None, limit: int | None) -> str:
+    """The file's text, or `limit` of its lines from `line` on, the first being 1."""
+    with open(inside(path, workspace), encoding="utf-8", errors="replace", newline="") as file:
+        if line is None and limit is None:
+            return file.read()
+        lines = file.read().splitlines(keepends=True)
+    start = max(0, (line or 1) - 1)
+    return "".join(lines[start : None if limit is None else start + limit])
+
+
+def write(path: str, workspace: str, content: str) -> None:
+    """Make the file, with its folders, or replace what is in it."""
+    full = inside(path, workspace)
+    os.makedirs(os.path.dirname(full), exist_ok=True)
+    with open(full, "w", encoding="utf-8", newline="") as file:
+        file.write(content)
+
+
+# What the guard is asked about a tool call for which the agent wants permission, and the answer that is chosen.
+#
+# 1. The guard is the same program that the other CLIs call before each tool; only exit 0 is a yes.
+# 2. A command is judged as a command, whatever the call says of itself; a change, by the files that it names. Where a
+# call says that it runs or changes something and names nothing that can be judged, the answer is no.
+# 3. What only reads, searches, thinks or fetches, and tools of MCP servers, are let through. A change of the mode in
+# which the agent asks is not.
+# 4. A yes is for once: after an "always" the agent would not ask again.
+
+CHANGES = frozenset({"edit", "delete", "move"})
+READS = frozenset({"read", "search", "think", "fetch"})
+SECONDS = 20.0
+"""The guard ends itself long before, with a no."""
+
+Question = tuple[str, dict[str, str]]
+"""A tool's name and what it is given, in Claude Code's words."""
+
+
+class CannotJudge(Exception):
+    """The call says too little of what it would do."""
+
+
+def questions(call: Mapping[str, Any]) -> list[Question]:
+    """What to ask the guard about a tool call; CannotJudge where it must be refused without asking."""
+    kind = call.get("kind") or "other"
+    given = call.get("rawInput")
+    raw = given if isinstance(given, dict) else {}
+    if kind == "switch_mode":
+        raise CannotJudge("the mode in which you ask is not yours to change")
+    found: list[Question] = [("Bash", {"command": command}) for command in commands(raw)]
+    if kind == "execute" and not found:
+        title = str(call.get("title") or "").strip()
+        if not title:
+            raise CannotJudge("a command that is not shown")
+        found.append(("Bash", {"command": title}))
+    if kind not in READS and kind != "execute":
+        paths = _paths(call, raw)
+        if kind in CHANGES and not paths:
+            raise CannotJudge("a change of a file that is not named")
+        found += [("Write", {"file_path": path}) for path in paths]
+    return found
+
+
+def commands(raw: Mapping[str, Any]) -> list[str]:
+    """The command lines that a call of a tool names."""
+    found = []
+    for name in ("command", "cmd", "script"):
+        value = raw.get(name)
+        if isinstance(value, str) and value.strip():
+            found.append(value)
+        elif isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            found.append(shlex.join(value))
+    return found
+
+
+def _paths(call: Mapping[str, Any], raw: Mapping[str, Any]) -> list[str]:
+    found = [part.get("path") for part in (*_list(call, "locations"), *_list(call, "content"))]
+    found += [raw.get(name) for name in ("file_path", "path", "notebook_path", "abs_path", "destination", "target")]
+    return list(dict.fromkeys(path for path in found if isinstance(path, str) and path))
+
+
+def _list(call: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    value = call.get(name)
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def choice(options: Sequence[Mapping[str, Any]], allow: bool) -> str | None:
+    """The id of the option to choose; None: none of them says it, so the call is cancelled."""
+    kinds = ("allow_once",) if allow else ("reject_once", "reject_always")
+    for kind in kinds:
+        for option in options:
+            if option.get("kind") == kind:
+                return str(option.get("optionId"))
+    return None
+
+
+class Guard:
+    """The guard, asked as a program of its own."""
+
+    def __init__(self, argv: Sequence[str], workspace: str) -> None:
+        self.argv = argv
+        self.workspace = workspace
+
+    async def why_not(self, tool: str, given: Mapping[str, str]) -> str | None:
+        """Why the guard refuses the call, or None."""
+        return await self._ask("PreToolUse", tool, given)
+
+    async def begin(self) -> str | None:
+        """Why the guard does not say that it is there, or None: it left its sign (NOBRAKES_CANARY)."""
+        return await self._ask("SessionStart", "", {})
+
+    async def _ask(self, event: str, tool: str, given: Mapping[str, str]) -> str | None:
+        call = {"hook_event_name": event, "cwd": self.workspace, "tool_name": tool, "tool_input": given}
+        pipe = asyncio.subprocess.PIPE
+        try:
+            child = await asyncio.create_subprocess_exec(
+                *self.argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=self.workspace, env=process_environment()
+            )
+        except OSError as error:
+            return f"the guard cannot be started: {error}"
+        try:
+            _, errors = await asyncio.wait_for(child.communicate(json.dumps(call).encode()), SECONDS)
+        except TimeoutError:
+            child.kill()
+            return "the guard does not answer"
+        said = errors.decode(errors="replace").strip()
+        return None if child.returncode == 0 else said[:2000] or f"the guard ended with {child.returncode}"
+
+
+# What the client writes on stdout: a JSON object a line. Text of the agent, which comes in pieces, is joined first.
+#
+# Nobody who reads is waited for: where stdout is closed the agent goes on.
+
+LONGEST = 20_000
+"""Characters of one text: a longer one is written in parts."""
+
+
+class Lines:
+    """The output of one run."""
+
+    def __init__(self) -> None:
+        self._kind = ""
+        self._pieces: list[str] = []
+        self.live = True  # not while an old session is read again
+
+    def piece(self, kind: str, text: str) -> None:
+        """A piece of what the agent says or thinks."""
+        if not self.live:
+            return
+        if kind != self._kind:
+            self.flush()
+        self._kind = kind
+        self._pieces.append(text)
+        if "\n" in text or sum(map(len, self._pieces)) > LONGEST:
+            self.flush()
+
+    def event(self, kind: str, **values: Any) -> None:
+        """Anything else."""
+        if self.live:
+            self.flush()
+            self._write({"type": kind, **values})
+
+    def flush(self) -> None:
+        """Write what was said so far."""
+        text, self._pieces = "".join(self._pieces), []
+        for start in range(0, len(text), LONGEST):
+            self._write({"type": self._kind, "text": text[start : start + LONGEST]})
+
+    def _write(self, event: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.write(json.dumps(event, default=str) + "\n")
+            sys.stdout.flush()
+
+
+# What the agent asks of its client, and the answers: permission by the guard, files of the workspace, no terminal.
+#
+# Everything else that the protocol knows (terminals, forms to fill in) is not offered.
+
+REFUSED = "nobrakes refuses this: "
+
+
+class Answers:
+    """The client's side of a session."""
+
+    def __init__(self, workspace: str, guard: Guard, lines: Lines) -> None:
+        self.workspace = workspace
+        self.guard = guard
+        self.lines = lines
+
+    async def request_permission(
+        self, session_id: str, tool_call: Any, options: list[Any], **more: Any
+    ) -> RequestPermissionResponse:
+        """By the guard. The agent is told no more than no: the protocol has no place for a reason."""
+        call = _plain(tool_call)
+        why = await self._why_not(call)
+        title = str(call.get("title") or call.get("kind") or "")
+        self.lines.event(
+            "permission", title=title[:2000], id=call.get("toolCallId"), allowed=why is None, why=why or ""
+        )
+        chosen = choice([_plain(option) for option in options], why is None)
+        if chosen is None:
+            return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
+        return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=chosen))
+
+    async def _why_not(self, call: dict[str, Any]) -> str | None:
+        try:
+            asked = questions(call)
+        except CannotJudge as error:
+            return str(error)
+        for tool, given in asked:
+            why = await self.guard.why_not(tool, given)
+            if why is not None:
+                return why
+        return None
+
+    async def read_text_file(
+        self, session_id: str, path: str, line: int | None = None, limit: int | None = None, **more: Any
+    ) -> ReadTextFileResponse:
+        """A file of the workspace."""
+        try:
+            return ReadTextFileResponse(content=read(path, self.workspace, line, limit))
+        except FileNotFoundError:
+            raise RequestError.resource_not_found(path) from None
+        except (Outside, OSError) as error:
+            raise RequestError.invalid_params({"details": f"{REFUSED}{error}"}) from None
+
+    async def write_text_file(self, session_id: str, path: str, content: str, **more: Any) -> WriteTextFileResponse:
+        """A file of the workspace, where the guard lets the role write."""
+        why = await self.guard.why_not("Write", {"file_path": path})
+        try:
+            if why is None:
+                write(path, self.workspace, content)
+        except (Outside, OSError) as error:
+            why = f"{REFUSED}{error}"
+        if why is not None:
+            self.lines.event("permission", title=f"write {path}", allowed=False, why=why)
+            raise RequestError.invalid_params({"details": why})
+        return WriteTextFileResponse()
+
+    async def create_terminal(self, session_id: str, command: str, **more: Any) -> Any:
+        """None: an agent runs its commands by itself, and asks before."""
+        raise RequestError.method_not_found("terminal/create")
+
+    async def session_update(self, session_id: str, update: Any, **more: Any) -> None:
+        """What the agent says and does, as lines."""
+        told = _plain(update)
+        kind = told.get("sessionUpdate")
+        if kind in ("agent_message_chunk", "agent_thought_chunk"):
+            content = told.get("content") or {}
+            text = content.get("text")
+            if isinstance(text, str):
+                self.lines.piece("text" if kind == "agent_message_chunk" else "thought", text)
+        elif kind == "tool_call":
+            self._tool(told)
+            self._ended(told)
+        elif kind == "tool_call_update":
+            self._ended(told)
+        elif kind == "usage_update":
+            self.lines.event("usage", cost=told.get("cost"), context=told.get("used"), window=told.get("size"))
+
+    def _tool(self, told: dict[str, Any]) -> None:
+        title = str(told.get("title") or told.get("kind") or "")
+        raw = told.get("rawInput")
+        found = commands(raw) if isinstance(raw, dict) else []
+        is_run = told.get("kind") == "execute" or bool(found)
+        more = {"command": "\n".join(found or [title])[:LONGEST]} if is_run else {}
+        self.lines.event("tool", id=told.get("toolCallId"), title=title[:2000], **more)
+
+    def _ended(self, told: dict[str, Any]) -> None:
+        if told.get("status") in ("completed", "failed"):
+            text = "\n".join(_texts(told.get("content")))[:LONGEST]
+            failed = told["status"] == "failed"
+            self.lines.event("result", id=told.get("toolCallId"), failed=failed, text=text)
+
+
+def _texts(content: object) -> list[str]:
+    found = []
+    for part in content if isinstance(content, list) else []:
+        if part.get("type") == "diff":
+            found.append(f"changed {part.get('path')}")
+        elif isinstance(part.get("content"), dict) and isinstance(part["content"].get("text"), str):
+            found.append(part["content"]["text"])
+    return found
+
+
+def _plain(model: Any) -> dict[str, Any]:
+    """The message as its JSON has it."""
+    if isinstance(model, BaseModel):
+        return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return dict(model) if isinstance(model, dict) else {}
+
 
 STOPPED = 130
 
@@ -63,7 +416,7 @@ async def turn(run: Run) -> int:
         lines.event("end", error="guard", message=why)
         return 1
     try:
-        process = await child.start(run.command, run.workspace)
+        process = await start(run.command, run.workspace)
     except OSError as error:
         missing = isinstance(error, FileNotFoundError)
         message = f"{run.command[0]}: {error.strerror}"
@@ -76,7 +429,7 @@ async def turn(run: Run) -> int:
     try:
         return await _work(run, process, Answers(run.workspace, guard, lines), lines, stopped)
     finally:
-        await child.stop(process)
+        await stop(process)
 
 
 async def _work(
@@ -101,7 +454,7 @@ async def _work(
         lines.event("end", error=error.kind, message=str(error), code=error.code)
     except ConnectionError:
         try:
-            code = await asyncio.wait_for(process.wait(), child.PATIENCE)
+            code = await asyncio.wait_for(process.wait(), PATIENCE)
         except TimeoutError:
             code = None
         lines.event("end", error="died", message=f"the agent ended in the middle of it, with {code}")
@@ -200,7 +553,7 @@ class _Talk:
             return
         try:
             await self.conn.cancel(session_id=self.session)
-            await asyncio.wait((working,), timeout=child.GRACE)
+            await asyncio.wait((working,), timeout=GRACE)
         except ConnectionError:
             return
 

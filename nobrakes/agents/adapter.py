@@ -1,21 +1,30 @@
-"""What every agent CLI is to nobrakes: an argv to start, lines to read, a verdict at the end.
+"""The guard, as any CLI's hooks call it, and the proof that it refuses before a run begins.
 
-1. An adapter does no I/O: it turns an Assignment into a Launch, bytes into Lines, an AgentEnd into a Verdict.
-2. Success is what the adapter's own test says, never the exit code alone.
+1. Hooks of agent CLIs fail open: the command turns every failure of the guard into exit 2, which is a no for all.
+2. One command serves both the start of a session and each tool call, so that neither can be switched off alone.
+3. Before the spawn the very same command is asked in the CLI's own dialect: a push and a write to git's folder must be
+   refused and a harmless call must not; else the run does not begin. At the start of the session it leaves its
+   canary; a run whose session went on without it is stopped.
 """
 
+import json
 import os
+import shlex
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from ..core.beads.bead import Role
-from ..core.beads.outcomes import Outcome
-from ..core.errors import ConfigError
-from ..core.transcript import Line
+from ..beads.model import Outcome, Role
+from ..errors import ConfigError
 from .settings import Settings
+from .transcript import Line
+
+# What every agent CLI is to nobrakes: an argv to start, lines to read, a verdict at the end.
+#
+# 1. An adapter does no I/O: it turns an Assignment into a Launch, bytes into Lines, an AgentEnd into a Verdict.
+# 2. Success is what the adapter's own test says, never the exit code alone.
 
 MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
 WORKER_TOOLS = ("Bash", "Read", "Edit", "Write", "Glob", "Grep")
@@ -229,3 +238,184 @@ def guard_argv() -> tuple[str, ...]:
     """The guard that comes with nobrakes: an absolute interpreter, without site and without the agent's PYTHON*."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return (sys.executable, "-I", "-S", os.path.join(package, "hooks", "guard.py"))
+
+
+# An agent of which less is asked than its adapter can: its sessions are not gone on with.
+#
+# For a version that failed to go on with one, or that nobody tried. No session of it is ever noted, so none is resumed.
+
+
+class WithoutSessions:
+    """The adapter, without its sessions."""
+
+    sessions = False
+
+    def __init__(self, whole: Adapter) -> None:
+        self.whole = whole
+        self.name = whole.name
+        self.provider = whole.provider
+        self.credentials = whole.credentials
+        self.steering = whole.steering
+
+    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+        """The same login."""
+        return self.whole.login(env, settings)
+
+    def launch(self, a: Assignment) -> Launch:
+        """The same command."""
+        return self.whole.launch(a)
+
+    def lines(self, raw: bytes) -> tuple[Line, ...]:
+        """The same lines."""
+        return self.whole.lines(raw)
+
+    def used(self, raw: bytes) -> Use | None:
+        """The same."""
+        return self.whole.used(raw)
+
+    def verdict(self, end: AgentEnd) -> Verdict:
+        """The same verdict, and nothing to go on with."""
+        return replace(self.whole.verdict(end), session=None)
+
+    def has_begun(self, lines: Iterable[bytes]) -> bool:
+        """The same."""
+        return self.whole.has_begun(lines)
+
+    def finished(self, tail: bytes) -> bool:
+        """The same."""
+        return self.whole.finished(tail)
+
+    def refuses(self, head: bytes, self_test: str = "") -> str | None:
+        """The same."""
+        return self.whole.refuses(head, self_test)
+
+    def guarded(self, head: bytes, self_test: str = "") -> bool:
+        """The same."""
+        return self.whole.guarded(head, self_test)
+
+    def session(self, lines: Iterable[bytes]) -> str | None:
+        """None that could be gone on with."""
+        return None
+
+
+# What an agent may see of the daemon's environment.
+#
+# 1. An agent CLI gets an allow-list, what the config's `agents.environment` names, and NOBRAKES_*. A script, which a
+# person wrote, gets what the daemon gives it. Nothing is inherited by chance.
+# 2. What makes git or a CLI read another repository or configuration (GIT_DIR, CLAUDE*) is not on the list.
+
+_NAMES = """
+PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM TMPDIR TMP TEMP NO_COLOR
+XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_RUNTIME_DIR
+SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS
+HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy
+GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
+GIT_CONFIG_NOSYSTEM GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM
+VIRTUAL_ENV PYTHONDONTWRITEBYTECODE PYENV_ROOT PYENV_VERSION UV_CACHE_DIR PIP_CACHE_DIR
+NVM_DIR NVM_BIN VOLTA_HOME PNPM_HOME GOPATH GOROOT GOCACHE CARGO_HOME RUSTUP_HOME JAVA_HOME
+"""
+
+PASSED_ON = frozenset(_NAMES.split())
+"""The variables of the daemon's own environment that an agent CLI may see."""
+
+UNATTENDED = {"CI": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"}
+"""Nobody is there to answer a question or to close an editor."""
+
+_PREFIXES = ("NOBRAKES_", "LC_")
+
+
+def identity(a: Assignment) -> dict[str, str]:
+    """Who and where the agent is, for its own commands and for the guard."""
+    return {
+        "NOBRAKES_ROLE": a.role.value,
+        "NOBRAKES_BEAD": a.bead,
+        "NOBRAKES_NAME": a.worker,
+        "NOBRAKES_ATTEMPT": str(a.attempt),
+        "NOBRAKES_WORKSPACE": a.workspace,
+        "NOBRAKES_PROMPT": a.prompt_file,
+    }
+
+
+def allowed(a: Assignment, also: Iterable[str] = ()) -> dict[str, str]:
+    """The part of the assignment's environment that is on the list, and `also` these names."""
+    names = PASSED_ON.union(a.settings.environment, also)
+    return {key: value for key, value in a.env.items() if key in names or key.startswith(_PREFIXES)}
+
+
+SELF_TEST = "nobrakes-guard: ready"
+CANARY_FILE = "guard.ready"
+NOT_GUARDED = "the guard did not answer before the session began"
+SELF_TEST_FAILED = "nobrakes-guard: the self-test failed:"
+
+
+def answered(self_test: str) -> bool:
+    """Whether the guard was asked and answered, by what is in the file that its canary writes."""
+    return self_test.strip() == SELF_TEST
+
+
+Call = tuple[str, dict[str, str]]
+"""A tool's name and what it is given."""
+
+_SELF_TEST = r"""
+command=$1 said=$2
+shift 2
+while [ "$#" -gt 1 ]; do
+    printf '%s' "$2" | /bin/sh -c "$command" >/dev/null 2>&1
+    code=$?
+    [ "$code" -eq "$1" ] || { echo "$said exit code $code instead of $1 for $2"; exit 1; }
+    shift 2
+done
+"""
+
+
+def command(a: Assignment) -> str:
+    """The shell command of every hook."""
+    return f"{shlex.join(a.guard)} || exit 2"
+
+
+def self_test_path(a: Assignment) -> str:
+    """Where the guard says that it is there."""
+    return os.path.join(a.folder, CANARY_FILE)
+
+
+def self_test(a: Assignment, event: str, refused: Sequence[Call], allowed: Sequence[Call]) -> tuple[str, ...]:
+    """A command that fails unless the hook refuses the one and lets through the other."""
+    words = []
+    for code, calls in ((2, refused), (0, allowed)):
+        for tool, given in calls:
+            call = {"hook_event_name": event, "cwd": a.workspace, "tool_name": tool, "tool_input": given}
+            words += [str(code), json.dumps(call)]
+    # the run's own environment; the prologue of a run has it already
+    return ("/bin/sh", "-c", _SELF_TEST, "self-test", command(a), SELF_TEST_FAILED, *words)
+
+
+def self_test_failed(prologue: str) -> str | None:
+    """What the self-test said, where it was what failed in the output of a prologue."""
+    found = [line for line in prologue.splitlines() if line.startswith(SELF_TEST_FAILED)]
+    return found[-1] if found else None
+
+
+# How an agent CLI starts nobrakes' MCP server: one command, and the names of the variables that it needs.
+#
+# Only names are told: a token on a command line could be read by everybody on the machine. A CLI that does not hand its
+# own environment on has to be told these names in its own way (Claude: inherited; Codex: `env_vars`; Gemini: `$NAME`).
+
+NAME = "nobrakes"
+VARIABLES = ("NOBRAKES_HOME", "NOBRAKES_TOKEN", "NOBRAKES_WORKSPACE", "NOBRAKES_DOOR", "NOBRAKES_CHECKS")
+TOOL_SECONDS = 3900
+"""What a CLI lets one call take, where it has a limit of its own: longer than an agent may wait for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class StdioServer:
+    """An MCP server on stdin and stdout: `argv` with these variables of the agent's own environment."""
+
+    name: str
+    argv: tuple[str, ...]
+    variables: tuple[str, ...]
+
+
+def mcp_server(a: Assignment) -> StdioServer:
+    """The server of one attempt: the `nobrakes` that runs now, by its link in .nobrakes/bin."""
+    command = os.path.join(a.env["NOBRAKES_HOME"], "bin", "nobrakes")
+    return StdioServer(NAME, (command, "mcp"), VARIABLES)

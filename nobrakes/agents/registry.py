@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ..core.errors import NoAgent
+from ..errors import NoAgent
 
 if TYPE_CHECKING:
     from ..config.settings import Config
@@ -36,10 +36,10 @@ ADAPTERS: Mapping[str, "Adapter"] = _Adapters()
 @cache
 def _made(name: str) -> "Adapter":
     if name == "claude":
-        from .claude.launch import Claude
+        from .claude import Claude
 
         return Claude(root=hasattr(os, "geteuid") and os.geteuid() == 0)
-    made: Adapter = getattr(import_module(f".{name}.launch", __package__), _CLASSES[name])()
+    made: Adapter = getattr(import_module(f".{name}", __package__), _CLASSES[name])()
     return made
 
 

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ..core.errors import ChecksFailed, NotAnswered, UsageError
-from ..wording.text import lines
-from .output import Output
-from .repository import text_or_stdin
+from ..errors import ChecksFailed, NotAnswered, UsageError
+from ..text.cleaning import lines
+from .repository import Output, text_or_stdin
 
 if TYPE_CHECKING:
-    from ..operations.agent.api import Reply
+    from ..agents.service.api import Reply
 
 Text = Annotated[str, Argument(help="The text; '-' reads it from stdin.")]
 
 
 def _reply(operation: str, **arguments: Any) -> "Reply":
     """What the operation gives."""
-    from ..operations.agent import api
+    from ..agents.service import api
 
     return api.perform(operation, arguments)
 

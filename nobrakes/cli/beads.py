@@ -1,15 +1,32 @@
 """Commands on single beads: add, edit, dependencies, and what a person decides about one."""
 
+import shlex
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ..core.errors import UsageError
-from ..core.public.values import plain
-from ..wording.text import one_line
-from .output import Output, said
-from .repository import BeadId, actor, known, opened, text_or_stdin
+from ..beads import work_status
+from ..beads.model import Status
+from ..beads.work_status import main_of
+from ..errors import UsageError
+from ..events import words
+from ..events.kinds import WATCHED
+from ..events.public import plain
+from ..text.cleaning import count, cut, lines, one_line
+from ..text.times import spoken
+from . import hot
+from .hot import attempt_text
+from .repository import BeadId, Output, Sheet, actor, known, looked_at, opened, said, text_or_stdin
+from .screen import Screen, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..beads.service.bead_page import BeadHistory, Review
+    from ..beads.service.taking import Taken
+    from ..review.service.evidence import DiffView, FileDiff
+
 
 Reason = Annotated[str, Option("--reason", "-m", help="Why, for whoever reads it later.")]
 Title = Annotated[str, Argument(help="One line: what is to be done.")]
@@ -24,7 +41,7 @@ Epic = Annotated[str | None, Option("--epic", help="The epic that it belongs to;
 
 
 def _minutes(text: str) -> int:
-    from ..operations.plan.values import minutes_of
+    from ..plans.nodes import minutes_of
 
     try:
         return int(text) if text.isascii() and text.isdigit() else int(minutes_of(text))
@@ -45,7 +62,7 @@ def _fields(**given: Any) -> FieldOf:
     if "description" in found and found["description"] == "-":
         found["description"] = text_or_stdin("-", "description")
     if "type" in found:
-        from ..core.beads.bead import parse_type
+        from ..beads.model import parse_type
 
         found["type"] = parse_type(found["type"])
     for name in ("acceptance", "labels", "touches"):
@@ -79,7 +96,7 @@ def add(
 
     Example: nobrakes add "Parse the header" -p 1 --needs nb-1 --accept "bad headers raise BadHeader"
     """
-    from ..operations import beads
+    from ..beads.service import beads
 
     fields = _fields(
         type=type, description=description, acceptance=acceptance, priority=priority, labels=labels, epic=epic,
@@ -121,7 +138,7 @@ def edit(
 
     Example: nobrakes edit nb-7 --priority 0 --title "Parse the header strictly"
     """
-    from ..operations import beads
+    from ..beads.service import beads
 
     fields = _fields(
         title=title, type=type, description=description, acceptance=acceptance, priority=priority, labels=labels,
@@ -144,14 +161,14 @@ def _decided(bead: str, decide: Callable[..., Any], word: str, **arguments: Any)
 
 def hold(bead: BeadId, reason: Reason = "") -> Output:
     """Keep a bead from being worked on, until `nobrakes release`. What runs on it goes on."""
-    from ..operations import beads
+    from ..beads.service import beads
 
     return _decided(bead, beads.hold, "is held", reason=reason)
 
 
 def release(bead: BeadId) -> Output:
     """Let a held bead go on."""
-    from ..operations import beads
+    from ..beads.service import beads
 
     return _decided(bead, beads.release, "is released")
 
@@ -164,8 +181,8 @@ def defer(
 
     Example: nobrakes defer nb-7 8h
     """
-    from ..operations import beads
-    from ..wording.times import moment, spoken
+    from ..beads.service import beads
+    from ..text.times import moment, spoken
 
     with opened() as app:
         known(app.store, bead)
@@ -176,21 +193,21 @@ def defer(
 
 def cancel(bead: BeadId, reason: Reason = "") -> Output:
     """Give a bead up. What was made is archived; `nobrakes undo` brings it back."""
-    from ..operations import beads
+    from ..beads.service import beads
 
     return _decided(bead, beads.cancel, "is cancelled", reason=reason)
 
 
 def done(bead: BeadId, reason: Reason = "") -> Output:
     """Mark a bead as done by hand. What waited for it may go on."""
-    from ..operations import beads
+    from ..beads.service import beads
 
     return _decided(bead, beads.done, "is done", reason=reason)
 
 
 def reopen(bead: BeadId, reason: Reason = "") -> Output:
     """Bring a done or cancelled bead back."""
-    from ..operations import beads
+    from ..beads.service import beads
 
     return _decided(bead, beads.reopen, "is open again", reason=reason)
 
@@ -200,7 +217,7 @@ Needs = Annotated[str, Argument(metavar="NEEDS", help="The bead that it waits fo
 
 
 def _dependency(bead: str, needs: str, kind: str) -> Any:
-    from ..core.beads.bead import Dependency, DependencyType
+    from ..beads.model import Dependency, DependencyType
 
     try:
         return Dependency(bead, needs, DependencyType(kind))
@@ -214,7 +231,7 @@ def depend(bead: BeadId, needs: Needs, type: Kind = "blocks") -> Output:
 
     Example: nobrakes depend nb-7 nb-3
     """
-    from ..operations import beads
+    from ..beads.service import beads
 
     dependency = _dependency(bead, needs, type)
     with opened() as app:
@@ -225,7 +242,7 @@ def depend(bead: BeadId, needs: Needs, type: Kind = "blocks") -> Output:
 
 def undepend(bead: BeadId, needs: Needs, type: Kind = "blocks") -> Output:
     """Take the dependency of BEAD on NEEDS away."""
-    from ..operations import beads
+    from ..beads.service import beads
 
     dependency = _dependency(bead, needs, type)
     with opened() as app:
@@ -233,3 +250,353 @@ def undepend(bead: BeadId, needs: Needs, type: Kind = "blocks") -> Output:
         there = beads.undepend(app.store, bead, needs, dependency.type, actor=actor(), paths=app.paths)
     text = f"{bead} does not wait for {needs} any more" if there else f"{bead} did not wait for {needs}"
     return said({**plain(dependency), "removed": there}, text)
+
+
+# A bead between people and agents: sent back to agents, taken by a person, handed in by one.
+
+
+def retry(
+    bead: BeadId,
+    note: Annotated[str, Option("--note", "-m", help="What is different now; the next attempt reads it.")] = "",
+    all: Annotated[bool, Option("--all", help="Decide everything that stops it so, of whatever sort.")] = False,
+) -> Output:
+    """Send a bead back to agents with a clean count: what stops it is resolved with --retry, a hold is released, and
+    failures and open breakers are forgotten. A done or cancelled bead is opened again with `reopen`.
+
+    Example: nobrakes retry nb-7 --note "The fixture is mended"
+    """
+    from ..beads.service import taking as beads_taking
+
+    with opened() as app:
+        known(app.store, bead)
+        found = beads_taking.retry(app.store, bead, actor(), note, all, app.paths)
+    did = [f"escalation {number} is resolved" for number in found.resolved]
+    did += [f"released (it was held: {one_line(found.released)})"] if found.released is not None else []
+    did += [f"{count(found.failures, 'failure')} forgotten"] if found.failures else []
+    did += [f"{count(found.breakers, 'breaker')} reset"] if found.breakers else []
+    return said(plain(found), "; ".join([f"{bead} is {found.bead.status.value} again", *did]))
+
+
+def take(
+    bead: BeadId,
+    to: Annotated[str, Option("--to", metavar="FOLDER", help="Where the worktree shall be.")] = "",
+) -> Output:
+    """Work on a bead yourself: an agent at it is stopped and its work archived, the bead is held for you, and its
+    branch is in a worktree beside the repository. Where it conflicts with main, a rebase stands at the conflict.
+    `hand-in` gives your commits to the Reviewer; `retry` gives the bead to agents.
+
+    Example: nobrakes take nb-7
+    """
+    from ..beads.service import taking as beads_taking
+
+    with opened() as app:
+        known(app.store, bead)
+        here = beads_taking.repository(app.store, app.git, app.paths, app.config)
+        found = beads_taking.take(here, bead, actor(), to)
+    return said(plain(found), "\n".join(_taken(found)))
+
+
+def _taken(found: "Taken") -> list[str]:
+    place, bead = shlex.quote(found.folder), found.bead.id
+    lines = [f"{found.stopped} was stopped"] if found.stopped else []
+    lines += [f"archived: {one_line(', '.join(found.archived))}"] if found.archived else []
+    how = "its branch" if found.made else "it is worked on already; its branch"
+    lines.append(f"{bead} is yours: {how} {one_line(found.branch)} is in {one_line(found.folder)}")
+    if found.conflicts:
+        files = one_line(", ".join(found.conflicts[:10]))
+        lines.append(f"It conflicts with {main_of(found.onto)} in {cut(files, 300)}.")
+    lines.append(f"  cd {place}")
+    if found.rebasing:
+        lines.append("  git add FILES && git rebase --continue   # once the conflicts are settled")
+    elif found.conflicts:
+        lines.append(
+            f"  git rebase {shlex.quote(found.base)}   # your branch was there before, so it was left as it is"
+        )
+    return [*lines, f"  nobrakes hand-in {bead}"]
+
+
+def hand_in(
+    bead: BeadId,
+    source: Annotated[
+        str, Option("--from", metavar="BRANCH|FOLDER", help="Where your work is; else where you took the bead.")
+    ] = "",
+) -> Output:
+    """Hand your commits on a bead to the Reviewer, which judges them as an agent's; what stops the bead is settled by
+    it. Work that does not pass comes back to you, held, with the reason.
+
+    Example: nobrakes hand-in nb-7 --from my-branch
+    """
+    from ..beads.service import taking as beads_taking
+
+    with opened() as app:
+        known(app.store, bead)
+        here = beads_taking.repository(app.store, app.git, app.paths, app.config)
+        found = beads_taking.hand_in(here, bead, actor(), source)
+    where = one_line(found.branch or found.folder)
+    return said(plain(found), f"{bead}: {found.head[:12]} of {where} is handed in; the Reviewer is next")
+
+
+# Seeing where things are: list, show, ready.
+
+LINES = 200
+Label = Annotated[list[str] | None, Option("--label", "-l", help="Only with this label; may be repeated.")]
+BoardEpic = Annotated[str | None, Option("--epic", help="Only what belongs to this epic.")]
+
+
+def _statuses(words: list[str] | None) -> tuple[Any, ...]:
+    from ..beads.model import Status
+
+    try:
+        return tuple(Status(word.strip().lower().replace("-", "_")) for word in words or ())
+    except ValueError as error:
+        allowed = ", ".join(status.value for status in Status)
+        raise UsageError(f"{one_line(str(error))}: there is no such status", f"Use one of: {allowed}.") from None
+
+
+def list_beads(
+    status: Annotated[list[str] | None, Option("--status", "-s", help="Only in this status; repeatable.")] = None,
+    label: Label = None,
+    epic: BoardEpic = None,
+    all: Annotated[bool, Option("--all", help="Every line; without it a long list is cut.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead of text; never cut.")] = False,
+) -> Output:
+    """List beads, first by priority, then by id.
+
+    Example: nobrakes list --status needs_doer --status doing
+    """
+    from ..beads.service.bead_page import listing, with_requests
+
+    statuses = _statuses(status)
+    with looked_at() as app:
+        if epic is not None:
+            known(app.store, epic)
+        limit = None if all or as_json or label else LINES
+        found = listing(app.store, statuses, epic, label or (), limit, lines_only=all and not (as_json or label))
+    beads = found.beads
+
+    def text(screen: Screen) -> str:
+        rows = [
+            (
+                b.id,
+                f"P{b.priority}",
+                str(b.type),
+                hot.place(b.status.value, b.held, found.requested.get(b.id)),
+                b.assignee or "",
+                b.title,
+            )
+            for b in beads
+        ]
+        out = table(("BEAD", "", "TYPE", "STATUS", "WHO", "TITLE"), rows, screen) or "no bead"
+        if found.read < found.fitting:
+            out += f"\n{found.read} of {found.fitting} beads; --all shows the rest"
+        return out
+
+    return Output(with_requests(found) if as_json else beads, text)
+
+
+def show(bead: BeadId) -> Output:
+    """One bead with everything about it: texts, dependencies, attempts, open escalations."""
+    from ..beads.service.bead_page import neighbours, whole_bead
+
+    with looked_at() as app:
+        known(app.store, bead)
+        whole = whole_bead(app.store, bead)
+        others = {id_: plain(one) for id_, one in neighbours(app.store, whole).items()}
+    found = plain(whole)
+    return Output(found, lambda screen: hot.show_text(found, screen, others.get))
+
+
+def ready(
+    beads: Annotated[list[str] | None, Argument(metavar="BEAD", help="Only these, with --explain.")] = None,
+    explain: Annotated[bool, Option("--explain", help="Say for each bead why it is ready or not.")] = False,
+    limit: Annotated[int, Option("--limit", "-n", min=1, help="At most so many.")] = 20,
+) -> Output:
+    """What can be worked on now, in the order in which it will be taken.
+
+    Example: nobrakes ready --explain nb-7
+    """
+    from ..beads.service import bead_page
+
+    if beads and not explain:
+        raise UsageError("beads are named, but not what to say about them", "Add --explain.")
+    with looked_at() as app:
+        for bead in beads or ():
+            known(app.store, bead)
+        if explain:
+            explained = bead_page.explain(app.store, tuple(beads or ()))
+            return Output(explained, lambda screen: _explained(explained, screen))
+        found, more = bead_page.ready(app.store, limit), bead_page.ready_beyond(app.store, limit)
+
+    data = plain(found)
+    return Output(data, lambda screen: hot.ready_text(data, more, screen), more=more)
+
+
+def _explained(explained: Any, screen: Screen) -> str:
+    rows = [(e.bead, "ready" if e.ready else "waits", "; ".join(e.reasons)) for e in explained]
+    return table(("BEAD", "", "WHY"), rows, screen) or "no bead"
+
+
+# What happened: one bead from its beginning to its end, and the Reviewer's latest work.
+
+
+def reviews(limit: Annotated[int, Option("--limit", "-n", min=1, help="At most so many.")] = 20) -> Output:
+    """What the Reviewer merged and rejected, newest first, with what the checks said."""
+    from ..beads.service import bead_page as operations_views_history
+
+    with looked_at() as app:
+        found = operations_views_history.reviews(app.store, limit)
+    return Output(plain(found), lambda screen: "\n".join(_review(r, screen) for r in found) or "no review yet")
+
+
+def _review(review: "Review", screen: Screen) -> str:
+    at_work = f"at work: {work_status.stage(review.step, review.onto)}"
+    end = work_status.ending(review.outcome.value, review.onto) if review.outcome else at_work
+    where = f"landed on {work_status.main_of(review.onto)}" if review.onto else "merged"
+    word = f"{where} as {review.commit[:12]}" if review.commit else end
+    style = "green" if review.commit else "" if review.outcome is None else "yellow"
+    reason = one_line(review.detail.split("\n", 1)[0]) if review.detail and not review.commit else ""
+    plain_head = f"{spoken(review.started_at)}  {review.bead}  "
+    said = cut(": ".join(part for part in (one_line(word), reason) if part), max(20, screen.width - len(plain_head)))
+    line = words.with_title(plain_head + said, review.title, screen.width)
+    out = [line.replace(said, screen.paint(said, style), 1)]
+    if reason and (not line.startswith(plain_head + word + ": " + reason) or "\n" in review.detail.strip()):
+        out += Sheet(screen, is_whole=True).lines(review.detail, "    ")
+    if review.gates:
+        out.append(cut(f"    changes protected files: {one_line(', '.join(review.gates))}", screen.width))
+    out += [cut(f"    {_check(result)}", screen.width) for result in review.results]
+    return "\n".join(out)
+
+
+def _check(result: Any) -> str:
+    counts = result.get("counts") or {}
+    tests = f"; {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped" if counts else ""
+    return one_line(f"{result.get('name', '?')}: {result.get('outcome', '?')} ({result.get('reason', '')}{tests})")
+
+
+def history(
+    bead: BeadId,
+    transcript: Annotated[bool, Option("--transcript", help="What its agents said and did instead.")] = False,
+    attempt: Annotated[int | None, Option("--attempt", min=1, help="With --transcript: only this attempt.")] = None,
+    last: Annotated[int, Option("--last", min=1, help="With --transcript: at most so many lines an attempt.")] = 100,
+) -> Output:
+    """One bead from beginning to end: events, attempts with what was learnt, reviews, where its work is.
+
+    With --transcript: what the agents on it said and did, attempt by attempt.
+
+    Example: nobrakes history nb-7
+    """
+    from ..beads.service import bead_page as operations_views_history
+
+    if transcript:
+        from .sessions import log
+
+        return log(bead, attempt, last)
+    if attempt is not None:
+        raise UsageError("--attempt chooses a transcript, and none is asked for", "Give --transcript too.")
+    with looked_at() as app:
+        known(app.store, bead)
+        found = operations_views_history.history(app.store, app.git, bead)
+    return Output(plain(found), lambda screen: _history(found, screen))
+
+
+def _events(found: "BeadHistory", screen: Screen) -> "Iterator[str]":
+    """The events under the date of their day, each with who did it."""
+    names = {attempt.id: attempt.name for attempt in found.attempts}
+    days = words.Days(0.0)
+    for event in (one for one in found.events if one.kind not in WATCHED):
+        heading = days.heading(event.at)
+        if heading:
+            yield heading
+        yield words.as_line(event, "", names.get(event.attempt or 0, ""), screen.width)
+
+
+def _history(found: "BeadHistory", screen: Screen) -> str:
+    sheet = Sheet(screen, is_whole=True)
+    first, *more = sheet.wrapped(f"{found.bead.id}  {one_line(found.bead.title)}  ({found.bead.status.value})", "", 2)
+    out = [first.replace(found.bead.id, screen.paint(found.bead.id, "bold"), 1), *more]
+    out += ["", *_events(found, screen)]
+    for attempt in found.attempts:
+        out += ["", screen.paint(f"attempt {attempt_text(plain(attempt), screen.width - 8)}", "bold")]
+        for name in ("summary", "blockers", "learnings"):
+            said = getattr(attempt.log, name)
+            out += [f"  {name}:", *sheet.lines(said, "    ")] if said.strip() else []
+    if found.reviews:
+        out += ["", "reviews:", *(_review(review, screen) for review in found.reviews)]
+    for e in found.escalations:
+        decided = "open" if e.resolved_at is None else one_line(e.answer or e.resolution)
+        asked = f"escalation {e.id}: {work_status.plain(e.type.value)}: {one_line(e.title)}: {decided}"
+        out += ["", *sheet.wrapped(asked, "", 2)]
+    if found.commit:
+        out += ["", f"on main as {found.commit}"]
+    elif found.bead.status is Status.LANDED and (landed := [one for one in found.reviews if one.onto and one.commit]):
+        out += [
+            "",
+            f"on {work_status.main_of(landed[-1].onto)} as {landed[-1].commit}",
+        ]
+    if found.archived:
+        out += ["", "kept:", *(f"  {commit[:12]}  {one_line(ref)}" for ref, commit in found.archived)]
+    return "\n".join(out)
+
+
+# What a bead changes, as people read it: the files with their counts, and the patch.
+
+FOUND = {
+    "merge": "merged as {head}",
+    "branch": "its branch at {head}",
+    "handed_in": "handed in as {head}",
+    "archive": "archived at {head}",
+}
+SIGNS = {"added": "A", "removed": "D", "changed": "M", "renamed": "R"}
+STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def diff(
+    bead: BeadId,
+    stat: Annotated[bool, Option("--stat", help="Only the files, with how many lines came and went.")] = False,
+) -> Output:
+    """What a bead changes. Before its merge: its branch as it is committed now, also while an agent works on it,
+    against main where it left it; of a bead that nobody works on, what was kept or archived of it. After: what its
+    merge changed on main, all commits of it.
+
+    What is not committed is not shown.
+
+    Example: nobrakes diff nb-7 --stat
+    """
+    from ..review.service import evidence as operation
+
+    with looked_at() as app:
+        known(app.store, bead)
+        found = operation.diff(app.store, app.git, bead, 0 if stat else operation.MOST)
+    return Output(plain(found), lambda screen: _shown(found, screen, stat))
+
+
+def _shown(found: "DiffView", screen: Screen, stat: bool) -> str:
+    where = FOUND[found.source].format(head=found.head[:12])
+    out = [screen.paint(f"{found.bead}: {where}, against {found.base[:12]}", "bold")]
+    if found.ref:
+        out.append(f"  {one_line(found.ref)}")
+    if not found.files:
+        return "\n".join([*out, "nothing is committed yet" if found.source == "branch" else "nothing differs"])
+    rows = [_row(file) for file in found.files]
+    out.append(table(("", "+", "-", "file"), rows, screen))
+    out.append(
+        f"{count(len(found.files), 'file')}, {screen.paint(f'+{found.added}', 'green')} "
+        f"{screen.paint(f'-{found.removed}', 'red')}"
+    )
+    if not stat:
+        out += ["", *(_painted(line, screen) for line in lines(found.patch.rstrip("\n")))]
+    if found.is_cut:
+        out += ["", f"The rest is left out: git diff {found.base[:12]} {found.head[:12]}"]
+    return "\n".join(out)
+
+
+def _row(file: "FileDiff") -> tuple[str, str, str, str]:
+    name = file.path if not file.before else f"{file.before} => {file.path}"
+    counts = ("bin", "") if file.is_binary else (str(file.added), str(file.removed))
+    return (SIGNS[file.status], *counts, name)
+
+
+def _painted(line: str, screen: Screen) -> str:
+    if line.startswith(("diff ", "+++ ", "--- ")):
+        return screen.paint(line, "bold")
+    return screen.paint(line, STYLES.get(line[:1], ""))

@@ -1,25 +1,27 @@
 """Features of the Forge: begun, changed, paused and resumed, listed, and shown with their plan."""
 
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from ..core.errors import UsageError
-from ..core.public.values import plain
-from ..wording.text import count, cut, lasted, lines, one_line, pad
-from .output import Output, said
-from .repository import FeatureId, actor, looked_at, opened, text_or_stdin
+from ..environ import process_environment
+from ..errors import AgentFailed, NotAllowed, UsageError
+from ..events.public import plain
+from ..text.cleaning import count, cut, lasted, lines, one_line, pad
+from .plans import difference_lines, waiting
+from .repository import BeadId, FeatureId, Output, actor, known, looked_at, opened, said, text_or_stdin, write
 from .screen import Screen
 
 if TYPE_CHECKING:
-    from ..core.beads.work_status import WorkStatus
-    from ..core.forge.feature import Feature
-    from ..core.forge.plan_changes import PlanChanges
-    from ..operations.forging.features import Wanted
-    from ..operations.forging.plan_looks import PlanLook, PlanStep
-    from ..operations.forging.scanning import ScanView
-    from ..operations.forging.views import FeatureCard, FeatureListView, FeatureView
+    from ..beads.work_status import WorkStatus
+    from ..features.model import Feature, PlanChanges
+    from ..features.rounds import Estimate, Iteration
+    from ..features.service.rollback import RollbackStep, RollbackView, ScanView, Wanted
+    from ..features.service.views import FeatureCard, FeatureListView, FeatureView, PlanLook, PlanStep, ReviewsView
+
 
 Texts = list[str] | None
 WAYS = ("tree", "kanban", "timeline")
@@ -49,12 +51,12 @@ def new(
 
     Example: nobrakes forge new "Support Windows" -d "The tool runs on Windows 11" --file src/paths.py
     """
-    from ..operations.forging import features
+    from ..features.service import rollback as features_rollback
 
     with opened() as app:
         text = text_or_stdin(description, "description")
         wanted = _wanted(title, text, criterion, (without, only), file, notes)
-        made = features.begin(app.store, app.paths, app.config, app.git, wanted, actor())
+        made = features_rollback.begin(app.store, app.paths, app.config, app.git, wanted, actor())
         points = len(app.store.items(made.id))
     told = [f"feature {made.id} began: {one_line(made.title)}", *_criteria(made)]
     told += [f"{count(points, 'open point')} in its files: `nobrakes forge scan {made.id}`"] if points else []
@@ -69,7 +71,7 @@ def _wanted(
     file: Texts,
     notes: str | None,
 ) -> "Wanted":
-    from ..operations.forging.features import Wanted
+    from ..features.service.rollback import Wanted
 
     files = None if file is None else tuple(file)
     without, only = numbers
@@ -92,20 +94,20 @@ def edit(
     notes: Notes = None,
 ) -> Output:
     """Change what is said of a feature. With --criterion or --without the list of criteria is made anew."""
-    from ..operations.forging import features
+    from ..features.service import rollback as features_rollback
 
     wanted = _wanted(title, description, criterion, (without, only), file, notes)
     with opened() as app:
-        after = features.edit(app.store, app.paths, app.config, feature, wanted, actor())
+        after = features_rollback.edit(app.store, app.paths, app.config, feature, wanted, actor())
     return said(plain(after), "\n".join([f"feature {after.id} is changed: {one_line(after.title)}", *_criteria(after)]))
 
 
 def pause(feature: FeatureId) -> Output:
     """Begin no turn of the feature any more; one that runs may end. Another one may be planned meanwhile."""
-    from ..operations.forging import features
+    from ..features.service import rollback as features_rollback
 
     with opened() as app:
-        found = features.pause(app.store, app.paths, feature, actor())
+        found = features_rollback.pause(app.store, app.paths, feature, actor())
     return _moved(found, f"is paused; `nobrakes forge resume {found.id}` goes on")
 
 
@@ -121,8 +123,8 @@ def resume(feature: FeatureId, fresh: Fresh = False, from_base: FromBase = False
 
     Example: nobrakes forge resume nb-k3f9q2 --fresh
     """
-    from ..operations.forging.resuming import resume as go_on
-    from ..operations.forging.resuming import way_of
+    from ..features.service.rollback import resume as go_on
+    from ..features.service.rollback import way_of
 
     way = way_of(fresh, from_base, view)
     with opened() as app:
@@ -133,10 +135,10 @@ def resume(feature: FeatureId, fresh: Fresh = False, from_base: FromBase = False
 
 def cancel(feature: FeatureId) -> Output:
     """End the feature's turn at once. It is paused: its drafts, its questions and its work stay, and it can go on."""
-    from ..operations.forging import features
+    from ..features.service import rollback as features_rollback
 
     with opened() as app:
-        found = features.cancel(app.store, app.paths, feature, actor())
+        found = features_rollback.cancel(app.store, app.paths, feature, actor())
     return _moved(found, f"is stopped and paused; `nobrakes forge resume {found.id}` goes on")
 
 
@@ -144,10 +146,10 @@ def archive(
     feature: FeatureId, back: Annotated[bool, Option("--back", help="Show it in lists again.")] = False
 ) -> Output:
     """Hide a feature from lists. Nothing is removed: `forge list --archived` shows it."""
-    from ..operations.forging import features
+    from ..features.service import rollback as features_rollback
 
     with opened() as app:
-        found = features.archive(app.store, feature, not back, actor())
+        found = features_rollback.archive(app.store, feature, not back, actor())
     return _moved(found, "is in lists again" if back else "is hidden from lists; nothing is removed")
 
 
@@ -160,10 +162,10 @@ def change(
     step: Step = "",
 ) -> Output:
     """Ask for a change of the plan. Its Shaper changes it, and it is reviewed again; you approve it as before."""
-    from ..operations.forging import features
+    from ..features.service import rollback as features_rollback
 
     with opened() as app:
-        found = features.ask_change(app.store, app.paths, feature, text_or_stdin(text, "text"), actor(), step)
+        found = features_rollback.ask_change(app.store, app.paths, feature, text_or_stdin(text, "text"), actor(), step)
     return _moved(found, f"is in {found.stage.value}: its Shaper is told")
 
 
@@ -173,10 +175,10 @@ def discuss(
     step: Step = "",
 ) -> Output:
     """Ask the Shaper about the plan, or a step of it. Nothing is changed by it."""
-    from ..operations.forging import features
+    from ..features.service import rollback as features_rollback
 
     with opened() as app:
-        found = features.discuss(app.store, app.paths, feature, text_or_stdin(text, "text"), actor(), step)
+        found = features_rollback.discuss(app.store, app.paths, feature, text_or_stdin(text, "text"), actor(), step)
     return _moved(found, f"is as it was: its Shaper is told; `nobrakes session show {found.session}` has its answer")
 
 
@@ -193,10 +195,10 @@ def list_features(
     archived: Annotated[bool, Option("--archived", help="Those that are hidden from lists.")] = False,
 ) -> Output:
     """Your features, with where each is, how old it is, and how often it was planned anew."""
-    from ..operations.forging import views
+    from ..features.service import views as features_views
 
     with looked_at() as app:
-        found = views.listed(app.store, state, search, sort, archived)
+        found = features_views.listed(app.store, state, search, sort, archived)
     return Output(plain(found), lambda screen: "\n".join(_list(found)))
 
 
@@ -230,15 +232,15 @@ def show(
 
     Example: nobrakes forge show nb-k3f9q2 --as timeline
     """
-    from ..operations.forging import plan_looks, views
+    from ..features.service import views as features_views
 
     if way not in WAYS:
         raise UsageError(f"a plan is not shown as '{one_line(way)[:40]}'", f"Use one of: {', '.join(WAYS)}.")
     with looked_at() as app:
         if version is not None:
-            differs = plan_looks.difference(app.store, feature, version)
+            differs = features_views.difference(app.store, feature, version)
             return Output(plain(differs), lambda screen: "\n".join(_differs(differs)))
-        found = views.view(app.store, feature)
+        found = features_views.view(app.store, feature)
     return Output(plain(found), lambda screen: "\n".join(_page(found, way, screen)))
 
 
@@ -304,7 +306,7 @@ def _tree(look: "PlanLook") -> list[str]:
 
 
 def _kanban(look: "PlanLook") -> list[str]:
-    from ..operations.forging.plan_looks import At
+    from ..features.service.views import At
 
     out = []
     for at in At:
@@ -343,10 +345,10 @@ def _value(value: object) -> str:
 def scan(feature: FeatureId) -> Output:
     """What comments of the code say is left to do, on the commit that the feature began from. What is in files that it
     touches is an open point of it; the rest is shown, and nothing more."""
-    from ..operations.forging import scanning
+    from ..features.service import rollback as features_rollback
 
     with looked_at() as app:
-        found = scanning.scan_of(app.store, app.git, feature)
+        found = features_rollback.scan_of(app.store, app.git, feature)
     return Output(plain(found), lambda screen: "\n".join(_scan(found)))
 
 
@@ -358,3 +360,281 @@ def _scan(found: "ScanView") -> list[str]:
     out += [f"  and {found.more} more"] if found.more else []
     out += [f"not read, since too large: {one_line(', '.join(found.skipped[:20]))}"] if found.skipped else []
     return out
+
+
+# The reviews of a feature's plan, the sign-off that commit-strategy asks for, and checkpoints.
+
+BAR = 20
+
+
+def reviews(feature: FeatureId) -> Output:
+    """The reviews of a feature's plan: how many of ten, what each found, what they cost and may cost.
+
+    Example: nobrakes forge reviews nb-k3f9q2
+    """
+    from ..features.service import views as features_views
+
+    with looked_at() as app:
+        found = features_views.reviews(app.store, app.config.forge.rules(), feature)
+    return Output(plain(found), lambda screen: "\n".join(_lines(found)))
+
+
+def sign_off(
+    feature: FeatureId,
+    take_risk: Annotated[
+        bool, Option("--take-risk", help="You take the risk of fewer reviews than are recommended.")
+    ] = False,
+    reason: Annotated[str, Option("--reason", help="Why, where findings are not decided; it is kept.")] = "",
+) -> Output:
+    """Sign a feature's plan off. Its drafts go live by `nobrakes commit-strategy` and nothing else.
+
+    With fewer reviews than are recommended it needs --take-risk, with findings that nobody decided a --reason; these
+    count as accepted risks then. A plan that is changed afterwards needs another sign-off.
+
+    Example: nobrakes forge sign-off nb-k3f9q2 --take-risk
+    """
+    from ..daemon.service.control import wake
+    from ..features.service.views import sign_off as sign
+
+    with opened() as app:
+        kept = sign(app.store, app.config.forge.rules(), feature, actor(), take_risk=take_risk, reason=reason)
+        wake(app.paths)
+    risk = f", with the risk of {kept.reviews} of {kept.most} reviews" if kept.risk else ""
+    told = f"version {kept.version} of the plan of {feature} is signed off{risk}: nothing is live yet. "
+    return said(plain(kept), told + "Now: nobrakes commit-strategy")
+
+
+def checkpoint(feature: FeatureId) -> Output:
+    """Bring what was collected while a feature is built to its plan, now. Its live beads go on.
+
+    Example: nobrakes forge checkpoint nb-k3f9q2
+    """
+    from ..daemon.service.control import wake
+    from ..features.service.rollback import checkpoint as ask
+
+    with opened() as app:
+        found = ask(app.store, feature, actor())
+        waiting = sum(one.state.value == "waiting" for one in app.store.items(feature))
+        wake(app.paths)
+    return said(plain(found), f"feature {feature} goes back to its plan with {count(waiting, 'collected item')}")
+
+
+def _lines(found: "ReviewsView") -> Iterator[str]:
+    full = round(BAR * min(1.0, found.done / found.most))
+    yield f"{found.done}/{found.most} reviews  [{'#' * full}{'.' * (BAR - full)}]  {found.clean} clean in a row"
+    for one in found.iterations:
+        yield f"  {_iteration(one)}"
+    for review in found.running:
+        yield f"  {review.domain} looks at version {review.plan} now"
+    for finding in found.findings:
+        about = f" ({finding.bead})" if finding.bead else ""
+        answer = f": {one_line(finding.answer)}" if finding.answer else ""
+        state = finding.state.value.replace("_", " ")
+        yield f"  P{finding.priority} {finding.category}{about}: {one_line(finding.issue)} [{state}{answer}]"
+    yield _cost(found.estimate, found.next)
+    if found.signed:
+        yield f"signed off: version {found.signed['version']}, by {one_line(str(found.signed['actor']))}"
+    elif found.version and found.warning:
+        yield f"To go on now: nobrakes forge sign-off {found.feature} --take-risk ({found.warning})"
+    elif found.version:
+        yield f"To go on now: nobrakes forge sign-off {found.feature}"
+
+
+def _iteration(one: "Iteration") -> str:
+    by_category = ", ".join(f"{name} {number}" for name, number in sorted(one.categories.items()))
+    what = {"running": "is running", "clean": "found nothing", "degraded": "nobody came through"}
+    text = what.get(one.end.value) or f"{count(one.found, 'finding')} ({by_category})"
+    failed = f"; failed: {', '.join(one.failed)}" if one.failed else ""
+    open_ = f"; {one.open} open" if one.open else ""
+    return f"round {one.number}, version {one.plan}, {', '.join(one.domains)}: {text}{open_}{failed}"
+
+
+def _cost(cost: "Estimate", domains: tuple[str, ...]) -> str:
+    basis = "by the reviewers so far" if cost.known else "estimated; none has come through yet"
+    return (
+        f"next round: {', '.join(domains) or 'nobody'}; about ${cost.round_usd:.2f} ({basis}), all that may follow "
+        f"about ${cost.all_usd:.2f}; spent ${cost.spent_usd:.2f} of at most ${cost.cap_usd:.2f}"
+    )
+
+
+# `nobrakes forge rollback`: what it will do is shown first, and done on a yes.
+
+MOST = 20
+"""Beads that are named."""
+
+
+def rollback(
+    feature: FeatureId,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do it.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show what it would do.")] = False,
+) -> Output:
+    """Take all of a feature back. Its open beads are cancelled, with their work archived, and agents on them stop. What
+    is on main of it is taken off by one commit that reverts its merges, newest first, and that passes the checks as
+    any merge does. It cannot be resumed then; nothing is deleted.
+
+    Without --yes it shows what would happen, and does nothing.
+
+    Example: nobrakes forge rollback nb-k3f9q2 --yes
+    """
+    from ..features.service import rollback as operation
+
+    with opened() as app:
+        if yes and not dry_run:
+            seen = operation.rollback_begin(app.store, app.git, app.paths, feature, actor())
+        else:
+            seen = operation.look(app.store, app.git, feature)
+    if not (yes or dry_run):
+        raise NotAllowed(_what(seen), f"If you mean it: `nobrakes forge rollback {seen.feature} --yes`.")
+    return Output(plain(seen), lambda screen: "\n".join(_shown(seen, screen)))
+
+
+def _what(seen: "RollbackView") -> str:
+    gone = f"; {count(len(seen.off_main), 'merge')} left alone, since main does not hold them" if seen.off_main else ""
+    stops = f" ({count(len(seen.stops), 'agent')} stopped)" if seen.stops else ""
+    taken = f"{count(len(seen.reverts), 'merge')} taken off main by one commit"
+    if not seen.reverts:
+        taken = "nothing taken off main"
+    return (
+        f"rolling back feature {seen.feature} means: {count(len(seen.cancels), 'bead')} cancelled{stops}, "
+        f"{taken}{gone}. Nothing was done"
+    )
+
+
+def _shown(seen: "RollbackView", screen: Screen) -> list[str]:
+    title = f"feature {seen.feature} ({cut(one_line(seen.title), 60)})"
+    if seen.is_over:
+        head = f"{title} is rolled back: nothing of it was on main"
+    elif seen.is_begun:
+        head = f"{title} is being rolled back by bead {seen.bead}: `nobrakes show {seen.bead}` tells how far it is"
+    else:
+        head = f"{title}: this would be done"
+    out = [screen.paint(head, "bold")]
+    for words, steps in (
+        ("cancelled" if seen.is_begun else "to cancel", seen.cancels),
+        ("to be taken off main, newest first", seen.reverts),
+        ("left alone, since main does not hold it any more", seen.off_main),
+    ):
+        out += _rollback_list(words, steps, set(seen.stops))
+    return out
+
+
+def _rollback_list(words: str, steps: "tuple[RollbackStep, ...]", stops: set[str]) -> list[str]:
+    if not steps:
+        return []
+    out = [f"{words} ({len(steps)}):"]
+    for one in steps[:MOST]:
+        at_work = "  somebody worked on it, and is stopped" if one.bead in stops and not one.commit else ""
+        commit = f"  {one.commit[:12]}" if one.commit else ""
+        out.append(f"  {one.bead}{commit}  {cut(one_line(one.title), 70)}{at_work}")
+    return [*out, *([f"  and {len(steps) - MOST} more"] if len(steps) > MOST else [])]
+
+
+# The Forge's conversations: shaping, reshaping, and the prompts that agents get.
+
+PrintOnly = Annotated[bool, Option("--print", help="Only print the Shaper's prompt; start nothing.")]
+GoOn = Annotated[bool, Option("--continue", help="Go on with the last session instead of a new one.")]
+JsonPrompt = Annotated[bool, Option("--json", help="Print the prompt as JSON; start nothing.")]
+BEGINS = """\
+The Shaper begins, in Claude Code. If that asks whether you trust the folder
+.nobrakes/shaper: it belongs to nobrakes, and the session runs there.
+What is proposed waits for you: /commit-strategy approves, /exit leaves and keeps it.
+"""
+
+
+def shape(
+    reshape: Annotated[bool, Option("--reshape", help="Begin with what was escalated; as `reshape`.")] = False,
+    go_on: GoOn = False,
+    print_only: PrintOnly = False,
+    as_json: JsonPrompt = False,
+) -> Output:
+    """Plan together with the Shaper: an agent that asks until the work is clear, and files beads as drafts.
+
+    Claude Code runs in this terminal, as you. The Shaper reads the repository and changes nothing in it; whatever it
+    may not do by itself, you are asked. Nothing is worked on before you approve the drafts: /commit-strategy in the
+    session, or `nobrakes commit-strategy` after it.
+
+    To plan without it: `nobrakes plan example`, or an agent of your own with the text of `nobrakes shape --print`.
+    """
+    from ..features.service import approving, strategy
+    from ..features.service import shaping as features_shaper
+    from ..host import command
+    from ..host.locks import run_interactive
+
+    with opened() as app:
+        overrides = os.path.join(app.paths.folder, "roles")
+        prompt = features_shaper.shaper_prompt(app.store, app.config, "reshape" if reshape else "initial", overrides)
+        if print_only or as_json:
+            return Output({"prompt": prompt}, lambda screen: "\n".join(lines(prompt)))
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise UsageError(
+                "the Shaper talks with a person, and there is no terminal here",
+                "Use a terminal, or give your own agent the text of `nobrakes shape --print`.",
+            )
+        talk = features_shaper.conversation(app.paths, app.config, prompt, process_environment(), go_on)
+        features_shaper.install_skills(app.paths, app.config.agents.shaper)
+        command.install(app.paths)
+        before = approving.approved(app.store)
+    write(BEGINS)
+    code = run_interactive(talk.argv, talk.env, talk.cwd)
+    with opened() as app:
+        live = sorted(approving.approved(app.store) - before)
+        found = strategy.strategy(app.store)
+    failed = AgentFailed(f"the Shaper's session ended with exit code {code}") if code else None
+
+    def text(screen: Screen) -> str:
+        out = [screen.paint("error: ", "red") + f"{failed}\n  {failed.hint}"] if failed else []
+        if live:
+            out.append(f"{count(len(live), 'bead')} went live. Let the work begin: nobrakes run")
+        if not found.is_empty:
+            out += [f"{waiting(found)} for your approval:", *difference_lines(found, screen)]
+            out.append("see it again, and approve: nobrakes commit-strategy")
+        if not (live or not found.is_empty or failed):
+            out.append("Nothing was proposed. Go on where you were: nobrakes shape --continue")
+        return "\n".join(out)
+
+    data = {"exit": code, "live": live, "drafts": plain(found.drafts), "proposed": plain(found.proposed)}
+    return Output(data, text, failed)
+
+
+def reshape(go_on: GoOn = False, print_only: PrintOnly = False, as_json: JsonPrompt = False) -> Output:
+    """Plan the next increment: the Shaper begins with what was escalated, suggested and learnt.
+
+    Otherwise as `nobrakes shape`.
+    """
+    return shape(reshape=True, go_on=go_on, print_only=print_only, as_json=as_json)
+
+
+def prompt(
+    bead: BeadId,
+    role: Annotated[
+        str | None,
+        Option(
+            "--role",
+            help="test_writer or doer; of a feature discovery, planning, replanning or plan_reviewer. "
+            "What comes next if not given.",
+        ),
+    ] = None,
+) -> Output:
+    """What the next agent on this bead, or this feature, would be given: its persona, then its prompt. Starts nothing.
+
+    The real prompt differs in one word: the nonce that fences off what agents wrote.
+    """
+    from ..beads.model import Role
+    from ..features.service import approving, shaping
+
+    with opened() as app:
+        known(app.store, bead)
+        if any(one.id == bead for one in app.store.features(going=False)):
+            _one_of(role, shaping.ROLES, "a role with a feature")
+            found = shaping.feature_prompt(app.store, app.paths, app.config, app.git, bead, role)
+        else:
+            _one_of(role, (Role.TEST_WRITER.value, Role.DOER.value), "a role with a bead")
+            wanted = None if role is None else Role(role)
+            found = approving.bead_prompt(app.store, app.paths, app.config, bead, wanted, app.git)
+    data = {"bead": bead, "system": found.system, "prompt": found.prompt}
+    return Output(data, lambda screen: "\n".join([*lines(found.system), "", *lines(found.prompt)]))
+
+
+def _one_of(role: str | None, allowed: tuple[str, ...], what: str) -> None:
+    if role is not None and role not in allowed:
+        raise UsageError(f"'{one_line(role)[:40]}' is not {what}", f"Use one of: {', '.join(allowed)}.")

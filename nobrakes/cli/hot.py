@@ -1,19 +1,112 @@
-"""`ready`, `show` and `agent …` without typer: called all night, in the time of two empty Pythons.
+"""`nobrakes agent …` without typer: what agents say, ask and read, in the time of two empty Pythons.
 
-1. Imports nothing but `places`, `store.fast.reads` and what prints; what is rare is imported when it happens.
-2. Anything that is not read here with certainty gives None, and the full command line answers.
+The words are read by the table of operations. What is not plain here (another option, an empty text, a number with a
+point, a second text from stdin) is read by the full command line.
 """
 
 import os
 import sys
 
 from .. import paths
-from ..lightjson import loads
-from .words import put, put_envelope, read_words
+from ..agents.service import api
+from ..beads import progress
+from ..lightjson import dumps, loads
+from ..text.cleaning import age, cut, one_line
+from .screen import Screen, paragraph, put, put_envelope, read_words, table
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
+
+    from ..requests.text import RequestLine
+
+    Values = dict[str, Any]
+
+
+MORE = {"done": (("--outcome",), ("--keep-branch",))}
+"""Options beside the parameters: an outcome may be said by name, and a branch is kept if nothing is said."""
+
+
+def answer(words: "list[str]") -> "int | None":
+    """Answer `agent` with these words; its exit code, or None where the full command line has to."""
+    verb = words[0] if words else ""
+    operation = next((one for one in api.OPERATIONS if one.name == verb), None)
+    if operation is None or verb == "test":  # its exit code says how the checks ended
+        return None
+    valued: tuple[str, ...]
+    flags: tuple[str, ...]
+    valued, flags = MORE.get(verb, ((), ()))
+    valued += tuple(_option(p) for p in operation.parameters[1:] if p.kind not in (bool, list))
+    lists: dict[str, list[str]] = {_option(p): [] for p in operation.parameters[1:] if p.kind is list}
+    flags += tuple(_option(p) for p in operation.parameters[1:] if p.kind is bool)
+    read = read_words(words[1:], valued, ("--json", *flags), lists)
+    if read is not None and read[0].get("--wait", "0") != "0":  # its exit code says whether somebody answered
+        return None
+    arguments = None if read is None else _arguments(operation, *read, lists)
+    if read is None or arguments is None:
+        return None
+    reply = api.perform(verb, arguments)
+    return put_envelope(f"agent {verb}", dumps(reply.data)) if "--json" in read[0] else put(_plain(reply.text))
+
+
+def _option(parameter: api.Parameter) -> str:
+    return "--" + parameter.name.replace("_", "-")
+
+
+def _arguments(
+    operation: api.Operation, options: "dict[str, str]", texts: "list[str]", lists: "dict[str, list[str]]"
+) -> "dict[str, Any] | None":
+    """What the words say for each parameter; None where they do not say it plainly."""
+    found: dict[str, Any] = {}
+    first, *others = operation.parameters or (None,)
+    if len(texts) > 1 or (texts and first is None) or ("--keep-branch" in options and "--discard-branch" in options):
+        return None
+    word = texts[0] if texts else options.get("--outcome")
+    if options.get("--outcome", word) != word:
+        return None
+    from_stdin = word == "-" and first is not None and first.required
+    if first is not None and word is not None and not from_stdin:
+        found[first.name] = _read(first, word)
+    for parameter in others:
+        if parameter.kind is list:
+            found[parameter.name] = lists[_option(parameter)]
+            continue
+        said = options.get(_option(parameter))
+        if said is not None:
+            found[parameter.name] = True if parameter.kind is bool else _read(parameter, said)
+    if None in found.values():
+        return None
+    if first is not None and from_stdin:
+        found[first.name] = sys.stdin.read()  # last, since who comes after us finds nothing there
+    if first is not None and first.required and not str(found.get(first.name, "")).strip():
+        return None
+    return found
+
+
+def _read(parameter: api.Parameter, said: str) -> "Any":
+    """The value that the word stands for; None where the full command line has to judge it."""
+    if parameter.kind is not str:
+        plain = said.isascii() and said.isdigit() and len(said) < 10
+        return int(said) if plain and parameter.least <= int(said) <= parameter.most else None
+    if said == "-":
+        return None
+    return None if parameter.choices and said not in parameter.choices else said
+
+
+def _plain(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
+    from ..text.cleaning import lines
+
+    return "\n".join(lines(text))
+
+
+# `ready`, `show` and `agent …` without typer: called all night, in the time of two empty Pythons.
+#
+# 1. Imports nothing but `places`, `store.fast.reads` and what prints; what is rare is imported when it happens.
+# 2. Anything that is not read here with certainty gives None, and the full command line answers.
 
 
 def run(argv: "list[str]") -> "int | None":
@@ -30,7 +123,7 @@ def run(argv: "list[str]") -> "int | None":
 
 def _main() -> "Any":
     """The full command line, which shows errors."""
-    from .packages import complete
+    from .main import complete
 
     complete()
     from . import main
@@ -55,14 +148,14 @@ def _ready(words: "list[str]") -> "int | None":
     limit = options.get("--limit", options.get("-n", "20"))
     if not (limit.isascii() and limit.isdigit() and 0 < int(limit) < 10**9):
         return None
-    from ..store.fast import reads
+    from ..db import fast
 
-    data, more = reads.ready_json(found.database, int(limit))
+    data, more = fast.ready_json(found.database, int(limit))
     if "--json" in options:
         return put_envelope("ready", data, more)
-    from . import beadtext, screen
+    from . import screen
 
-    return put(beadtext.ready_text(loads(data), more, screen.screen_of(sys.stdout)))
+    return put(ready_text(loads(data), more, screen.screen_of(sys.stdout)))
 
 
 def _show(words: "list[str]") -> "int | None":
@@ -70,25 +163,147 @@ def _show(words: "list[str]") -> "int | None":
     found = _found()
     if read is None or len(read[1]) != 1 or found is None:
         return None
-    from ..store.fast import reads
+    from ..db import fast
 
     path = found.database
-    data = reads.show_json(path, read[1][0])
+    data = fast.show_json(path, read[1][0])
     if data is None or "--json" in read[0]:
         return None if data is None else put_envelope("show", data)
-    from . import beadtext, screen
+    from . import screen
 
     def other(bead: str) -> "Any":
-        text = reads.show_json(path, bead)
+        text = fast.show_json(path, bead)
         return None if text is None else loads(text)
 
-    return put(beadtext.show_text(loads(data), screen.screen_of(sys.stdout), other))
+    return put(show_text(loads(data), screen.screen_of(sys.stdout), other))
 
 
 def _agent(words: "list[str]") -> "int | None":
-    from . import hotagent
 
-    return hotagent.answer(words)
+    return answer(words)
 
 
 _VERBS = {"ready": _ready, "show": _show, "agent": _agent}
+
+
+# A bead, and a list of ready ones, as text.
+#
+# Made from the same JSON values that `--json` prints. Imports nothing that costs: cli.hot writes with it.
+
+REMARKS = 5
+"""So many of the latest remarks on a pull request are shown."""
+NEIGHBOURS = 20
+"""So many dependencies in one direction are shown with their titles."""
+STYLES = {
+    "done": "green",
+    "escalated": "red",
+    "cancelled": "dim",
+    "draft": "dim",
+    "doing": "cyan",
+    "writing_tests": "cyan",
+    "reviewing": "cyan",
+}
+
+
+def ready_text(beads: "list[Values]", more: int, screen: Screen) -> str:
+    """The ready beads in their order, and how many more there are."""
+    rows = [(b["id"], f"P{b['priority']}", b["status"], b["title"]) for b in beads]
+    nothing = "nothing is ready; `nobrakes ready --explain` says why"
+    shown = table(("BEAD", "", "STATUS", "TITLE"), rows, screen) or nothing
+    return f"{shown}\nand {more} more: nobrakes ready --limit {len(rows) + more}" if more else shown
+
+
+def where(bead: "Values") -> str:
+    """The status, and whether somebody holds it."""
+    return place(bead["status"], bead["held"])
+
+
+def place(status: str, held: "str | None", request: "RequestLine | None" = None) -> str:
+    """The same of a status, what the bead is held for, and the pull request that it waits in."""
+    if request is not None:
+        status = f"in request #{request.number}" if request.number else "in a request"
+    return f"{status} (held)" if held is not None else status
+
+
+def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | None]") -> str:
+    """Everything about a bead; `find` gives another bead by its id."""
+    out = [f"{screen.paint(bead['id'], 'bold')}  {one_line(bead['title'])}", "  " + _head(bead, screen)]
+    if bead["assignee"]:
+        out.append(f"  {one_line(bead['assignee'])} works on it")
+    if bead["held"]:
+        out.append(f"  held: {one_line(bead['held'])}")
+    if bead["defer_until"]:
+        from ..text.times import spoken
+
+        out.append(f"  deferred until {spoken(bead['defer_until'])}")
+    if bead["merged_commit"]:
+        word = "merged" if bead["status"] == "done" else "opened again after it was merged"
+        out.append(f"  {word} as {bead['merged_commit'][:12]}")
+    out += _request(bead.get("request"))
+    for name in ("description", "notes"):
+        if bead[name]:
+            out += ["", f"{name}:", paragraph(bead[name])]
+    for title, text in progress.texts(bead["metadata"]):
+        out += ["", f"{title.lower()}:", paragraph(text)]
+    if bead["acceptance"]:
+        out += ["", "done when:", *(f"  - {one_line(line)}" for line in bead["acceptance"])]
+    mine = [(d["needs"], d["type"]) for d in bead["dependencies"] if d["bead"] == bead["id"]]
+    others = [(d["bead"], d["type"]) for d in bead["dependencies"] if d["needs"] == bead["id"]]
+    out += _neighbours("waits for:", mine, find)
+    out += _neighbours("is waited for by:", others, find)
+    if bead["attempts"]:
+        out += ["", "attempts:", *(f"  {attempt_text(attempt, screen.width - 2)}" for attempt in bead["attempts"])]
+    if bead["escalations"]:
+        out += ["", "waits for you:"]
+        out += [f"  escalation {e['id']}: {e['type']}: {one_line(e['title'])}" for e in bead["escalations"]]
+    return "\n".join(out)
+
+
+def _request(request: "Values | None") -> "list[str]":
+    """Its newest pull request: where it is, what it waits for, what others made of it."""
+    if request is None:
+        return []
+    name = f"pull request #{request['number']}" if request["number"] else f"branch {one_line(request['branch'])}"
+    return [f"  {name}, {request['state']}: {one_line(request['url'])}", *request_text(request, "    ")]
+
+
+def request_text(request: "Values", indent: str) -> "list[str]":
+    """What a pull request waits for, its checks, who approved it, and what people wrote, newest last."""
+    out = [f"{indent}{one_line(request['says'])}"] if request["says"] else []
+    checks = ", ".join(f"{one_line(one['name'])} {one['state']}" for one in request["checks"])
+    out += [f"{indent}checks: {checks}"] if checks else []
+    approved = ", ".join(map(one_line, request["approved_by"]))
+    out += [f"{indent}approved by {approved}"] if approved else []
+    for one in request["remarks"][-REMARKS:]:
+        place = f" on {one_line(one['path'])}" + (f":{one['line']}" if one["line"] else "") if one["path"] else ""
+        out.append(f"{indent}{one_line(one['by'])} wrote{place}: {cut(one_line(one['text']), 200)}")
+    return out
+
+
+def _head(bead: "Values", screen: Screen) -> str:
+    parts = [screen.paint(where(bead), STYLES.get(bead["status"], "")), bead["type"], f"P{bead['priority']}"]
+    parts += [f"epic {bead['epic']}"] if bead["epic"] else []
+    parts += [one_line(", ".join(bead["labels"]))] if bead["labels"] else []
+    parts += [f"{bead['failures']} failed"] if bead["failures"] else []
+    return "  ".join(parts)
+
+
+def _neighbours(word: str, pairs: "list[tuple[str, str]]", find: "Callable[[str], Values | None]") -> "list[str]":
+    out = ["", word] if pairs else []
+    for other, type_ in pairs[:NEIGHBOURS]:
+        bead = find(other)
+        brief = f"{bead['status']:<13} {cut(one_line(bead['title']), 60)}  " if bead else ""
+        out.append(f"  {other}  {brief}({type_})")
+    if len(pairs) > NEIGHBOURS:
+        out.append(f"  and {len(pairs) - NEIGHBOURS} more")
+    return out
+
+
+def attempt_text(attempt: "Values", columns: int) -> str:
+    """One attempt on one line: who, how it ended, after how long."""
+    end, role = ((word or "works").replace("_", " ") for word in (attempt["outcome"], attempt["role"]))
+    took = f" after {age(attempt['ended_at'] - attempt['started_at'])}" if attempt["ended_at"] else ""
+    rounds = attempt["data"].get("rounds")
+    took += f", {rounds} test round{'s' if rounds != 1 else ''}" if rounds else ""
+    detail = f": {one_line(attempt['detail'])}" if attempt["detail"] else ""
+    return cut(f"{attempt['number']}  {role:<11} {one_line(attempt['name']):<8}  {end}{took}{detail}", columns)

@@ -1,18 +1,121 @@
-"""Above one repository: the repositories of this person, and the limits that they share."""
+"""`nobrakes notify …`: the channels tried out and looked at, and the secrets that they need."""
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument
+from typer import Argument, Option
 
-from ..core.errors import UsageError
-from ..core.public.values import plain
-from ..wording.text import one_line
-from ..wording.times import spoken
-from .output import Output, said
+from ..errors import ChannelFailed, NotAllowed, UsageError
+from ..events.public import plain
+from ..text.cleaning import age, count, cut, one_line, pad
+from ..text.times import spoken
+from .repository import Output, looked_at, opened, said, write
 from .screen import Screen, table
 
 if TYPE_CHECKING:
-    from ..operations.machine_wide.views import MachineView
+    from ..machine.service.registry import MachineView
+    from ..notices.model import Delivery
+    from ..notices.service import ChannelView, NotifyView
+
+
+LISTED = 12
+"""Deliveries below the channels."""
+
+
+def test(
+    channel: Annotated[str | None, Argument(metavar="CHANNEL", help="One channel alone; nothing: each.")] = None,
+) -> Output:
+    """Send a test notice through each channel now, and say what came of it.
+
+    Ends with an error when a channel did not take it.
+
+    Example: nobrakes notify test phone
+    """
+    from ..notices import service as notices_service
+
+    with opened() as app:
+        found = notices_service.try_out(app.config.notify, app.paths, channel, app.store.now())
+    failed = [one.channel for one in found if one.error]
+
+    def text(screen: Screen) -> str:
+        rows = [f"{one.channel}: {one_line(one.error) if one.error else 'took it'}" for one in found]
+        return "\n".join(screen.paint(row, "red") if one.error else row for one, row in zip(found, rows, strict=True))
+
+    data = {"channels": [{"channel": one.channel, "sent": not one.error, "error": one.error} for one in found]}
+    wrong = ChannelFailed(f"{count(len(failed), 'channel')} did not take the test notice: {', '.join(failed)}")
+    return Output(data, text, wrong if failed else None)
+
+
+def show() -> Output:
+    """The channels: what waits and until when, what was sent last, and what failed."""
+    from ..notices import service as notices_service
+
+    with looked_at() as app:
+        found = notices_service.view(app.store, app.config.notify)
+    return Output(plain(found), lambda screen: "\n".join(_page(found, screen)))
+
+
+def _page(found: "NotifyView", screen: Screen) -> list[str]:
+    if not found.channels:
+        return ["no channel is set: write a table [notify.channels.NAME] into .nobrakes/config.toml"]
+    lines = [line for channel in found.channels for line in _channel(channel, found.now, screen)]
+    if found.deliveries:
+        lines += ["", screen.paint("deliveries, newest first", "bold")]
+        lines += [cut(_row(one, found.now), screen.width) for one in found.deliveries[:LISTED]]
+    return lines
+
+
+def _channel(one: "ChannelView", now: float, screen: Screen) -> list[str]:
+    takes = "everything" if "*" in one.kinds else ", ".join(one.kinds)
+    least = "" if one.severity == "info" else f", from {one.severity} on"
+    lines = [f"{screen.paint(one.name, 'bold')} ({one.type}): {takes}{least}"]
+    if one.trouble:
+        lines.append(screen.paint(f"  cannot work: {one_line(one.trouble)}", "red"))
+    if one.waiting:
+        when = f", the first one for {age(one.next_at - now)}" if one.next_at is not None and one.next_at > now else ""
+        lines.append(f"  {count(one.waiting, 'message')} waiting{when}")
+    if one.last is not None:
+        error = f": {one_line(one.last.error)}" if one.last.error else ""
+        lines.append(f"  last: {one.last.state.value} {age(now - (one.last.ended_at or now))} ago{error}")
+    return lines
+
+
+def _row(one: "Delivery", now: float) -> str:
+    when = f"in {age(one.due_at - now)}" if one.ended_at is None and one.due_at > now else "now"
+    if one.ended_at is not None:
+        when = f"{age(now - one.ended_at)} ago"
+    tries = f", {one.tries} tries" if one.tries > 1 else ""
+    error = f" ({one_line(one.error)})" if one.error and one.state.value != "sent" else ""
+    return f"{pad(one.channel, 12)} {pad(one.state.value, 9)} {pad(when, 10)} {one_line(one.notice.text)}{tries}{error}"
+
+
+def secret(
+    name: Annotated[str, Argument(metavar="NAME", help="What `secret` of a channel says.")],
+) -> Output:
+    """Take an address or a token in, from stdin or typed unseen, and keep it in a file of your own.
+
+    The file lies in your folder of settings, outside of every repository, and nobody else may read it.
+
+    Example: nobrakes notify secret phone
+    """
+    from ..notices import service as notices_service
+
+    path = notices_service.keep_secret(name, _asked(name))
+    return said({"name": name, "path": path}, f"the secret {one_line(name)} is kept in {path}")
+
+
+def _asked(name: str) -> str:
+    if not sys.stdin.isatty():
+        return sys.stdin.read(100_000)
+    from getpass import getpass
+
+    try:
+        return getpass(f"the secret {one_line(name)}: ")
+    except EOFError:
+        raise NotAllowed("no secret was given", "Type it, or give it on stdin.") from None
+
+
+# Above one repository: the repositories of this person, and the limits that they share.
 
 NOT_KNOWN = "a repository that is known no more"
 
@@ -54,13 +157,13 @@ def machine(
 
     Example: nobrakes machine set agents=3 usd_per_day=20
     """
-    from ..operations.machine_wide import views
+    from ..machine.service import registry
 
     match words or []:
         case []:
-            found = views.view()
+            found = registry.view()
         case ["set", *pairs] if pairs:
-            found = views.set_limits(dict(_pair(word) for word in pairs))
+            found = registry.set_limits(dict(_pair(word) for word in pairs))
         case other:
             given = one_line(" ".join(other))[:40]
             hint = "For example: nobrakes machine set agents=3 usd_per_day=20"
@@ -94,7 +197,7 @@ def repositories(
 
     Example: nobrakes repositories forget ~/old/project
     """
-    from ..operations.machine_wide import registry
+    from ..machine.service import registry
 
     match words or []:
         case []:
@@ -116,3 +219,136 @@ def repositories(
         return listed or "no repository is known yet: `nobrakes init` in one makes it known"
 
     return Output(plain(found), text)
+
+
+# The servers, as commands: MCP, and the pages.
+
+
+def mcp(
+    workspace: Annotated[bool, Option("--workspace", help="Your projects and coding tools, for a chat agent.")] = False,
+    session: Annotated[str, Option("--session", help="With --workspace: the name of the chat agent's session.")] = "",
+    http: Annotated[bool, Option("--http", help="With --workspace: by HTTP on this machine, until Ctrl-C.")] = False,
+    port: Annotated[int | None, Option("--port", min=1, max=65535, help="With --http: the port; 7118.")] = None,
+) -> Output:
+    """The operations as an MCP server on stdin and stdout, until stdin ends. An MCP client starts it.
+
+    Inside an attempt (NOBRAKES_TOKEN is set) it offers what `nobrakes agent …` does, for the attempt's own bead. In
+    your own agent's session it reads the board and files drafts, and changes nothing else. With --workspace a chat
+    agent works on your projects: you confirm one, once in a session, before any coding tool runs. A session has a name,
+    so that it finds its project again. By --http each client has a token of its own: `nobrakes mcp client add NAME`.
+
+    Example: claude mcp add nobrakes -- nobrakes mcp --workspace --session phone
+    """
+    if not workspace:
+        if session or http or port is not None:
+            raise UsageError(
+                "--session, --http and --port go with --workspace", "nobrakes mcp --workspace --session NAME"
+            )
+        from ..mcp_server.server import serve
+
+        serve()
+        return said(None, "")
+    if http:
+        if session:
+            raise UsageError("over HTTP each call names its session", "Leave --session out.")
+        from ..mcp_server import over_http
+
+        over_http.serve(port, write)
+        return said(None, "")
+    from ..mcp_server.server import serve_workspace
+    from ..projects.service.projects import opened as projects_opened
+    from ..projects.service.projects import require_word
+
+    projects_opened()  # what is wrong with it is said before a client waits
+    serve_workspace(require_word(session or "chat"))
+    return said(None, "")
+
+
+def client(
+    words: Annotated[
+        list[str] | None, Argument(metavar="WORDS", help="`add NAME`, `revoke NAME`; nothing: list them.")
+    ] = None,
+) -> Output:
+    """Who may reach your workspace by HTTP: each chat client has a name and a token, good for those tools alone.
+
+    `add NAME` prints a new token, once. `revoke NAME` ends it at once, also for a client that is connected.
+
+    Example: nobrakes mcp client add phone
+    """
+    from ..projects.service import coding
+
+    match words or []:
+        case []:
+            found = coding.clients_listed()
+            rows = [
+                (one.name, spoken(one.made_at), _used(one.used_at), "revoked" if one.revoked_at else "")
+                for one in found
+            ]
+            return Output(
+                plain(found),
+                lambda screen: table(("CLIENT", "MADE", "USED", "TOKEN"), rows, screen) or "no client has a token",
+            )
+        case ["add", name]:
+            token = coding.add(name)
+            return said({"client": name, "token": token}, f"the token of {one_line(name)}, shown this once:\n{token}")
+        case ["revoke", name]:
+            coding.revoke(name)
+            return said({"client": name}, f"the token of {one_line(name)} is good for nothing any more")
+        case other:
+            given = one_line(" ".join(other))[:40]
+            raise UsageError(
+                f"'{given}' is nothing that mcp client can do", "For example: nobrakes mcp client add phone"
+            )
+
+
+def _used(at: float | None) -> str:
+    return "never" if at is None else spoken(at)
+
+
+def web(
+    open_browser: Annotated[bool, Option("--open", help="Open it in your browser.")] = False,
+    port: Annotated[int | None, Option("--port", min=1, max=65535, help="The port; 7117, or a free one.")] = None,
+    code: Annotated[bool, Option("--code", help="A new code for the server that runs, and its picture.")] = False,
+    lan: Annotated[bool, Option("--lan", help="Let others in your network reach the login page.")] = False,
+    host: Annotated[str, Option("--host", help="The name in the address; with --lan this machine's address.")] = "",
+    tls_cert: Annotated[str, Option("--tls-cert", metavar="FILE", help="A certificate: then it is https.")] = "",
+    tls_key: Annotated[str, Option("--tls-key", metavar="FILE", help="Its key.")] = "",
+    token_file: Annotated[
+        str, Option("--token-file", metavar="FILE", help="Write a token for scripts there, while it serves.")
+    ] = "",
+) -> Output:
+    """The pages of all your repositories, in a browser or on a phone, until Ctrl-C. They do what the commands do.
+
+    It listens on this machine alone. The link that it prints has a code, which is good once and for two minutes.
+
+    Example: nobrakes web --open
+    """
+    from ..web import server
+
+    options = server.Options(port, host, lan, open_browser, code, tls_cert, tls_key, token_file, path=_begin_at)
+    server.serve(server.as_set(options), write, _picture)
+    return said(None, "")
+
+
+def _begin_at() -> str:
+    """The page of the repository around the current folder, which is known from now on; else the first page."""
+    from .. import paths
+    from ..machine.service import registry
+
+    found = paths.find()
+    if found is None or registry.register_here(found.root):
+        return "/"
+    from ..web.rendering import word_of
+
+    word = word_of(found.root)
+    return f"/r/{word}/" if word else "/"
+
+
+def _picture(link: str) -> None:
+    """The link as a picture that a phone reads, where a terminal shows it."""
+    import sys
+
+    if sys.stdout.isatty():
+        import segno
+
+        segno.make(link, error="l").terminal(compact=True)

@@ -1,21 +1,22 @@
 """Projects from the command line: `nobrakes project …`."""
 
-from typing import TYPE_CHECKING, Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from typer import Argument, Option
+from typer import Argument, Option, confirm
 
-from ..core.projects.brief import SOURCES
-from ..core.public.values import plain
-from ..wording.text import cut, lines, one_line
-from ..wording.times import spoken
-from .output import Output, said
-from .repository import actor
+from ..errors import NotAllowed
+from ..events.public import plain
+from ..projects.model import SOURCES
+from ..text.cleaning import count, cut, lines, one_line
+from ..text.times import spoken
+from .repository import Output, actor, said
 from .screen import Screen, table
 
 if TYPE_CHECKING:
-    from ..operations.projects.looking import ProjectPage
-    from ..operations.projects.projects import ProjectView
-    from ..operations.projects.running import SprintsView
+    from ..projects.service.projects import ProjectView
+    from ..projects.service.sprints import Offer, ProjectPage, ScheduleView, SprintsView
+
 
 Name = Annotated[str, Argument(metavar="NAME", help="The project's name, which is its folder's.")]
 Lines = list[str] | None
@@ -28,9 +29,9 @@ def list_projects(
 
     `[workspace] folder = "~/projects"` in your own settings puts it elsewhere.
     """
-    from ..operations.projects import projects
+    from ..projects.service import projects as projects_projects
 
-    found = projects.listed(everything)
+    found = projects_projects.listed(everything)
 
     def text(screen: Screen) -> str:
         rows = [(one.name, _state(one), _waiting(one), one.path) for one in found.projects]
@@ -67,15 +68,15 @@ def new(
 
     Example: nobrakes project new my-app --objective "A shop that sells tea" --criterion "An order can be paid"
     """
-    from ..core.errors import UsageError
-    from ..core.projects.brief import Brief
-    from ..operations.projects import projects
+    from ..errors import UsageError
+    from ..projects.model import Brief
+    from ..projects.service import projects as projects_projects
 
     if source not in SOURCES:
         raise UsageError(f"'{one_line(source)[:40]}' is no source of a project", f"One of: {', '.join(SOURCES)}.")
     musts, reads, boxes = (tuple(one or ()) for one in (constraint, resource, criterion))
     brief = Brief(name, title, objective, context, musts, reads, boxes, source)
-    made = projects.create(brief, actor())
+    made = projects_projects.create(brief, actor())
     next_step = f"next: read and complete {made.path}/CLAUDE.md"
     return said(plain(made), f"project {made.name} was made in {one_line(made.path)}\n{next_step}")
 
@@ -88,17 +89,17 @@ def use(
 
     Example: nobrakes project use my-app --session phone
     """
-    from ..operations.projects import confirming
+    from ..projects.service import projects as projects_projects
 
-    found = confirming.set_project(session, name, False, actor())
+    found = projects_projects.set_project(session, name, False, actor())
     return said(plain(found), f"{found.message}\n{found.path}, for session {one_line(found.session)}")
 
 
 def show(name: Name) -> Output:
     """One project: what its brief and its task.md say, and where it stands."""
-    from ..operations.projects import looking
+    from ..projects.service import sprints as projects_sprints
 
-    found = looking.page(name)
+    found = projects_sprints.page(name)
     return Output(plain(found), lambda screen: "\n".join(_page(found, screen)))
 
 
@@ -126,10 +127,11 @@ def run_lines(run: "SprintsView") -> list[str]:
 
 def status() -> Output:
     """Every project with its status, its sprint, and how many of its success criteria are met."""
-    from ..operations.projects import confirming, looking
+    from ..projects.service import projects as projects_projects
+    from ..projects.service import sprints as projects_sprints
 
-    found = looking.pages()
-    chats = confirming.chats()
+    found = projects_sprints.pages()
+    chats = projects_projects.chats()
 
     def text(screen: Screen) -> str:
         rows = [(one.project.name, one.status or "?", _met(one), _waiting(one.project), one.sprint) for one in found]
@@ -154,7 +156,7 @@ def whats_next(name: Name) -> Output:
 
     Example: nobrakes project whats-next my-app
     """
-    from ..operations.projects import whats_next as operations
+    from ..projects.service import sprints as operations
 
     found = operations.look(name)
 
@@ -173,8 +175,186 @@ def archive(
     undo: Annotated[bool, Option("--undo", help="Bring it back.")] = False,
 ) -> Output:
     """Hide a project: nobody is offered it, and no session confirms it. Nothing of it is moved or removed."""
-    from ..operations.projects import projects
+    from ..projects.service import projects as projects_projects
 
-    found = projects.archive(name, not undo)
+    found = projects_projects.archive(name, not undo)
     words = "is back" if undo else "is archived; `--undo` brings it back"
     return said(plain(found), f"project {found.name} {words}")
+
+
+# Sprints of a project from the command line: `nobrakes project run`, `schedule`, `continue`.
+
+
+def run(
+    name: Name,
+    sprints: Annotated[int, Option("--sprints", "-n", help="How many sprints the yes is for.")] = 1,
+    tests: Annotated[
+        bool, Option("--tests/--no-tests", help="Whether a Test Writer writes each sprint's tests first.")
+    ] = True,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask: what would be shown is what you want.")] = False,
+    later: Annotated[bool, Option("--later", help="Start no daemon: the next one goes on with it.")] = False,
+) -> Output:
+    """Say yes to some sprints of a project: each is planned, built, reviewed and written down, then the next.
+
+    What the yes is for is shown before: the brief, the checks, the caps. When one of them changes, you are asked again.
+    It ends when every success criterion is met and `nobrakes project whats-next` is silent, or after these sprints.
+
+    Example: nobrakes project run my-app --sprints 3
+    """
+    from ..app import hindrances, open_app
+    from ..daemon.service import control as daemon_control
+    from ..projects.service import sprints as projects_sprints
+
+    found = _repository(name)
+    with open_app(found.path) as app:
+        offer = projects_sprints.offer(app.store, app.git, app.config, sprints, tests)
+        shown = "\n".join(_offered(found.name, offer))
+        again = f"nobrakes project run {found.name} --sprints {sprints}{'' if tests else ' --no-tests'} --yes"
+        if not _said_yes(shown, yes, again):
+            return said({"run": None}, "nothing was begun")
+        pid = daemon_control.running(app.paths)
+        if pid is None and not later:
+            hindrances(app).require(app.store.now())
+        made = projects_sprints.accept(app.store, app.paths, offer, actor())
+        if pid is None and not later:
+            pid = daemon_control.start(app.paths, app.store)
+    works = f"a daemon works at it (process {pid})" if pid else "no daemon works there: the next one goes on with it"
+    text = f"{count(sprints, 'sprint')} of {found.name}: {works}\n`nobrakes project status` says how far it is"
+    return said({"run": plain(made), "offer": plain(offer), "daemon": pid}, text if not yes else f"{shown}\n{text}")
+
+
+def _said_yes(shown: str, yes: bool, again: str) -> bool:
+    """Whether a person says yes to what is shown; NotAllowed where nobody can be asked."""
+    if yes:
+        return True
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise NotAllowed(f"{shown}\nNobody said yes to this, and nothing was begun", f"If you mean it: `{again}`.")
+    print(shown)
+    return confirm("Yes to this?")
+
+
+def schedule(
+    name: Name,
+    at: Annotated[str, Option("--at", metavar="HH:MM", help="When, by a clock on the wall of the zone.")] = "",
+    days: Annotated[str, Option("--days", help="Only on these: mon,thu; else every day.")] = "",
+    zone: Annotated[str, Option("--zone", help="The zone, as Europe/Berlin; else this machine's.")] = "",
+    sprints: Annotated[int, Option("--sprints", "-n", help="How many sprints each time.")] = 1,
+    late_hours: Annotated[
+        float, Option("--late-hours", help="Missed by less, it still begins, once; by more, you are told.")
+    ] = 4.0,
+    tests: Annotated[
+        bool, Option("--tests/--no-tests", help="Whether a Test Writer writes each sprint's tests first.")
+    ] = True,
+    remove: Annotated[int | None, Option("--remove", metavar="N", help="Take schedule N away.")] = None,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask: what would be shown is what you want.")] = False,
+) -> Output:
+    """Have sprints of a project begin at a time; without --at: list what begins when. A daemon has to be there then.
+
+    Each due time begins at most once, and never while work is paused, main is red, or a cap is reached.
+
+    Example: nobrakes project schedule my-app --at 03:00 --days mon,thu --zone Europe/Berlin
+    """
+    from ..app import open_app
+    from ..projects.service import sprints as projects_sprints
+
+    found = _repository(name)
+    with open_app(found.path) as app:
+        if remove is not None:
+            projects_sprints.remove(app.store, app.paths, remove, actor())
+            return said({"removed": remove}, f"schedule {remove} begins nothing any more")
+        if not at:
+            known = projects_sprints.scheduling_listed(app.store)
+            rows = [_due(one) for one in known]
+            return said(plain({"schedules": known}), "\n".join(rows) or "no sprint of it begins at a time")
+        offer = projects_sprints.offer(app.store, app.git, app.config, sprints, tests, later=True)
+        wanted = projects_sprints.wanted(at, days, zone, late_hours, offer, actor())
+        when = f"when      at {wanted.at}, {','.join(wanted.days) or 'every day'}, {one_line(zone) or 'local time'}"
+        shown = "\n".join([*_offered(found.name, offer), f"{when}, at most {late_hours:g} hours late"])
+        if not _said_yes(shown, yes, f"nobrakes project schedule {found.name} --at {wanted.at} … --yes"):
+            return said({"schedule": None}, "nothing was scheduled")
+        made = projects_sprints.add(app.store, app.paths, wanted)
+    return said(plain(made), f"{shown}\n{_due(made)}" if yes else _due(made))
+
+
+def _due(one: "ScheduleView") -> str:
+    own = one.schedule
+    when = f"{own.at} {','.join(own.days) or 'daily'} {one_line(own.zone) or 'local time'}"
+    return f"schedule {own.id}: {count(own.sprints, 'sprint')} at {when}, next {spoken(one.next_at)}"
+
+
+def _repository(name: str) -> "ProjectView":
+    from ..projects.service import projects as projects_projects
+
+    found = projects_projects.one(projects_projects.opened(), name.strip())
+    if not found.is_repository:
+        raise NotAllowed(f"{found.path} is no git repository", "`git init` there, and a first commit.")
+    return found
+
+
+def _offered(name: str, offer: "Offer") -> list[str]:
+    out = [f"{one_line(name)}: {count(offer.sprints, 'sprint')}"]
+    out += [f"objective {line}" if not i else f"          {line}" for i, line in enumerate(lines(offer.objective))]
+    out += [f"  [{'x' if box.is_checked else ' '}] {cut(one_line(box.text), 100)}" for box in offer.criteria]
+    out += [f"check     {cut(one_line(one), 110)}" for one in offer.checks]
+    out += [f"cap       {one_line(one)}" for one in offer.caps]
+    out += [f"agents    {one_line(one)}" for one in offer.agents]
+    out.append(f"tests     {'first, by a Test Writer' if offer.needs_tests else 'by whoever does the work'}")
+    out += [f"before    {cut(one_line(offer.replaces), 200)}"] if offer.replaces else []
+    return out
+
+
+# `nobrakes project continue`: what is unfinished goes on, after the machine was started again.
+
+
+class Went(NamedTuple):
+    """One project: whether its daemon works now, and why not, or what it goes on with."""
+
+    project: str
+    daemon: int | None
+    text: str
+
+
+def go_on(
+    name: Annotated[str, Argument(metavar="[NAME]", help="One project alone, also where you stopped its daemon.")] = "",
+) -> Output:
+    """Let every unfinished project go on: those whose sprints you said yes to, and those that begin sprints at a time.
+
+    Its daemon is started where none works; it takes up what was cut off, and the documents follow. One that you stopped
+    or paused stays so, unless you name it. For the start of a session or of the machine; `nobrakes daemon install` in a
+    project does the same for its daemon.
+    """
+    from ..projects.service import projects as projects_projects
+
+    opened = projects_projects.opened()
+    names = [projects_projects.existing(opened, name)] if name else projects_projects.active(opened)
+    found = [projects_projects.one(opened, one) for one in names]
+    went = [_one(one, bool(name)) for one in found if one.is_repository]
+
+    def text(screen: Screen) -> str:
+        rows = [(one.project, "works" if one.daemon else "rests", one_line(one.text)) for one in went]
+        return table(("PROJECT", "DAEMON", "WHY"), rows, screen) or "no project"
+
+    return Output(plain([one._asdict() for one in went]), text)
+
+
+def _one(found: "ProjectView", is_named: bool) -> Went:
+    from ..app import hindrances, open_app
+    from ..daemon.service import control as daemon_control
+    from ..errors import NobrakesError
+    from ..projects.service import sprints as projects_sprints
+
+    try:
+        with open_app(found.path) as app:
+            why = projects_sprints.unfinished(app.store)
+            pid = daemon_control.running(app.paths)
+            if pid is not None or not why:
+                return Went(found.name, pid, why or "nothing of it is unfinished")
+            if not is_named and not daemon_control.is_wanted(app.store):
+                hint = f"you stopped its daemon, or never started one: `nobrakes project continue {found.name}`"
+                return Went(found.name, None, f"{why}; {hint}")
+            if app.store.setting(daemon_control.PAUSED) is not None:
+                return Went(found.name, None, f"{why}; it is paused: `nobrakes resume` in {found.path}")
+            hindrances(app).require(app.store.now())
+            return Went(found.name, daemon_control.start(app.paths, app.store), why)
+    except NobrakesError as error:  # the others go on
+        return Went(found.name, None, f"{error} {error.hint}".strip())

@@ -1,21 +1,289 @@
-"""What most commands begin with: the repository opened, the bead found, the person named."""
+"""What a command hands back, and how it is shown: text for people, one JSON envelope for programs.
 
+1. A command returns an Output; `emit` prints it. Nothing else writes to stdout, except commands that stream.
+2. The envelope is {"ok": true, "command", "data"} or {"ok": false, "command", "error"}; error.code is the exit code.
+"""
+
+import io
 import os
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Annotated
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 from typer import Argument, Option
 
-from ..core.errors import NoSuchBead, UsageError
-from .asking import present
+from ..errors import NobrakesError, NoSuchBead, UsageError
+from ..events.kinds import Actor, Surface, given, usual
+from ..events.public import plain as plain
+from ..lightjson import visible
+from ..text.cleaning import count, cut, lines, one_line, width
+from .screen import Screen, screen_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..app import App
-    from ..core.beads.bead import Bead
-    from ..ports.store import Store
+    from ..beads.model import Bead
+    from ..commands.service import Answer
+    from ..db.port import Store
+    from ..decisions.service.view import Excerpt
+    from ..events.kinds import Actor
+
+
+PIPE_CLOSED = 141  # as a shell reports a program that SIGPIPE ended
+
+
+class Interrupted(NobrakesError):
+    """Ctrl-C."""
+
+    code = 130
+
+
+class Output(NamedTuple):
+    """The result of a command.
+
+    `data` becomes JSON values (see `plain`) when JSON is asked for; `text` is for people.
+    """
+
+    data: Any
+    text: Callable[[Screen], str]
+    error: NobrakesError | None = None  # why, for all that it has to show, the exit code is not 0
+    more: int | None = None  # of a list that is cut: how many there are beyond it, told in the envelope
+
+
+def said(data: Any, text: str) -> Output:
+    """An Output whose text is ready and needs no screen."""
+    return Output(data, lambda screen: text)
+
+
+def dumps(value: Any) -> str:
+    """`value` as one line of JSON, of which every character is seen."""
+    import json
+
+    return visible(json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+
+
+def envelope(command: str, data: Any, more: int | None = None) -> str:
+    """The envelope of a command that did what it was asked."""
+    left = {} if more is None else {"more": more}
+    return dumps({"ok": True, "command": command, "data": data, **left})
+
+
+def error_envelope(command: str, error: BaseException, code: int, hint: str, data: Any = None) -> str:
+    """The envelope of a command that did not; `data` is what it has to show all the same."""
+    # a special case of an error is named by the error that is documented
+    documented = (c.__name__ for c in type(error).__mro__ if c.__module__ == "nobrakes.errors")
+    name = type(error).__name__ if isinstance(error, Interrupted) else next(documented, type(error).__name__)
+    found: dict[str, Any] = {"code": code, "name": name, "message": str(error), "hint": hint}
+    details = getattr(error, "details", None)
+    if details:
+        found["details"] = details
+    more = {} if data is None else {"data": data}
+    return dumps({"ok": False, "command": command, **more, "error": found})
+
+
+def pipe_closed() -> NoReturn:
+    """Nobody reads any more: end quietly, and keep Python from complaining when it closes stdout."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    raise SystemExit(PIPE_CLOSED)
+
+
+def write(text: str) -> None:
+    """One or more whole lines to stdout, at once."""
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        pipe_closed()
+
+
+def emit(output: Output, command: str, as_json: bool) -> int:
+    """Show the result; the exit code."""
+    error = output.error
+    if not as_json:
+        text = output.text(screen_of(sys.stdout))
+        if text:
+            write(text)
+    elif error is None:
+        write(envelope(command, output.data, output.more))
+    else:
+        write(error_envelope(command, error, error.code, error.hint, output.data))
+    return 0 if error is None else error.code
+
+
+# Texts laid out on a screen: paragraphs that are wrapped, lines of code that are cut, and what of them is left out.
+
+WIDEST = 100
+"""Columns of a line of prose, however wide the screen is."""
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def folded(line: str, columns: int) -> list[str]:
+    """The line in pieces of at most so many columns; one piece of an empty line."""
+    pieces = [""]
+    used = 0
+    for character in line:
+        wide = width(character)
+        if used + wide > columns:
+            pieces.append("")
+            used = 0
+        pieces[-1] += character
+        used += wide
+    return pieces
+
+
+class Sheet:
+    """A screen to lay texts out on; `is_whole`: nothing is left out."""
+
+    def __init__(self, screen: Screen, is_whole: bool) -> None:
+        self.screen = screen
+        self.width = min(screen.width, WIDEST)
+        self.is_whole = is_whole
+
+    def head_line(self, text: str) -> str:
+        """A title of a part, on one line."""
+        return self.screen.paint(cut(text, self.width), "bold")
+
+    def wrapped(self, text: str, indent: str, more: int = 0) -> list[str]:
+        """One paragraph, broken at blanks; what follows the first line is indented by `more`."""
+        after = indent + " " * more
+        return wrap(text, self.width, initial_indent=indent, subsequent_indent=after, break_on_hyphens=False) or []
+
+    def lines(self, text: str, indent: str) -> list[str]:
+        """Untrusted text of several lines, harmless and indented; a long one goes on in the next line."""
+        return [piece for line in lines(text.rstrip()) for piece in self.wrapped(line, indent) or [""]]
+
+    def each(self, texts: "Iterable[str]", indent: str) -> list[str]:
+        """Each text as a paragraph of its own."""
+        return [line for text in texts for line in self.wrapped(one_line(text), indent)]
+
+    def text(self, excerpt: "Excerpt", indent: str) -> list[str]:
+        """Lines of prose: each is wrapped."""
+        blank = " " * len(indent)
+        out: list[str] = []
+        for line in excerpt.lines:
+            out += wrap(line, self.width, initial_indent=indent, subsequent_indent=blank) or [""]
+        return out + self.rest(excerpt, blank)
+
+    def code(self, excerpt: "Excerpt", indent: str, sign: str) -> list[str]:
+        """One side of a conflict."""
+        out = [self.screen.paint(cut(f"{indent}{sign} {line}", self.width), _STYLES[sign]) for line in excerpt.lines]
+        return (out or [f"{indent}(nothing)"]) + self.rest(excerpt, indent)
+
+    def painted(self, excerpt: "Excerpt", indent: str) -> list[str]:
+        """Lines of output or of a difference: nothing of them is hidden, a long one goes on in the next line."""
+        out: list[str] = []
+        for line in excerpt.lines:
+            style = _STYLES.get(line[:1], "")
+            out += [self.screen.paint(f"{indent}{piece}", style) for piece in folded(line, self.width - len(indent))]
+        return [*out, *self.rest(excerpt, indent)]
+
+    def coloured(self, line: str, indent: str) -> str:
+        """A line of a difference in its colour, cut."""
+        return self.screen.paint(cut(f"{indent}{line}", self.width), _STYLES.get(line[:1], ""))
+
+    @staticmethod
+    def rest(excerpt: "Excerpt", indent: str) -> list[str]:
+        """What was left out, and what shows it."""
+        if not excerpt.more:
+            return []
+        shows = f": {excerpt.command}" if excerpt.command else ""
+        return [f"{indent}… {count(excerpt.more, 'line')} more{shows}"]
+
+
+# A line every few seconds of what takes long: on a terminal's stderr, and nowhere else.
+
+SECONDS = 3.0
+"""Between two lines; what is over sooner is told by its end."""
+
+
+@contextmanager
+def told_while(what: str) -> Iterator[None]:
+    """Say what goes on, and for how long by now, until it is over. Programs (no terminal, --json) are told nothing."""
+    if not sys.stderr.isatty() or "--json" in sys.argv:
+        yield
+        return
+    over, began = threading.Event(), time.monotonic()
+
+    def tell() -> None:
+        while not over.wait(SECONDS):
+            sys.stderr.write(f"{what}: {time.monotonic() - began:.0f} s\n")
+            sys.stderr.flush()
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        teller.join()
+
+
+# What most commands begin with: the repository opened, the bead found, the person named.
+
+# Who calls a command, and under which key: `--as NAME` and `--request KEY`, the same for each command that changes.
+#
+# 1. They stand before or after the command's words; said twice, they have to say the same.
+# 2. Without --as it is NOBRAKES_ACTOR, or the person at the keyboard. Inside a run nobody acts under another name.
+
+As = Annotated[str | None, Option("--as", metavar="NAME", help="Act under this name; else as NOBRAKES_ACTOR or you.")]
+RequestKey = Annotated[
+    str | None, Option("--request", metavar="KEY", help="Do it once: the same again under KEY answers as it did first.")
+]
+
+
+class Asked(NamedTuple):
+    """What was said beside a command's own words."""
+
+    name: str | None = None
+    request: str | None = None
+
+
+BEFORE: ContextVar[Asked | None] = ContextVar("BEFORE", default=None)
+"""What stood before the command's words."""
+KEPT: ContextVar[bool] = ContextVar("KEPT", default=False)
+"""Whether what the command gives back is kept under its key, and so has to be whole."""
+_ACTOR: ContextVar[Actor | None] = ContextVar("_ACTOR", default=None)
+
+
+def asked(after: Asked) -> Asked:
+    """What holds for the command: said before its words or after them. UsageError."""
+    from ..errors import UsageError
+
+    before = BEFORE.get() or Asked()
+    for option, first, second in (("--as", before.name, after.name), ("--request", before.request, after.request)):
+        if first is not None and second is not None and first != second:
+            raise UsageError(f"{option} is said twice, and not the same", "Say it once.")
+    return Asked(
+        before.name if after.name is None else after.name, before.request if after.request is None else after.request
+    )
+
+
+def choose(name: str | None) -> Actor:
+    """Who acts from now on; NotAllowed where an agent chooses a name."""
+    from ..app import is_agent
+
+    if name is not None and is_agent():
+        from ..errors import NotAllowed
+
+        raise NotAllowed("inside a run nobody acts under another name", "Leave --as out.")
+    chosen = name if name is not None or is_agent() else os.environ.get("NOBRAKES_ACTOR") or None
+    at_keyboard = os.environ.get("USER") or os.environ.get("LOGNAME") or ""
+    found = usual(at_keyboard, Surface.CLI) if chosen is None else given(chosen, Surface.CLI)
+    _ACTOR.set(found)
+    return found
+
+
+def present() -> Actor:
+    """Who acts."""
+    return _ACTOR.get() or choose(None)
+
 
 BeadId = Annotated[str, Argument(metavar="BEAD", help="The bead's id.")]
 FeatureId = Annotated[str, Argument(metavar="FEATURE", help="The feature's id.")]
@@ -62,9 +330,9 @@ def opened_or_home(user: bool, is_reading: bool = False) -> Iterator["App"]:
             yield app
         return
     from ..app import App
-    from ..operations.machine_wide import home
+    from ..machine.service import registry
 
-    found = home.paths() if is_reading else home.made()
+    found = registry.home_paths() if is_reading else registry.made()
     if found is None:
         raise UsageError("you have no session of your own yet", "`nobrakes session start --user TEXT` begins one.")
     with App(found, is_reading) as app:
@@ -75,9 +343,9 @@ def see_to_a_daemon(app: "App", user: bool) -> str:
     """A daemon of the person's own runs from now on; what to say of it. A repository's is theirs to start."""
     if not user:
         return ""
-    from ..operations.machine_wide import home
+    from ..machine.service import registry
 
-    pid, is_new = home.daemon(app.paths, app.store)
+    pid, is_new = registry.daemon(app.paths, app.store)
     return f"; your own daemon was started (process {pid})" if is_new else ""
 
 
@@ -113,7 +381,7 @@ def known(store: "Store", bead: str) -> "Bead":
     try:
         return store.bead(bead)
     except NoSuchBead as error:
-        from ..wording.text import cut, one_line
+        from ..text.cleaning import cut, one_line
 
         found = near(bead, [node.id for node in store.nodes()])
         raise NoSuchBead(f"there is no bead '{cut(one_line(bead), 70)}'", found) from error
@@ -125,3 +393,88 @@ def text_or_stdin(text: str, what: str) -> str:
     if not found.strip():
         raise UsageError(f"the {what} is empty", f"Give the {what} as an argument, or '-' to read it from stdin.")
     return found
+
+
+# `--request KEY` on the command line: which command is done once in which way, and its answer shown again.
+
+TOGETHER = frozenset(
+    {
+        "add",
+        "edit",
+        "depend",
+        "undepend",
+        "plan apply",
+        "propose",
+        "answer",
+        "resolve",
+        "quarantine",
+        "hold",
+        "release",
+        "retry",
+    }
+    | {"forge new", "forge edit", "forge change", "forge discuss"}
+    | {"forge pause", "forge resume", "forge cancel", "forge archive", "forge rollback"}
+    | {"forge sign-off", "forge checkpoint"}
+    | {"defer", "cancel", "done", "reopen", "pause", "resume", "stop", "set", "providers", "gates"}
+)
+"""Commands that change the store alone, at once: their key is in the same transaction. Others note it as they go."""
+NEVER = frozenset({"init", "config set", "config unset", "shape", "reshape", "run", "daemon run", "web"})
+"""Commands that begin a database, a talk, a server or a night's work: they may be given again, and take no key."""
+
+
+def once(words: str, key: str, actor: "Actor", arguments: Mapping[str, Any], function: Callable[[], Output]) -> Output:
+    """Call the command, unless it was called under the key; then what it showed is shown again."""
+    from ..commands import service as commands_service
+    from ..daemon.service.control import wake
+
+    with shared() as app:
+        wanted = commands_service.Once(
+            key, commands_service.named(words, dict(arguments), _stdin(arguments)), actor, words in TOGETHER
+        )
+        shown: list[Output] = []
+
+        def do() -> "Answer":
+            shown.append(function())
+            return _answer(shown[0])
+
+        answer, again = commands_service.once(app.store, app.paths, wanted, do)
+        if not again:
+            wake(app.paths)  # a daemon that was woken before the end of the transaction saw nothing yet
+            return shown[0]
+    sys.stderr.write("note: this was done before under the same key, and is not done again\n")
+    return _shown(answer)
+
+
+def _stdin(arguments: Mapping[str, Any]) -> str:
+    """What the command will read, read already: nobody else waits for a person's typing while it is done."""
+    if "-" not in arguments.values():
+        return ""
+    text = sys.stdin.read()
+    sys.stdin = io.StringIO(text)
+    return text
+
+
+def _answer(output: Output) -> "Answer":
+    from ..commands.service import Answer
+
+    error = output.error
+    text = output.text(Screen(WIDTH))
+    named = None if error is None else (type(error).__name__, str(error), error.hint)
+    return Answer(0 if error is None else error.code, dumps(output.data), text, named)
+
+
+WIDTH = 120
+"""Columns of a text that is kept."""
+
+
+def _shown(answer: "Answer") -> Output:
+    import json
+
+    from .. import errors
+
+    error = None
+    if answer.error is not None:
+        name, message, hint = answer.error
+        error = getattr(errors, name, errors.NobrakesError)(message, hint)
+        error.code = answer.code
+    return Output(json.loads(answer.data), lambda screen: answer.text, error)

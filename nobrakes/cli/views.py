@@ -1,24 +1,31 @@
 """The big pictures: status and board."""
 
+import os
 import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from ..core.errors import UsageError
-from ..core.public.values import plain
-from ..wording import stages
-from ..wording.text import age, count, cut, one_line
-from ..wording.times import spoken
-from .hindered import lines
+from ..beads import work_status
+from ..errors import NobrakesError, UsageError
+from ..events.public import plain
+from ..text.cleaning import age, count, cut, one_line
+from ..text.times import spoken
+from .daemon import cap_lines
+from .decisions import lines
 from .machine import machine_lines
-from .output import Output, said
-from .providers import cap_lines
-from .repository import actor, looked_at, opened
+from .repository import Output, actor, known, looked_at, opened, said, write
 from .screen import Screen, table
 
 if TYPE_CHECKING:
-    from ..operations.views.board import BoardView, Speaker, StatusView, Worker
+    from ..app import App
+    from ..beads.service.board import BoardView, Speaker, StatusView, Worker
+    from ..db.port import Store
+    from ..pictures.service import GraphNode, GraphView, WhatIf
+
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 COLUMN_STYLES = {
@@ -39,7 +46,7 @@ def status() -> Output:
     Example: nobrakes status --json | jq .data.counts
     """
     from ..app import here
-    from ..operations.views import board as operations_views_board
+    from ..beads.service import board as operations_views_board
 
     with looked_at() as app:
         found = operations_views_board.status(app.store, app.paths, app.config, here(app))
@@ -89,9 +96,9 @@ def _sessions(found: "tuple[Speaker, ...]", screen: Screen) -> list[str]:
 
 
 def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
-    rows = [(w.name, stages.ROLES[w.role.value], w.bead, age(w.seconds), _memory(w), w.title) for w in working]
+    rows = [(w.name, work_status.ROLES[w.role.value], w.bead, age(w.seconds), _memory(w), w.title) for w in working]
     out = [table(("WHO", "ROLE", "BEAD", "SINCE", "MEMORY", "TITLE"), rows, screen)]
-    out += [cut(f"  {w.bead}: {stages.stage(w.step, w.onto)}", screen.width) for w in working if w.step]
+    out += [cut(f"  {w.bead}: {work_status.stage(w.step, w.onto)}", screen.width) for w in working if w.step]
     for w in working:
         if w.says:
             out.append(cut(f"  {w.name} says: {one_line(w.says)}", screen.width))
@@ -114,8 +121,8 @@ def board(
 
     Example: nobrakes board --live
     """
-    from ..operations.hindrances.look import hindrances
-    from ..operations.views import board as operations_views_board
+    from ..beads.service import board as operations_views_board
+    from ..decisions.service.hindrances import hindrances
 
     if live:
         return _live(as_json)
@@ -169,3 +176,202 @@ def _board(found: "BoardView", now: float, screen: Screen) -> str:
     out += [*_sessions(found.sessions, screen), ""] if found.sessions else []
     out += [*machine_lines(found.machine, screen), *lines(found.hindrances, now, screen)]
     return "\n".join(out).rstrip() or NO_BEAD
+
+
+# `graph`: what waits for what, as text or a picture; what happens now and next; what a change would do.
+
+FORMATS = ("text", "mermaid", "dot", "svg")
+SIGNS = {
+    "draft": "~", "ready": ">", "blocked": ".", "working": "*", "review": "?", "escalated": "!", "done": "+",
+    "cancelled": "x",
+}  # fmt: skip
+STYLES = {"ready": "green", "working": "cyan", "review": "cyan", "escalated": "red", "done": "dim", "cancelled": "dim"}
+
+
+def graph(
+    format: Annotated[str, Option("--format", "-f", help="text, mermaid, dot or svg.")] = "",
+    output: Annotated[Path | None, Option("--output", "-o", help="Write it to this file.")] = None,
+    epic: Annotated[str | None, Option("--epic", help="Only what belongs to this epic.")] = None,
+    focus: Annotated[bool, Option("--focus", help="What runs or waits for you, and what comes next.")] = False,
+    epics: Annotated[bool, Option("--epics", help="One line for each epic, with how far it is.")] = False,
+    whole: Annotated[bool, Option("--all", help="Every bead, in a lane for each epic.")] = False,
+    search: Annotated[str, Option("--search", help="With --all: only these words in id or title.")] = "",
+    live: Annotated[bool, Option("--open", help="With --all: closed beads left out.")] = False,
+    what_if: Annotated[str, Option("--what-if", help="What changes when this bead is done, or answered.")] = "",
+    delay: Annotated[float | None, Option("--delay", help="With --what-if: it begins so many hours later.")] = None,
+    answered: Annotated[bool, Option("--answered", help="With --what-if: its question is answered.")] = False,
+    done: Annotated[bool, Option("--done", help="With --what-if: it is done.")] = False,
+) -> Output:
+    """Draw what waits for what. A drawing (svg) shows at most 500 beads, from those at work and ready on.
+
+    Without a format it is text, and of more than 5,000 beads the same part; --format text writes all of them.
+
+    --focus, --epics and --all are the ways to look of the web page, as text; --what-if asks what a change would do.
+
+    Example: nobrakes graph --format svg -o graph.svg
+    """
+    looks = [name for name, is_asked in (("focus", focus), ("epics", epics), ("all", whole)) if is_asked]
+    if len(looks) + bool(what_if) + bool(format) > 1:
+        raise UsageError("only one of --format, --focus, --epics, --all and --what-if can be shown at a time")
+    if what_if:
+        return _what_if(what_if, delay, answered, done)
+    if delay is not None or answered or done:
+        raise UsageError(
+            "--delay, --answered and --done belong to --what-if", "nobrakes graph --what-if nb-3 --delay 4"
+        )
+    if looks:
+        if output is not None:
+            raise UsageError("--output belongs to --format", "nobrakes graph --format svg -o graph.svg")
+        return _looked(looks[0], epic, search, live)
+    if search or live:
+        raise UsageError("--search and --open belong to --all", "nobrakes graph --all --search cart")
+    return _drawn(format, output, epic)
+
+
+def _drawn(format: str, output: Path | None, epic: str | None) -> Output:
+    from ..pictures import draw
+
+    if format and format not in FORMATS:
+        raise UsageError(f"'{one_line(format)[:40]}' is not a format", f"Use one of: {', '.join(FORMATS)}.")
+    with looked_at() as app:
+        if epic is not None:
+            known(app.store, epic)
+        drawn = draw.graph(app.store, format=format, epic=epic)
+    data = {"format": format or "text", "beads": drawn.beads, "shown": drawn.shown}
+    if output is None:
+        if drawn.note:
+            sys.stderr.write(f"note: {drawn.note}\n")
+        return said({**data, "graph": drawn.text}, drawn.text)
+    try:
+        output.write_text(drawn.text + ("" if drawn.text.endswith("\n") else "\n"), encoding="utf-8")
+    except OSError as error:
+        raise NobrakesError(f"{output} cannot be written: {error.strerror}", "Name a file that can be.") from None
+    note = f"\n{drawn.note}" if drawn.note else ""
+    return said({**data, "path": str(output)}, f"written to {output}{note}")
+
+
+def _looked(mode: str, epic: str | None, search: str, live: bool) -> Output:
+    from ..pictures.service import graph_view
+
+    if mode != "all" and (epic or search or live):
+        raise UsageError("--epic, --search and --open narrow --all down", "nobrakes graph --all --epic nb-1")
+    with looked_at() as app:
+        if epic is not None:
+            known(app.store, epic)
+        found = graph_view(app.store, mode, epic=epic or "", match=search, is_live_only=live)
+    return Output(found, lambda screen: _view(found, screen))
+
+
+def _view(found: "GraphView", screen: Screen) -> str:
+    from ..pictures import draw
+    from ..pictures.service import LOOKS_MOST
+
+    out = [screen.paint(draw.circle(one.members, one.cut, one.stuck), "red") for one in found.cycles]
+    if found.too_many:
+        out.append(draw.too_many(found.too_many, LOOKS_MOST))
+    if out:
+        out.append("")
+    needs: dict[str, list[str]] = {}
+    for edge in found.edges:
+        needs.setdefault(edge.target, []).append(edge.source or "no epic")
+    for title, nodes in _groups(found):
+        if title:
+            out.append(screen.paint(title, "bold"))
+        out += [_line(node, needs.get(node.id, ()), "  " if title else "", screen) for node in nodes]
+    if not found.nodes:
+        out.append("no bead fits" if found.beads else "no bead yet: nobrakes shape, or nobrakes plan example")
+    used = dict.fromkeys(node.column for node in found.nodes)
+    legend = "  ".join(f"{sign} {name}" for name, sign in SIGNS.items() if name in used)
+    return "\n".join(
+        [*out, "", legend + ("  # critical path" if any(n.is_critical for n in found.nodes) else "")]
+    ).strip("\n")
+
+
+def _groups(found: "GraphView") -> list[tuple[str, list["GraphNode"]]]:
+    """The boxes as they are read: from left to right in each lane, epics from top to bottom."""
+    if found.mode != "all":
+        return [("", sorted(found.nodes, key=lambda node: (node.y, node.x)))]
+    rows: dict[str, list[GraphNode]] = {lane.id: [] for lane in found.lanes}
+    for node in found.nodes:
+        rows[node.lane].append(node)
+    titles = {lane.id: f"{lane.id} {one_line(lane.title)}".strip() or "without an epic" for lane in found.lanes}
+    return [(titles[id_], sorted(row, key=lambda node: (node.x, node.y))) for id_, row in rows.items()]
+
+
+def _line(node: "GraphNode", needs: Sequence[str], indent: str, screen: Screen) -> str:
+    sign = screen.paint(SIGNS[node.column], STYLES.get(node.column, ""))
+    mark = screen.paint("#", "yellow") if node.is_critical else " "
+    waits = f"  <- {', '.join(needs[:8])}{' …' if len(needs) > 8 else ''}" if needs else ""
+    named = cut(one_line(node.title), 60) or "without an epic"
+    return f"{indent}{sign}{mark}{node.id}  {named}{_progress(node.counts)}{waits}".rstrip()
+
+
+def _progress(counts: Mapping[str, int]) -> str:
+    if not counts:
+        return ""
+    said_ = [f"{counts['done']} of {sum(counts.values()) - counts['cancelled']} done"]
+    said_ += [
+        f"{counts[name]} {word}" for name, word in (("working", "working"), ("escalated", "for you")) if counts[name]
+    ]
+    return f"  ({', '.join(said_)})"
+
+
+def _what_if(bead: str, delay: float | None, answered: bool, done: bool) -> Output:
+    from ..beads.readiness import Change
+    from ..pictures.service import what_if
+
+    asked = [
+        change
+        for change, is_asked in ((Change.DELAYED, delay is not None), (Change.ANSWERED, answered), (Change.DONE, done))
+        if is_asked
+    ]
+    if len(asked) > 1:
+        raise UsageError("only one of --delay, --answered and --done can be asked at a time")
+    with looked_at() as app:
+        known(app.store, bead)
+        found = what_if(app.store, bead, asked[0] if asked else None, delay or 0.0)
+    return Output(found, lambda screen: _told(found))
+
+
+def _told(found: "WhatIf") -> str:
+    from ..pictures import draw
+
+    lines = draw.answered(found.change, found.then, found.titles, found.column not in ("done", "cancelled"))
+    return "\n".join(
+        [f"{draw.asked(found.bead, found.title, found.change, found.hours)}:", *(f"  {one}" for one in lines)]
+    )
+
+
+# `nobrakes events --public` and `--export`: the events that other programs read.
+
+POLL_SECONDS = 0.25
+
+
+def show(store: "Store", after: int, bead: str | None, follow: bool) -> Output:
+    """Print each as a line of JSON; with `follow` go on until Ctrl-C."""
+    from ..events.service import line, public_events
+
+    shown = 0
+    while True:
+        for last, page in public_events(store, after, bead):
+            if page:
+                write("".join(map(line, page)))
+            after, shown = last, shown + len(page)
+        if not follow:
+            return said({"shown": shown, "last": after}, "")
+        time.sleep(POLL_SECONDS)
+
+
+def export(app: "App", path: str, follow: bool) -> Output:
+    """Bring the file up to date; with `follow` go on until Ctrl-C."""
+    from ..events.service import wait_and_keep_up
+
+    whole, written = os.path.abspath(path), 0
+    while True:
+        done = wait_and_keep_up(app.store, app.paths.root, whole)
+        written += done.written
+        if not follow:
+            break
+        time.sleep(POLL_SECONDS)
+    text = f"{count(written, 'event')} written to {path}"
+    return said({"path": whole, "written": written, "last": done.upto}, text)

@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from ..core.errors import ConfigError
-from .checks import CheckSettings
+from ..errors import ConfigError
 from .editing import Path
-from .sections import Agents
+from .sections import Agents, CheckSettings
 from .settings import Config
 from .values import OneOrMore, Rule, Section
 

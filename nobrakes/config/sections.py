@@ -3,19 +3,117 @@
 pydantic judges a file that is new; no module here imports it before that.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from ..core.policy.usual_protected import GATES
-from .features import Features, mistakes
-from .values import Branch, ExportPath, Hosts, OneOrMore, Rule, Section, WholePaths, section
+from ..checks.policy.protected_files import GATES
+from .values import BeadId, Branch, ExportPath, Hosts, Inside, OneOrMore, Rule, Section, Tools, WholePaths, section
 
 if TYPE_CHECKING:
-    from ..core.forge.rules import Rules as ForgeRules
-    from ..core.policy.agent_choice import AgentChoice
-    from ..core.pulls.delivery import Rules as DeliveryRules
-    from ..core.review.reading import Rules as ReadingRules
+    from ..agents.policy.permissions import AgentChoice
+    from ..checks.contract import Check
+    from ..features.model import Rules as ForgeRules
+    from ..notices.model import Rules as NoticesRules
+    from ..requests.text import Rules as DeliveryRules
+    from ..requests.text import Said
+    from ..review.reading import Rules as ReadingRules
+
+
+# The tables [review.features.EPIC] of config.toml: how the work of one feature gets to people.
+
+
+@section
+class FeatureSettings(Section):
+    """One feature, by the id of its epic. Unset: as the epics above it have it, and then the repository."""
+
+    unit: Literal["bead", "epic"] | None = None
+    branch: Annotated[str, Branch()] | None = None
+    push: bool | None = None
+    base: Annotated[str, Branch()] | None = None
+    land: Literal["local", "remote", "pull_request"] | None = None
+
+    def said(self) -> "Said":
+        """The same as core reads it."""
+        from ..requests.text import Said
+
+        return Said(self.unit, self.branch, self.push, self.base, self.land)
+
+
+Features = Mapping[Annotated[str, BeadId()], FeatureSettings]
+LONGEST = 200
+"""Characters of a branch's name."""
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)*")
+"""What nobrakes can keep a ref of its own for."""
+
+
+def mistakes(
+    features: Features, land: str, unit: str, push: bool, base: str, base_setting: str, pattern: str
+) -> Iterator[str]:
+    """What does not fit together, each with its key below `review.features`.
+
+    `base`: the branch that all work is for, and the setting that names it; `pattern`: how branches of beads are named.
+    """
+    from ..beads.branches import may_be_a_beads
+    from ..requests.text import of_epic
+
+    taken = {base: base_setting}
+    for epic, one in features.items():
+        taken |= {one.base: f"review.features.{epic}.base"} if one.base not in (None, base) else {}
+    for epic, one in features.items():
+        if one.base is not None:
+            yield from _wrong_base(f"{epic}.base: '{one.base[:80]}'", one.base, features, pattern)
+        if one.land not in (None, land) and (land, one.land) != ("pull_request", "remote"):
+            how = f"for all work: `nobrakes config set review.land {one.land}`"
+            if (land, one.land) == ("remote", "pull_request"):
+                how = f'{how}, with land = "remote" for the features that need no pull request'
+            yield (
+                f'{epic}.land: "{one.land}" is another way than review.land = "{land}", and that does not hold both: '
+                f"take it out, or {how}"
+            )
+        if (land, one.land) == ("pull_request", "remote") and not (push if one.push is None else one.push):
+            yield (
+                f'{epic}.land: "remote" pushes at once what has passed, and push = false has nothing pushed before you '
+                "say so: take one of the two out, or say push = true for it"
+            )
+        if land != "pull_request":
+            yield (
+                f'{epic}: is for pull requests, and review.land = "{land}": take the table out of config.toml, or '
+                "`nobrakes config set review.land pull_request`"
+            )
+            continue
+        if one.branch is None:
+            continue
+        key = f"{epic}.branch: '{one.branch[:80]}'"
+        if (one.unit or unit) != "epic":
+            yield f'{key} is for the one request of an epic: have {epic} say unit = "epic" too, or leave branch out'
+        if len(one.branch) > LONGEST or one.branch.startswith("refs/"):
+            yield f"{key} is no name for it: at most {LONGEST} characters, and not from refs/ on"
+        if may_be_a_beads(one.branch, pattern):
+            yield f'{key} is named like the branch of a bead (git.branch_pattern = "{pattern}"): choose another name'
+        other = next((other for other in features if other != epic and one.branch == of_epic(other)), None)
+        if other is not None:
+            yield f"{key} is what the branch of {other} is called: choose another name"
+        for name, whose in taken.items():
+            if name == one.branch:
+                yield f"{key} is {whose} already: choose another name"
+            elif f"{name}/".startswith(f"{one.branch}/") or f"{one.branch}/".startswith(f"{name}/"):
+                yield f"{key} and {name} ({whose}) cannot both be branches: one would be a folder of the other"
+        taken.setdefault(one.branch, f"review.features.{epic}.branch")
+
+
+def _wrong_base(key: str, base: str, features: Features, pattern: str) -> Iterator[str]:
+    """Why no work can be for that branch."""
+    from ..beads.branches import may_be_a_beads
+    from ..requests.text import of_epic
+
+    if len(base) > LONGEST or not _PLAIN.fullmatch(base) or base.startswith("refs/"):
+        yield f"{key} is no name for it: at most {LONGEST} letters, digits, '.', '_', '-' and '/', not from refs/ on"
+    elif may_be_a_beads(base, pattern):
+        yield f'{key} is named like the branch of a bead (git.branch_pattern = "{pattern}"): choose another branch'
+    elif base.startswith(of_epic("")) or any(base == one.branch for one in features.values()):
+        yield f"{key} is named like the branch of an epic's request, and nobrakes removes those: choose another branch"
 
 
 @section
@@ -97,7 +195,7 @@ class ReviewSettings(Section):
 
     def reading_rules(self) -> "ReadingRules":
         """The settings of review by fresh eyes, as its decider reads them."""
-        from ..core.review.reading import Rules as ReadingRules
+        from ..review.reading import Rules as ReadingRules
 
         own = (self.fresh_eyes, self.fresh_eyes_rounds, self.fresh_eyes_usd, self.fresh_eyes_minutes)
         return ReadingRules(*own, self.fresh_eyes_agents)
@@ -109,7 +207,7 @@ class ReviewSettings(Section):
 
     def rules(self, main: str) -> "DeliveryRules":
         """How work gets to people, as core reads it; `main`: the branch here that is main."""
-        from ..core.pulls.delivery import Rules as DeliveryRules
+        from ..requests.text import Rules as DeliveryRules
 
         features = {epic: one.said() for epic, one in self.features.items()}
         return DeliveryRules(self.by_request, self.unit, self.push, features, self.remote_branch or main)
@@ -267,7 +365,7 @@ class AgentSettings(Section):
 
     def agent_choice(self) -> "AgentChoice":
         """Who may work in which role, as the Assigner reads it."""
-        from ..core.policy.agent_choice import AgentChoice
+        from ..agents.policy.permissions import AgentChoice
 
         by_type = {
             str(kind): {role: agents for role, agents in (("test_writer", of.test_writer), ("doer", of.doer)) if agents}
@@ -365,7 +463,7 @@ class ForgeSettings(Section):
 
     def rules(self) -> "ForgeRules":
         """The settings as the Forge's deciders read them."""
-        from ..core.forge.rules import Rules
+        from ..features.model import Rules
 
         names = Rules.__dataclass_fields__
         return Rules(**{name: getattr(self, name) for name in names})
@@ -388,3 +486,151 @@ class SandboxSettings(Section):
     open_files: Annotated[int, Rule(ge=0)] = 4096
     cpu_minutes: Annotated[int, Rule(ge=0)] = 0
     temporary_mb: Annotated[int, Rule(ge=0)] = 2048
+
+
+# The table [notify] of config.toml: when people are told of what, and through which channels.
+#
+# The repository's settings hold no secret: `secret` names an entry of the user's own file (config.secrets).
+
+DAY = 86_400.0
+
+
+@section
+class ChannelSettings(Section):
+    """One way to reach people."""
+
+    type: Literal["command", "desktop", "webhook", "apprise"]
+    kinds: Annotated[tuple[str, ...], Rule(min_length=1)] = ("*",)
+    severity: Literal["info", "warning", "urgent"] = "info"
+    command: tuple[str, ...] = ()
+    url: str = ""
+    secret: str = ""
+    insecure: bool = False
+
+    def mistakes(self) -> list[str]:
+        """What does not fit together."""
+        from ..notices.model import NoticeKind
+
+        known = {"*", *(kind.value for kind in NoticeKind)} - {NoticeKind.DIGEST.value, NoticeKind.TEST.value}
+        found = [f"kinds: there is no kind '{kind[:40]}'" for kind in self.kinds if kind not in known]
+        if self.type == "command":
+            found += _program_mistakes(self.command)
+        elif self.command:
+            found.append(f"command: a channel of type {self.type} starts none")
+        if self.type in ("webhook", "apprise") and not self.url and not self.secret:
+            found.append("url: say where to, here or as `secret`")
+        if self.type in ("command", "desktop") and self.url:
+            found.append(f"url: a channel of type {self.type} has none")
+        if self.type == "webhook" and self.url:
+            from ..notices.model import mistake
+
+            found += [f"url: {wrong}" for wrong in [mistake(self.url, self.insecure)] if wrong]
+        return found
+
+
+def _program_mistakes(command: tuple[str, ...]) -> list[str]:
+    if not command or not command[0]:
+        return ["command: name the program, with its arguments"]
+    program = command[0]
+    if "/" in program and not program.startswith(("/", "~/")):
+        return ["command: a program is a whole path or a name on PATH: what lies in the repository may change"]
+    return []
+
+
+@section
+class NotifySettings(Section):
+    """When people are told of what, and through which channels."""
+
+    quiet_hours: str = ""
+    renotify_hours: Annotated[float, Rule(ge=0)] = 4.0
+    digest_after: Annotated[int, Rule(ge=1, le=1000)] = 10
+    send_seconds: Annotated[float, Rule(gt=0, le=300)] = 30.0
+    keep_days: Annotated[float, Rule(gt=0)] = 30.0
+    channels: Mapping[Annotated[str, Rule(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")], ChannelSettings] = field(
+        default_factory=dict
+    )
+
+    def mistakes(self) -> list[str]:
+        """What does not fit together, each with its key below `notify`."""
+        from ..errors import ConfigError
+        from ..notices.model import parsed
+
+        found = []
+        try:
+            parsed(self.quiet_hours)
+        except ConfigError as error:
+            found.append(f"{error} {error.hint}")
+        for name, channel in self.channels.items():
+            found += [f"notify.channels.{name}.{wrong}" for wrong in channel.mistakes()]
+        return found
+
+    def rules(self) -> "NoticesRules":
+        """The settings as the rules of notices read them."""
+        from ..notices.model import ChannelRules, Severity, parsed
+        from ..notices.model import Rules as NoticesRules
+
+        return NoticesRules(
+            tuple(ChannelRules(name, one.kinds, Severity(one.severity)) for name, one in self.channels.items()),
+            parsed(self.quiet_hours),
+            self.renotify_hours * 3600,
+            self.digest_after,
+            self.keep_days * DAY,
+        )
+
+
+# The tables [[checks]] of config.toml: what one check says of itself, and what of that does not go together.
+
+Kind = Literal["test", "lint", "types", "build"]
+Format = Literal[
+    "auto", "exit", "junit", "pytest", "unittest", "go", "cargo", "tap", "jest", "vitest", "mocha", "ava", "ctest",
+    "phpunit", "ruby", "maven",
+]  # fmt: skip
+
+
+@section
+class CheckSettings(Section):
+    """One command of the project's contract."""
+
+    name: Annotated[str, Rule(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$")]
+    command: Annotated[str, Rule(min_length=1)]
+    kind: Kind = "test"
+    timeout_minutes: Annotated[float, Rule(gt=0)] = 30.0
+    min_tests: Annotated[int, Rule(ge=0)] = 1
+    directory: Annotated[str, Inside()] = ""
+    cache: Literal[True, "never"] = True
+    retry: Annotated[int, Rule(ge=0, le=10)] = 0
+    tools: Annotated[Mapping[str, str], Tools()] = field(default_factory=dict)
+    parallel: bool = False
+    format: Format = "auto"
+    report: Annotated[str, Inside()] = ""
+
+    def mistake(self) -> str | None:
+        """What does not go together."""
+        if self.kind != "test" and (self.report or self.format not in ("auto", "exit")):
+            return f"report and format are read of tests alone, and its kind is {self.kind}"
+        if self.report and self.format not in ("auto", "junit"):
+            return f"the files of report are read as junit; format is {self.format}"
+        if self.kind != "test" and self.min_tests > 1:
+            return f"min_tests needs a count, and only tests are counted; its kind is {self.kind}"
+        if self.format == "exit" and self.min_tests > 1:
+            return 'min_tests needs a count, and with format "exit" nothing is counted'
+        return None
+
+    def check(self) -> "Check":
+        """The check as core judges it."""
+        from ..checks.contract import Check
+
+        return Check(
+            self.name,
+            self.command,
+            self.kind,
+            self.timeout_minutes * 60,
+            self.min_tests,
+            self.directory,
+            self.cache != "never",
+            self.retry,
+            tuple(sorted(self.tools.items())),
+            self.parallel,
+            self.report,
+            self.format,
+        )

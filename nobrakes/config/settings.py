@@ -14,37 +14,37 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from .. import __version__, cache
-from ..core.errors import ConfigError
+from .. import __version__
+from ..errors import ConfigError
 from ..paths import resource
-from . import checks, features, git, notify, sections, values
-from .checks import CheckSettings
-from .features import FeatureSettings
-from .git import GitSettings
-from .notify import ChannelSettings, NotifySettings
+from . import sections
+from . import values as config_values
 from .sections import (
     AgentSettings,
     BoundarySettings,
     BreakerSettings,
     CapsSettings,
+    ChannelSettings,
+    CheckSettings,
     EventSettings,
+    FeatureSettings,
     ForgeSettings,
     LimitSettings,
+    NotifySettings,
     RetentionSettings,
     ReviewSettings,
     RoleAgents,
     RoleModels,
     SandboxSettings,
 )
-from .trees import Trees, layout_of, text_of
-from .values import Branch, S, Section, section
+from .values import Branch, GitSettings, S, Section, Trees, layout_of, section, text_of
 
 if TYPE_CHECKING:
-    from ..core.beads.bead import Role
-    from ..core.board import Limits
-    from ..core.checks.contract import Check
-    from ..core.limits.sizes import Sizes
-    from ..core.policy.boundaries import Boundary
+    from ..agents.limits import Sizes
+    from ..beads.model import Role
+    from ..checks.contract import Check
+    from ..checks.policy.boundaries import Boundary
+    from ..daemon.model import Limits
 
 
 @section
@@ -70,10 +70,9 @@ class Config(Section):
 
     def board_limits(self) -> "Limits":
         """The limits as the deciders read them."""
-        from ..core.board import Limits
-        from ..core.limits.breaker import Thresholds
-        from ..core.limits.caps import Cap, Caps
-        from ..core.review.train import Rules
+        from ..agents.limits import Cap, Caps, Thresholds
+        from ..daemon.model import Limits
+        from ..review.queue import Rules
 
         limits, caps = self.limits, self.caps
         bead, day, run = (Cap(c.usd, c.tokens, c.minutes) for c in (caps.bead, caps.day, caps.run))
@@ -107,7 +106,7 @@ class Config(Section):
 
     def sizes(self) -> "Sizes":
         """How much of an agent's work is taken in."""
-        from ..core.limits.sizes import Sizes
+        from ..agents.limits import Sizes
 
         limits = self.limits
         return Sizes(int(limits.max_file_mb * 1e6), int(limits.max_new_mb * 1e6), limits.max_paths, limits.max_depth)
@@ -121,11 +120,10 @@ class Config(Section):
 
         `paths` are those of the tree that work began from, `texts` its files that tell what the checks start.
         """
-        from ..core.checks.test_layout import EMPTY
-        from ..core.policy.boundaries import Boundary
-        from ..core.policy.protected_files import LOCK_FILES, loaded, named
-        from ..core.policy.shadows import roots, standing
-        from ..core.policy.steering import GIT, OTHER_AGENTS
+        from ..checks.layout import EMPTY
+        from ..checks.policy.boundaries import Boundary
+        from ..checks.policy.protected_files import GIT, LOCK_FILES, OTHER_AGENTS, loaded, named
+        from ..checks.policy.shadows import roots, standing
 
         own, checks, known = self.boundaries, self.contract(), texts or {}
         gates = (*own.gates, *(LOCK_FILES if own.lock_files else ()))
@@ -148,16 +146,15 @@ class Config(Section):
 
         It knows what git's settings and agents' instructions name, and where links lead on the way to what is named.
         """
-        from ..core.checks.test_layout import PYTEST
-        from ..core.policy.protected_files import along_links, sources
-        from ..core.policy.steering import below, plain, taken_up
+        from ..checks.layout import PYTEST
+        from ..checks.policy.protected_files import along_links, below, plain, sources, steering_taken_up
 
         paths = trees.paths(base)
         wanted = {*sources(self.contract()), *PYTEST} & paths
         texts = {path: text_of(trees, base, path) for path in sorted(wanted)}
         found = self.within(trees, base, role, head).boundary(texts, paths)
         by_git, folders = trees.named_by_git()
-        named = found.named | by_git | taken_up(paths, lambda path: text_of(trees, base, path))
+        named = found.named | by_git | steering_taken_up(paths, lambda path: text_of(trees, base, path))
         on_the_way, _ = along_links(named, paths, partial(trees.link, base))
         protected = [name for name in plain((*found.gates, *found.steering)) if name in paths]
         their_links, ends = along_links(protected, paths, partial(trees.link, base))
@@ -169,17 +166,17 @@ class Config(Section):
 
         A Test Writer's are also those that its work, `head`, adds to it: see core.checks.test_layout.
         """
-        from ..core.beads.bead import Role
+        from ..beads.model import Role
 
         if self.boundaries.tests:
             return self
         before = layout_of(trees, base)
         tests = before.tests
         if role is Role.TEST_WRITER:
-            from ..core.checks.test_layout import writers
+            from ..checks.layout import writers
 
             tests = writers(before, layout_of(trees, head) if head else before, trees.paths(base))
-        from ..core.checks.test_layout import EMPTY
+        from ..checks.layout import EMPTY
 
         known = tests or EMPTY.names  # ecosystems whose tests have no name of their own
         return replace(self, boundaries=replace(self.boundaries, tests=known))
@@ -259,7 +256,7 @@ def load(path: str) -> Config:
     if known is None:
         known = parse(text, os.path.relpath(path))
         if text.strip():  # an empty one is being written, and is not what holds
-            cache.keep(path, text, _judge(), asdict(known))
+            config_values.keep(path, text, _judge(), asdict(known))
     return known
 
 
@@ -272,7 +269,7 @@ def load_for_reading(path: str) -> tuple[Config, str]:
                 raise ConfigError(f"{os.path.relpath(path)} is empty.")
         return found, ""
     except ConfigError as error:
-        values = cache.recall_last(path, _judge())
+        values = config_values.recall_last(path, _judge())
         last = _made(Config, values) if isinstance(values, dict) else None
         shown = "the settings of before" if last is not None else "every setting's default"
         return last or Config(), f"{' '.join(str(error).split())} Shown is what holds with {shown}."
@@ -281,7 +278,7 @@ def load_for_reading(path: str) -> tuple[Config, str]:
 def _remembered(path: str, text: str) -> Config | None:
     """What these rules made of this very text before; None: they have not seen it."""
     try:
-        values = cache.recall(path, text, _judge())
+        values = config_values.recall(path, text, _judge())
         return None if values is None else _made(Config, values)
     except (LookupError, TypeError, AttributeError):  # somebody changed it
         return None
@@ -289,7 +286,7 @@ def _remembered(path: str, text: str) -> Config | None:
 
 def _judge() -> str:
     """Which rules judged a file: those of these very modules."""
-    modules = checks, features, git, notify, sections, values
+    modules = sections, sections, config_values, sections, sections, config_values
     own = [os.stat(file) for file in (__file__, *(str(module.__file__) for module in modules))]
     return " ".join([__version__, *(f"{one.st_mtime_ns} {one.st_size}" for one in own)])
 

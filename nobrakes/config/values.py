@@ -1,10 +1,20 @@
-"""What a value of config.toml must be, in pydantic's words. nobrakes.sections says it of each setting.
+"""The table [git] of config.toml: how beads appear in git, and which of a person's git settings nobrakes follows."""
 
-pydantic judges a file that is new; this module imports nothing of it before that.
-"""
-
+import contextlib
+import json
+import os
 from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
-from typing import Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, dataclass_transform
+
+from ..beads.branches import PATTERN
+
+if TYPE_CHECKING:
+    from ..checks.layout import Layout
+
+
+# What a value of config.toml must be, in pydantic's words. nobrakes.sections says it of each setting.
+#
+# pydantic judges a file that is new; this module imports nothing of it before that.
 
 
 class Section:
@@ -75,7 +85,7 @@ class Branch:
 
 
 def _branch(name: str) -> str:
-    from ..core.beads.branches import is_branch_name
+    from ..beads.branches import is_branch_name
 
     if not is_branch_name(name):
         raise ValueError("is no name of a branch")
@@ -92,7 +102,7 @@ class BeadId:
 
 
 def _bead_id(name: str) -> str:
-    from ..core.beads.bead import is_bead_id
+    from ..beads.model import is_bead_id
 
     if not is_bead_id(name):
         raise ValueError("is no id of a bead: 1 to 64 letters, digits, '-', '_' or '.'")
@@ -109,7 +119,7 @@ class BranchPattern:
 
 
 def _branch_pattern(pattern: str) -> str:
-    from ..core.beads.branches import pattern_mistake
+    from ..beads.branches import pattern_mistake
 
     wrong = pattern_mistake(pattern)
     if wrong:
@@ -127,7 +137,7 @@ class ExportPath:
 
 
 def _export_path(path: str) -> str:
-    from ..core.public.export_path import path_mistake
+    from ..events.public import path_mistake
 
     wrong = path_mistake(path)
     if wrong:
@@ -202,7 +212,7 @@ class Tools:
 def _tools(tools: dict[str, str]) -> dict[str, str]:
     import re
 
-    from ..core.checks.tool_versions import mistake
+    from ..checks.contract import mistake
 
     for tool, wanted in tools.items():
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}", tool):
@@ -250,3 +260,112 @@ def _web_addresses(urls: tuple[str, ...]) -> tuple[str, ...]:
         if not re.fullmatch(r"https?://(?:[A-Za-z0-9._-]{1,253}|\[[0-9a-fA-F:]{2,45}\])(?::[1-9][0-9]{0,4})?/?", url):
             raise ValueError("an address is https:// and a name, and perhaps a port: 'https://api.example.org'")
     return urls
+
+
+@section
+class GitSettings(Section):
+    """How beads appear in git. `filters`: those that nobrakes runs; `clear_text`: of which agents and checks see it."""
+
+    branch_pattern: Annotated[str, BranchPattern()] = PATTERN
+    filters: Annotated[tuple[str, ...], OneOrMore()] = ()
+    clear_text: Annotated[tuple[str, ...], OneOrMore()] = ()
+    sign: Literal["auto", "always", "never"] = "auto"
+    committer: str = ""
+
+
+# Which files of a commit are tests, where no setting says it: read off its paths and a few texts.
+
+
+class Trees(Protocol):
+    """What holds the commits (ports.Git)."""
+
+    def paths(self, commit: str) -> frozenset[str]:
+        """Every path in the commit's tree."""
+        ...
+
+    def read(self, commit: str, path: str, most: int | None = ...) -> bytes | None:
+        """A file's content; FileTooLarge."""
+        ...
+
+    def link(self, commit: str, path: str) -> str | None:
+        """Where a symbolic link leads, as it is written; None: it is none."""
+        ...
+
+    def named_by_git(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """(paths that git's own settings and hooks name, folders in which all is named)."""
+        ...
+
+
+def layout_of(trees: Trees, commit: str) -> "Layout":
+    """Which files of the commit are tests, by its paths and the texts that tell."""
+    from ..checks.layout import layout, unclear
+
+    paths = trees.paths(commit)
+    texts = ((path, text_of(trees, commit, path)) for path in unclear(paths))
+    return layout(paths, frozenset((path, text) for path, text in texts if text))
+
+
+def text_of(trees: Trees, commit: str, path: str) -> str:
+    """The text by which a file is told; empty: there is none of a size that anybody would write."""
+    from ..checks.layout import LARGEST
+    from ..errors import FileTooLarge
+
+    try:
+        return (trees.read(commit, path, LARGEST) or b"").decode("utf-8", "replace")
+    except FileTooLarge:
+        return ""
+
+
+# What was worked out from a file, kept beside it: `config.toml` has `config.checked`, which git ignores.
+#
+# 1. It counts for the very text that it was made of and for the rules that made it; else it was never there.
+# 2. Losing it, or not being able to write it, costs time and nothing else.
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _beside(path: str) -> str:
+    return f"{os.path.splitext(path)[0]}.checked"
+
+
+def recall_last(path: str, judge: str) -> Any:
+    """The JSON values that `judge` made last, of whatever text; None: there are none."""
+    return _kept(path, judge, None)
+
+
+def recall(path: str, text: str, judge: str) -> Any:
+    """The JSON values that `judge` made of this text; None: it has not seen it."""
+    values = _kept(path, judge, text)
+    if values is not None:
+        _renew(path)
+    return values
+
+
+def _renew(path: str) -> None:
+    """What was touched and is the same is not new (places.config_is_new)."""
+    with contextlib.suppress(OSError):
+        if os.stat(path).st_ctime_ns > os.stat(_beside(path)).st_mtime_ns:
+            os.utime(_beside(path))
+
+
+def _kept(path: str, judge: str, text: str | None) -> Any:
+    try:
+        with open(_beside(path), encoding="utf-8") as file:
+            kept = json.load(file)
+        return kept["values"] if kept["judge"] == judge and text in (None, kept["text"]) else None
+    except (OSError, ValueError, LookupError, TypeError):  # not there, or not whole
+        return None
+
+
+def keep(path: str, text: str, judge: str, values: Any) -> None:
+    """Remember what `judge` made of this text."""
+    temporary = f"{_beside(path)}.{os.getpid()}"
+    try:
+        with open(temporary, "w", encoding="utf-8", opener=_private) as file:
+            json.dump({"judge": judge, "text": text, "values": values}, file)
+        os.replace(temporary, _beside(path))
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)

@@ -8,9 +8,9 @@ import os
 import sys
 from dataclasses import asdict
 
-from ..host.runs.reaper import become_subreaper
+from ..host.runs.trees import become_subreaper
 from . import suite
-from .ground import Ground
+from .suite import Ground
 
 
 def main(arguments: list[str]) -> int:

@@ -8,16 +8,278 @@
 
 import json
 import os
+import sys
+import tempfile
 import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..abilities import CHECKS
-from ..core.beads.outcomes import Outcome
-from ..core.transcript import LineKind
-from ..git import scratch
-from .dialects import Call, Dialect
-from .ground import Ground, Ran
+from .. import abilities
+from ..abilities import CHECKS, PROVEN, Seen, version_in
+from ..agents.adapter import CANARY_FILE, Adapter, AgentEnd, Assignment, Verdict, guard_argv
+from ..agents.registry import adapter
+from ..agents.transcript import LineKind
+from ..beads.model import Outcome, Role, Run, RunKind
+from ..config.sections import AcpSettings, AgentSettings, ClaudeSettings, CodexSettings, GeminiSettings
+from ..config.settings import Config
+from ..git import persons
+from ..host import command as host_command
+from ..host.port import Command, Step
+from ..host.runs.processes import LocalProcesses
+from ..host.versions import probing_trouble
+from ..loopback.server import Scripts, serve
+from ..paths import Paths, own_path, own_program
+from ..trash import clear
+
+# How a scripted model speaks to each CLI: the names of its tools, and where its API is.
+#
+# An agent of the Agent Client Protocol may ask any of the three APIs, so it is told where each of them is, in the words
+# of the CLIs that it may be made of.
+
+Call = tuple[str, Any]
+"""A tool and what it is given."""
+ACP = "acp"
+
+DUMMY = "nobrakes-dummy-key"
+KEYS = {"claude": "ANTHROPIC_API_KEY", "codex": "CODEX_API_KEY", "gemini": "GEMINI_API_KEY"}
+AGENTS = tuple(KEYS)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One CLI, with its API at this port."""
+
+    name: str
+    executable: str
+    port: int
+
+    def settings(self) -> AgentSettings:
+        """The settings of an attempt."""
+        url = f"http://127.0.0.1:{self.port}/s/{self.name}"
+        if self.name == "claude":
+            claude = ClaudeSettings(executable=self.executable, model="claude-sonnet-4-5", base_url=url)
+            return AgentSettings(claude=claude)
+        if self.name == "codex":
+            return AgentSettings(codex=CodexSettings(executable=self.executable, model="gpt-5.5", base_url=f"{url}/v1"))
+        gemini = GeminiSettings(executable=self.executable, model="gemini-2.5-pro", base_url=url)
+        return AgentSettings(gemini=gemini)
+
+    def shell(self, command: str) -> Call:
+        """A command line."""
+        if self.name == "claude":
+            return "Bash", {"command": command}
+        if self.name == "codex":
+            return "exec_command", {"cmd": command}
+        return "run_shell_command", {"command": command, "description": "go on"}
+
+    def write(self, workspace: str, path: str, text: str) -> Call:
+        """A file of the workspace, made by the tool for it."""
+        if self.name == "claude":
+            return "Write", {"file_path": f"{workspace}/{path}", "content": text}
+        if self.name == "codex":
+            return "apply_patch", f"*** Begin Patch\n*** Add File: {path}\n+{text}\n*** End Patch\n"
+        return "write_file", {"file_path": path, "content": text}
+
+
+@dataclass(frozen=True, slots=True)
+class AnyDialect:
+    """An ACP agent, with all three APIs at this port."""
+
+    command: tuple[str, ...]
+    auth: str
+    port: int
+
+    def settings(self) -> AgentSettings:
+        """The settings of an attempt."""
+        acp = AcpSettings(command=self.command, auth=self.auth, keys=tuple(self.keys()))
+        return AgentSettings(acp=acp, environment=tuple(self.environment()))
+
+    def keys(self) -> dict[str, str]:
+        """The keys that it is given."""
+        return dict.fromkeys((*KEYS.values(), "OPENAI_API_KEY"), DUMMY)
+
+    def environment(self) -> dict[str, str]:
+        """Where the APIs are, and what Gemini CLI needs to start without a question."""
+        url = f"http://127.0.0.1:{self.port}/s"
+        return {
+            "ANTHROPIC_BASE_URL": f"{url}/claude",
+            "OPENAI_BASE_URL": f"{url}/codex/v1",
+            "GOOGLE_GEMINI_BASE_URL": f"{url}/gemini",
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "GEMINI_CLI_NO_RELAUNCH": "true",
+        }
+
+    def files(self) -> dict[str, str]:
+        """What lies in its home: which of its ways to log in Gemini CLI takes."""
+        return {".gemini/settings.json": '{"security": {"auth": {"selectedType": "gemini-api-key"}}}'}
+
+
+# The ground on which a CLI is tried: a scratch repository, a home of its own, a model, and runs as the daemon's are.
+#
+# Nothing of the human's is read: no login, no settings, no key; what the CLI keeps goes away with the scratch folder.
+
+SECONDS = 60.0
+"""How long one run may take."""
+GRACE = 5.0
+PAUSE = 0.03
+BRANCH = "task/conformance"
+CLOSED = "http://127.0.0.1:9"
+"""A proxy that nobody is: what does not speak to the loopback speaks to nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One run of the CLI."""
+
+    verdict: Verdict
+    output: bytes
+    errors: str
+    requests: list[dict[str, Any]]
+
+    def told(self) -> str:
+        """Everything that the model was sent."""
+        return str([request["body"] for request in self.requests])
+
+
+class Ground:
+    """A CLI's own ground, in `folder`."""
+
+    def __init__(self, name: str, command: Sequence[str], folder: str, path: str, auth: str = "") -> None:
+        self.folder = os.path.realpath(folder)
+        self.path = path
+        self.workspace = os.path.join(self.folder, "workspace")
+        for part in ("home", ".nobrakes/bin", "wake", "workspace"):
+            os.makedirs(os.path.join(self.folder, part))
+        spoken = AGENTS if name == ACP else (name,)
+        self.model = Scripts({one: [] for one in spoken})
+        self.server = serve(self.model)
+        port = self.server.server_port
+        self.dialects = [Dialect(one, command[0], port) for one in spoken]
+        self.any = AnyDialect(tuple(command), auth, port) if name == ACP else None
+        self.about = ""  # what an ACP agent calls itself
+        self.adapter: Adapter = adapter(name)
+        self.processes = LocalProcesses(os.path.join(self.folder, "wake"))
+        self.runs = 0
+        persons.scratch_make(self.workspace, BRANCH)
+        for path, text in (self.any.files() if self.any else {}).items():
+            file = os.path.join(self.folder, "home", path)
+            os.makedirs(os.path.dirname(file), exist_ok=True)
+            with open(file, "w", encoding="utf-8") as opened:
+                opened.write(text)
+
+    def close(self) -> None:
+        """Stop serving."""
+        self.server.shutdown()
+        self.server.server_close()
+
+    def script(self, *steps: Callable[[Dialect], Call] | str) -> None:
+        """What the model answers from now on: a call of a tool, or text; the last one for ever."""
+        self.model.requests.clear()
+        for dialect in self.dialects:
+            self.model.scripts[dialect.name] = [
+                {"text": step} if isinstance(step, str) else {"tools": [list(step(dialect))]} for step in steps
+            ]
+
+    def work(self, prompt: str, session: str | None = None) -> Ran:
+        """One run to its end; one that takes too long is killed."""
+        folder, run = self._start(prompt, session)
+        if not self._wait(lambda: not self.processes.alive(run), SECONDS):
+            self.processes.kill(run)
+        return self._ended(folder)
+
+    def stop(self, prompt: str, sign: str) -> tuple[Ran, list[int]]:
+        """A run that is stopped as the daemon stops one, once `sign` tells a pid; that pid, if it still lives."""
+        folder, run = self._start(prompt, None)
+        path = os.path.join(self.workspace, sign)
+        self._wait(lambda: bool(host_command.pid_in(path)) or not self.processes.alive(run), SECONDS)
+        self.processes.terminate(run)
+        self._wait(lambda: not self.processes.alive(run), GRACE)
+        self.processes.kill(run)
+        pid = host_command.pid_in(path)
+        left = [pid] if pid and not self._wait(lambda: not host_command.lives(pid), GRACE) else []
+        for one in left:
+            host_command.end(one)
+        return self._ended(folder), [pid] if left else ([] if pid else [0])
+
+    def wait_for_another_minute(self, since: float) -> None:
+        """Return in another minute than `since` was in."""
+        self._wait(lambda: time.time() // 60 != since // 60, 61.0)
+
+    def _start(self, prompt: str, session: str | None) -> tuple[str, Run]:
+        self.runs += 1
+        name = f"run-{self.runs}"
+        folder = os.path.join(self.folder, name)
+        own = os.path.join(folder, "own")
+        launch = self.adapter.launch(
+            Assignment(
+                role=Role.DOER,
+                bead="conformance",
+                worker="Doctor",
+                attempt=self.runs,
+                prompt=prompt,
+                prompt_file=os.path.join(folder, "prompt.md"),
+                workspace=self.workspace,
+                folder=own,
+                session=session or str(uuid.uuid4()),
+                resume=session is not None,
+                env=self._environment(),
+                settings=(self.any or self.dialects[0]).settings(),
+                system_prompt="You are tried out.",
+                guard=guard_argv(),
+            )
+        )
+        command = Command(
+            folder=folder,
+            cwd=self.workspace,
+            env=launch.env,
+            steps=(Step("agent", launch.argv, stdin=launch.stdin),),
+            prologue=launch.prologue,
+            files={
+                **{os.path.join("own", path): content for path, content in launch.files.items()},
+                "prompt.md": prompt.encode(),
+                "own/begun": b"",
+            },
+        )
+        born = self.processes.start(name, command)
+        now = time.time()
+        return folder, Run(name, self.runs, RunKind.AGENT, now, pid=born.pid, born=born.mark)
+
+    def _environment(self) -> dict[str, str]:
+        proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), CLOSED)
+        local = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
+        return {
+            "PATH": self.path,
+            "HOME": os.path.join(self.folder, "home"),
+            "LANG": "C.UTF-8",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "NOBRAKES_HOME": os.path.join(self.folder, ".nobrakes"),
+            "NOBRAKES_BRANCH": BRANCH,
+            "NOBRAKES_TESTS": "tests/**",
+            "NOBRAKES_GATES": "Makefile",
+            **({**self.any.keys(), **self.any.environment()} if self.any else {KEYS[self.dialects[0].name]: DUMMY}),
+            **proxies,
+            **local,
+        }
+
+    def _wait(self, condition: Callable[[], bool], seconds: float) -> bool:
+        end = time.monotonic() + seconds
+        while not (met := condition()) and time.monotonic() < end:
+            time.sleep(PAUSE)
+        return met
+
+    def _ended(self, folder: str) -> Ran:
+        ending = self.processes.ending(folder, ("agent",))
+        step = ending.steps[0]
+        output = self.processes.head(os.path.join(folder, "agent.out"), 4_000_000)
+        errors = ending.prologue_failed or self.processes.output(os.path.join(folder, "agent.err"), 4000)
+        self_test = self.processes.output(os.path.join(folder, "own", CANARY_FILE), 100)
+        code = step.code if step.started else 127
+        verdict = self.adapter.verdict(AgentEnd(code, output.split(b"\n"), errors, self_test, time.time()))
+        return Ran(verdict, output, errors, list(self.model.requests))
+
 
 WORD = "pomegranate"
 DONE = "It is done.\n\nNOBRAKES: COMPLETED"
@@ -132,7 +394,7 @@ def _stream(ground: Ground, ran: Ran) -> Check:
 
 
 def _commit(ground: Ground) -> Check:
-    passed = scratch.committed(ground.workspace, "made") == "made"
+    passed = persons.committed(ground.workspace, "made") == "made"
     return Check("commit", passed, "" if passed else "what it was told to commit is not in the last commit")
 
 
@@ -178,3 +440,139 @@ def _kill(ground: Ground) -> Check:
     if left == [0]:
         return Check("kill", False, f"the command that was to be stopped never began: {_end(ran)}")
     return Check("kill", not left, "a process of it lived on when the run was killed; it was ended" if left else "")
+
+
+# All installed CLIs, tried beside each other, and what was seen written down.
+#
+# The network: where bubblewrap works each CLI has none but a loopback of its own; elsewhere proxies that nobody is keep
+# what goes by them on this machine. Which of the two it was is part of the answer.
+
+TRIAL_SECONDS = 240.0
+ALONE = (
+    own_program("bwrap", os.getcwd()) or "bwrap",
+    "--dev-bind",
+    "/",
+    "/",
+    "--unshare-net",
+    "--die-with-parent",
+    "--",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What was found of one agent. `program` None: it is not installed."""
+
+    agent: str
+    program: str | None
+    version: str
+    known: bool
+    checks: tuple[Check, ...]
+    command: tuple[str, ...] = ()  # of an ACP agent: how it was called
+    named: bool = True  # whether the settings name it; else it was tried only since it is there
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed; what is not installed or not named did not fail."""
+        return not self.named or all(check.passed is not False for check in self.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found of all, and how they were kept from the network."""
+
+    network: str
+    agents: tuple[Tried, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed."""
+        return all(one.ok for one in self.agents)
+
+
+def trial_run(config: Config, paths: Paths, environment: Mapping[str, str]) -> Report:
+    """Try each CLI that is installed, and write down what it can do."""
+    path = environment.get("PATH", os.defpath)
+    called = _trial_called(config, path)
+    programs = {name: _program(command[0], paths, path) for name, command in called.items()}
+    alone = not probing_trouble([*ALONE, "true"])
+    folder = tempfile.mkdtemp(prefix="nobrakes-conformance-")
+    try:
+        commands = {}
+        env = _environment(environment, folder)
+        prefix = ALONE if alone else ()
+        for name, (word, *more) in called.items():
+            if programs[name] is None:
+                continue
+            command = (own_program(word, paths.root, path) or word, *more)
+            if name != ACP:
+                commands[f"{name} version"] = (*prefix, command[0], "--version")
+            own, auth = os.path.join(folder, name), _auth(config) if name == ACP else ""
+            trial = (sys.executable, "-I", "-m", "nobrakes.conformance", name, own, auth, *command)
+            commands[name] = (*prefix, *trial)
+        printed = host_command.outputs(commands, env, TRIAL_SECONDS)
+        named = bool(config.agents.acp.command)
+        tried = [_tried(name, command, programs[name], printed, named) for name, command in called.items()]
+    finally:
+        clear(folder, time.monotonic() + TRIAL_SECONDS)
+    abilities.keep(paths, {one.agent: _seen(one, one.program) for one in tried if one.program is not None})
+    network = "no network but a loopback of their own" if alone else "the network is kept away by proxy variables only"
+    return Report(network, tuple(tried))
+
+
+def _program(word: str, paths: Paths, path: str) -> str | None:
+    """The file that is started; None: there is none, or it lies in the repository, where an agent's work may be."""
+    found = abilities.program_of(word, path)
+    return None if found is None or own_program(word, paths.root, path) is None else found
+
+
+def _trial_called(config: Config, path: str) -> dict[str, tuple[str, ...]]:
+    """Each agent's command. Gemini CLI speaks the Agent Client Protocol too: where it is there, that can be tried."""
+    called = {name: config.agents.command(name) for name in AGENTS}
+    own = config.agents.acp.command
+    if own or abilities.program_of(called["gemini"][0], path) is not None:
+        called[ACP] = own or (*called["gemini"], "--acp")
+    return called
+
+
+def _auth(config: Config) -> str:
+    return config.agents.acp.auth if config.agents.acp.command else "gemini-api-key"
+
+
+def _tried(
+    name: str, command: tuple[str, ...], program: str | None, printed: Mapping[str, tuple[int, str]], named: bool
+) -> Tried:
+    if program is None:
+        return Tried(name, None, "", False, ())
+    about, checks = _found(*printed[name])
+    if name == ACP:
+        return Tried(name, program, version_in(about) or about[:40], False, checks, command, named)
+    version = version_in(printed[f"{name} version"][1])
+    return Tried(name, program, version, version in PROVEN[name], checks)
+
+
+def _environment(environment: Mapping[str, str], folder: str) -> dict[str, str]:
+    home = os.path.join(folder, "home")
+    os.makedirs(home)
+    return {
+        "PATH": own_path(os.getcwd(), environment.get("PATH", os.defpath)),
+        "HOME": home,
+        "LANG": "C.UTF-8",
+        "TMPDIR": folder,
+    }
+
+
+def _found(code: int, text: str) -> tuple[str, tuple[Check, ...]]:
+    """What an ACP agent calls itself, and the checks."""
+    last = text.strip().splitlines()[-1:]
+    try:
+        told = json.loads(last[0])
+        return str(told["about"]), tuple(Check(**one) for one in told["checks"])
+    except (IndexError, KeyError, ValueError, TypeError):
+        said = last[0][:300] if last else "nothing"
+        return "", tuple(not_so_far(Check(CHECKS[0], False, f"the trial itself ended with {code}: {said}")))
+
+
+def _seen(one: Tried, program: str) -> Seen:
+    can = {check.name: check.passed for check in one.checks if check.passed is not None}
+    return Seen(program, abilities.stamp(program, one.command[1:]), one.version, one.known, can)

@@ -12,21 +12,324 @@
 import contextlib
 import os
 import re
+import select
+import signal
 import sys
+import tempfile
+import threading
+import time
 from _thread import allocate_lock
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
-from ..core.errors import DiskFull, GitFailed, GitTooOld, MachineShort, NobrakesError, RefsBroken, StoreReadOnly
 from ..environ import process_environment
+from ..errors import DiskFull, GitFailed, GitTooOld, MachineShort, NoAnswer, NobrakesError, RefsBroken, StoreReadOnly
 from ..paths import own_path
-from . import bounded
-from .environment import PLUMBING, strays
 
 if TYPE_CHECKING:
     import subprocess
+
+    from .commits import Person
+
+
+# A git child in bounded time: what it is fed and prints moves with a deadline, and one that hangs is ended.
+#
+# 1. A hang is no answer: NoAnswer, which is no GitFailed, so nobody judges work or a repository by it.
+# 2. It is asked to end first (TERM, and CONT where it was stopped), since git removes its lock files then; a moment
+# later it is killed, with what it started: each child leads a process group.
+# 3. What a kill does not end waits for a disk. It is left behind and named by `left`, and nobody waits for it.
+# 4. Time is the machine's own (monotonic): a wall clock that jumps ends nothing, and a sleeping machine is no silence.
+
+SHORT_SECONDS = 60.0
+"""For commands that read a few files, and for each silence of one that goes on answering."""
+LONG_SECONDS = 600.0
+"""For commands whose work grows with the repository."""
+GRACE_SECONDS = 2.0
+"""Between TERM and KILL, and between KILL and leaving it behind."""
+CHUNK = 65_536
+
+_BOUNDED_SHORT = frozenset(
+    {
+        "cat-file",
+        "commit-tree",
+        "config",
+        "for-each-ref",
+        "hash-object",
+        "init",
+        "mktree",
+        "remote",
+        "rev-parse",
+        "show-ref",
+        "symbolic-ref",
+        "update-ref",
+        "version",
+    }
+)
+_BOUNDED_SHOWN = 120
+_left: "list[subprocess.Popen[bytes]]" = []
+
+
+def seconds_for(arguments: Sequence[str]) -> float:
+    """The time of `git ARGUMENTS`: by its command word, and long where that is not known to be short."""
+    words = iter(arguments)
+    for word in words:
+        if word == "-c":
+            next(words, None)
+        elif not word.startswith("-"):
+            return SHORT_SECONDS if word in _BOUNDED_SHORT else LONG_SECONDS
+    return LONG_SECONDS
+
+
+def no_answer(arguments: Sequence[str], seconds: float) -> NoAnswer:
+    """The error of a command that hung so long and was ended."""
+    return NoAnswer(f"`{_shown(['git', *arguments])}` did not answer in {seconds:g} seconds and was ended")
+
+
+def start(
+    arguments: Sequence[str], cwd: str, env: Mapping[str, str], stdin: Any = None, stderr: Any = None
+) -> "subprocess.Popen[bytes]":
+    """Start `git ARGUMENTS` under exactly this environment, with pipes where no stream is given; OSError."""
+    return begin(["git", *arguments], cwd, env, stdin, stderr)
+
+
+def begin(
+    words: Sequence[str], cwd: str, env: Mapping[str, str], stdin: Any = None, stderr: Any = None
+) -> "subprocess.Popen[bytes]":
+    """The same for any program."""
+    import subprocess
+
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        words,
+        cwd=cwd,
+        env={**env, "PATH": own_path(cwd, env.get("PATH", os.defpath))},
+        process_group=0,
+        stdin=pipe if stdin is None else stdin,
+        stdout=pipe,
+        stderr=pipe if stderr is None else stderr,
+    )
+
+
+def exchange(
+    process: "subprocess.Popen[bytes]", said: bytes, seconds: float, take: Callable[[bytes], object]
+) -> bytes | None:
+    """Feed it `said`, give what it prints to `take` piece by piece, and return its errors when it has ended.
+
+    None: it did not end in `seconds`, and was ended. Whatever is raised meanwhile ends it, too.
+    """
+    deadline = time.monotonic() + seconds
+    errors = bytearray()
+    try:
+        if _move(process, said, deadline, take, errors.extend) and ends(process, deadline - time.monotonic()):
+            return bytes(errors)
+        end(process)
+        return None
+    except BaseException:
+        end(process)
+        raise
+    finally:
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+
+def _move(
+    process: "subprocess.Popen[bytes]",
+    said: bytes,
+    deadline: float,
+    take: Callable[[bytes], object],
+    take_error: Callable[[bytes], object],
+) -> bool:
+    """Move all streams to their ends; False: the deadline came first."""
+    assert process.stdout is not None and process.stderr is not None
+    takers = {process.stdout.fileno(): take, process.stderr.fileno(): take_error}
+    polled = select.poll()
+    for number in takers:
+        polled.register(number, select.POLLIN)
+    rest = memoryview(said)
+    if process.stdin is not None:
+        if rest:
+            os.set_blocking(process.stdin.fileno(), False)
+            polled.register(process.stdin.fileno(), select.POLLOUT)
+        else:
+            process.stdin.close()
+    while takers or rest:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return False
+        for number, _ in polled.poll(left * 1000):
+            if number in takers:
+                piece = os.read(number, CHUNK)
+                if piece:
+                    takers[number](piece)
+                else:
+                    polled.unregister(number)
+                    del takers[number]
+                continue
+            assert process.stdin is not None
+            rest = rest[_feed(number, rest) :]
+            if not rest:
+                polled.unregister(number)
+                process.stdin.close()
+    return True
+
+
+def _feed(number: int, rest: memoryview) -> int:
+    """How much of `rest` is dealt with: all of it when nobody reads there any more."""
+    try:
+        return os.write(number, rest[:CHUNK])
+    except BlockingIOError:
+        return 0
+    except BrokenPipeError:
+        return len(rest)
+
+
+def ends(process: "subprocess.Popen[bytes]", seconds: float) -> bool:
+    """Wait for its end; False: it lives on after `seconds`."""
+    import subprocess
+
+    if process.poll() is not None:
+        return True
+    seconds = max(0.0, seconds)
+    # Popen.wait(timeout) sleeps in steps, which every short command would feel
+    with contextlib.suppress(OSError, AttributeError):
+        descriptor = os.pidfd_open(process.pid)
+        try:
+            polled = select.poll()
+            polled.register(descriptor, select.POLLIN)
+            if not polled.poll(seconds * 1000):
+                return False
+        finally:
+            os.close(descriptor)
+        seconds = GRACE_SECONDS  # it has ended, and is collected at once
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """End it and what it started (rule 2); what survives is left behind."""
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, how)
+            os.killpg(process.pid, signal.SIGCONT)
+        if ends(process, GRACE_SECONDS):
+            return
+    _left.append(process)
+
+
+def left() -> list[str]:
+    """The commands that a kill did not end, each with its pid; those that have ended meanwhile are forgotten."""
+    _left[:] = [process for process in _left if process.poll() is None]
+    return [f"`{_shown(process.args)}` (process {process.pid})" for process in _left]
+
+
+def _shown(words: Any) -> str:
+    return " ".join(map(str, words))[:_BOUNDED_SHOWN]
+
+
+# The environment and configuration that git runs under: ours, never the caller's and never an agent's.
+#
+# 1. Every GIT_* variable of the calling process is dropped, but for those that say where the human's configuration
+# is, and those of networks and prompts, where no command of ours goes.
+# 2. PLUMBING ignores the system's and the human's configuration: object work gives the same result everywhere.
+# 3. CHECKOUT keeps them: files in the human's own worktree are written with the human's own filters and line ends.
+# 4. Hooks, background upkeep, signing and prompts are off in both.
+
+NAME = "nobrakes"
+EMAIL = "nobrakes@nobrakes.invalid"
+
+_SETTINGS = (
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("protocol.ext.allow", "never"),
+    ("submodule.recurse", "false"),
+    ("commit.gpgSign", "false"),
+    ("i18n.commitEncoding", "UTF-8"),
+    ("merge.renames", "true"),
+    ("merge.directoryRenames", "conflict"),
+    ("checkout.workers", "8"),
+    ("checkout.thresholdForParallelism", "2000"),
+    # a power cut must not leave main on a commit whose objects never reached the disk; refs that matter: see refs
+    ("core.fsync", "committed,loose-object"),
+    ("core.fsyncMethod", "batch"),
+    # whose repository it is was asked before anything else (git.ownership), under ASKING, which lacks this line
+    ("safe.directory", "*"),
+)
+
+
+def _numbered(settings: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    numbered = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings):
+        numbered[f"GIT_CONFIG_KEY_{number}"] = key
+        numbered[f"GIT_CONFIG_VALUE_{number}"] = value
+    return numbered
+
+
+_ALWAYS = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "",
+    "SSH_ASKPASS": "",
+    "GIT_EDITOR": ":",
+    "GIT_PAGER": "cat",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_COMMITTER_NAME": NAME,
+    "GIT_COMMITTER_EMAIL": EMAIL,
+    "GIT_AUTHOR_NAME": NAME,
+    "GIT_AUTHOR_EMAIL": EMAIL,
+    "LC_ALL": "C",
+    "LANGUAGE": "C",
+}
+
+CHECKOUT: Mapping[str, str] = {**_ALWAYS, **_numbered(_SETTINGS)}
+"""For the human's own worktrees."""
+
+ASKING: Mapping[str, str] = {**_ALWAYS, **_numbered(tuple(one for one in _SETTINGS if one[0] != "safe.directory"))}
+"""For the question whether git trusts a repository: the system's and the human's configuration decide."""
+
+PLUMBING: Mapping[str, str] = {
+    **_ALWAYS,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    **_numbered((*_SETTINGS, ("core.attributesFile", "/dev/null"))),
+}
+"""For objects, refs and everything that an agent had its hands on."""
+
+
+_HARMLESS = (
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_SSL_",
+    "GIT_HTTP_",
+    "GIT_CURL_",
+    "GIT_PROXY_",
+    "GIT_SSH",
+    "GIT_PS1_",
+    "GIT_PYTHON_",
+)
+
+
+def strays(given: Mapping[str, str]) -> list[str]:
+    """The GIT_* variables of this process that `given` does not overrule and that must not reach git."""
+    return [
+        name
+        for name in process_environment()
+        if name.startswith("GIT_") and name not in given and not name.startswith(_HARMLESS)
+    ]
+
 
 OLDEST = (2, 38)
 _SHOWN = 200
@@ -111,7 +414,7 @@ def run(
 
     `seconds`: the time that it has (default: by its word). GitFailed, GitTooOld, DiskFull, StoreReadOnly, NoAnswer.
     """
-    limit = bounded.seconds_for(arguments) if seconds is None else seconds
+    limit = seconds_for(arguments) if seconds is None else seconds
     if not os.path.isdir(cwd):
         # GitPython would quietly run in the current folder instead
         raise GitFailed(f"`{' '.join(['git', *arguments])[:_SHOWN]}` cannot run: the folder {cwd} is gone")
@@ -134,10 +437,10 @@ def _ask(arguments: Sequence[str], cwd: str, env: Mapping[str, str], stdin: byte
     passed = {name: value for name, value in process_environment().items() if name not in stray}
     with contextlib.ExitStack() as stack:
         file = None
-        if stdin is not None and len(stdin) > bounded.CHUNK:
+        if stdin is not None and len(stdin) > CHUNK:
             # a pipe would be fed page by page
             file, stdin = stack.enter_context(_file(stdin)), None
-        process = bounded.start(arguments, cwd, {**passed, **env}, stdin=file)
+        process = start(arguments, cwd, {**passed, **env}, stdin=file)
         return _ended(process, arguments, stdin or b"", limit, None)
 
 
@@ -146,9 +449,9 @@ def _ended(
 ) -> Answer:
     """How the process ended, its output in the answer or in `stdout`; NoAnswer."""
     out: list[bytes] = []
-    error = bounded.exchange(process, said, limit, out.append if stdout is None else stdout.write)
+    error = exchange(process, said, limit, out.append if stdout is None else stdout.write)
     if error is None:
-        raise bounded.no_answer(arguments, limit)
+        raise no_answer(arguments, limit)
     return Answer(process.returncode, b"".join(out), error.decode("utf-8", "replace").rstrip("\n"))
 
 
@@ -226,7 +529,7 @@ def converse(
 
     bare = {name: value for name, value in process_environment().items() if not name.startswith("GIT_")}
     try:
-        return bounded.start(arguments, cwd, {**bare, **env}, stderr=subprocess.DEVNULL if errors is None else errors)
+        return start(arguments, cwd, {**bare, **env}, stderr=subprocess.DEVNULL if errors is None else errors)
     except OSError as error:
         raise failure(["git", *arguments], -1, str(error)) from None
 
@@ -238,8 +541,8 @@ def hang_up(process: "subprocess.Popen[bytes]", at_once: bool = False) -> None:
         with contextlib.suppress(OSError):
             if stream is not None:
                 stream.close()
-    if at_once or not bounded.ends(process, bounded.GRACE_SECONDS):
-        bounded.end(process)
+    if at_once or not ends(process, GRACE_SECONDS):
+        end(process)
 
 
 def version() -> tuple[int, ...]:
@@ -268,3 +571,215 @@ def parse_version(text: str) -> tuple[int, ...]:
             break
         found.append(int(number))
     return tuple(found)
+
+
+# A git command that goes on answering: a question costs no process.
+#
+# 1. It is started with the first question, and again after it did not answer one.
+# 2. It ends by itself when this process does, since its input closes.
+# 3. A question has a time, counted from the last byte that moved: silence for so long is NoAnswer, and the process
+# ended.
+# 4. Its errors go nowhere: a pipe that nobody empties would stop a long conversation.
+
+T = TypeVar("T")
+
+
+class Line:
+    """A started command and what it says. OSError, EOFError: it is dead; NoAnswer: it hangs."""
+
+    def __init__(self, arguments: Sequence[str], git_dir: str, env: Mapping[str, str]) -> None:
+        self._arguments = arguments
+        self.process = converse(arguments, git_dir, env)
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self._in, self._out = self.process.stdin.fileno(), self.process.stdout.fileno()
+        os.set_blocking(self._in, False)
+        self._heard = bytearray()
+
+    def say(self, question: bytes) -> None:
+        """Tell it all of this; what it answers meanwhile is kept."""
+        rest = memoryview(question)
+        while rest:
+            try:
+                rest = rest[os.write(self._in, rest[:CHUNK]) :]
+            except BlockingIOError:
+                if self._waited(self._in, select.POLLOUT) == self._out:
+                    self._hear()
+
+    def line(self) -> bytes:
+        """The next line with its end."""
+        searched = 0
+        while (end := self._heard.find(b"\n", searched)) < 0:
+            searched = len(self._heard)
+            self._waited()
+            self._hear()
+        return self._cut(end + 1)
+
+    def read(self, size: int) -> bytes:
+        """The next `size` bytes."""
+        while len(self._heard) < size:
+            self._waited()
+            self._hear()
+        return self._cut(size)
+
+    def _cut(self, size: int) -> bytes:
+        said = bytes(memoryview(self._heard)[:size])
+        del self._heard[:size]
+        return said
+
+    def _hear(self) -> None:
+        piece = os.read(self._out, CHUNK)
+        if not piece:
+            raise EOFError
+        self._heard += piece
+
+    def _waited(self, number: int = -1, event: int = 0) -> int:
+        """Wait for its words, or also for `event` at `number`; the descriptor that is ready."""
+        polled = select.poll()
+        polled.register(self._out, select.POLLIN)
+        if event:
+            polled.register(number, event)
+        ready = [found for found, _ in polled.poll(SHORT_SECONDS * 1000)]
+        if not ready:
+            raise no_answer(self._arguments, SHORT_SECONDS)
+        return self._out if self._out in ready else ready[0]
+
+
+class Conversation:
+    """One lasting git command. Threads take turns."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._arguments = arguments
+        self._line: Line | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def process(self) -> "subprocess.Popen[bytes] | None":
+        """The process that answers; None: no question was asked since the last one ended."""
+        return None if self._line is None else self._line.process
+
+    def hold(self, talk: Callable[[Line], T], git_dir: str, env: Mapping[str, str]) -> T:
+        """What comes of `talk`, alone with the process; one that died of it, or hung, is dropped."""
+        with self._lock:
+            whole, hangs = False, False
+            try:
+                if self._line is None:
+                    self._line = Line(self._arguments, git_dir, env)
+                answer = talk(self._line)
+                whole = True
+                return answer
+            except NoAnswer:
+                hangs = True
+                raise
+            finally:
+                if not whole:
+                    self._drop(hangs)  # in the middle of a word: nobody could go on from here
+
+    def ask(self, question: bytes, lines: int, git_dir: str, env: Mapping[str, str]) -> list[bytes]:
+        """The answer's lines, each with its end; fewer than `lines`: it died of the question, or before. NoAnswer."""
+        answers: list[bytes] = []
+
+        def talk(line: Line) -> Any:
+            line.say(question)
+            while len(answers) < lines:
+                answers.append(line.line())
+
+        with contextlib.suppress(OSError, EOFError):
+            self.hold(talk, git_dir, env)
+        return answers
+
+    def close(self) -> None:
+        """End the process; the next question starts another."""
+        with self._lock:
+            self._drop(False)
+
+    def _drop(self, hangs: bool) -> None:
+        line, self._line = self._line, None
+        if line is not None:
+            hang_up(line.process, hangs)
+
+
+# Changing our own refs through one lasting `git update-ref --stdin`: a transaction costs no process.
+#
+# 1. All of a transaction or nothing, on the disk before the answer.
+# 2. The process holds no lock between transactions.
+# 3. A transaction that it refuses or does not answer is the caller's to try again by a command of its own, which then
+# says what is wrong: setting refs of ours to what they shall be may be done twice.
+# 4. Main does not go this way: what is written to its log has the time at which its process began.
+
+DURABLE = ("-c", "core.fsync=committed,loose-object,reference")
+
+_DONE = [b"start: ok\n", b"prepare: ok\n", b"commit: ok\n"]
+
+
+class Transactions:
+    """Changes refs of one repository."""
+
+    def __init__(self) -> None:
+        self._git = Conversation([*DURABLE, "update-ref", "--no-deref", "--stdin"])
+
+    def close(self) -> None:
+        """End the process; the next transaction starts another."""
+        self._git.close()
+
+    def commit(self, lines: Sequence[str], git_dir: str, env: Mapping[str, str]) -> bool:
+        """Do these lines of `git update-ref --stdin` together; False: it is not known to be done."""
+        question = f"start\n{''.join(lines)}prepare\ncommit\n".encode()
+        if self._git.ask(question, len(_DONE), git_dir, env) == _DONE:
+            return True
+        self._git.close()
+        return False
+
+
+# Writing commits and trees through one lasting `git hash-object` each: an object costs no process.
+#
+# git checks the object's form as it writes it. One that it does not answer for is written once more by a command of
+# its own, which then says what is wrong: the same bytes are the same object, however often they are written.
+
+
+class Writer:
+    """Writes objects of one type ("commit", "tree") into one repository."""
+
+    def __init__(self, kind: str) -> None:
+        self._command = ("hash-object", "-t", kind, "-w")
+        self._git = Conversation([*self._command, "--stdin-paths"])
+
+    def close(self) -> None:
+        """End the process; the next object starts another."""
+        self._git.close()
+
+    def write(self, content: bytes, git_dir: str, env: Mapping[str, str]) -> str:
+        """The id of the object with this content; it is in the repository then."""
+        with _named(content) as path:
+            answers = self._git.ask(os.fsencode(path) + b"\n", 1, git_dir, env)
+        if answers:
+            return answers[0].decode("ascii").strip()
+        return run([*self._command, "--stdin"], cwd=git_dir, env=env, stdin=content).text
+
+
+@contextmanager
+def _named(content: bytes) -> Iterator[str]:
+    """The path of a file with this content, in memory where the system can."""
+    try:
+        memory = os.memfd_create("nobrakes-object", os.MFD_CLOEXEC)
+    except (AttributeError, OSError):  # another system, or a container that forbids it
+        with tempfile.NamedTemporaryFile(prefix="nobrakes-object-") as file:
+            file.write(content)
+            file.flush()
+            yield file.name
+        return
+    with open(memory, "wb") as file:
+        file.write(content)
+        file.flush()
+        yield f"/proc/{os.getpid()}/fd/{memory}"
+
+
+def content(
+    tree: str, parents: Sequence[str], author: tuple["Person", str], committer: tuple["Person", str], text: str
+) -> bytes:
+    """A commit as git stores it; people with their moments, as `SECONDS ZONE`."""
+    lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
+    lines += [
+        f"{what} {who.name} <{who.email}> {when}"
+        for what, (who, when) in (("author", author), ("committer", committer))
+    ]
+    return ("\n".join([*lines, "", ""]) + text).encode("utf-8", "replace")

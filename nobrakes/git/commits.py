@@ -1,33 +1,249 @@
-"""Committing a few files on main by plumbing: no hook, no checkout, whatever else the human's worktree holds.
+"""The chain of evidence: one commit a record under refs/nobrakes/evidence, its parent the record before.
 
-1. Contents that main has already are no commit.
-2. One `fast-import` writes blobs, trees and the commit and moves main, if main is still an ancestor: when it moved
-   meanwhile the commit is made anew on what it is now. Large blobs are written before: what fast-import is given is
-   compressed twice, for a pack and out of it.
-3. In a worktree of main only the index entries of these paths follow, where they were main's; files stay as they are.
-   One that is behind main is brought along before (landing).
+1. The record is in the commit's text, and its tree is empty: a record is one object and one move of the ref.
+2. The chain is read by its commits alone. Each is hashed again, so that an object file that was changed is seen.
+3. A merge's record is looked for no further back than where the chain ended when its review began. For the others the
+   chain is read once and then remembered, as far as the ref goes on from what was seen.
 """
 
 import contextlib
 import hashlib
 import os
-from collections.abc import Mapping
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 
-from ..core.errors import GitFailed
-from ..ports.git import Message
-from . import commands, in_place, refs
+from ..errors import GitFailed, NoAnswer, NobrakesError
+from ..review.evidence import PERSON, Entry, Made, Value, about, date, message
+from . import commands, objects, persons, upkeep
+from .commands import ASKING, CHECKOUT, EMAIL, NAME
 from .filters import Filters
-from .landing import standing, worktrees
+from .landing import standing
 from .landing.local import Lander
-from .landing.worktrees import Worktree
+from .landing.standing import Worktree
 from .location import Place
-from .messages import Person, compose, person
-from .objects import Objects
-from .signing import Signer
-from .tree_content import EXECUTABLE, FILE, Entry
+from .objects import Objects, is_oid
+from .port import Message
+from .tree_content import EXECUTABLE, FILE
+from .tree_content import Entry as TreeContentEntry
 
-_TRIES = 5
-MADE = f"{refs.OWN}/made"
+# Committing a few files on main by plumbing: no hook, no checkout, whatever else the human's worktree holds.
+#
+# 1. Contents that main has already are no commit.
+# 2. One `fast-import` writes blobs, trees and the commit and moves main, if main is still an ancestor: when it moved
+# meanwhile the commit is made anew on what it is now. Large blobs are written before: what fast-import is given is
+# compressed twice, for a pack and out of it.
+# 3. In a worktree of main only the index entries of these paths follow, where they were main's; files stay as they are.
+# One that is behind main is brought along before (landing).
+
+# Commit texts and people, cleaned so that git takes them as they are and a reader is not fooled by them.
+#
+# 1. A subject is one line without control characters; a body keeps its lines.
+# 2. Trailers stand in one block at the end, after an empty line; none of their keys is said twice by different people.
+# 3. What a bead's commit says of beads and evidence is nobrakes' own: others' trailers of that name are left out.
+# 4. Nothing here depends on the moment or the machine: the same message gives the same bytes.
+
+MAX_SUBJECT = 200
+MAX_BODY = 60_000
+
+_TRAILER = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*: ?\S.*\Z")
+_OURS = {"bead", "reverts-bead", "evidence"}
+_PERSON = re.compile(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>\s]+)>\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who a commit is by."""
+
+    name: str
+    email: str
+
+
+def slug(text: str) -> str:
+    """Lower-case letters, digits and single hyphens: fit for an address."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-") or "worker"
+
+
+def line(text: str, limit: int) -> str:
+    """One printable line of at most `limit` characters."""
+    words = "".join(c if c.isprintable() else " " for c in text).split()
+    joined = " ".join(words)
+    return joined if len(joined) <= limit else joined[: limit - 1].rstrip() + "…"
+
+
+def person(author: str) -> Person:
+    """`Name <address>` as it stands, or a bare worker's name with an address that cannot receive mail."""
+    written = _PERSON.match(author)
+    if written:
+        return Person(_name(written["name"]), line(written["email"], 100))
+    return worker(author)
+
+
+def worker(name: str) -> Person:
+    """The identity that a worker commits under."""
+    return Person(f"{_name(name)} (nobrakes)", f"{slug(name)}@nobrakes.invalid")
+
+
+def _name(text: str) -> str:
+    # git strips these from a name's ends and refuses a name of nothing else
+    return line(text.translate(str.maketrans("", "", "<>")), 80).strip(" .,:;\"'\\") or "worker"
+
+
+def _clean_body(text: str) -> str:
+    lines = ["".join(c for c in row if c.isprintable() or c == "\t").rstrip() for row in text.splitlines()]
+    return "\n".join(lines).strip("\n")[:MAX_BODY]
+
+
+def compose(message: Message) -> str:
+    """The whole text of a commit."""
+    parts = [line(message.subject, MAX_SUBJECT) or "(no subject)"]
+    body = _clean_body(message.body)
+    if body:
+        parts.append(body)
+    return with_trailers("\n\n".join(parts) + "\n", message.trailers)
+
+
+def trailers_of(text: str) -> tuple[tuple[str, str], ...]:
+    """The trailers of a commit's text, in their order."""
+    rows = text.rstrip("\n").rpartition("\n\n")[2].split("\n")
+    if not all(_TRAILER.match(row) for row in rows) or "\n\n" not in text:
+        return ()
+    return tuple((key, value.strip()) for key, _, value in (row.partition(":") for row in rows))
+
+
+def with_trailers(text: str, trailers: tuple[tuple[str, str], ...]) -> str:
+    """The text with the trailers at its end, and with none of their keys, or of nobrakes' own, by anybody else."""
+    text = text.rstrip("\n")
+    rows = [f"{line(key, 60).replace(' ', '-')}: {line(value, 400)}" for key, value in trailers]
+    head, parted, last = text.rpartition("\n\n")
+    block = last.split("\n") if parted else []
+    if not block or not all(_TRAILER.match(row) for row in block):
+        head, block = text, []
+    ours = _OURS | {_key(row) for row in rows}
+    rows = [*(row for row in block if _key(row) not in ours), *dict.fromkeys(rows)]
+    return head + ("\n\n" + "\n".join(rows) if rows else "") + "\n"
+
+
+def _key(row: str) -> str:
+    return row.partition(":")[0].lower()
+
+
+# Signatures of the commits that nobrakes makes, by the person's own way (gpg.format, user.signingKey and so on).
+#
+# 1. git makes them under the person's settings. Nothing can ask for a passphrase: a key that needs one cannot be used.
+# 2. A signature may hold a moment. So what was signed is kept in the git folder, by the id that it had without: the
+# same input is the same commit, also for who comes after a kill.
+# 3. Whether it works is tried once, before anything is made. Where it does not, commits are not signed, and it is told.
+
+FOLDER = "nobrakes-signed"
+_SECONDS = 20.0
+_NO_PROMPT = {
+    "SSH_ASKPASS": "false",
+    "SSH_ASKPASS_REQUIRE": "force",
+    "GPG_TTY": "",
+    "DISPLAY": "",
+    "WAYLAND_DISPLAY": "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Signing:
+    """What the settings say: `how` is "auto" (as the person's git does), "always" or "never"; `who` commits."""
+
+    how: str = "never"
+    who: str = ""
+
+
+class Signer:
+    """Signs commits of one repository."""
+
+    def __init__(self, place: Place, signing: Signing | None = None) -> None:
+        self.place = place
+        self.signing = signing or Signing()
+        self.who = person(self.signing.who) if self.signing.who else Person(NAME, EMAIL)
+
+    @cached_property
+    def is_wanted(self) -> bool:
+        """Whether commits are to be signed."""
+        if self.signing.how != "auto":
+            return self.signing.how == "always"
+        asked = ["config", "--type=bool", "--get", "commit.gpgSign"]
+        return self._says(asked) == "true"
+
+    @cached_property
+    def key(self) -> str:
+        """Whose key signs, where no setting names one: the person's, as in their own commits; empty: git knows."""
+        asked = ["config", "--get"]
+        if self.signing.who or self._says([*asked, "gpg.format"]) == "ssh" or self._says([*asked, "user.signingKey"]):
+            return ""
+        name, ends, _ = self._says(["var", "GIT_COMMITTER_IDENT"]).rpartition(">")
+        return name + ends
+
+    @cached_property
+    def trouble(self) -> str:
+        """Why nothing can be signed here without asking anybody; empty: it can, or nobody wants it."""
+        if not self.is_wanted:
+            return ""
+        tree = self.place.run(["mktree"], stdin=b"").text
+        who = f"{self.who.name} <{self.who.email}> 0 +0000"
+        try:
+            self._made(f"tree {tree}\nauthor {who}\ncommitter {who}\n\nCan commits be signed?\n".encode())
+        except NobrakesError as error:
+            return str(error)
+        return ""
+
+    def signed(self, content: bytes) -> str | None:
+        """The signed commit of this content, which has no signature; None: commits are not signed."""
+        if not self.is_wanted or self.trouble:
+            return None
+        name = hashlib.sha256(content).hexdigest()
+        path = os.path.join(self.place.git_dir, FOLDER, name[:2], name)
+        with suppress(OSError), open(path, encoding="ascii", errors="replace") as file:
+            known = file.read(80).strip()
+            if is_oid(known) and self.place.run(["cat-file", "-e", known], expect=(0, 1, 128)).code == 0:
+                return known
+        made = self._made(content)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(f"{path}.{os.getpid()}", "w", encoding="ascii") as new:
+            new.write(f"{made}\n")
+            new.flush()
+            os.fsync(new.fileno())
+        os.replace(new.name, path)
+        return made
+
+    def _says(self, asked: list[str]) -> str:
+        """What the person's git answers, without our own settings and identity; empty: nothing."""
+        ours = ("GIT_CONFIG", "GIT_COMMITTER", "GIT_AUTHOR")
+        env = {name: value for name, value in ASKING.items() if not name.startswith(ours)}
+        env["GIT_DIR"] = self.place.git_dir
+        return commands.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1, 128)).text
+
+    def _made(self, content: bytes) -> str:
+        head, _, text = content.partition(b"\n\n")
+        rows = [row.partition(" ")[::2] for row in head.decode("utf-8", "replace").split("\n")]
+        words = [word for key, value in rows for word in {"tree": (value,), "parent": ("-p", value)}.get(key, ())]
+        env = {**CHECKOUT, **_NO_PROMPT, "GIT_DIR": self.place.git_dir}
+        for key, value in rows:
+            if key in ("author", "committer"):
+                name, _, rest = value.rpartition(" <")
+                email, _, when = rest.partition("> ")
+                own = {"NAME": name, "EMAIL": email, "DATE": f"@{when}"}
+                env |= {f"GIT_{key.upper()}_{what}": said for what, said in own.items()}
+        asked = ["commit-tree", f"-S{self.key}", *words]
+        try:
+            return commands.run(asked, cwd=self.place.git_dir, env=env, stdin=text, seconds=_SECONDS).text
+        except NoAnswer:
+            raise NoAnswer(
+                f"nothing was signed in {_SECONDS:g} seconds: perhaps the key asks for a passphrase"
+            ) from None
+
+
+_COMMITS_TRIES = 5
+MADE = f"{objects.OWN}/made"
 """What is about to be signed, before it is main's."""
 QUICK = ("-c", "core.compression=1", "-c", "fastimport.unpackLimit=0")
 """git packs these objects again, and better, when it collects garbage; here somebody waits. fast-import holds its pack
@@ -57,8 +273,8 @@ class Committer:
         """Commit these contents (None removes) on main; None: nothing differed."""
         for path in files:
             _require_path(path)
-        for _ in range(_TRIES):
-            main = refs.main(self.place)
+        for _ in range(_COMMITS_TRIES):
+            main = objects.main(self.place)
             before = {path: self.objects.entry(main, path) for path in files}
             wanted = {path: content for path, content in files.items() if self._differs(before[path], content)}
             if not wanted:
@@ -84,22 +300,24 @@ class Committer:
         )
         return answer.text
 
-    def _differs(self, entry: Entry | None, content: bytes | None) -> bool:
+    def _differs(self, entry: TreeContentEntry | None, content: bytes | None) -> bool:
         if entry is None or content is None:
             return entry is not None or content is not None
         return entry.mode not in (FILE, EXECUTABLE) or blob_id(content, len(entry.id)) != entry.id
 
-    def _commit(self, main: str, before: Mapping[str, Entry | None], files: Files, message: Message) -> str | None:
+    def _commit(
+        self, main: str, before: Mapping[str, TreeContentEntry | None], files: Files, message: Message
+    ) -> str | None:
         with contextlib.ExitStack() as stack:
             holders = []
-            for holder in worktrees.of_main(self.place):
+            for holder in standing.of_main(self.place):
                 if holder.under_way() in ("a rebase", "a rebase or `git am`"):
                     raise GitFailed(f"a rebase of main is under way in {holder.path}", "Finish it, then try again.")
-                session = in_place.who(holder.path)
+                session = persons.who(holder.path)
                 if session is not None:
                     what = f"session {session.session} works in place in {holder.path}, where main is checked out"
                     raise GitFailed(what, f"`{session.ending}` ends it; then try again.")
-                if not stack.enter_context(worktrees.locked(holder)):
+                if not stack.enter_context(standing.locked(holder)):
                     raise GitFailed(f"another git command works in {holder.path}", "Try again when it has ended.")
                 behind = self.lander.stand(holder, main)
                 if behind is not None:
@@ -113,14 +331,14 @@ class Committer:
                 expect=(0, 1),
             )
             if answer.code != 0:
-                if refs.main(self.place) != main:
+                if objects.main(self.place) != main:
                     return None
                 raise commands.failure(["git", "fast-import"], answer.code, answer.error)
             commit = answer.text
             if is_signed:
                 commit = self.signer.signed(self.objects.stored_commit(commit) or b"") or commit
-                moved = refs.swap(self.place, self.place.ref, commit, main, "nobrakes: commit")
-                refs.update(self.place, {MADE: None})
+                moved = objects.swap(self.place, self.place.ref, commit, main, "nobrakes: commit")
+                objects.update(self.place, {MADE: None})
                 if not moved:
                     return None
             for holder in holders:
@@ -128,7 +346,9 @@ class Committer:
                 standing.write(holder, commit)
             return commit
 
-    def _refresh(self, holder: Worktree, before: Mapping[str, Entry | None], commit: str, files: Files) -> None:
+    def _refresh(
+        self, holder: Worktree, before: Mapping[str, TreeContentEntry | None], commit: str, files: Files
+    ) -> None:
         """Bring the index entries along that were still main's."""
         asked = ["ls-files", "-s", "-z", "--", *(f":(literal,top){path}" for path in files)]
         staged: dict[str, tuple[str, str]] = {}
@@ -146,7 +366,7 @@ class Committer:
         if lines:
             commands.run(["update-index", "-z", "--index-info"], cwd=holder.path, env=holder.env, stdin=b"".join(lines))
             commands.run(["update-index", "-q", "--refresh"], cwd=holder.path, env=holder.env, expect=(0, 1))
-            worktrees.publish(holder)
+            standing.publish(holder)
 
 
 def blob_id(content: bytes, digits: int) -> str:
@@ -159,7 +379,7 @@ def blob_id(content: bytes, digits: int) -> str:
 def _stream(
     ref: str,
     main: str,
-    before: Mapping[str, Entry | None],
+    before: Mapping[str, TreeContentEntry | None],
     files: Files,
     message: Message,
     who: Person,
@@ -198,3 +418,135 @@ def _require_path(path: str) -> None:
     parts = path.split("/")
     if not path or "\0" in path or any(part in ("", ".", "..") or part.casefold() == ".git" for part in parts):
         raise GitFailed(f"'{path[:80]}' is not a path that can be committed")
+
+
+REF = f"{objects.OWN}/evidence"
+_TRIES = 20
+_FORMAT = "%H%x01%T%x01%P%x01%ct%x01%an <%ae>%x01%s%x01%(trailers:only,unfold,separator=%x01)"
+
+
+class Chain:
+    """The evidence of one repository."""
+
+    def __init__(self, place: Place, objects: Objects) -> None:
+        self.place = place
+        self.objects = objects
+        self._seen: str | None = None
+        self._about: dict[str, str] = {}
+        self._empty = ""
+
+    def tip(self) -> str | None:
+        """The newest commit of the chain."""
+        return objects.read(self.place, REF)
+
+    def entries(self, tip: str | None, until: str | None = None) -> Iterator[Entry]:
+        """The commits from `tip` back, without `until` and what stands before it."""
+        following, seen = tip, set[str]()
+        while following is not None and following != until and following not in seen:
+            seen.add(following)
+            found = self._entry(following)
+            if found is None:
+                return
+            yield found
+            following = found.parents[0] if found.parents else None
+
+    def _entry(self, commit: str) -> Entry | None:
+        content = self.objects.stored_commit(commit)
+        if content is None:
+            return None
+        head, _, text = content.partition(b"\n\n")
+        rows = [row.partition(" ") for row in head.decode("utf-8", "replace").split("\n")]
+        people = {key: value for key, _, value in rows if key in ("author", "committer")}
+        parents = tuple(value for key, _, value in rows if key == "parent")
+        digest = (hashlib.sha1 if len(commit) == 40 else hashlib.sha256)(b"commit %d\0" % len(content))
+        digest.update(content)
+        plain = [key for key, _, _ in rows if key not in ("tree", "parent", "author", "committer")]
+        return Entry(
+            commit,
+            parents,
+            text.decode("utf-8", "replace"),
+            (people.get("author", ""), people.get("committer", "")),
+            digest.hexdigest() == commit and not plain,
+        )
+
+    def keep(self, record: Value) -> str:
+        """Put the record at the end, unless there is one about the same commit; the record's commit."""
+        for _ in range(_TRIES):
+            tip = self.tip()
+            known = self._known(record, tip)
+            if known is not None:
+                return known
+            made = self._held(record, tip)
+            if objects.move(self.place, REF, made, tip):
+                return made
+        raise GitFailed("evidence is written faster than nobrakes can add to it", "Try again in a moment.")
+
+    def _known(self, record: Value, tip: str | None) -> str | None:
+        """The commit that keeps a record about the same in the chain that ends at `tip`."""
+        subject, anchor = about(record), record.get("anchor")
+        if anchor:  # the chain ended there before what the record is about was made
+            near = self.entries(tip, anchor)
+            return next((entry.commit for entry in near if entry.about == subject), None)
+        self._learn(tip)
+        return self._about.get(subject)
+
+    def _learn(self, tip: str | None) -> None:
+        """What has a record in the chain that ends at `tip`."""
+        fresh = [(entry.about, entry.commit, entry.parents) for entry in self.entries(tip, self._seen)]
+        if self._seen is not None and (tip is None or (fresh and self._seen not in fresh[-1][2])):
+            self._about = {}  # the chain is another one than before: all of it was read just now
+        # of two about the same commit the first counts
+        for subject, commit, _ in reversed(fresh):
+            self._about.setdefault(subject, commit)
+        self._seen = tip
+
+    def hold(self, records: Mapping[str, Value]) -> None:
+        """Keep records outside of the chain, each on its candidate: what a chain without them will need."""
+        made = {name: self._held(record, record["candidate"]["commit"]) for name, record in records.items()}
+        objects.update(self.place, {objects.own_ref(name): commit for name, commit in made.items()})
+
+    def held(self, name: str) -> Value | None:
+        """The record that was kept under this name; None: there is none, or it cannot be read."""
+        commit = objects.read(self.place, objects.own_ref(name))
+        entry = self._entry(commit) if commit is not None else None
+        return entry.record if entry is not None and not entry.problem() else None
+
+    def _held(self, record: Value, parent: str | None) -> str:
+        """The commit of the record, which no `git gc` takes before it has a ref."""
+        return upkeep.held(self.place, lambda: self._write(record, parent), lambda made: [made], parent)
+
+    def _write(self, record: Value, parent: str | None) -> str:
+        self._empty = self._empty or self.place.run(["mktree"], stdin=b"").text
+        who = f"{PERSON} {date(record)}"
+        above = (f"parent {parent}",) if parent else ()
+        lines = [f"tree {self._empty}", *above, f"author {who}", f"committer {who}", "", ""]
+        text = "\n".join(lines) + message(record)
+        return self.place.commits.write(text.encode("utf-8"), self.place.git_dir, self.place.plumbing)
+
+    # --- what it is compared with ----------------------------------------------------------------
+
+    def made(self, name: str) -> Made | None:
+        """The commit that `name` stands for; None: there is none."""
+        found = self.objects.find(f"{name}^{{commit}}")
+        if found is None:
+            return None
+        commit = self.objects.commit(found[0])
+        author, text = commit.author.rpartition("> ")[0] + ">", commit.message
+        return Made(commit.id, commit.tree, commit.parents, _subject(text), author, trailers_of(text))
+
+    def line(self, tip: str, since: str | None = None) -> tuple[Made, ...]:
+        """`tip` and its first parents, newest first, down to `since`."""
+        asked = ["log", "-z", "--first-parent", "--no-show-signature", "--no-decorate", "--no-color"]
+        rows = self.place.run([*asked, f"--format={_FORMAT}", tip, *([f"^{since}"] if since else []), "--"]).out
+        return tuple(_made(row) for row in rows.decode("utf-8", "replace").split("\0") if row.strip())
+
+
+def _subject(text: str) -> str:
+    return text.lstrip("\n").partition("\n")[0]
+
+
+def _made(row: str) -> Made:
+    commit, tree, parents, at, author, subject, *trailers = row.strip("\n").split("\x01")
+    pairs = (trailer.partition(":") for trailer in trailers if trailer.strip())
+    said = tuple((key, value.strip()) for key, _, value in pairs)
+    return Made(commit, tree, tuple(parents.split()), subject, author, said, float(at))

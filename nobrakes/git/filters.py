@@ -12,23 +12,26 @@ import hashlib
 import os
 import re
 import shlex
+import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from ..core.errors import GitFailed, NobrakesError
-from ..core.policy.boundaries import ABSENT, Change
+from ..agents.limits import Sizes
+from ..checks.policy.boundaries import ABSENT, Change
 from ..environ import process_environment
-from ..ports.git import Argv, Conflict
-from . import attributes, bounded, commands, lfs, refs
-from .differences import of_trees
-from .environment import CHECKOUT, strays
+from ..errors import GitFailed, NobrakesError
+from . import commands, lfs, lfs_filter, objects, trees
+from .commands import CHECKOUT, strays
 from .location import Place
 from .objects import Objects
+from .port import Argv, Conflict
 from .tree_content import EXECUTABLE, FILE
+from .trees import of_trees, raw
 
-REF = f"{refs.OWN}/filtered"
+REF = f"{objects.OWN}/filtered"
 _NAMED = re.compile(r"(?:^|\s)filter=(\S+)")
 _FILES = (FILE, EXECUTABLE)
 _SECONDS = 60.0
@@ -100,8 +103,8 @@ class Filters:
 
     def _files(self, commit: str) -> list[tuple[str, str, bytes]]:
         if commit not in self._known:
-            like = next((one for one in self._known if not attributes.differ(self.objects, one, commit)), None)
-            found = self._known[like] if like else list(attributes.files(self.place, self.objects, commit))
+            like = next((one for one in self._known if not trees.differ(self.objects, one, commit)), None)
+            found = self._known[like] if like else list(trees.files(self.place, self.objects, commit))
             self._known = {**dict(list(self._known.items())[-3:]), commit: found}
         return self._known[commit]
 
@@ -178,7 +181,7 @@ class Filters:
         """What the blob is after the filter where that is known already; None: nobody knows. Refused."""
         if name == lfs.NAME:
             return self._by_lfs(blob, main)
-        tip = refs.read(self.place, REF)
+        tip = objects.read(self.place, REF)
         known = None if tip is None else self.objects.entry(tip, _key(name, blob))
         if known is not None:
             return known.id
@@ -269,14 +272,14 @@ class Filters:
     def _remember(self, found: Mapping[tuple[str, str], str]) -> None:
         """Keep what blobs are after their filters, as the tree of a commit: the ref holds them."""
         while found:
-            tip = refs.read(self.place, REF)
+            tip = objects.read(self.place, REF)
             with self._index() as env:
                 if tip is not None:
                     self.place.run(["read-tree", tip], env=env)
                 tree = self._with({_key(*one): (FILE, made) for one, made in found.items()}, env)
             content = f"tree {tree}\nauthor {_WHO}\ncommitter {_WHO}\n\nWhat git's filters made\n"
             commit = self.place.commits.write(content.encode(), self.place.git_dir, self.place.plumbing)
-            if tip == commit or refs.move(self.place, REF, commit, tip):
+            if tip == commit or objects.move(self.place, REF, commit, tip):
                 return
 
     def _with(self, made: Mapping[str, tuple[str, str]], env: Mapping[str, str]) -> str:
@@ -311,10 +314,143 @@ def run(argv: Argv, env: Mapping[str, str], content: bytes) -> tuple[int, bytes,
     """Run a filter that is confined already: (its exit code, what it made, what it says). GitFailed."""
     out: list[bytes] = []
     try:
-        process = bounded.begin(argv, "/", env)
+        process = commands.begin(argv, "/", env)
     except OSError as failed:
         raise GitFailed(f"{argv[0]} cannot run: {failed.strerror}") from None
-    said = bounded.exchange(process, content, _SECONDS, out.append)
+    said = commands.exchange(process, content, _SECONDS, out.append)
     if said is None:
         raise GitFailed(f"it did not end in {_SECONDS:g} seconds")
     return process.returncode, b"".join(out), said.decode("utf-8", "replace")
+
+
+# Which paths a change of ignore files hides from git: asked of git itself, with those files alone.
+#
+# 1. Compared are all files of both trees, and beside each kind of file in a folder a new one of that kind, which
+# somebody may be about to add.
+# 2. Hidden is what git ignores by the new files and did not by the old ones. `dist/` hides nothing where none lies.
+
+NAME = ".gitignore"
+NEW = "nobrakes-new"
+LARGEST = 1_000_000
+SHOWN = 20
+
+
+def told(place: Place, objects: Objects, changes: tuple[Change, ...], base: str, head: str) -> tuple[Change, ...]:
+    """The changes, those of ignore files with what they hide."""
+    if not any(_is_one(change.path) for change in changes):
+        return changes
+    listed = place.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", base]).records
+    there = {*listed, *(change.path for change in changes if change.after != ABSENT)}
+    asked = there | {_beside(path) for path in there}
+    files = {path for path in there if _is_one(path)}
+    hidden = _ignored(place, objects, head, files, asked) - _ignored(place, objects, base, files, asked)
+    shown = tuple(sorted(hidden, key=lambda path: (path not in there, path))[:SHOWN])
+    return tuple(replace(change, hidden=shown) if _is_one(change.path) else change for change in changes)
+
+
+def _is_one(path: str) -> bool:
+    return path.rpartition("/")[2].casefold() == NAME
+
+
+def _beside(path: str) -> str:
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/{NEW}{os.path.splitext(name)[1]}".lstrip("/")
+
+
+def _ignored(place: Place, objects: Objects, commit: str, files: Iterable[str], asked: set[str]) -> set[str]:
+    """Those of the paths that git ignores by the commit's ignore files."""
+    with tempfile.TemporaryDirectory(prefix="nobrakes-ignored-", dir=place.git_dir) as folder:
+        for path in files:
+            entry = objects.entry(commit, path)
+            if entry is None or entry.mode not in (FILE, EXECUTABLE):
+                continue  # a link is not followed by git either
+            size = objects.size(entry.id)
+            content = objects.content(entry.id) if size is not None and size <= LARGEST else b"*\n"
+            whole = os.path.join(folder, path)
+            os.makedirs(os.path.dirname(whole), exist_ok=True)
+            with open(whole, "wb") as file:
+                file.write(content or b"")
+        question = b"".join(os.fsencode(path) + b"\0" for path in sorted(asked))
+        words = ["check-ignore", "--no-index", "-z", "--stdin"]
+        answer = place.run(words, env={"GIT_WORK_TREE": folder}, stdin=question, expect=(0, 1))
+        return set(answer.records)
+
+
+# How files come out of git's filters into the checkouts that nobrakes makes, and what the git of agents has of them.
+#
+# 1. Content that Git LFS keeps lies there whole, from the repository's own store (lfs_filter); what nobody fetched is a
+# pointer. Where git-lfs is installed, agents' git makes pointers of what they change; else that is done when it lands.
+# 2. Any other filter is off in a clone, also one that the machine's settings have: what agents commit is plain.
+# They see clear text only of those that the settings name, by the person's own command, confined.
+
+_OFF = {"clean": "", "smudge": "", "process": "", "required": "false"}
+_LFS = {"clean": "git-lfs clean -- %f", "smudge": "git-lfs smudge -- %f", "process": "git-lfs filter-process"}
+_NOT_PASSED = (
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_ATTR_NOSYSTEM",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Through:
+    """`options`: of the git that writes the files. `filters`: name -> its settings in the checkout. `attributes`: those
+    that lie in no commit.
+    """
+
+    options: tuple[str, ...] = ()
+    filters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    attributes: str = ""
+
+
+NO_FILTERS = Through()
+
+
+def through(filters: Filters, commit: str) -> Through:
+    """How the files of this commit come into a checkout."""
+    names = filters.names(commit) if filters.is_on else frozenset()
+    if not names:
+        return NO_FILTERS
+    options: list[str] = []
+    own: dict[str, Mapping[str, str]] = dict.fromkeys(names, _OFF)
+    for name in sorted(names):
+        command = _shown(filters, name)
+        if name == lfs.NAME:
+            served = (sys.executable, "-I", "-S", lfs_filter.__file__, lfs.store(filters.place))
+            options += ["-c", f"filter.lfs.process={shlex.join(served)}"]
+        elif command:
+            options += ["-c", f"filter.{name}.smudge={command}", "-c", f"filter.{name}.required=true"]
+            own[name] = {key: value for key, value in _OFF.items() if key != "process"}  # git would ask only that
+    if lfs.NAME in names and shutil.which("git-lfs"):
+        own[lfs.NAME] = {**_LFS, "required": "true"}
+    return Through(tuple(options), own, os.fsdecode(filters.info_attributes()))
+
+
+def _shown(filters: Filters, name: str) -> str:
+    """The command by which git gets a file's clear text, from its input; empty: nobody sees it."""
+    found = filters.shown(name)
+    if not found:
+        return ""
+    try:
+        confined = filters.rules.confine(("sh", "-c", found.replace("%f", '"$1"'), "sh"))
+    except NobrakesError:
+        return ""  # the doctor says that there is no sandbox
+    here = (f"GIT_DIR={filters.place.git_dir}", f"GIT_WORK_TREE={NOWHERE}", f"GIT_INDEX_FILE={NOWHERE}/index")
+    without = [word for variable in _NOT_PASSED for word in ("-u", variable)]
+    return f"{shlex.join(['env', *without, *here, *confined])} %f"
+
+
+def take_in(filters: Filters, clone: str, main: str, head: str, sizes: Sizes) -> None:
+    """Copy from an agent's clone what Git LFS kept there of the files that it changed."""
+    if not os.path.isdir(os.path.join(clone, ".git", lfs.NAME)):
+        return
+    objects, folder = filters.objects, lfs.store(filters.place)
+    left = sizes.new
+    for _, _, mode, _, blob in raw(objects, main, head, sizes):
+        size = objects.size(blob) if mode in (FILE, EXECUTABLE) else None
+        pointer = lfs.parse(objects.content(blob) or b"") if size is not None and size < lfs.LARGEST_POINTER else None
+        if pointer is not None and pointer.size <= min(left, sizes.file) and not lfs.has(folder, pointer):
+            left -= pointer.size
+            lfs.take(folder, clone, pointer)

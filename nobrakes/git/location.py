@@ -10,14 +10,14 @@ import copy
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import IO
 
-from ..core.errors import GitFailed, NoMain, NotARepository
+from .. import paths
+from ..errors import ForeignRepository, GitFailed, NoMain, NotARepository
 from . import commands
-from .environment import CHECKOUT, PLUMBING
-from .transactions import Transactions
-from .writing import Writer
+from .commands import ASKING, CHECKOUT, PLUMBING, Transactions, Writer
 
 _BARE = re.compile(rb"^\s*bare\s*=\s*(true|yes|on|1)\s*$", re.IGNORECASE | re.MULTILINE)
 _WANTED = (
@@ -155,3 +155,166 @@ class Place:
         """Run git on the repository's objects and refs, `env` added."""
         environment = self.plumbing if env is None else {**self.plumbing, **env}
         return commands.run(arguments, cwd=self.git_dir, env=environment, stdin=stdin, stdout=stdout, expect=expect)
+
+
+# What kind of repository a folder lies in: asked once, by `nobrakes init` and `doctor`.
+
+_PARTIAL = r"^(extensions\.partialclone|remote\..*\.promisor)$"
+_READING = {**CHECKOUT, "GIT_OPTIONAL_LOCKS": "0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """A repository, as found. `root` is the worktree's top folder, or the bare repository itself."""
+
+    root: str
+    git_dir: str  # shared by all worktrees
+    bare: bool
+    has_commits: bool
+    head_branch: str | None  # None: HEAD is detached
+    branches: tuple[str, ...]
+    dirty: bool  # tracked files have changes, staged or not
+    in_worktree: bool  # in a linked worktree, not the repository's first
+    is_submodule: bool
+    is_partial: bool  # objects are fetched when needed: private clones cannot borrow what is not there
+    git_version: str
+
+
+def discover(path: str) -> Discovered:
+    """The repository around `path`; NotARepository (also for one whose path has a line break), GitTooOld."""
+    found = ".".join(map(str, commands.version()))
+    git_dir, common, bare = _folders(path)
+    top = common if bare else _ask(path, ["rev-parse", "--show-toplevel"])
+    if "\n" in top or not os.path.isdir(top):  # a line break at its end is not there to be seen
+        raise _broken(path)
+    superproject = "" if bare else _ask(path, ["rev-parse", "--show-superproject-working-tree"])
+    head = commands.run(["symbolic-ref", "-q", "--short", "HEAD"], cwd=path, env=_READING, expect=(0, 1))
+    branches = _ask(path, ["for-each-ref", "--format=%(refname:strip=2)", "refs/heads/"])
+    commit = commands.run(["rev-parse", "-q", "--verify", "HEAD^{commit}"], cwd=path, env=_READING, expect=(0, 1))
+    return Discovered(
+        root=os.path.realpath(top),
+        git_dir=common,
+        bare=bare,
+        has_commits=commit.code == 0,
+        head_branch=head.text if head.code == 0 else None,
+        branches=tuple(branches.split("\n")) if branches else (),
+        dirty=not bare and _dirty(path),
+        in_worktree=git_dir != common,
+        is_submodule=bool(superproject),
+        is_partial=_promises(path),
+        git_version=found,
+    )
+
+
+def tracked(root: str) -> tuple[str, ...]:
+    """The paths in the index of the worktree `root`."""
+    return tuple(commands.run(["ls-files", "-z", "--full-name"], cwd=root, env=_READING).records)
+
+
+def is_partial(path: str) -> bool:
+    """Whether the repository around `path` is a partial clone; NotARepository, GitTooOld."""
+    commands.version()
+    _folders(path)
+    return _promises(path)
+
+
+def _promises(path: str) -> bool:
+    return bool(commands.run(["config", "--get-regexp", _PARTIAL], cwd=path, env=_READING, expect=(0, 1)).text)
+
+
+def _folders(path: str) -> tuple[str, str, bool]:
+    """(this worktree's git folder, the shared one, whether it is bare)."""
+    asked = ["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--is-bare-repository"]
+    if not os.path.isdir(path):
+        raise NotARepository(f"there is no folder {path}")
+    try:
+        found = _ask(path, asked).split("\n")
+    except GitFailed:
+        raise NotARepository(f"{path} is in no git repository") from None
+    if len(found) != len(asked) - 2:
+        raise _broken(path)
+    git_dir, common, bare = found
+    # inside .git itself nothing is a worktree, and it is no bare repository either
+    if bare != "true" and _ask(path, ["rev-parse", "--is-inside-work-tree"]) != "true":
+        raise NotARepository(f"{path} is inside a repository's own git folder", "Go to the folder with your files.")
+    return os.path.realpath(git_dir), os.path.realpath(common), bare == "true"
+
+
+def _broken(path: str) -> NotARepository:
+    """git ends what it answers with a line break, and lists of folders are files of lines."""
+    why = f"the path of the repository around {path!r} has a line break, and git's own lists of folders have lines"
+    return NotARepository(why, "Rename the folder, then run `nobrakes init`.")
+
+
+def _dirty(path: str) -> bool:
+    status = ["status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=dirty"]
+    return bool(commands.run(status, cwd=path, env=_READING).out)
+
+
+def _ask(path: str, arguments: list[str]) -> str:
+    return commands.run(arguments, cwd=path, env=_READING).text
+
+
+# Whose repository it is: asked by every command before anything of the repository is run or read as configuration.
+#
+# 1. Git decides about its own folders: by their owner, by SUDO_UID, by `safe.directory` of the system and the human.
+# Our own environment trusts every folder and names the git folder, which git takes for trust: so it is asked without
+# both.
+# 2. What belongs to nobody else needs no question: `places.strangers` looks at owners and starts no process.
+# 3. Git knows nothing of .nobrakes: it has to belong to whom git trusts here.
+
+_WHERE = re.compile(r"dubious ownership in repository at '(.*)'")
+
+
+def check(start: str | None = None) -> None:
+    """ForeignRepository where git would refuse, or .nobrakes is a stranger's; GitTooOld."""
+    strange = paths.strangers(start)
+    if not strange:
+        return
+    here = os.path.realpath(start or os.getcwd())
+    root = paths.repository_root(here) or here
+    for folder in dict.fromkeys((here, root)):
+        _ownership_ask(folder)
+    trusted = _trusted(root)
+    own = os.path.join(root, paths.FOLDER)
+    for path in strange:
+        if path.startswith(own) and os.lstat(path).st_uid not in trusted:
+            raise ForeignRepository(
+                f"{path} belongs to {owner(path)}, and not to you",
+                f"Look at what is in it, then make it yours: chown -R {os.geteuid()} {own}",
+            )
+
+
+def owner(path: str) -> str:
+    """The account that a path belongs to, by name where it has one."""
+    uid = os.lstat(path).st_uid
+    try:
+        from pwd import getpwuid
+
+        return getpwuid(uid).pw_name
+    except (ImportError, KeyError):
+        return f"the account {uid}"
+
+
+def _ownership_ask(folder: str) -> None:
+    asked = ["rev-parse", "--git-dir"]
+    answer = commands.run(asked, cwd=folder, env=ASKING, expect=(0, 128))
+    if answer.code == 0:
+        return
+    found = _WHERE.search(answer.error)
+    if found is None:
+        raise GitFailed(f"git cannot read the repository around {folder}: {answer.error.splitlines()[0][:200]}")
+    raise ForeignRepository(
+        f"git detected dubious ownership in the repository at '{found[1]}', so nothing in it was read or run",
+        f"If you trust its owner: git config --global --add safe.directory {found[1]}",
+    )
+
+
+def _trusted(root: str) -> set[int]:
+    """The accounts whose .nobrakes is read, in a repository that git trusts."""
+    found = {os.geteuid()}
+    found |= {os.lstat(path).st_uid for path in paths.territory(root) if paths.FOLDER not in path.split(os.sep)[-2:]}
+    sudo = os.environ.get("SUDO_UID", "")
+    if os.geteuid() == 0 and sudo.isascii() and sudo.isdigit():
+        found.add(int(sudo))
+    return found

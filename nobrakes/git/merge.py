@@ -17,19 +17,17 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 
-from ..core.errors import GitFailed
-from ..ports.git import Candidate, Conflict, Message
-from . import attributes
-from .environment import EMAIL, NAME
+from ..errors import GitFailed
+from . import trees
+from .commands import EMAIL, NAME, content
+from .commits import Person, Signer, compose, person, with_trailers
 from .filters import Filters
 from .history import History
 from .location import Place
-from .messages import Person, compose, person, with_trailers
 from .objects import Commit, Objects
-from .signing import Signer
+from .port import Candidate, Conflict, Message
 from .tree_content import Entry, changed, tree_content
-from .treemerge import merged
-from .writing import content
+from .trees import merged
 
 _DETAIL = 4000
 _OURSELVES = Person(NAME, EMAIL)
@@ -182,8 +180,8 @@ class Merger:
         """The built-in ways to merge that main's attributes name; those of the last main are remembered."""
         known, landings = self._ways_of
         if known != main:
-            if not known or attributes.differ(self.objects, known, main):
-                landings = attributes.merging(self.place, self.objects, main)
+            if not known or trees.differ(self.objects, known, main):
+                landings = trees.merging(self.place, self.objects, main)
             self._ways_of = (main, landings)
         return landings
 

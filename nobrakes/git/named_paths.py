@@ -8,10 +8,10 @@
 import os
 from collections.abc import Iterator
 
-from ..core.policy.protected_files import named
-from .landing import worktrees
+from ..checks.policy.protected_files import named
+from .landing import standing
 from .location import Place
-from .protected_paths import said
+from .upkeep import said
 
 _OF_PEOPLE = ("user.", "author.", "committer.", "branch.", "color.", "advice.", "url.")
 _HOOKS = "core.hookspath"
@@ -21,7 +21,7 @@ MOST_BYTES = 100_000
 
 def by_git(place: Place) -> tuple[frozenset[str], tuple[str, ...]]:
     """(paths of the tree that git's settings and hooks name, folders of the tree in which all is named)."""
-    tops = sorted({one.path for one in worktrees.all_of(place)} | {os.path.realpath(place.root)}, key=len, reverse=True)
+    tops = sorted({one.path for one in standing.all_of(place)} | {os.path.realpath(place.root)}, key=len, reverse=True)
     paths: set[str] = set()
     folders: list[str] = []
     hooks = os.path.join(place.git_dir, "hooks")

@@ -4,14 +4,27 @@
 2. git runs in them by the person's own configuration, as when they type it; hooks are not run.
 """
 
+import contextlib
+import fcntl
+import json
 import os
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from hashlib import sha256
 
-from ..core.errors import GitFailed
-from . import commands, refs
-from .environment import CHECKOUT
-from .landing import worktrees
-from .landing.worktrees import Worktree
+from ..checks.policy.ownership import CONTRACT, OWN_FOLDER
+from ..errors import GitFailed, NobrakesError, NotAllowed, PlaceUnusable
+from ..machine.place import make, user_place
+from ..paths import Paths
+from ..replacing import replacing
+from . import commands, objects
+from .commands import ASKING, CHECKOUT, PLUMBING
+from .landing import standing
+from .landing.standing import Worktree
 from .location import Place
+from .port import Git
 
 _SECONDS = 900.0
 _LOOK = {**CHECKOUT, "GIT_OPTIONAL_LOCKS": "0"}
@@ -29,16 +42,16 @@ class Persons:
     def around(self, folder: str) -> Worktree | None:
         """The worktree that the folder is, or lies in; None: it is in none of this repository."""
         real = os.path.realpath(folder)
-        found = [one for one in worktrees.all_of(self.place) if _contains(os.path.realpath(one.path), real)]
+        found = [one for one in standing.all_of(self.place) if _contains(os.path.realpath(one.path), real)]
         return max(found, key=lambda one: len(os.path.realpath(one.path)), default=None)
 
     def of_branch(self, branch: str) -> Worktree | None:
         """The worktree that has the branch checked out, or rebases it just now."""
-        return next(iter(worktrees.of(self.place, f"{_HEADS}{branch}")), None)
+        return next(iter(standing.of(self.place, f"{_HEADS}{branch}")), None)
 
     def branch(self, worktree: Worktree) -> str:
         """The branch that is checked out, or rebased just now; empty: none is."""
-        found = (ref for ref in worktrees.refs_in(worktree) if ref.startswith(_HEADS))
+        found = (ref for ref in standing.refs_in(worktree) if ref.startswith(_HEADS))
         return next(found, "").removeprefix(_HEADS)
 
     def uncommitted(self, worktree: Worktree) -> list[str]:
@@ -55,14 +68,14 @@ class Persons:
         """The commit that a branch or another name means; None: none."""
         asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
         answer = self.place.run(asked, expect=(0, 1, 128))
-        return answer.text if answer.code == 0 and refs.is_oid(answer.text) else None
+        return answer.text if answer.code == 0 and objects.is_oid(answer.text) else None
 
     def add(self, folder: str, branch: str, head: str) -> bool:
         """Make a worktree with the branch checked out, at `head` where there is no such branch yet.
 
         A branch that is there stays as it is, for it is a person's: then False.
         """
-        is_new = refs.read(self.place, f"{_HEADS}{branch}") is None
+        is_new = objects.read(self.place, f"{_HEADS}{branch}") is None
         force = ["--force"] if self._is_registered(folder) else []  # it was removed by hand, and git still knows of it
         what = ["-b", branch, folder, head] if is_new else [folder, branch]
         env = {**CHECKOUT, "GIT_DIR": self.place.git_dir}
@@ -93,3 +106,300 @@ class Persons:
 
 def _contains(outer: str, inner: str) -> bool:
     return inner == outer or inner.startswith(outer.rstrip(os.sep) + os.sep)
+
+
+# Checkouts in which a relay session works: one a checkout, said by a file in the person's own place.
+#
+# 1. The file names the session and the .nobrakes that it is kept in. It is there from the session's beginning until it
+# has ended and nothing of it runs; merges that would move the checkout wait for that (landing).
+# 2. Nothing of this lies in the repository. A file whose .nobrakes is gone, or that cannot be read, is nobody's.
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Session `session` of the .nobrakes `folder` works in the checkout `root`."""
+
+    root: str
+    folder: str
+    session: int
+
+    @property
+    def ending(self) -> str:
+        """What is typed there to end the session."""
+        is_own = self.folder == os.path.join(self.root, ".nobrakes")
+        return f"nobrakes session end {self.session}{'' if is_own else ' --user'}"
+
+
+def place() -> str:
+    """The folder of all that is kept for sessions in place. NotAllowed in a run, PlaceUnusable."""
+    return os.path.join(user_place().state, "in-place")
+
+
+def who(root: str) -> Claim | None:
+    """Who works in the checkout; None: nobody."""
+    with suppress(NotAllowed, PlaceUnusable):
+        found = _read(_file(root))
+        if found is not None and os.path.isdir(found.folder):
+            return found
+    return None
+
+
+def take(wanted: Claim) -> None:
+    """Work there from now on; the same claim twice is one. NotAllowed: another session works there, or nobody may."""
+    refuse_home(wanted.root)
+    make(os.path.dirname(place()))
+    make(place())
+    with _alone():
+        there = who(wanted.root)
+        if there is None:
+            file = _file(wanted.root)
+            with open(os.open(f"{file}.new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
+                opened.write(json.dumps(asdict(wanted)).encode())
+            os.replace(f"{file}.new", file)
+        elif there != wanted:
+            raise taken(there)
+
+
+def taken(there: Claim) -> NotAllowed:
+    """That another session works there."""
+    return NotAllowed(
+        f"session {there.session} of {os.path.dirname(there.folder)} works in this checkout already, and only one may",
+        f"`{there.ending}` ends it; without --in-place a session has a clone of its own.",
+    )
+
+
+def refuse_home(root: str) -> None:
+    """NotAllowed where the checkout holds the home of this account, or the person's own place: an agent would, too."""
+    found = user_place()
+    inside = os.path.join(os.path.realpath(root), "")
+    for path in (os.path.expanduser("~"), found.settings, found.state):
+        if os.path.join(os.path.realpath(path), "").startswith(inside):
+            raise NotAllowed(
+                f"no session works in place in {root}: {path} lies in it, with what is yours alone",
+                "Without --in-place a session has a clone of its own.",
+            )
+
+
+def release(claim: Claim) -> None:
+    """Nobody works there any more."""
+    with suppress(FileNotFoundError), _alone():
+        if who(claim.root) == claim:
+            os.unlink(_file(claim.root))
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """While nobody else of this account changes a claim. FileNotFoundError: there is none."""
+    descriptor = os.open(os.path.join(place(), "lock"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def of_store(folder: str) -> Iterator[Claim]:
+    """The claims of the sessions that this .nobrakes keeps."""
+    try:
+        where = place()
+        names = sorted(os.listdir(where))
+    except (NotAllowed, PlaceUnusable, FileNotFoundError):
+        return
+    for name in names:
+        found = _read(os.path.join(where, name)) if name.endswith(".json") else None
+        if found is not None and found.folder == folder:
+            yield found
+
+
+def kept(root: str) -> str:
+    """Where is kept what lay in the checkout before each turn."""
+    return _file(root).removesuffix(".json")
+
+
+def _file(root: str) -> str:
+    name = sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:16]
+    return os.path.join(place(), f"{name}.json")
+
+
+def _read(file: str) -> Claim | None:
+    try:
+        with open(file, encoding="utf-8", errors="surrogateescape") as opened:
+            found = json.load(opened)
+        return Claim(str(found["root"]), str(found["folder"]), int(found["session"]))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+# A small repository: to try something out in, or a person's own, for what belongs to no other.
+
+_WHO = (("user.name", "nobrakes"), ("user.email", "nobrakes@nobrakes.invalid"), ("commit.gpgsign", "false"))
+
+
+def begin(folder: str, text: str) -> None:
+    """Make a repository in the folder, with one commit that says what it is for. Begun before, it is finished."""
+    commands.run(["init", "-q", "-b", "main"], cwd=folder)
+    for name, value in _WHO:
+        commands.run(["config", name, value], cwd=folder)
+    with open(os.path.join(folder, "README"), "w", encoding="utf-8") as file:
+        file.write(text)
+    commands.run(["add", "README"], cwd=folder)
+    commands.run(["commit", "-q", "-m", "Begin"], cwd=folder, expect=(0, 1))  # 1: it is committed
+
+
+def scratch_make(folder: str, branch: str) -> None:
+    """Make it in the empty folder, with one commit, and check the branch out."""
+    begin(folder, "A place to try agents out.\n")
+    commands.run(["checkout", "-q", "-b", branch], cwd=folder)
+
+
+def committed(folder: str, path: str) -> str:
+    """The file's text in the last commit; empty where it is not there."""
+    answer = commands.run(["cat-file", "blob", f"HEAD:{path}"], cwd=folder, expect=(0, 128))
+    return answer.text if answer.code == 0 else ""
+
+
+# A repository for a new project: its first commits, made by nobrakes, whatever the person has configured.
+
+
+def newborn_begin(folder: str, subject: str) -> None:
+    """Make a repository in the folder, with all that lies there as its first commit on main."""
+    commands.run(["init", "-q", "-b", "main", "--template="], cwd=folder)
+    commands.run(["add", "-A", "--force"], cwd=folder)
+    commands.run(["commit", "-q", "--allow-empty", "-m", subject], cwd=folder)
+
+
+def commit(folder: str, paths: Sequence[str], subject: str) -> bool:
+    """Commit these paths of the folder, and nothing else that lies there; whether there was anything to commit."""
+    commands.run(["add", "--", *paths], cwd=folder)
+    staged = commands.run(["diff", "--cached", "--quiet", "--", *paths], cwd=folder, expect=(0, 1))
+    if staged.code == 0:
+        return False
+    commands.run(["commit", "-q", "-m", subject, "--", *paths], cwd=folder)
+    return True
+
+
+def has_commit(folder: str) -> bool:
+    """Whether anything is committed there."""
+    return commands.run(["rev-parse", "-q", "--verify", "HEAD^{commit}"], cwd=folder, expect=(0, 1)).code == 0
+
+
+def subjects(folder: str, most: int = 1000) -> list[str]:
+    """The subjects of the commits that are checked out there, newest first; none where nothing is committed."""
+    if not has_commit(folder):
+        return []
+    asked = ["log", "-z", "--format=%s", f"--max-count={most}", "HEAD", "--"]
+    return commands.run(asked, cwd=folder).records
+
+
+# The settings of main, where the checkout does not have them: a sparse cone or another branch took config.toml away.
+#
+# 1. They are read from main's objects and kept in a file beside, which git ignores: nothing comes into the checkout.
+# 2. A config.toml that is there is what holds, whatever main says.
+# 3. The branch that is main is the one that the settings name; they are looked for on the branches that may be it.
+
+
+def find(paths: Paths) -> bool:
+    """Look for the settings before any are known, and keep them; whether there are any."""
+    found = None if os.path.lexists(paths.tracked_config) else _of_main(paths.root)
+    return _keep(paths, found)
+
+
+def follow(paths: Paths, git: Git) -> str:
+    """Keep main's settings as they are now, where the checkout has none; the file that holds."""
+    if not os.path.lexists(paths.tracked_config):
+        with contextlib.suppress(NobrakesError):  # whoever needs main says what is wrong with it
+            _keep(paths, git.read(git.main(), CONTRACT))
+    return paths.config
+
+
+def _keep(paths: Paths, content: bytes | None) -> bool:
+    if content is None:
+        return False
+    try:
+        with open(paths.kept_config, "rb") as file:
+            if file.read() == content:
+                return True
+    except FileNotFoundError:
+        os.makedirs(paths.folder, mode=0o700, exist_ok=True)
+    with replacing(paths.kept_config) as new:
+        new.write(content)
+    return True
+
+
+def _of_main(root: str) -> bytes | None:
+    """The settings that main has; None: no branch has any."""
+    found = dict(_candidates(root))
+    for content in found.values():
+        with contextlib.suppress(tomllib.TOMLDecodeError, UnicodeDecodeError):
+            return found.get(str(tomllib.loads(content.decode()).get("main", "main")), content)
+    return None
+
+
+def _candidates(root: str) -> Iterator[tuple[str, bytes]]:
+    """(branch, its settings), the likely ones first."""
+    asked = ["for-each-ref", "--format=%(refname:strip=2)", "--sort=-committerdate", "refs/heads/"]
+    answer = commands.run(asked, cwd=root, env=PLUMBING, expect=(0, 128))
+    branches = answer.text.split("\n") if answer.code == 0 and answer.out else []
+    usual = [name for name in ("main", "master") if name in branches]
+    for branch in dict.fromkeys((*usual, *branches[:_MOST])):
+        read = ["cat-file", "blob", f"refs/heads/{branch}:{CONTRACT}"]
+        blob = commands.run(read, cwd=root, env=PLUMBING, expect=(0, 128))
+        if blob.code == 0:
+            yield branch, blob.out
+
+
+_MOST = 20
+"""So many branches are looked at, those of the last commits first."""
+
+
+# What a person's own git settings mean for work that nobrakes does without them: asked by `init` and `doctor`.
+
+_READING = {**CHECKOUT, "GIT_OPTIONAL_LOCKS": "0"}
+_HOOKS = (
+    "pre-commit",
+    "prepare-commit-msg",
+    "commit-msg",
+    "post-commit",
+    "pre-merge-commit",
+    "post-merge",
+    "pre-push",
+    "reference-transaction",
+)
+_LARGEST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """The folder that git takes hooks from, and those in it that look at commits, merges or pushes."""
+
+    folder: str
+    names: tuple[str, ...]
+
+
+def hooks(root: str) -> Hooks | None:
+    """The hooks that a person's own commits would run; None: there are none. Those of Git LFS are not counted."""
+    # without our own settings: they would answer that hooks are off
+    env = {name: value for name, value in ASKING.items() if not name.startswith("GIT_CONFIG")}
+    asked = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]
+    folder = commands.run(asked, cwd=root, env=env).text
+    found = tuple(name for name in _HOOKS if _is_hook(os.path.join(folder, name)))
+    return Hooks(folder, found) if found else None
+
+
+def _is_hook(path: str) -> bool:
+    try:
+        if not os.path.isfile(path) or not os.access(path, os.X_OK):
+            return False
+        with open(path, "rb") as file:
+            return b"git lfs " not in file.read(_LARGEST)
+    except OSError:
+        return False
+
+
+def is_outside_the_cone(root: str) -> bool:
+    """Whether the checkout is a sparse one that leaves out .nobrakes: git removes ignored files there."""
+    asked = ["config", "--type=bool", "--get", "core.sparseCheckout"]
+    if commands.run(asked, cwd=root, env=_READING, expect=(0, 1)).text != "true":
+        return False
+    listed = commands.run(["ls-files", "-t", "-z", "--", OWN_FOLDER], cwd=root, env=_READING).records
+    return any(record.startswith("S ") for record in listed)

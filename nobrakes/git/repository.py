@@ -5,13 +5,573 @@
 3. Nothing here runs under a configuration that an agent wrote (environment, clones, salvage).
 """
 
-from .building import Building
-from .moving_main import MovingMain
-from .questions import Questions
-from .records import Records
-from .showing import Showing
-from .work import Work
+import os
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from io import BytesIO
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from ..agents.limits import READ, Sizes
+from ..beads.model import Bead
+from ..checks.policy.boundaries import ABSENT, Change
+from ..errors import FileTooLarge, GitFailed
+from ..events.kinds import ChangedLines, Clash, Hunk, Patch
+from ..paths import Paths
+from ..review.evidence import Entry, Made, Value
+from ..review.journal import content_of
+from . import filters, lfs, objects, trees, upkeep
+from .commits import Signing
+from .filters import Rules
+from .landing import local
+from .manifests import Tools
+from .port import BASES, EPICS, REQUESTS, Argv, Candidate, Conflict, Land, Landing, Message, Workspace
+from .tree_content import EXECUTABLE, FILE, LINK
+from .workspaces import salvage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from _typeshed import ReadableBuffer
+
+    from ..config.settings import Config
+    from .landing.remote import Publisher, Shared
+    from .port import Argv
+
+
+# What is asked of commits, trees and main's line.
+
+_REMEMBERED = 16
+"""Pairs of commits whose changes are remembered: one review asks for the same ones several times."""
+
+
+_PATHS_KEPT = 8
+"""The trees of so many commits are remembered as lists of paths: one is asked for several times in a review."""
+
+
+_LITTLE = Sizes(paths=100)
+"""Paths and folders that differ, up to which a list of paths is made from another one."""
+
+
+class Questions(Tools):
+    """Questions about commits. Answers never change, but for main's own."""
+
+    def main(self) -> str:
+        """The commit that main points to; NoMain."""
+        return objects.main(self.place)
+
+    def tree(self, commit: str) -> str:
+        """The commit's tree."""
+        return self.objects.commit(commit).tree
+
+    def has(self, commit: str) -> bool:
+        """Whether the commit is still there."""
+        return self.objects.content(commit) is not None
+
+    def is_whole(self, commit: str) -> bool:
+        """Whether the commit is there with all that it needs, as one sees who begins to look only now."""
+        self._forget()
+        return self.objects.is_whole(commit, objects.main(self.place))
+
+    def fork(self, main: str, head: str, began: str | None = None) -> str | None:
+        """The commit where `head` left main, or `began` where main was rewritten since; None: unrelated."""
+        return self.history.fork(main, head, began)
+
+    def contains(self, ancestor: str, descendant: str) -> bool:
+        """Whether `ancestor` is `descendant` or one of its ancestors."""
+        return self.history.contains(ancestor, descendant)
+
+    def between(self, base: str, tip: str) -> tuple[str, ...] | None:
+        """The commits by which main came from `base` to `tip`, oldest first, by first parents; None: it did not."""
+        return self.history.between(base, tip)
+
+    def moves(self, commit: str) -> tuple[tuple[str, str, str], ...]:
+        """(path, what it was, what it became) of what the commit changed against its first parent."""
+        parents = self.objects.commit(commit).parents
+        found = trees.raw(self.objects, parents[0], commit) if parents else ()
+        return tuple((path, f"{was} {old}", f"{is_} {new}") for path, was, is_, old, new in found)
+
+    def changes(self, base: str, head: str) -> tuple[Change, ...]:
+        """What differs between two commits' trees, by path; renames are a removal and an addition."""
+        known = self._changes.get((base, head))
+        if known is None:
+            known = filters.told(self.place, self.objects, trees.changes(self.objects, base, head), base, head)
+            if known and self.filters.is_on and (self.filters.names(base) or self.filters.names(head)):
+                known = self.filters.changes(base, head, known, trees.raw(self.objects, base, head))
+            while len(self._changes) >= _REMEMBERED:
+                del self._changes[next(iter(self._changes))]
+            if objects.is_oid(base) and objects.is_oid(head):
+                self._changes[base, head] = known
+        return known
+
+    def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
+        """A file's content in a commit; None: not there, or not a file. FileTooLarge: more than `most` bytes."""
+        entry = self.objects.entry(commit, path)
+        if entry is None or entry.mode not in (FILE, EXECUTABLE):
+            return None
+        size = None if most is None else self.objects.size(entry.id)
+        if size is not None and most is not None and size > most:
+            raise FileTooLarge(f"{path!r} in {commit[:12]} has {size:,} bytes, and {most:,} are read at most")
+        return self.objects.content(entry.id)
+
+    def link(self, commit: str, path: str) -> str | None:
+        """Where a symbolic link of the commit leads, as it is written; None: not there, or no link."""
+        entry = self.objects.entry(commit, path)
+        content = self.objects.content(entry.id) if entry is not None and entry.mode == LINK else None
+        return None if content is None else os.fsdecode(content)
+
+    def paths(self, commit: str) -> frozenset[str]:
+        """Every path in a commit's tree."""
+        found = self._paths.get(commit)
+        if found is None:
+            found = self._paths_by_another(commit)
+            if found is None:
+                ran = self.place.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit])
+                found = frozenset(ran.records)
+            if len(commit) in (40, 64):  # an object's name, which never stands for another one
+                while len(self._paths) >= _PATHS_KEPT:
+                    del self._paths[next(iter(self._paths))]
+                self._paths[commit] = found
+        return found
+
+    def _paths_by_another(self, commit: str) -> frozenset[str] | None:
+        """By the paths of the commit that was asked for last, if they differ by little; no process is needed then."""
+        if not self._paths or len(commit) not in (40, 64):
+            return None
+        like = next(reversed(self._paths))
+        try:
+            differ = trees.raw(self.objects, like, commit, _LITTLE)
+        except (trees.TooMuch, GitFailed):
+            return None
+        gone = {path for path, _, after, _, _ in differ if after == ABSENT}
+        return self._paths[like] - gone | {path for path, _, after, _, _ in differ if after != ABSENT}
+
+    def named_by_git(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """(paths of the tree that git's own settings and hooks name, folders of the tree in which all is named)."""
+        from . import named_paths
+
+        return named_paths.by_git(self.place)
+
+    def merged(self, since: str | None = None) -> dict[str, str]:
+        """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back."""
+        return self.history.merged(objects.main(self.place), since)
+
+    def off_main(self, commits: Collection[str]) -> frozenset[str]:
+        """Those of the commits that main does not contain, also where they are gone from git."""
+        return self.history.outside(objects.main(self.place), commits)
+
+    def made(self, name: str) -> Made | None:
+        """The commit that `name` stands for, in git's own grammar of revisions; None: there is none."""
+        return self._chain.made(name)
+
+    def line(self, tip: str, since: str | None = None) -> tuple[Made, ...]:
+        """`tip` and its first parents, newest first, without `since` and what it was made from."""
+        return self._chain.line(tip, since)
+
+
+# Agents' clones, the checkouts of runs, and what of both is archived.
+
+
+class Work(Tools):
+    """Where work is done: made, fetched from, removed."""
+
+    def workspace(self, bead: Bead, start: str, worker: str, files: str | None = None) -> Workspace:
+        """The bead's private clone. Where it is missing, `prologue` makes it with its branch at `start`."""
+        return self._workspaces.workspace(bead, start, worker, files)
+
+    def has_workspace(self, bead: str) -> bool:
+        """Whether the bead's clone exists whole."""
+        return self._workspaces.has(bead)
+
+    def touched(self, bead: str) -> int | None:
+        """How many files of the bead's clone differ from what it began with."""
+        return self._workspaces.touched(bead)
+
+    def tip(self, bead: Bead) -> str | None:
+        """The head of the branch in the bead's clone, copied to our objects and held by no ref."""
+        return self._workspaces.tip(bead)
+
+    def take_in(self, bead: Bead, fence: int) -> str | None:
+        """Fetch the branch's head from the clone to refs/nobrakes/incoming/<bead>/<fence>; None: no clone or branch."""
+        return self._workspaces.take_in(bead, fence)
+
+    def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
+        """The commands that make a fresh checkout of `commit` at `path`, with a .git of its own."""
+        return self._workspaces.scratch(commit, path)
+
+    def drop_scratch(self, path: str) -> None:
+        """Remove a scratch checkout; nothing happens when it is gone."""
+        self._workspaces.drop_scratch(path)
+
+    def scratches(self) -> tuple[str, ...]:
+        """The paths of the scratch checkouts that there are."""
+        return self._workspaces.scratches()
+
+    def archive(self, bead: Bead, fence: int) -> tuple[str, ...]:
+        """Keep the clone's branch and its uncommitted work under refs/nobrakes/archive/<bead>/…; the refs made."""
+        return self._workspaces.archive(bead, fence)
+
+    def retire(self, bead: Bead, fence: int) -> None:
+        """Archive, then remove the bead's clone, its incoming refs, and those of its review and its start."""
+        self._workspaces.retire(bead, fence)
+
+    def archived(self, bead: str | None = None) -> list[tuple[str, str]]:
+        """(ref, commit) of what was archived, newest first; without those whose commit is gone, which doctor names."""
+        below = objects.ARCHIVE if bead is None else f"{objects.ARCHIVE}/{bead}"
+        return objects.newest_first(self.place, objects.below(self.place, f"{below}/"))
+
+    def lent(self) -> tuple[str, ...]:
+        """The folders of objects that workspaces and checkouts borrow from; the first is the repository's own."""
+        stored = lfs.store(self.place)
+        return (*self.place.lent(), *([stored] if os.path.isdir(stored) else []))
+
+    def territory(self) -> tuple[str, ...]:
+        """The folders and files that belong to the repository, wherever they lie: nobody else may write there."""
+        from . import upkeep
+
+        return (*upkeep.folders(self.place), *self._settings_files)
+
+
+# Evidence: the chain, and records that are held until main has moved.
+
+
+class Records(Tools):
+    """The chain of evidence."""
+
+    def evidence(self) -> Iterator[Entry]:
+        """The commits of the evidence chain, newest first."""
+        return self._chain.entries(self._chain.tip())
+
+    def evidence_tip(self) -> str | None:
+        """The newest commit of the chain; None: there is none yet."""
+        return self._chain.tip()
+
+    def keep_evidence(self, record: Value) -> str:
+        """Put the record at the end of the chain, unless the chain has one about the same; the record's commit."""
+        return self._chain.keep(record)
+
+    def hold(self, records: Mapping[str, Value]) -> None:
+        """Keep records of evidence under these names, each with its candidate as parent."""
+        self._chain.hold(records)
+
+    def held(self, name: str) -> Value | None:
+        """The record that was kept under this name; None: there is none, or it cannot be read."""
+        return self._chain.held(name)
+
+
+# Commits that are made: candidates, reverts, a few files on main; and refs that keep them.
+
+T = TypeVar("T", Candidate | Conflict, tuple[Candidate, ...] | Conflict, Candidate)
+
+
+class Building(Tools):
+    """What is built for main, and pinned."""
+
+    def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:
+        """One commit on `onto` with everything `head` added since `fork`. Same input, same id."""
+        return self._held(lambda: self._merger.squash(onto, head, message, began), onto)
+
+    def replay(
+        self, onto: str, head: str, message: Message, began: str | None = None
+    ) -> tuple[Candidate, ...] | Conflict:
+        """`head`'s commits since `fork` one by one on `onto`, texts kept, with `message`'s trailers. Same ids."""
+        return self._held(lambda: self._merger.replay(onto, head, message, began), onto)
+
+    def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
+        """A commit on `head` that has `onto` as its second parent, and with it all of both. Same input, same id."""
+        return self._held(lambda: self._merger.join(onto, head, message), onto)
+
+    def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
+        """A chain on `onto` of just these steps' trees (texts of the steps' commits kept); the last is returned."""
+        return self._held(lambda: self._merger.fold(onto, steps, message), onto)
+
+    def revert(self, commit: str, onto: str, message: Message) -> Candidate | Conflict:
+        """A commit on `onto` that takes `commit` back."""
+        return self._held(lambda: self._merger.revert(commit, onto, message), onto)
+
+    def _held(self, make: Callable[[], T], onto: str) -> T:
+        """What is made on `onto`, and no `git gc` takes it before it has a ref."""
+        return upkeep.held(self.place, make, _commits, onto)
+
+    def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:
+        """Commit these paths (None removes) on main, whatever else the checkout holds; None: nothing differed.
+
+        OnlyByRequest: nothing but a merged request changes main.
+        """
+        lands = self._lands
+        if not lands.is_shared():
+            return self._committer.commit_files(files, message)
+        from .landing.remote import RequestLander, SharedLander
+
+        assert isinstance(lands, SharedLander | RequestLander), "whoever asks a remote says how a commit gets there"
+        return lands.commit(lambda: self._committer.commit_files(files, message))
+
+    def write_files(self, onto: str, files: Mapping[str, bytes], message: Message, name: str) -> str | None:
+        """A commit on `onto` with these contents, kept under refs/nobrakes/<name>; None: nothing differs."""
+        return self._committer.write_files(onto, files, message, objects.own_ref(name))
+
+    def came_through(self, base: str, head: str) -> None:
+        """What `head` changes was made by a person's own git, and came through its filters already."""
+        self.filters.came_through(base, head)
+
+    def pin(self, name: str, commit: str | None) -> None:
+        """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
+        objects.update(self.place, {objects.own_ref(name): commit})
+
+    def kept(self) -> dict[str, str]:
+        """Everything that refs/nobrakes/ holds: the name below it -> object."""
+        below = f"{objects.OWN}/"
+        return {ref.removeprefix(below): commit for ref, commit in objects.below(self.place, below)}
+
+    def broken_refs(self) -> list[tuple[str, str]]:
+        """The refs below refs/nobrakes/ that lead nowhere, and why."""
+        return objects.broken(self.place)
+
+    def pack(self) -> None:
+        """Pack refs and objects where many lie in files of their own; every one of them stays."""
+        objects.pack(self.place)
+        upkeep.release(self.place)
+        if upkeep.pack_objects(self.place):
+            self.close()  # who goes on answering would keep the packs open that are gone
+
+
+def _commits(made: Candidate | tuple[Candidate, ...] | Conflict) -> list[str]:
+    """The commits that were made; those before the last are its parents."""
+    if isinstance(made, Conflict):
+        return []
+    return [made[-1].commit if isinstance(made, tuple) else made.commit]
+
+
+# Moving main, here or where a remote decides, and what main left behind.
+
+
+class MovingMain(Tools):
+    """Main is moved by compare-and-swap, and its checkouts follow."""
+
+    def is_shared(self) -> bool:
+        """Whether main is decided at a remote."""
+        return self.shared is not None
+
+    def catch_up(self) -> Land:
+        """Bring main to where it is decided, when that loses nothing."""
+        return self._lands.catch_up()
+
+    def land(self, new: str, old: str) -> Land:
+        """Move main from `old` to `new` by compare-and-swap, and a clean checkout of it along with it.
+
+        GitFailed: a part of `new` is gone; it was tested when it was there, and main does not move to what is not.
+        """
+        if objects.main(self.place) == old:
+            self._hold(new, old)
+        land = self._lands.land(new, old)
+        if land.landing is Landing.MOVED and self._is_main():
+            local.keep(self.place, self.history, new)
+        return land
+
+    def _is_main(self) -> bool:
+        """Whether main is the one of all here."""
+        return not self.own and not self.place.ref.startswith(objects.own_ref(BASES))
+
+    def of_base(self, branch: str, direct: bool = False) -> Self:
+        """The same repository where main is that branch of the remote, as it was heard of last; `direct`: it is pushed
+        to.
+        """
+        assert self.shared is not None, "who has no remote has one main"
+        return self._of_base(branch, self.shared, direct)
+
+    def of_epic(self, epic: str) -> Self:
+        """The same repository where main is the branch of the epic, or the one of all, as long as that is not there."""
+        return self._of_own(f"{EPICS}/{epic}", f"the branch of {epic}")
+
+    def of_request(self, bead: str) -> Self:
+        """The same repository where main is what the bead's pull request brings, or the one of all."""
+        return self._of_own(f"{REQUESTS}/{bead}", f"the pull request of {bead}")
+
+    def settle_in(self) -> tuple[str, ...]:
+        """Mend the workspaces that point to where the repository was before it was moved; their names."""
+        return salvage.settle(self.place, self.places)
+
+    def clear_locks(self) -> None:
+        """Remove the lock files that a killed nobrakes left, and bring along the checkouts of main that it left behind
+        while their locks still keep everybody else out."""
+        upkeep.clear(self.place)
+        self._lander.take_up()
+        upkeep.clear_indexes(self.place)
+
+    def bring_along(self) -> tuple[str, ...]:
+        """Bring along each checkout that came to main late; what a person has to know of those that cannot follow."""
+        return self._lander.bring_along()
+
+    def behind(self) -> tuple[str, ...]:
+        """What a person has to know of each checkout of main that is behind it."""
+        return self._lander.behind()
+
+
+# Differences for people: a patch with its counts, and the places where a branch and main changed the same lines.
+#
+# 1. Nothing is written into the repository: the merge that shows a conflict makes its objects in a folder that is
+# removed, so that who only reads leaves no trace, and a repository that cannot be written is shown all the same.
+# 2. No program that a person or an agent configured is run: no textconv, no external difference, no merge driver.
+# 3. A marker of a conflict is so long that no line of a file is taken for one.
+
+_PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
+_NOBODYS = ("-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false", "-c", "diff.indentHeuristic=true")
+"""What the plumbing takes from the repository's settings, as git has it by itself."""
+_HOW = {"A": "added", "D": "removed", "R": "renamed", "C": "added"}
+_MARKER = 60
+_READ = 1_000_000
+"""Bytes of a file in conflict that are looked through."""
+
+
+class _First(BytesIO):
+    """The first bytes of what is written."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.is_cut = False
+        self._room = most
+
+    def write(self, piece: "ReadableBuffer", /) -> int:
+        """Keep what there is room for."""
+        given = bytes(piece)
+        self.is_cut |= len(given) > self._room
+        self._room -= super().write(given[: self._room])
+        return len(given)
+
+
+class Showing(Tools):
+    """What people are shown of commits."""
+
+    def patch(self, base: str, head: str, most: int) -> Patch:
+        """What differs between the trees of two commits, with at most `most` bytes of text."""
+        asked = ["diff-tree", "-r", "-M", *_PLAIN]
+        files = self.place.run([*asked, "-z", "--raw", "--numstat", base, head]).records
+        said = _First(most)
+        self.place.run([*asked, "-p", base, head], stdout=said)
+        text = said.getvalue()
+        if said.is_cut:
+            text = text[: text.rfind(b"\n") + 1]
+        return Patch(tuple(_files(files)), text.decode("utf-8", "replace"), said.is_cut)
+
+    def content(self, base: str, head: str) -> str:
+        """A digest of what differs between the trees of two commits, wherever the base stands, and whatever is set."""
+        asked = ["diff-tree", "-r", "-p", "--no-renames", "-U3", "--diff-algorithm=myers", "--text"]
+        with tempfile.TemporaryFile() as said:
+            self.place.run([*_NOBODYS, *asked, *_PLAIN, base, head], stdout=said)
+            said.seek(0)
+            return content_of(said)
+
+    def clashes(self, onto: str, head: str, began: str | None = None) -> tuple[Clash, ...]:
+        """What is in conflict when `head`, as one change, is put on `onto`."""
+        fork = self.history.fork(onto, head, began)
+        if fork is None:
+            raise GitFailed("the branch has no commit in common with main")
+        with tempfile.TemporaryDirectory(prefix="nobrakes-shown-") as folder:
+            lent = os.pathsep.join(self.place.lent())
+            env = {"GIT_OBJECT_DIRECTORY": folder, "GIT_ALTERNATE_OBJECT_DIRECTORIES": lent}
+            ours, theirs = onto, head
+            if fork != self.history.fork(onto, head):  # main was rewritten: both sides stand on where the work began
+                ours, theirs = (self._joint(commit, fork, env) for commit in (onto, head))
+            return tuple(self._merged(ours, theirs, onto, env))
+
+    def _joint(self, commit: str, parent: str, env: dict[str, str]) -> str:
+        when = {"GIT_AUTHOR_DATE": "0 +0000", "GIT_COMMITTER_DATE": "0 +0000"}
+        tree = self.objects.commit(commit).tree
+        return self.place.run(["commit-tree", "-m", "joint", "-p", parent, tree], env={**env, **when}).text
+
+    def _merged(self, ours: str, theirs: str, main: str, env: dict[str, str]) -> Iterator[Clash]:
+        with tempfile.NamedTemporaryFile(prefix="nobrakes-attributes-") as file:
+            file.write(f"* conflict-marker-size={_MARKER}\n{self._merger.ways(main)}".encode(errors="surrogateescape"))
+            file.flush()
+            asked = ["merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs]
+            said = self.place.run(["-c", f"core.attributesFile={file.name}", *asked], env=env, expect=(0, 1))
+        if said.code == 0:
+            return
+        tree, *rows = said.records
+        stages: dict[str, set[str]] = {}
+        for row in rows:
+            about, _, path = row.partition("\t")
+            if path:
+                stages.setdefault(path, set()).add(about[-1])
+        for path, found in sorted(stages.items()):
+            hunks = self._hunks(tree, path, env) if {"2", "3"} <= found else ()
+            yield Clash(path, "1" in found, "2" in found, "3" in found, hunks)
+
+    def _hunks(self, tree: str, path: str, env: dict[str, str]) -> tuple[Hunk, ...]:
+        said = _First(_READ)
+        asked = ["cat-file", "blob", f"{tree}:{path}"]
+        answer = self.place.run(asked, env=env, stdout=said, expect=(0, 128))
+        content = said.getvalue()
+        if answer.code or b"\0" in content:
+            return ()
+        return tuple(_parted(content.decode("utf-8", "replace").split("\n")))
+
+
+def _files(records: Sequence[str]) -> Iterator[ChangedLines]:
+    """From `--raw --numstat -z`: the raw rows come first, in the order of the numbers."""
+    how: dict[str, str] = {}
+    left = iter(records)
+    for record in left:
+        if record.startswith(":"):
+            letter = record.rpartition(" ")[2][:1]
+            path = next(left)
+            how[next(left) if letter in "RC" else path] = _HOW.get(letter, "changed")
+            continue
+        added, removed, path = record.split("\t", 2)
+        before = ""
+        if not path:
+            before, path = next(left), next(left)
+        more, less = (int(number) if number.isdigit() else None for number in (added, removed))
+        yield ChangedLines(path, how.get(path, "changed"), more, less, before)
+
+
+def _parted(lines: Sequence[str]) -> Iterator[Hunk]:
+    """The hunks between the markers; `line` counts as if main's lines stood there alone."""
+    begin, middle, end = (sign * _MARKER for sign in "<=>")
+    main: list[str] | None = None
+    branch: list[str] | None = None
+    number = place = 1
+    for line in lines:
+        if main is None and line.startswith(f"{begin} "):
+            main, branch, place = [], None, number
+        elif main is not None and branch is None and line.rstrip("\r") == middle:
+            branch = []
+        elif main is not None and branch is not None and line.startswith(f"{end} "):
+            yield Hunk(place, tuple(main), tuple(branch))
+            number = place + len(main)
+            main = None
+        elif main is None:
+            number += 1
+        else:
+            (main if branch is None else branch).append(line)
 
 
 class Repository(Questions, Work, Building, MovingMain, Records, Showing):
     """The whole port `Git`."""
+
+
+# The repository as its settings say how work lands: on the main here, on a remote's, or by people's merges.
+
+
+def open_git(paths: Paths, config: "Config", confine: "Callable[[Argv], Argv] | None" = None) -> Repository:
+    """The repository of this .nobrakes. `confine`: what closes a filter of git off; None: none is run."""
+    shared = None if config.review.land == "local" else _shared(config)
+    rules = Rules(config.git.filters, config.git.clear_text, *([confine] if confine is not None else []))
+    return Repository(paths, config.main, shared, config.sizes(), rules, Signing(config.git.sign, config.git.committer))
+
+
+def publisher(paths: Paths, config: "Config") -> "Publisher":
+    """What pushes the branches of requests."""
+    from .landing.remote import BRANCHES, Publisher, Remote, followed
+
+    shared = _shared(config)
+    named = [one.branch for one in config.review.features.values() if one.branch is not None]
+    bases = [one.base for one in config.review.features.values() if one.base is not None]
+    return Publisher(Remote(followed(paths.root, config.main, shared), shared), (*BRANCHES, *named), bases)
+
+
+def _shared(config: "Config") -> "Shared":
+    from .landing.remote import Shared
+
+    review = config.review
+    branch = review.remote_branch or config.main
+    return Shared(review.remote, branch, review.remote_seconds, review.by_request)

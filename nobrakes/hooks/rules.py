@@ -8,10 +8,9 @@
 
 import os
 
-from nobrakes.core.policy.ask_first import pattern_of
-from nobrakes.core.policy.ownership import ONLY_TESTS
-from nobrakes.core.policy.ownership import why_not as why_not_path
-from nobrakes.core.policy.shell import KEYWORDS, SHELLS, WRAPPERS, Call, calls, patched, scripts
+from nobrakes.agents.policy.shell import KEYWORDS, SHELLS, WRAPPERS, Call, calls, patched, pattern_of, scripts
+from nobrakes.checks.policy.ownership import ONLY_TESTS
+from nobrakes.checks.policy.ownership import why_not as why_not_path
 from nobrakes.hooks.gitrules import why_not, why_not_reading
 
 TYPE_CHECKING = False  # importing `typing` or `collections` would cost more than deciding

@@ -1,19 +1,104 @@
-"""What agents find in .nobrakes/bin: the `nobrakes` of just this interpreter and this package, and git's hooks.
+"""A clock that nobody sets: it goes on while the machine is awake, and begins anew with each boot."""
 
-1. It imports only what answers. pip's own script may import `re` first, which costs half a start of Python, and agents
-   call the command all night.
-   `site` is an eighth of what `nobrakes agent …` takes, which needs nothing that it finds (cli.entry).
-2. What it imports is compiled first: a sandbox is read-only, so Python could not keep what it compiles there, and each
-   answer would cost three times as much.
-3. Where the kernel would not read the first line to its end (a space, a long path), /bin/sh starts the interpreter.
-"""
-
+import contextlib
 import os
+import signal
+import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime, timedelta, tzinfo
+from functools import partial
+from pathlib import Path
+from zoneinfo import ZoneInfo
 
-from ..paths import HOOKS, Paths, resource
-from .files import private_folder, write_atomic
+from ..environ import process_environment
+from ..errors import StopCut
+from ..paths import HOOKS, Paths, own_path, resource
+from . import proctable
+from .files import is_readable, private_folder, write_atomic
+
+_BOOT = "/proc/sys/kernel/random/boot_id"
+
+
+def steady() -> tuple[str, float]:
+    """(this boot, seconds of it in which the machine was awake). Where boots have no name they have the same one."""
+    boot = ""
+    with contextlib.suppress(OSError), open(_BOOT, encoding="ascii") as file:
+        boot = file.read().strip()
+    return boot, time.monotonic()
+
+
+# The time zone of this machine, as its C library knows it (TZ, /etc/localtime, the registry), with every change; and
+# those that have names.
+
+
+class LocalZone(tzinfo):
+    """Local time on any day: `datetime.astimezone` alone gives today's offset for all days."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        """How far local time is ahead at this local moment."""
+        if moment is None:
+            return None
+        return moment.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, moment: datetime | None) -> timedelta | None:
+        """Nobody asks."""
+        return None
+
+    def tzname(self, moment: datetime | None) -> str | None:
+        """The zone's short name at this moment."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
+
+    def fromutc(self, moment: datetime) -> datetime:
+        """The local moment of a UTC one."""
+        utc = moment.replace(tzinfo=None)
+        seconds = (utc - datetime(1970, 1, 1)).total_seconds()
+        return datetime.fromtimestamp(seconds).replace(tzinfo=self)
+
+
+def local_zone() -> tzinfo:
+    """The zone of the person's clock."""
+    return LocalZone()
+
+
+def named_zone(name: str) -> tzinfo | None:
+    """The zone of this name, as Europe/Berlin; None: it is empty, or this machine knows none of that name."""
+    try:
+        return ZoneInfo(name) if name else None
+    except (KeyError, OSError, ValueError):
+        return None
+
+
+# The person's browser, started with a page.
+
+
+def open_page(path: str) -> bool:
+    """Show the file in a browser; whether one could be started."""
+    return open_address(Path(path).as_uri())
+
+
+def open_address(address: str) -> bool:
+    """Show the page in a browser; whether one could be started."""
+    if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER")) and (
+        os.uname().sysname == "Linux"
+    ):
+        return False  # a browser of the terminal would take it over
+    words = [sys.executable, "-I", "-c", "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))", address]
+    environment = {**process_environment(), "PATH": own_path(os.getcwd())}  # it looks for the browser there
+    return subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, check=False).returncode == 0
+
+
+# What agents find in .nobrakes/bin: the `nobrakes` of just this interpreter and this package, and git's hooks.
+#
+# 1. It imports only what answers. pip's own script may import `re` first, which costs half a start of Python, and
+# agents call the command all night.
+# `site` is an eighth of what `nobrakes agent …` takes, which needs nothing that it finds (cli.entry).
+# 2. What it imports is compiled first: a sandbox is read-only, so Python could not keep what it compiles there, and
+# each answer would cost three times as much.
+# 3. Where the kernel would not read the first line to its end (a space, a long path), /bin/sh starts the interpreter.
 
 LONGEST = 127
 _ASKED_ALL_NIGHT = (
@@ -84,3 +169,254 @@ def _put(path: str, wanted: bytes) -> None:
                 return
     private_folder(os.path.dirname(path))
     write_atomic(path, wanted, 0o755)
+
+
+# Work beside the loop: a few threads that do what need not be waited for, and one for far jobs.
+#
+# 1. A job uses git and files, never the store: a database connection belongs to one thread.
+# 2. A job is known by its name until its end was told once. Asked for again after that, it is done again.
+# 3. What one job waits for keeps no others waiting while a thread is free. Jobs may be done in any order.
+# 4. Nothing is remembered over a restart: whoever asks keeps its own account of what is done.
+# 5. A thread has the name of the job that it does, so that a stop that is cut can tell which one it left.
+
+# Commands that run beside each other, each to its end, and processes that told their pid in a file.
+
+_GONE_SECONDS = 2.0
+
+
+def outputs(
+    commands: Mapping[str, Sequence[str]], env: Mapping[str, str], seconds: float, folder: str | None = None
+) -> dict[str, tuple[int, str]]:
+    """Exit code and output of each, by its name; what takes longer is killed, with its session."""
+    running = {
+        name: subprocess.Popen(
+            argv,
+            env=dict(env),
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        for name, argv in commands.items()
+    }
+    found = {}
+    for name, child in running.items():
+        try:
+            out, _ = child.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            try:
+                out, _ = child.communicate(timeout=_GONE_SECONDS)
+            except subprocess.TimeoutExpired:  # it waits for a disk, or what it left holds its output
+                found[name] = (-signal.SIGKILL, "")
+                continue
+        found[name] = (child.returncode, out.decode(errors="replace"))
+    return found
+
+
+def pid_in(path: str) -> int:
+    """The pid that a process wrote into a file; 0: none, or not yet."""
+    try:
+        with open(path, encoding="ascii") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError):
+        return 0
+    return int(text) if text.endswith("\n") and text.strip().isdigit() else 0
+
+
+def lives(pid: int) -> bool:
+    """Whether the process lives; a zombie does not."""
+    process = proctable.look(pid)
+    return process is not None and process.running
+
+
+def end(pid: int) -> None:
+    """KILL to a process that would not go otherwise."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
+
+
+# A stop ends in bounded time, whatever hangs: a thread that does nothing else watches it, and in the end cuts it.
+#
+# 1. It is told through a pipe, which a signal handler may write; where the main thread hangs so deep in the system that
+# no handler runs, the signals that wait for it are seen within PENDING_SECONDS.
+# 2. When the time is over it says what is left and ends the process at once: what was begun is written down before it
+# is done, so the next start goes on, as after a kill.
+# 3. Saying it may hang as well (a full pipe, a stalled disk): an alarm of the system's own ends the process then.
+# 4. Once armed, it is disarmed only by the end of what it watches.
+# 5. What is closed at the end has a time of its own beside that (`part`), whoever asked for the end or nobody did; the
+# line names the part that was not over in its time.
+
+STOP_SECONDS = 25.0
+"""Between the signal and the end, for a stop in order."""
+AT_ONCE_SECONDS = 5.0
+"""The same for a stop at once: the second signal, or a hand-over."""
+PENDING_SECONDS = 10.0
+"""Between two looks for a signal that nobody could hear: it wakes for nothing else while nobody asks for a stop."""
+LAST_WORDS_SECONDS = 2
+LEFT = "left running: "
+"""What the line about it begins with, wherever it is read again."""
+IDLE = "idle"
+"""What the name of a thread begins with that has nothing to do: it is not told as left."""
+_HEARD = {signal.SIGTERM, signal.SIGINT, signal.SIGUSR1}
+_MOST = 12
+
+
+class StopLimit:
+    """Watches while it is open. `more` seconds are added to the time of a stop in order."""
+
+    def __init__(self, more: float = 0.0) -> None:
+        self._seconds = STOP_SECONDS + more
+        self._reading, self._writing = os.pipe()
+        os.set_blocking(self._writing, False)
+        self._part: tuple[str, float] | None = None  # what is being closed, and when it is to be over
+        self._thread = threading.Thread(target=self._watch, name="stop limit", daemon=True)
+
+    def __enter__(self) -> "StopLimit":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._writing)  # its end is seen at the other one
+        self._thread.join()
+        os.close(self._reading)
+
+    def asked(self, at_once: bool) -> None:
+        """A stop was asked for. May be called in a signal handler."""
+        self._say(b"!" if at_once else b".")
+
+    @contextlib.contextmanager
+    def part(self, name: str, seconds: float) -> Iterator[None]:
+        """What is done in this block is over after so many seconds, or all is cut and this is named."""
+        self._part = (name, time.monotonic() + seconds)
+        self._say(b"p")
+        try:
+            yield
+        finally:
+            self._part = None
+
+    def _say(self, what: bytes) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._writing, what)
+
+    def _watch(self) -> None:
+        # what waits for the process is told only to who blocks it, and this thread is not the one to take it
+        signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
+        ends_at: float | None = None
+        while True:
+            now = time.monotonic()
+            name, part_ends_at = self._part or ("", None)
+            due = [at for at in (ends_at, part_ends_at) if at is not None]
+            if due and now >= min(due):
+                _cut(name)
+            nap = min([*due, *([now + PENDING_SECONDS] if ends_at is None else [])]) - now
+            if not is_readable(self._reading, nap):
+                if ends_at is None and _is_asked_unheard():
+                    ends_at = time.monotonic() + self._seconds
+                continue
+            said = os.read(self._reading, 64)
+            if not said:
+                return
+            if not said.strip(b"p"):
+                continue
+            seconds = AT_ONCE_SECONDS if b"!" in said else self._seconds
+            until = time.monotonic() + seconds
+            ends_at = until if ends_at is None else min(ends_at, until)
+
+
+def _is_asked_unheard() -> bool:
+    """Whether a signal that asks for a stop waits for a thread that can take it."""
+    return bool(_HEARD & signal.sigpending())
+
+
+def _cut(part: str) -> None:
+    """Say what is left, with the part that was being closed, and end the process."""
+    signal.setitimer(signal.ITIMER_REAL, LAST_WORDS_SECONDS)  # nobody handles this alarm: it kills
+    with contextlib.suppress(Exception):
+        os.write(2, f"! {left_running(part)}\n".encode("utf-8", "replace"))
+    os._exit(StopCut.code)
+
+
+def left_running(part: str = "") -> str:
+    """What still works in and below this process, in a line; first `part`, which was waited for."""
+    main = threading.main_thread()
+    found = [part] if part else []
+    found += [f"{_name(pid)} (process {pid})" for pid in proctable.children(os.getpid())]
+    # those that only serve until the end (daemons) keep nothing up, unless they are the part that was waited for
+    working = [one.name for one in threading.enumerate() if not one.daemon and one is not main]
+    found += [f"'{name}' beside the loop" for name in working if not name.startswith(IDLE)]
+    shown = ", ".join(found[:_MOST]) + (f" and {len(found) - _MOST} more" if len(found) > _MOST else "")
+    return f"{LEFT}{shown or _where(main)}; the stop took too long and was cut, and the next start goes on from here"
+
+
+def _name(pid: int) -> str:
+    # not its command line: reading that waits for a process that waits for its memory
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return "a process"
+
+
+def _where(thread: threading.Thread) -> str:
+    frame = sys._current_frames().get(thread.ident or 0)
+    return f"the loop, in {frame.f_code.co_qualname}" if frame is not None else "the loop"
+
+
+NEAR = 4
+"""Jobs at a time: a clone that takes long to be taken in holds up none but its own bead."""
+
+
+class ThreadBackground:
+    """Background by threads that start with the first job and end with the process, its last job done."""
+
+    def __init__(self) -> None:
+        self._near = ThreadPoolExecutor(max_workers=NEAR, thread_name_prefix=IDLE)
+        self._far = ThreadPoolExecutor(max_workers=1, thread_name_prefix=IDLE)
+        self._jobs: dict[str, Future[None]] = {}
+        self._wake: Callable[[], None] = lambda: None
+
+    def wakes(self, wake: Callable[[], None]) -> None:
+        """`wake` is called from the thread after each job."""
+        self._wake = wake
+
+    def begin(self, name: str, job: Callable[[], None], far: bool = False) -> None:
+        """Do the job, unless one of this name was begun and its end not told yet."""
+        if name not in self._jobs:
+            self._jobs[name] = (self._far if far else self._near).submit(partial(_do, name, job))
+            self._jobs[name].add_done_callback(lambda _: self._wake())
+
+    def over(self, name: str) -> bool:
+        """Whether no such job goes on; the error of one that failed is raised, and with that it is told."""
+        future = self._jobs.get(name)
+        if future is None:
+            return True
+        if not future.done():
+            return False
+        del self._jobs[name]
+        future.result()
+        return True
+
+    def busy(self, name: str) -> bool:
+        """Whether the job was begun and its end not told yet."""
+        return name in self._jobs
+
+    def is_empty(self) -> bool:
+        """Whether the end of everything that was begun was told."""
+        return not self._jobs
+
+    def close(self) -> None:
+        """Wait for what was begun."""
+        self._near.shutdown(wait=True)
+        self._far.shutdown(wait=True)
+
+
+def _do(name: str, job: Callable[[], None]) -> None:
+    thread = threading.current_thread()
+    thread.name = name
+    try:
+        job()
+    finally:
+        thread.name = IDLE

@@ -1,19 +1,50 @@
-"""Files and folders that are nobrakes' own: private, and whole or not there.
-
-1. Folders are 0700 and files 0600, since logs and prompts may hold what only the human should see.
-2. A full or a read-only disk, and a machine short of files, processes or memory, are told as such: never a traceback.
-"""
+"""Waiting for one descriptor, whatever its number: `select` refuses those from 1024 on."""
 
 import contextlib
 import errno
 import io
+import math
 import os
+import select
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import BinaryIO
 
-from ..core.errors import DiskFull, MachineShort, RepositoryReplaced, StoreReadOnly
-from ..walking import FAULTS, below, of_state
+from ..errors import DiskFull, MachineShort, RepositoryReplaced, StoreReadOnly
+from ..walking import FAULTS, below, of_state, within
+
+_LONGEST = 2**31 - 1
+"""Milliseconds that `poll` takes: 24 days. Who waits for longer is told "not yet" then, and asks again."""
+
+
+def is_readable(descriptor: int, seconds: float | None) -> bool:
+    """Whether something can be read from it, or its other end is closed, within so many seconds; None: without end."""
+    watched = select.poll()
+    watched.register(descriptor, select.POLLIN)
+    return bool(watched.poll(None if seconds is None else math.ceil(max(0.0, min(seconds * 1000, _LONGEST)))))
+
+
+# Reading files that agents or checks wrote, where they could lay anything else in the way.
+
+
+@contextmanager
+def plain_file(folder: int, name: str, since: float) -> Iterator[BinaryIO | None]:
+    """The file of that name in an open folder; None where there is no plain one (walking.within), or where nobody wrote
+    it since then. The moment is the inode's own (ctime), which no program can set.
+    """
+    file = within(folder, name)
+    if file is None:
+        yield None
+        return
+    with file:
+        yield file if os.fstat(file.fileno()).st_ctime >= since else None
+
+
+# Files and folders that are nobrakes' own: private, and whole or not there.
+#
+# 1. Folders are 0700 and files 0600, since logs and prompts may hold what only the human should see.
+# 2. A full or a read-only disk, and a machine short of files, processes or memory, are told as such: never a traceback.
 
 SHORT = FAULTS | {errno.EAGAIN}
 """What the machine lacks just now, or a disk that answers with errors: it passes, or a person mends it."""

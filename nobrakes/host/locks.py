@@ -4,12 +4,28 @@
 2. Asking who holds it takes no lock, so that a question can never keep a daemon from starting.
 """
 
+import contextlib
+import errno
 import fcntl
 import os
+import pwd
+import secrets
+import signal
+import struct
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
 
-from ..core.errors import DaemonRunning
-from .files import private_folder, storage_errors
-from .system import proctable
+from ..environ import process_environment
+from ..errors import DaemonNotRunning, DaemonRunning, NoAgent, NobrakesError
+from ..paths import own_path, own_program
+from . import proctable
+from .command import LEFT
+from .files import is_readable, private_folder, read_tail, storage_errors
+from .proctable import LINUX
+from .runs.trees import send
 
 
 class DaemonLock:
@@ -64,3 +80,269 @@ def holder(path: str) -> int | None:
         return None
     process = proctable.look(int(words[0]))
     return process.pid if process and process.running and process.mark == words[1] else None
+
+
+# A lock for each word, in one file: one byte of it is locked for as long as somebody works under the word.
+#
+# 1. The kernel takes it back when its holder dies, and nothing has to be tidied up. Two words share a byte once in
+# 2^47.
+# 2. Each call opens the file for itself, and the lock belongs to what was opened and not to the process: threads
+# exclude each other as processes do, and the kernel sees no circle between processes where their threads wait in none.
+# 3. Elsewhere than on Linux the whole file is locked, for any word.
+
+
+@contextmanager
+def locked(path: str, word: str) -> Iterator[None]:
+    """Hold the word's lock; whoever else wants it waits, another process or another thread."""
+    place = int.from_bytes(sha256(word.encode()).digest()[:6]) >> 1
+    with storage_errors(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        _set(descriptor, fcntl.F_WRLCK, place)
+        try:
+            yield
+        finally:
+            _set(descriptor, fcntl.F_UNLCK, place)  # a process that was forked meanwhile has what was opened, too
+    finally:
+        os.close(descriptor)
+
+
+def _set(descriptor: int, how: int, place: int) -> None:
+    """Lock or unlock the byte at this place; waits for it (struct flock of 64 bits)."""
+    if LINUX:
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", how, os.SEEK_SET, place, 1, 0))
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if how == fcntl.F_WRLCK else fcntl.LOCK_UN)
+
+
+# Whether a daemon lives, for daemons of other repositories: a file that it keeps locked, which the kernel lets go.
+#
+# 1. The lock is on the open file, held by that process alone (its children do not inherit it): however it dies, it is
+# free at once. No time is waited for and no pid is believed.
+# 2. The file is locked before it has its name, so a file that is seen unlocked is a dead daemon's, and goes.
+# 3. Asking takes a shared lock for a moment, which no other question minds; a daemon never locks a file that is seen.
+
+_ENDING = ".lock"
+
+
+class Living:
+    """This process, alive in `folder` under a name of its own, until it is closed or dies."""
+
+    def __init__(self, folder: str) -> None:
+        private_folder(folder)
+        self.name = secrets.token_hex(12)
+        self.path = os.path.join(folder, self.name + _ENDING)
+        with storage_errors(folder):
+            self._descriptor = self._locked(f"{self.path}.new")
+
+    def _locked(self, temporary: str) -> int:
+        while True:
+            descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try:
+                os.rename(temporary, self.path)
+            except FileNotFoundError:  # somebody swept it away before it was locked
+                os.close(descriptor)
+                continue
+            return descriptor
+
+    def is_seen(self) -> bool:
+        """Whether the file that others look at is still ours."""
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), os.stat(self.path))
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        """Live no more."""
+        with contextlib.suppress(OSError):
+            os.unlink(self.path)
+        os.close(self._descriptor)
+
+
+def lives(folder: str, name: str) -> bool:
+    """Whether the daemon of this name lives."""
+    return _is_locked(os.path.join(folder, name + _ENDING))
+
+
+def _is_locked(path: str) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError as error:
+        return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # what cannot be looked at may live
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def sweep(folder: str) -> None:
+    """Remove what daemons left that were killed."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            if not _is_locked(entry.path):
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
+
+
+# Starting the daemon in the background, and stopping it in order.
+#
+# 1. The starter waits on a pipe that the daemon inherits: a line means ready, its end means dead.
+# 2. Stopping signals exactly the process that holds the lock, and waits until the lock is free.
+
+READY_VARIABLE = "NOBRAKES_READY_FD"
+
+LAST_WORDS = 4000
+"""Bytes of the log that are shown when the daemon dies at its start."""
+
+_started: list["subprocess.Popen[bytes]"] = []  # kept, since Python warns when it forgets a living child
+
+
+def start_daemon(
+    argv: Sequence[str], *, log: str, lock: str, cwd: str, env: Mapping[str, str], timeout: float = 30.0
+) -> int:
+    """Start a daemon detached from this terminal and return its pid once it called `report_ready`.
+
+    Its output is appended to `log`. DaemonRunning when one holds `lock`; DaemonNotRunning with the log's last lines
+    when it died; NobrakesError when it says nothing for `timeout` seconds (it is left running).
+    """
+    running = holder(lock)
+    if running is not None:
+        raise DaemonRunning(f"a daemon already works in this repository (process {running})")
+    private_folder(os.path.dirname(log))
+    reading, writing = os.pipe()
+    try:
+        with storage_errors(log):
+            output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            before = os.fstat(output).st_size
+            child = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=cwd,
+                env={**env, READY_VARIABLE: str(writing)},
+                pass_fds=(writing,),
+                start_new_session=True,
+            )
+        finally:
+            os.close(output)
+            os.close(writing)
+        if not is_readable(reading, timeout):
+            _started.append(child)
+            raise NobrakesError(
+                f"the daemon (process {child.pid}) did not report within {timeout:.0f} seconds", f"Read {log}."
+            )
+        if os.read(reading, 100):
+            _started.append(child)
+            return child.pid
+    finally:
+        os.close(reading)
+    code = child.wait()
+    said = _since(log, before)
+    raise DaemonNotRunning(f"the daemon ended at its start with exit code {code}\n{said}".strip(), f"All of it: {log}")
+
+
+def _since(log: str, before: int) -> str:
+    """What was added to the log, at most the last words of it."""
+    added = max(0, os.path.getsize(log) - before)
+    return read_tail(log, min(added, LAST_WORDS)).decode("utf-8", "replace").strip()
+
+
+def report_ready() -> None:
+    """Tell whoever started this process as a daemon that it works. Nothing happens in the foreground."""
+    descriptor = os.environ.pop(READY_VARIABLE, None)
+    if descriptor is not None and descriptor.isdigit():
+        try:
+            os.write(int(descriptor), b"ready\n")
+        except BrokenPipeError:
+            pass  # the starter gave up waiting; the daemon works all the same
+        finally:
+            os.close(int(descriptor))
+
+
+def stop_daemon(lock: str, timeout: float = 60.0, log: str = "") -> tuple[int, str]:
+    """TERM to the daemon that holds `lock`; its pid, once it is gone, and what `log` tells of what it left running.
+
+    DaemonNotRunning; NobrakesError: `timeout`.
+    """
+    before = os.path.getsize(log) if log and os.path.isfile(log) else 0
+    pid = holder(lock)
+    process = proctable.look(pid) if pid is not None else None
+    if process is None or holder(lock) != process.pid or not send(process, signal.SIGTERM):
+        if pid is not None and holder(lock) == pid:
+            raise NobrakesError(f"the daemon (process {pid}) belongs to another user", "Stop it as that user.")
+        raise DaemonNotRunning("no daemon works in this repository")
+    deadline = time.monotonic() + timeout
+    while holder(lock) == process.pid:
+        if time.monotonic() > deadline:
+            raise NobrakesError(
+                f"the daemon (process {process.pid}) has not stopped within {timeout:.0f} seconds",
+                "It may be ending a step that must not be cut; look again with `nobrakes daemon status`.",
+            )
+        time.sleep(0.01)
+    said = _since(log, before) if log and os.path.isfile(log) else ""
+    return process.pid, next((line[line.index(LEFT) :] for line in said.splitlines() if LEFT in line), "")
+
+
+# The person's own service manager: units of systemd, written, enabled and taken away. Nothing here needs root.
+
+SECONDS = 30.0
+
+
+def why_not() -> str:
+    """Why units cannot be used here, in words; empty: they can."""
+    if own_program("systemctl", os.getcwd()) is None:
+        return "there is no systemctl here"
+    code, said = control("show-environment")
+    return "" if code == 0 else f"systemd does not run for this account: {said or f'exit code {code}'}"
+
+
+def control(*words: str) -> tuple[int, str]:
+    """`systemctl --user WORDS`: its exit code and what it printed. NobrakesError: it does not answer."""
+    try:
+        done = subprocess.run(
+            ["systemctl", "--user", "--no-pager", *words],
+            env={**process_environment(), "PATH": own_path(os.getcwd())},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NobrakesError(f"systemctl --user {' '.join(words)}: {error}", "`systemctl --user status`") from None
+    return done.returncode, (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+
+
+def lingers() -> bool:
+    """Whether this account's units run while nobody is logged in."""
+    try:
+        return os.path.exists(os.path.join("/var/lib/systemd/linger", pwd.getpwuid(os.geteuid()).pw_name))
+    except KeyError:
+        return False
+
+
+# A program that a person talks to, in this terminal: the Shaper.
+
+
+def run_interactive(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> int:
+    """Give the terminal to the program until it ends; its exit code, 128+n for a signal. NoAgent: it is not there.
+
+    Ctrl-C is the program's while it runs.
+    """
+    if not os.path.isdir(cwd):
+        raise NotADirectoryError(cwd)
+    # a handler that does nothing, since to ignore the signal is what the program would inherit
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        code = subprocess.Popen(argv, env=dict(env), cwd=cwd).wait()
+    except (FileNotFoundError, PermissionError) as error:
+        raise NoAgent(
+            f"{argv[0]} cannot be started: {error.strerror}", "Install it, or name another in .nobrakes/config.toml."
+        ) from error
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return code if code >= 0 else 128 - code

@@ -12,11 +12,130 @@
 
 import json
 import threading
-from collections.abc import Iterable
+import uuid
+from collections.abc import Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
-from . import anthropic, gemini, openai
+# Anthropic's Messages as far as Claude Code needs it: a step as one message, or as the events of a stream.
+
+
+def message(step: dict[str, Any], model: str) -> dict[str, Any]:
+    """A step as a Messages API message."""
+    content: list[dict[str, Any]] = [{"type": "text", "text": step["text"]}] if step.get("text") else []
+    for tool, given in step.get("tools", []):
+        content.append({"type": "tool_use", "id": f"toolu_{uuid.uuid4().hex[:20]}", "name": tool, "input": given})
+    return {
+        "id": f"msg_{uuid.uuid4().hex[:20]}",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": content,
+        "stop_reason": "tool_use" if step.get("tools") else "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 100, "output_tokens": 20},
+    }
+
+
+def events(whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A message as the events of a stream."""
+    yield {"type": "message_start", "message": {**whole, "content": [], "stop_reason": None}}
+    for index, block in enumerate(whole["content"]):
+        if block["type"] == "text":
+            start: dict[str, Any] = {"type": "text", "text": ""}
+            delta: dict[str, Any] = {"type": "text_delta", "text": block["text"]}
+        else:
+            start = {**block, "input": {}}
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+        yield {"type": "content_block_start", "index": index, "content_block": start}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    delta = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
+    yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 20}}
+    yield {"type": "message_stop"}
+
+
+# Google's generateContent as far as Gemini CLI needs it: a step as one answer.
+
+
+def gemini_answer(step: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+    """A step as an answer; as a stream it is the only event."""
+    schema = (body.get("generationConfig") or {}).get("responseJsonSchema")
+    if schema and not body.get("tools"):  # it asks itself something, such as which model to take
+        step = {"text": json.dumps(_filled(schema))}
+    parts: list[dict[str, Any]] = [{"text": step["text"]}] if step.get("text") else []
+    parts += [{"functionCall": {"name": _declared(name, body), "args": given}} for name, given in step.get("tools", [])]
+    return {
+        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
+        "modelVersion": "scripted",
+        "responseId": uuid.uuid4().hex,
+        "usageMetadata": {"promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120},
+    }
+
+
+def _filled(schema: dict[str, Any]) -> Any:
+    """Some value that the schema allows."""
+    kind = str(schema.get("type", "")).lower()
+    if kind == "object":
+        return {name: _filled(of) for name, of in (schema.get("properties") or {}).items()}
+    if schema.get("enum"):
+        return schema["enum"][0]
+    return {"integer": 1, "number": 1, "boolean": False, "array": []}.get(kind, "ok")
+
+
+def _declared(name: str, body: dict[str, Any]) -> str:
+    """The name; one that begins with `*` is that of the first declared tool that ends so, where there is one."""
+    if not name.startswith("*"):
+        return name
+    groups = [group.get("functionDeclarations") or [] for group in body.get("tools") or []]
+    names = (str(one.get("name")) for group in groups for one in group)
+    return next((found for found in names if found.endswith(name[1:])), name)
+
+
+# OpenAI's Responses API as far as Codex needs it: a step as the events of a stream.
+
+USAGE = {
+    "input_tokens": 100,
+    "input_tokens_details": {"cached_tokens": 0},
+    "output_tokens": 20,
+    "output_tokens_details": {"reasoning_tokens": 0},
+    "total_tokens": 120,
+}
+
+
+def items(step: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the model says: a message, calls of functions, and of the free-form tool `apply_patch`."""
+    if step.get("text"):
+        content = [{"type": "output_text", "text": step["text"], "annotations": []}]
+        yield {"type": "message", "id": _id("msg"), "role": "assistant", "status": "completed", "content": content}
+    for name, given in step.get("tools", []):
+        namespace, _, own = name.rpartition("::")
+        call = {"id": _id("fc"), "call_id": _id("call"), "name": own, "status": "completed"}
+        if namespace:  # a tool of an MCP server: mcp__<server>::<tool>
+            call["namespace"] = namespace
+        if isinstance(given, str):
+            yield {"type": "custom_tool_call", **call, "input": given}
+        else:
+            yield {"type": "function_call", **call, "arguments": json.dumps(given)}
+
+
+def openai_events(step: dict[str, Any], model: str) -> Iterator[dict[str, Any]]:
+    """A step as the events of a stream."""
+    response = {"id": _id("resp"), "object": "response", "model": model, "output": []}
+    yield {"type": "response.created", "response": {**response, "status": "in_progress"}}
+    output = list(items(step))
+    for index, item in enumerate(output):
+        yield {"type": "response.output_item.added", "output_index": index, "item": item}
+        yield {"type": "response.output_item.done", "output_index": index, "item": item}
+    yield {
+        "type": "response.completed",
+        "response": {**response, "status": "completed", "output": output, "usage": USAGE},
+    }
+
+
+def _id(kind: str) -> str:
+    return f"{kind}_{uuid.uuid4().hex[:16]}"
+
 
 Step = dict[str, Any]
 
@@ -72,13 +191,13 @@ class _Handler(BaseHTTPRequestHandler):
             error = {"type": "error", "error": kind}
             self._send(step["status"], "application/json", json.dumps(error).encode())
         elif path == "v1/responses":
-            self._stream(openai.events(step, body["model"]))
+            self._stream(openai_events(step, body["model"]))
         elif path.endswith("enerateContent"):
-            answer = gemini.answer(step, body)
+            answer = gemini_answer(step, body)
             self._stream([answer] if ":stream" in path else answer)
         else:
-            whole = anthropic.message(step, body["model"])
-            self._stream(anthropic.events(whole) if body.get("stream") else whole)
+            whole = message(step, body["model"])
+            self._stream(events(whole) if body.get("stream") else whole)
 
     def _stream(self, what: dict[str, Any] | Iterable[dict[str, Any]]) -> None:
         if isinstance(what, dict):

@@ -12,9 +12,9 @@ from typing import Any
 
 import anyio
 
-from ..core.errors import NobrakesError, StoreBusy
-from ..operations.projects import clients
-from ..operations.projects.workspace import opened
+from ..errors import NobrakesError, StoreBusy
+from ..projects.service import coding
+from ..projects.service.projects import opened
 from ..serving import connections
 from .server import workspace
 
@@ -64,7 +64,7 @@ class Guard:
         word = given[0].decode("latin-1") if len(given) == 1 else ""
         kind, _, token = word.partition(" ")
         try:
-            client = "" if kind.lower() != "bearer" else await anyio.to_thread.run_sync(clients.of_token, token.strip())
+            client = "" if kind.lower() != "bearer" else await anyio.to_thread.run_sync(coding.of_token, token.strip())
         except StoreBusy:
             return 503, "another process keeps nobrakes' own database locked; try again in a moment", ""
         except NobrakesError:  # it may name paths, and nobody is known yet

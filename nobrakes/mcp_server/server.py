@@ -21,12 +21,11 @@ from mcp.server.stdio import stdio_server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
 
 from .. import __version__
-from ..core.errors import NobrakesError
-from ..core.text.cleaning import only_seen
-from ..operations import board_api
-from ..operations.agent import api
-from ..operations.agent.api import Operation, Reply
-from ..operations.projects import chat_api
+from ..agents.service import api, board_api
+from ..agents.service.api import Operation, Reply
+from ..errors import NobrakesError
+from ..projects.service import coding
+from ..text.cleaning import only_seen
 
 AT_ONCE = 4
 """Calls at a time; the others wait their turn."""
@@ -104,8 +103,8 @@ def serve() -> None:
 
 def workspace(session: str, client: str = "") -> "Server[Any]":
     """The server of a chat agent's session in the person's workspace; with an empty name each call names its own."""
-    table = chat_api.operations(session, client)
-    return build(table, partial(chat_api.perform, table), chat_api.instructions())
+    table = coding.operations(session, client)
+    return build(table, partial(coding.perform, table), coding.instructions())
 
 
 def serve_workspace(session: str) -> None:

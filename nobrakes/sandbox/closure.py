@@ -1,7 +1,17 @@
 """What one run sees of the machine. Whatever is not named here is not there."""
 
+import functools
+import os
+import resource
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
+
+from ..git.port import Argv
+from ..paths import own_program
+from . import landlock
+from .inside import LIMITS
 
 Network = Literal["open", "provider", "none"]
 
@@ -89,3 +99,243 @@ class Closure:
     network: Network = "open"
     hosts: tuple[str, ...] = ()  # `name:port` that a run whose network is its provider's may reach
     bounds: Bounds = field(default_factory=Bounds)
+
+
+# The argv of bubblewrap for a closure. Pure: the same closure gives the same argv.
+#
+# 1. The view is built up from nothing: a path that no line below names does not exist inside.
+# 2. Later mounts cover earlier ones: the machine, then what hides, then what is let in, the run's own places last.
+# 3. Every namespace of its own (the network by setting), no capability, no new privileges, no further user namespace.
+# With the first process of the namespace the whole tree dies, whatever it detached from.
+# 4. bubblewrap itself does not hear TERM: it would end at once and take everything with it. What runs inside hears it
+# (sandbox.inside, sandbox.tools), and KILL to any of bubblewrap's two processes ends all.
+
+HOME = "/agent"
+DEAF = 'trap "" TERM; exec "$@"'
+INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "inside.py")
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+_NAMESPACES = ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
+_PRIVILEGES = ("--disable-userns", "--cap-drop", "ALL", "--die-with-parent")
+
+
+def wrap(argv: Argv, closure: Closure, executable: str = "") -> Argv:
+    """The argv that runs `argv` in the closure's workspace, and nowhere else."""
+    executable = executable or own_program("bwrap", closure.workspace) or "/usr/bin/bwrap"
+    words = ["/bin/sh", "-c", DEAF, "sh", executable, *_NAMESPACES, *_PRIVILEGES]
+    if closure.network != "open":
+        words.append("--unshare-net")
+    words += _mounts(closure)
+    variables = (("HOME", HOME), ("TMPDIR", "/tmp"), *_direct(closure), *closure.machine.variables)
+    for name, value in (*variables, *closure.environment):
+        words += ["--setenv", name, value]
+    return (*words, "--chdir", closure.workspace, "--", *_first(closure, argv), *argv)
+
+
+def _first(closure: Closure, argv: Argv) -> Argv:
+    """The words of what sets the limits inside and then becomes `argv`."""
+    tools = closure.machine.tools
+    # a way out is opened by Python alone, and `env` would take a name with a `=` in it for a variable
+    if tools is None or closure.hosts or "=" in argv[0]:
+        return (closure.machine.python, "-I", "-S", INSIDE, *closure.bounds.words(), "--")
+    return tools.words(closure.bounds)
+
+
+def _direct(closure: Closure) -> Iterator[tuple[str, str]]:
+    """What is not asked of the proxy: servers on the sandbox's own loopback."""
+    if closure.network == "provider":
+        own = [name for name in LOOPBACK if not any(host.startswith(f"{name}:") for host in closure.hosts)]
+        yield from (("NO_PROXY", ",".join(own)), ("no_proxy", ",".join(own)))
+
+
+def _mounts(closure: Closure) -> Iterator[str]:
+    machine = closure.machine
+    yield from _readable(machine.system)
+    for path, target in machine.links:
+        yield from ("--symlink", target, path)
+    yield from ("--proc", "/proc", "--dev", "/dev")
+    yield from _temporary("/tmp", closure.bounds.temporary_mb)
+    yield from _temporary("/dev/shm", closure.bounds.temporary_mb)
+    yield from ("--remount-ro", "/dev")
+    yield from _temporary(HOME, closure.bounds.temporary_mb)
+    yield from _covers((machine.home,), machine.system)
+    if machine.account:
+        yield from _temporary(machine.account, closure.bounds.temporary_mb)
+    wide, narrow = _split((*machine.programs, *closure.read), closure.hidden)
+    yield from _readable(wide)
+    for path in closure.write:
+        yield from ("--bind", path, path)
+    yield from _covers(closure.hidden, (*machine.system, *wide, *closure.write))
+    yield from _readable(narrow)
+    workspace = ("--bind", closure.workspace, closure.workspace)
+    if closure.laid is not None:  # a person's checkout may have what is let in below it
+        yield from workspace
+        yield from _laid(closure.laid)
+    for path in closure.inner:
+        yield from ("--ro-bind", path, path)
+    if closure.laid is None:
+        yield from workspace
+    for path in closure.own:
+        yield from ("--bind", path, path)
+    yield from ("--remount-ro", "/")
+
+
+def _laid(laid: Laid) -> Iterator[str]:
+    for path in laid.covered:
+        yield from ("--tmpfs", path)
+    for option, pairs in (("--bind", laid.over), ("--ro-bind", laid.read)):
+        for source, path in pairs:
+            yield from (option, source, path)
+
+
+def _readable(paths: Iterable[str]) -> Iterator[str]:
+    for path in paths:
+        yield from ("--ro-bind-try", path, path)
+
+
+def _temporary(path: str, megabytes: int) -> Iterator[str]:
+    if megabytes:
+        yield from ("--size", str(megabytes << 20))
+    yield from ("--tmpfs", path)
+
+
+def _covers(hidden: Iterable[str], shown: Iterable[str]) -> Iterator[str]:
+    """An empty folder over each hidden one that would be seen through a folder above it."""
+    above = tuple(shown)
+    for path in hidden:
+        if any(lies_in(path, other) for other in above):
+            yield from ("--tmpfs", path)
+
+
+def _split(paths: Iterable[str], hidden: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """Those with something hidden below them, and the others."""
+    wide: list[str] = []
+    narrow: list[str] = []
+    for path in dict.fromkeys(paths):
+        (wide if any(lies_in(secret, path) for secret in hidden) else narrow).append(path)
+    return wide, narrow
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Whether the path is the folder or lies below it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+# No sandbox: an agent may do whatever the human's account may do, but for what its own CLI denies. Said loudly.
+
+
+class Agents(Protocol):
+    """The settings of agents, as far as they are told here."""
+
+    def bypasses(self, agent: str) -> bool:
+        """Whether nothing of its own restrains the agent."""
+        ...
+
+
+def describe(names: Iterable[str], agents: Agents) -> str:
+    """The warning that run, daemon and doctor show once, about these agents."""
+    free = [name for name in names if agents.bypasses(name)]
+    held = [name for name in names if not agents.bypasses(name)]
+    text = "agents run without a sandbox: they can read and write everything that your account can, also outside of "
+    text += "their workspace."
+    if held:
+        text += (
+            f" Only their own permissions restrain {', '.join(held)}: the contract's commands, git and edits in the "
+            "workspace are allowed, the rest is denied. What the checks start may do anything."
+        )
+    if free:
+        text += f" Nothing at all restrains {', '.join(free)}."
+    return (
+        f"{text} The Reviewer still checks whatever they hand in; for the rest, use an account, a container "
+        "or a virtual machine of their own."
+    )
+
+
+# The argv of a command behind the wall, where there is no sandbox. Pure: the same wall gives the same argv.
+#
+# What runs behind it reads what your account can, and writes its own places and temporary folders.
+
+WALLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "walled.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """What one run may write. Paths are absolute."""
+
+    kept: tuple[str, ...]  # not to be written in a temporary folder either
+    own: tuple[str, ...]  # writable, also below what is kept
+    temporary: str = ""  # made and used where the machine's own folder for that lies on the way to what is kept
+    environment: tuple[tuple[str, str], ...] = ()  # nothing secret: everybody can read an argv
+
+
+def wall_wrap(argv: Argv, wall: Wall) -> Argv:
+    """The argv that runs `argv` behind the wall, or not at all."""
+    words = [f"keep={path}" for path in wall.kept]
+    words += [f"own={path}" for path in wall.own]
+    words += [f"temporary={wall.temporary}"] if wall.temporary else []
+    words += [f"set={name}={value}" for name, value in wall.environment]
+    return (sys.executable, "-I", "-S", WALLED, *words, "--", *argv)
+
+
+def probe(folder: str) -> Argv:
+    """The command that exits with 0 where Landlock works."""
+    return wall_wrap(("true",), Wall((folder,), ()))
+
+
+def platform_trouble() -> str:
+    """Why there can be no wall on this system at all; empty: there may."""
+    if not sys.platform.startswith("linux"):
+        return "Landlock works on Linux only"
+    return "" if landlock.version() else "this kernel has no Landlock (Linux 5.13 does), or it is switched off"
+
+
+def lacking() -> tuple[str, ...]:
+    """What this kernel's Landlock is too old to hold."""
+    return landlock.lacks(landlock.version())
+
+
+def wall_describe() -> str:
+    """What the wall holds here, and what it does not."""
+    text = (
+        "agents and checks run behind a wall (Landlock), without a sandbox: they read what your account can, and write "
+        "their own places and temporary folders only."
+    )
+    return f"{text} This kernel's Landlock is an early one: {'; '.join(lacking())}." if lacking() else text
+
+
+# The machine's own programs that do what sandbox.inside does, in a fifth of its time: `prlimit` and `env`.
+#
+# Only util-linux' and GNU's: what is inside their files shows that they are, and that they can do it. Whoever has
+# others, or has them elsewhere than every run finds them, takes Python's way.
+
+_FOLDER = "/usr/bin"
+_MARKS = {"prlimit": (b"util-linux", b"nproc"), "env": (b"GNU coreutils", b"--default-signal")}
+
+
+def tools(system: Iterable[str]) -> Tools | None:
+    """Those of this machine, for runs that see `system`; None: Python has to do it."""
+    try:
+        files = [os.stat(f"{_FOLDER}/{name}") for name in _MARKS]
+    except OSError:
+        return None
+    # a machine that is upgraded has others in their place
+    if "/usr" not in system or not _are_known(_FOLDER, *((one.st_ino, one.st_mtime_ns) for one in files)):
+        return None
+    hard = ((name, resource.getrlimit(which)[1]) for name, which in LIMITS.items())
+    bounded = tuple((name, most) for name, most in hard if most != resource.RLIM_INFINITY)
+    return Tools(f"{_FOLDER}/prlimit", f"{_FOLDER}/env", bounded)
+
+
+@functools.lru_cache(4)
+def _are_known(folder: str, *files: tuple[int, int]) -> bool:
+    """Whether both are there and hold what shows whose they are."""
+    try:
+        for name, marks in _MARKS.items():
+            with open(f"{folder}/{name}", "rb") as file:
+                content = file.read(1 << 20)
+            if not all(mark in content for mark in marks):
+                return False
+    except OSError:
+        return False
+    return True

@@ -5,7 +5,7 @@
 2. It starts in an empty folder: a program that is named by a path in the repository is not found.
 """
 
-from ..ports import Argv
+from ..git.port import Argv
 
 FOLDER = "/dev/shm"
 """Where it starts, and may write."""

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -18,22 +18,207 @@ from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
 from textual.filter import Monochrome, NoColor
+from textual.screen import Screen
 from textual.widgets import Input, Label, OptionList, Static
 
-from ..core.columns import SHOWN
-from ..wording.text import one_line
-from . import acts, commands, frame
-from .asking import Ask, read_decision
-from .beadpage import diff_text, help_text, log_text, read_diff, read_log
-from .details import BeadPage, Detail, Page
-from .look import CSS, DARK, LIGHT, WIDE, WRONG
-from .panels import Column, Keys, Line, Panel
+from ..beads.work_status import SHOWN
+from ..decisions import hindrances as hindered
+from ..decisions.hindrances import STOPS, Kind
+from ..text.cleaning import age, count, one_line
+from . import parts
+from .pages import Ask, BeadPage, Detail, Page, diff_text, help_text, log_text, read_decision, read_diff, read_log
+from .parts import (
+    CSS,
+    DARK,
+    DOUBT,
+    LIGHT,
+    MUTED,
+    SHAPES,
+    WIDE,
+    WRONG,
+    Column,
+    Finished,
+    Keys,
+    Line,
+    Panel,
+    Part,
+    Seen,
+    Stage,
+    line,
+)
 from .reading import Job, Reader, Trouble
-from .stage import Finished, Seen, Stage
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..operations.views.live_board import LiveView
+    from ..sessions.service.live import LiveView
+    from .parts import Stage
+
+
+# What the board shows of a moment: the line at the top, what stands in the way, and the parts below.
+
+NARROW = 60
+"""Columns below which the counts stand with the columns alone."""
+
+
+class Shown(NamedTuple):
+    """What was seen last, `old` seconds ago; `now` is the store's clock. `trouble`: why it is not seen any more."""
+
+    view: "LiveView | None"
+    now: float
+    old: float
+    wanted: str
+    trouble: Trouble | None
+
+
+def draw(base: Screen[None], shown: Shown, ages: bool) -> None:
+    """Whatever has changed; `ages`: only what can have changed by the time alone."""
+    if not base.query("#keys"):  # it has not begun, or has ended
+        return
+    base.query_one("#top", Static).update(_top(shown, base.size.width - 2))
+    _state(base.query_one("#state", Line), shown)
+    view = shown.view
+    if view is None:
+        return
+    now, wanted = shown.now, shown.wanted
+    waiting = len(view.escalations)
+    needs = parts.needs_you(view, now, wanted)
+    base.query_one("#needs", Panel).show(f"◆ needs you {waiting}" if waiting else "needs you", needs)
+    works = len(view.working) + len(view.board.sessions)
+    base.query_one("#agents", Panel).show(f"agents {works}" if works else "agents", parts.agents(view, now, wanted))
+    if ages:
+        return
+    for name in SHOWN:
+        column, number = base.query_one(f"#column-{name}", Column), parts.how_many(name, view)
+        column.set_class(number > 0, "-shown")
+        if number:
+            column.show(f"{SHAPES[name][0]} {name} {number}", parts.cards(name, view))
+    base.query_one("#log", Panel).show("log", parts.log(view, wanted))
+
+
+def _top(shown: Shown, room: int) -> Content:
+    view = shown.view
+    if view is None:
+        return line(room, ("nobrakes  ", "bold"), "" if shown.trouble else "reading …")
+    head: list[Part] = [(one_line(view.main) + "  ", "bold"), *_work(view, room)]
+    counted = [(name, number) for name, number in view.board.counts.items() if number and name in SHAPES]
+    gap = "   " if room >= WIDE else "  "
+    for name, number in counted if room >= NARROW - 2 else ():
+        shape, style = SHAPES[name]
+        head += [gap, (shape, style), f" {number} {name}"]
+    return line(room, *head)
+
+
+def _work(view: "LiveView", room: int) -> list[Part]:
+    """Whether somebody works."""
+    if view.stopping:
+        return [("■ stopping: agents are being stopped", "$warning")]
+    if view.paused:
+        return [("‖ paused: nothing new is started", "$warning")]
+    if view.daemon is not None:
+        return [("▶ at work", "$success")]
+    return [("□ at rest", MUTED), (": nobrakes run, or nobrakes daemon start" if room >= WIDE else "", MUTED)]
+
+
+def _state(state: Line, shown: Shown) -> None:
+    view, why = shown.view, shown.trouble
+    if why is not None:
+        old = f", and this is {age(shown.old)} old" if view is not None else ""
+        state.say((f"{WRONG[0]} ", WRONG[1]), f"{one_line(why.message)}{old}", rest=why.hint)
+    elif shown.wanted:
+        found = count(sum((view.found or {}).values()), "bead") if view is not None else ""
+        state.say(("/ ", "$accent bold"), shown.wanted, (f"   {found}; esc shows everything", MUTED))
+    else:
+        _stands(state, shown)
+
+
+def _stands(state: Line, shown: Shown) -> None:
+    """The heaviest thing that keeps work from going on, beside what the top and the first panel say anyway."""
+    found = () if shown.view is None else shown.view.board.hindrances.found
+    heavy = [one for one in found if one.kind in STOPS and one.kind not in (Kind.PAUSED, Kind.STOPPING)]
+    if not heavy:
+        state.say()
+        return
+    words = hindered.told(heavy[0], shown.now)
+    more = f"   and {len(heavy) - 1} more: nobrakes status" if len(heavy) > 1 else ""
+    typed = " ".join(part for part in (words.cure, *words.commands[:1]) if part)
+    state.say((f"{DOUBT[0]} ", DOUBT[1]), words.what, (more, MUTED), rest=typed)
+
+
+# The line after a colon: a bead or an escalation to jump to, or a word and what it is about.
+
+_HELP = "? shows what can be typed."
+
+
+def run(board: "Stage", typed: str) -> None:
+    """Do what was typed; what it cannot be is said."""
+    word, _, rest = typed.strip().partition(" ")
+    rest = rest.strip()
+    if not word:
+        return
+    if word.isascii() and word.isdigit() and not rest and len(word) < 19:
+        board.open_escalation(int(word))
+    elif word in _ALONE and not rest:
+        _ALONE[word](board)
+    elif word in _OPENING:
+        if rest:
+            _OPENING[word](board, rest)
+        else:
+            board.trouble(Trouble(f"{word} what?", _HELP))
+    elif word in _ACTS:
+        _act(board, word, rest)
+    elif not rest:
+        board.reader.ask(lambda app: app.store.bead(word).id, partial(_found, board))
+    else:
+        board.trouble(Trouble(f"'{word[:40]}' is no command", _HELP))
+
+
+def _found(board: "Stage", result: Any) -> None:
+    if isinstance(result, Trouble):
+        board.trouble(Trouble(result.message, f"{result.hint} {_HELP}".strip()))
+    else:
+        board.open_bead(result)
+
+
+def _act(board: "Stage", word: str, rest: str) -> None:
+    made = _ACTS[word](board.actor, rest)
+    if made is None:
+        board.trouble(Trouble(f"{word} what?", _HELP))
+    else:
+        board.do(made)
+
+
+def _hold(actor: str, rest: str) -> "Callable[[App], str] | None":
+    bead, _, reason = rest.partition(" ")
+    return partial(parts.hold, actor=actor, bead=bead, reason=reason.strip()) if reason.strip() else None
+
+
+def _release(actor: str, rest: str) -> "Callable[[App], str] | None":
+    return partial(parts.release, actor=actor, bead=rest) if rest else None
+
+
+def _stop(actor: str, rest: str) -> "Callable[[App], str] | None":
+    return partial(parts.stop, actor=actor, name=rest) if rest else None
+
+
+_ALONE: dict[str, Callable[["Stage"], object]] = {
+    "help": lambda board: board.action_help(),
+    "quit": lambda board: board.exit(),
+    "q": lambda board: board.exit(),
+    "pause": lambda board: board.do(partial(parts.pause, actor=board.actor)),
+    "resume": lambda board: board.do(partial(parts.resume, actor=board.actor)),
+    "filter": lambda board: board.set_filter(""),
+}
+_OPENING: dict[str, Callable[["Stage", str], object]] = {
+    "diff": lambda board, rest: board.open_diff(rest),
+    "log": lambda board, rest: board.open_log(rest),
+    "filter": lambda board, rest: board.set_filter(rest),
+}
+_ACTS: dict[str, Callable[[str, str], "Callable[[App], str] | None"]] = {
+    "hold": _hold,
+    "release": _release,
+    "stop": _stop,
+}
+
 
 LOW = 32
 """Rows below which less is shown at once."""
@@ -80,7 +265,7 @@ class Board(Stage):
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = "day" if _is_light(os.environ.get("COLORFGBG", "")) else "night"
-        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (frame.NARROW, "-medium"), (WIDE, "-wide")]
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-medium"), (WIDE, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-low"), (LOW, "-high")]
         self.actor = actor
         self.reader = Reader(folder, self._saw, self._did)
@@ -174,7 +359,7 @@ class Board(Stage):
     def _draw(self, ages: bool = False) -> None:
         """Whatever has changed; `ages`: only what can have changed by the time alone."""
         old = time.monotonic() - self._seen_at
-        frame.draw(self.screen_stack[0], frame.Shown(self.view, self.now, old, self._filter, self._why), ages)
+        draw(self.screen_stack[0], Shown(self.view, self.now, old, self._filter, self._why), ages)
 
     # --- what is said ----------------------------------------------------------------------------------------------
 
@@ -290,7 +475,7 @@ class Board(Stage):
     def action_pause(self) -> None:
         """Pause, or go on."""
         is_paused = self.view is not None and (self.view.paused or self.view.stopping)
-        self.do(partial(acts.resume if is_paused else acts.pause, actor=self.actor))
+        self.do(partial(parts.resume if is_paused else parts.pause, actor=self.actor))
 
     def action_again(self) -> None:
         """Read everything again."""
@@ -348,7 +533,7 @@ class Board(Stage):
         what, value = self._typing, event.value
         self._typed_away()
         if what == ":":
-            commands.run(self, value)
+            run(self, value)
 
     def on_key(self, event: Any) -> None:
         """Esc in the line of input: away with it, and with a filter that was typed there."""

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import NobrakesError
+from ..errors import NobrakesError
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..operations.views.live_board import LiveReader, LiveView
+    from ..sessions.service.live import LiveReader, LiveView
 
 LOOK_SECONDS = 0.5
 """Between looks for changes."""
@@ -142,7 +142,7 @@ class Reader(threading.Thread):
     def _open(self) -> None:
         """The app as it is now: opened anew where its database is another one."""
         from ..app import open_app
-        from ..operations.views.live_board import LiveReader, identity
+        from ..sessions.service.live import LiveReader, identity
 
         if self._app is not None:
             if identity(self._app.paths) == self._identity:

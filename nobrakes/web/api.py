@@ -15,16 +15,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from ..core.errors import UsageError
-from ..core.public.values import plain
-from . import fields
-from .fields import Field, flag, word
-from .opening import opened
-from .stream import told
+from ..errors import UsageError
+from ..events.public import plain
+from . import rendering
+from .live import told
+from .rendering import Field, flag, opened, word
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..operations.views.graph.view import GraphView
+    from ..pictures.service import GraphView
 
 BELOW = "/r/{repo}/api/"
 MOST = 500
@@ -36,12 +35,12 @@ LOOKED = "looked"
 
 def number(name: str, value: str) -> int:
     """The number of an event; 0 is before the first."""
-    return fields.number(name, value)
+    return rendering.number(name, value)
 
 
 def few(name: str, value: str) -> int:
     """How many, from 1 to MOST."""
-    found = fields.number(name, value)
+    found = rendering.number(name, value)
     if not 1 <= found <= MOST:
         raise UsageError(f"{name}: from 1 to {MOST}, and this is {found}")
     return found
@@ -62,38 +61,38 @@ class Reading:
 
 
 def _status(app: "App", values: Values) -> Any:
-    from ..operations.views import board
+    from ..beads.service import board
 
     return board.status(app.store, app.paths, app.config)
 
 
 def _board(app: "App", values: Values) -> Any:
-    from ..operations.hindrances.look import hindrances
-    from ..operations.views import board
+    from ..beads.service import board
+    from ..decisions.service.hindrances import hindrances
 
     return board.board(app.store, stands=hindrances(app.store, app.paths, app.config))
 
 
 def _ready(app: "App", values: Values) -> Any:
-    from ..operations.views import readiness
+    from ..beads.service import bead_page
 
-    return readiness.ready(app.store, values.get("limit", _SOME))
+    return bead_page.ready(app.store, values.get("limit", _SOME))
 
 
 def _bead(app: "App", values: Values) -> Any:
-    from ..operations.views.one_bead import whole_bead
+    from ..beads.service.bead_page import whole_bead
 
     return whole_bead(app.store, values["id"])
 
 
 def _escalations(app: "App", values: Values) -> Any:
-    from ..operations.decisions import page
+    from ..decisions.service import page
 
     return page.listed(app.store, bool(values.get("all")))
 
 
 def _escalation(app: "App", values: Values) -> Any:
-    from ..operations.decisions import page
+    from ..decisions.service import page
 
     is_whole = bool(values.get("all"))
     return page.decision(app.store, app.paths, lambda: app.git, lambda: app.config, values["number"], is_whole)
@@ -108,56 +107,56 @@ def _events(app: "App", values: Values) -> Any:
 
 
 def _sessions(app: "App", values: Values) -> Any:
-    from ..operations import conversations
+    from ..sessions.service import relay
 
-    return conversations.listed(app.store, everything=bool(values.get("all")))
+    return relay.listed(app.store, everything=bool(values.get("all")))
 
 
 def _reviews(app: "App", values: Values) -> Any:
-    from ..operations.views import history
+    from ..beads.service import bead_page
 
-    return history.reviews(app.store, values.get("limit", _SOME))
+    return bead_page.reviews(app.store, values.get("limit", _SOME))
 
 
 def _requests(app: "App", values: Values) -> Any:
-    from ..operations import pulls
+    from ..requests import service as requests_service
 
-    return pulls.listed(app.store, bool(values.get("all")))
+    return requests_service.listed(app.store, bool(values.get("all")))
 
 
 def _request(app: "App", values: Values) -> Any:
-    from ..operations import pulls
+    from ..requests import service as requests_service
 
-    return pulls.one(app.store, values["id"])
+    return requests_service.one(app.store, values["id"])
 
 
 def _breaker(app: "App", values: Values) -> Any:
-    from ..operations.views import breaker
+    from ..daemon.service import now
 
-    return breaker.breaker(app.store, app.paths, app.config, app.misconfigured)
+    return now.breaker(app.store, app.paths, app.config, app.misconfigured)
 
 
 def _health(app: "App", values: Values) -> Any:
-    from ..operations.views import health
+    from ..doctor import health
 
     return health.health(app.store, app.paths, app.config, values[LOOKED])
 
 
 def _plan(app: "App", values: Values) -> Any:
-    from ..operations.forge import strategy
+    from ..features.service import strategy
 
     return strategy.strategy(app.store)
 
 
 def _features(app: "App", values: Values) -> Any:
-    from ..operations.forging import views
+    from ..features.service import views
 
     asked = {"state": values.get("state") or "all", "sort": values.get("sort") or "activity"}
     return views.listed(app.store, words=values.get("search", ""), archived=bool(values.get("archived")), **asked)
 
 
 def _feature(app: "App", values: Values) -> Any:
-    from ..operations.forging import views
+    from ..features.service import views
 
     return views.view(app.store, values["id"])
 
@@ -168,7 +167,7 @@ def _part(name: str) -> Callable[["App", Values], Any]:
 
 def graph_of(app: "App", values: Values) -> "GraphView":
     """The look at the graph that these fields ask for."""
-    from ..operations.views.graph.looks import graph_view
+    from ..pictures.service import graph_view
 
     return graph_view(
         app.store,
@@ -185,12 +184,12 @@ def _graph(app: "App", values: Values) -> Any:
 
 
 def _what_if(app: "App", values: Values) -> Any:
-    from ..operations.views.graph.what_if import what_if
-    from ..wording import graph as words
+    from ..pictures import draw
+    from ..pictures.service import what_if
 
     found = what_if(app.store, values["id"], values.get("change") or None, values.get("hours", 0.0))
-    lines = words.answered(found.change, found.then, found.titles, found.column not in ("done", "cancelled"))
-    asked = words.asked(found.bead, found.title, found.change, found.hours)
+    lines = draw.answered(found.change, found.then, found.titles, found.column not in ("done", "cancelled"))
+    asked = draw.asked(found.bead, found.title, found.change, found.hours)
     return {"asked": asked, "lines": lines, "needs": list(found.then.needs), "frees": list(found.then.frees)}
 
 
@@ -230,7 +229,7 @@ READINGS: tuple[Reading, ...] = (
         "forge list",
         "Features: where each is, how old it is, what is open in it.",
         _features,
-        (Field("state", word), Field("search", fields.text), Field("sort", word), Field("archived", flag)),
+        (Field("state", word), Field("search", rendering.text), Field("sort", word), Field("archived", flag)),
     ),
     Reading("features/{id}", "forge show", "One feature: plan, versions, reviews, findings, talk, items.", _feature),
     Reading("features/{id}/plans", "", "The versions of its plan, each with what it changed.", _part("versions")),
@@ -272,7 +271,7 @@ def endpoint(reading: Reading) -> Callable[[Request], Response]:
     """What answers its address."""
 
     def look(request: Request) -> Response:
-        values = fields.values(reading.parameters, request.query_params.multi_items())
+        values = rendering.values(reading.parameters, request.query_params.multi_items())
         with opened(request) as app:
             looked = request.app.state.site.looks.last(app.paths.root)
             found = reading.look(app, {**values, **request.path_params, LOOKED: looked})
@@ -283,9 +282,9 @@ def endpoint(reading: Reading) -> Callable[[Request], Response]:
 
 def repositories(request: Request) -> Response:
     """All repositories of the person, as `nobrakes repositories --json` has them."""
-    from ..operations.machine_wide import registry
+    from ..machine.service import registry
 
-    fields.values((), request.query_params.multi_items())
+    rendering.values((), request.query_params.multi_items())
     return answered(registry.repositories())
 
 

@@ -1,21 +1,261 @@
-"""What a page may ask to be done: the words of the command, its fields, and the operation that the CLI calls too.
+"""`POST /r/<repo>/do/<command>`: a command of the table done once under its key, and where the person goes on.
 
-1. The rules are the operations'; here a form becomes their arguments, and what they gave back one line for people.
-2. `danger`: the word that a person types to confirm it. Where agents are in no sandbox it takes a code from the
-   terminal too (nobrakes.web.commanding).
-3. A command that is in neither COMMANDS nor NOT_HERE fails a test, as does one whose fields the CLI does not have.
+1. Every form has a key (`request`). The same form sent again, by a second click, a retry or a phone in a tunnel, does
+   nothing again and is answered the same (operations.public.requests).
+2. What is dangerous is confirmed by typing its word. Where agents are in no sandbox they run as the same account, so
+   it also takes a fresh code from the terminal.
+3. Events are signed with the person and the way: `ada (web)`.
 """
 
-from collections.abc import Callable, Mapping
+import os
+import secrets
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..wording.text import count, cut, one_line
-from . import forging, planning
-from .fields import Field, flag, given, long_text, number, rows, text, word
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from ..errors import NobrakesError, UsageError
+from ..events.kinds import MOST, Actor, Surface, usual
+from ..events.public import plain
+from ..features.service import approving as features_approving
+from ..text.cleaning import count, cut, one_line
+from . import rendering
+from .guard import local, site_of
+from .rendering import Field, flag, given, long_text, number, repository, rows, text, word
+from .site import LOG, Site
 
 if TYPE_CHECKING:
     from ..app import App
+    from ..features.service.rollback import Wanted
+
+
+# What a page may ask to be done: the words of the command, its fields, and the operation that the CLI calls too.
+#
+# 1. The rules are the operations'; here a form becomes their arguments, and what they gave back one line for people.
+# 2. `danger`: the word that a person types to confirm it. Where agents are in no sandbox it takes a code from the
+# terminal too (nobrakes.web.commands).
+# 3. A command that is in neither COMMANDS nor NOT_HERE fails a test, as does one whose fields the CLI does not have.
+
+# Commands of pages about features: rows of nobrakes.web.commands.
+#
+# 1. Boxes that are ticked beforehand send the numbers that stay ticked (`only`), and 0 always, so that none is a
+# choice.
+
+ForgingValues = Mapping[str, Any]
+ForgingDo = Callable[["App", ForgingValues, str], tuple[Any, str]]
+FEATURE = Field("feature", word, True)
+_SAID = (
+    Field("description", long_text),
+    Field("criterion", rows),
+    Field("only", number, is_list=True),
+    Field("without", number, is_list=True),
+    Field("file", rows),
+    Field("notes", long_text),
+)
+_STEP = (FEATURE, Field("text", long_text, True), Field("step", word))
+
+
+def _wanted(values: ForgingValues) -> "Wanted":
+    from ..features.service.rollback import Wanted
+
+    only = frozenset(values["only"]) if "only" in values else None
+    return Wanted(
+        values.get("title"),
+        values.get("description"),
+        tuple(values.get("criterion", ())),
+        frozenset(values.get("without", ())),
+        values.get("file"),
+        values.get("notes"),
+        only,
+    )
+
+
+def _new(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
+    from ..features.service import rollback as features_rollback
+
+    made = features_rollback.begin(app.store, app.paths, app.config, app.git, _wanted(values), actor)
+    return made, f"feature {made.id} began: {one_line(made.title)}"
+
+
+def _forging_edit(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
+    from ..features.service import rollback as features_rollback
+
+    after = features_rollback.edit(app.store, app.paths, app.config, values["feature"], _wanted(values), actor)
+    return after, f"feature {after.id} is changed"
+
+
+def _moved(name: str, said: str) -> ForgingDo:
+    def do(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
+        from ..features.service import rollback as features_rollback
+
+        found = getattr(features_rollback, name)(app.store, app.paths, values["feature"], actor)
+        return found, f"feature {found.id} {said}"
+
+    return do
+
+
+def _forging_resume(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
+    from ..features.service.rollback import Way, resume, way_of
+
+    way = way_of(*(bool(values.get(name)) for name in ("fresh", "from_base", "view")))
+    found = resume(app.store, app.paths, values["feature"], actor, way)
+    return found, f"feature {found.id} {'is as it was' if way is Way.VIEW else 'goes on'}"
+
+
+def rollback(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
+    """Take the feature back: its open beads at once, what is on main of it by one commit through the Reviewer."""
+    from ..features.service import rollback as rolling
+
+    done = rolling.rollback_begin(app.store, app.git, app.paths, values["feature"], actor)
+    said = f"{count(len(done.cancels), 'bead')} cancelled"
+    if done.is_over:
+        return done, f"feature {done.feature} is rolled back: {said}, and nothing of it was on main"
+    return done, f"{said}; bead {done.bead} takes {count(len(done.reverts), 'merge')} off main, through the Reviewer"
+
+
+def _archive(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
+    from ..features.service import rollback as features_rollback
+
+    back = bool(values.get("back"))
+    found = features_rollback.archive(app.store, values["feature"], not back, actor)
+    return found, f"feature {found.id} is {'in lists again' if back else 'hidden from lists; nothing is removed'}"
+
+
+def _said(name: str) -> ForgingDo:
+    def do(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
+        from ..features.service import rollback as features_rollback
+
+        say = getattr(features_rollback, name)
+        found = say(app.store, app.paths, values["feature"], values["text"], actor, values.get("step", ""))
+        return found, f"the Shaper of feature {found.id} is told"
+
+    return do
+
+
+def _sign_off(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
+    from ..features.service.views import sign_off
+
+    id_, rules = values["feature"], app.config.forge.rules()
+    risk, reason = bool(values.get("take_risk")), values.get("reason", "")
+    kept = sign_off(app.store, rules, id_, actor, take_risk=risk, reason=reason)
+    return (
+        kept,
+        f"version {kept.version} of the plan of {id_} is signed off: nothing is live before your yes to the plan",
+    )
+
+
+def _checkpoint(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
+    from ..features.service.rollback import checkpoint
+
+    found = checkpoint(app.store, values["feature"], actor)
+    return found, f"feature {found.id} goes back to its plan with what was collected"
+
+
+ROWS: tuple[tuple[str, ForgingDo, tuple[Field, ...]], ...] = (
+    ("forge new", _new, (Field("title", text, True), *_SAID)),
+    ("forge edit", _forging_edit, (FEATURE, Field("title", text), *_SAID)),
+    ("forge change", _said("ask_change"), _STEP),
+    ("forge discuss", _said("discuss"), _STEP),
+    ("forge pause", _moved("pause", "is paused; it can go on"), (FEATURE,)),
+    ("forge resume", _forging_resume, (FEATURE, Field("fresh", flag), Field("from_base", flag), Field("view", flag))),
+    ("forge cancel", _moved("cancel", "is stopped and paused; it can go on"), (FEATURE,)),
+    ("forge archive", _archive, (FEATURE, Field("back", flag))),
+    ("forge sign-off", _sign_off, (FEATURE, Field("take_risk", flag), Field("reason", long_text))),
+    ("forge checkpoint", _checkpoint, (FEATURE,)),
+)
+"""(the words, what is done, the fields)"""
+
+
+# Commands of pages that work on more than one bead: plans, approval, taking back.
+
+PlanningValues = Mapping[str, Any]
+TEXT = "the plan"
+
+
+def pairs(lines: Sequence[str]) -> dict[str, str]:
+    """`NAME=VALUE` a line; UsageError."""
+    found = {}
+    for line in lines:
+        name, equals, value = line.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise UsageError(f"'{one_line(line)[:40]}' is not LIMIT=VALUE", "For example: doers=8")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def apply(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
+    """Bring the graph to what the plan says. PlanError, Deadlock: nothing was written."""
+    from ..daemon.service.control import wake
+    from ..plans import service as operations
+
+    plan = operations.plan_in(values["plan"], TEXT)
+    how = {name: bool(values.get(name)) for name in ("dry_run", "live", "cut")}
+    report = operations.apply_plan(app.store, plan, actor=actor, **how)
+    if report.applied:
+        wake(app.paths)
+    said = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
+    if report.proposed:
+        said += f", changes of {count(len(report.proposed), 'live bead')} proposed: they wait for your approval"
+    return report, said if report.applied else f"{said}; nothing was written"
+
+
+def propose(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
+    """File the beads of the plan as drafts."""
+    from ..plans import service as operations
+
+    report = features_approving.propose(app.store, operations.plan_in(values["plan"], TEXT), actor)
+    changes = f", changes of {count(len(report.proposed), 'live bead')} proposed" if report.proposed else ""
+    return report, f"{count(len(report.new), 'draft')} filed{changes}; they wait for your approval"
+
+
+def commit_strategy(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
+    """Approve what was proposed, or of it `only` these or all `without` these; or refuse what is to `drop`.
+
+    `revision`: of what the page showed. NotAllowed where it is another by now.
+    """
+
+    chosen = {name: frozenset(values.get(name, ())) for name in ("only", "without")}
+    if values.get("drop"):
+        if any(chosen.values()):
+            raise UsageError("drop refuses, only and without approve: both were given", "Send one of them.")
+        dropped = features_approving.drop(app.store, values["drop"], actor)
+        return {"dropped": list(dropped)}, f"dropped: {', '.join(dropped)}"
+    choice, seen = features_approving.Choice(**chosen), values.get("revision") or None
+    done = features_approving.commit_strategy(app.store, app.git, app.paths, actor, choice, seen)
+    on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
+    told = features_approving.told(len(done.approved), len(done.changes), done.features)
+    told += [f"left, since it was edited since it was proposed: {', '.join(done.left)}"] if done.left else []
+    told += [f"dropped, since its bead is closed or as proposed: {', '.join(done.dropped)}"] if done.dropped else []
+    return done, ("; ".join(told) or "nothing waits to be approved") + on_main
+
+
+def is_of_a_merge(app: "App", values: PlanningValues) -> bool:
+    """Whether what is to be taken back is a merge: that moves main."""
+    from ..events.kinds import MERGES
+    from ..review.service.undo import event_of
+
+    found = event_of(app.store, values["seq"]) if "seq" in values else None
+    return found is not None and found.kind in MERGES
+
+
+def undo(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
+    """Take the last step back, or the one with this number; a merge runs the checks first."""
+    from .. import app as app_module
+    from ..review.service import undo as review_undo
+    from .site import LOG
+
+    def prove(commit: str) -> None:
+        app_module.prove(app, commit, lambda line: LOG.debug("undo: %s", one_line(line)))
+
+    keep = partial(app_module.keep_revert, app, actor)
+    by_request = app.config.review.by_request
+    found = review_undo.undo(app.store, app.git, actor, values.get("seq"), app.paths, prove, keep, by_request)
+    return found, one_line(found.text)
+
 
 Values = Mapping[str, Any]
 Do = Callable[["App", Values, str], tuple[Any, str]]
@@ -56,7 +296,7 @@ _CONTENT = tuple(field.name for field in ONE_BEAD)
 
 
 def _content(values: Values, *more: str) -> dict[str, Any]:
-    from ..core.beads.bead import parse_type
+    from ..beads.model import parse_type
 
     found = {name: values[name] for name in (*_CONTENT, *more) if name in values}
     if found.get("type"):
@@ -69,7 +309,7 @@ def _content(values: Values, *more: str) -> dict[str, Any]:
 
 
 def _add(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..operations import beads
+    from ..beads.service import beads
 
     content = {name: value for name, value in _content(values).items() if value not in ("", None)}
     if values.get("scaffolding"):
@@ -88,8 +328,8 @@ def _add(app: "App", values: Values, actor: str) -> tuple[Any, str]:
 
 
 def _edit(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..core.errors import UsageError
-    from ..operations import beads
+    from ..beads.service import beads
+    from ..errors import UsageError
 
     fields = _content(values, "title")
     if not fields:
@@ -100,7 +340,7 @@ def _edit(app: "App", values: Values, actor: str) -> tuple[Any, str]:
 
 def _decided(name: str, said: str) -> Do:
     def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-        from ..operations import beads
+        from ..beads.service import beads
 
         reason = {} if name == "release" else {"reason": values.get("reason", "")}
         bead = getattr(beads, name)(app.store, values["bead"], actor=actor, paths=app.paths, **reason)
@@ -110,15 +350,15 @@ def _decided(name: str, said: str) -> Do:
 
 
 def _retry(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..operations import retrying
+    from ..beads.service import taking
 
-    found = retrying.retry(app.store, values["bead"], actor, values.get("note", ""), bool(values.get("all")), app.paths)
+    found = taking.retry(app.store, values["bead"], actor, values.get("note", ""), bool(values.get("all")), app.paths)
     return found, f"{found.bead.id} is {found.bead.status.value.replace('_', ' ')} again"
 
 
 def _defer(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..operations import beads
-    from ..wording.times import moment, spoken
+    from ..beads.service import beads
+    from ..text.times import moment, spoken
 
     until = values["until"]
     when = None if until == "now" else moment(until, app.store.now())
@@ -128,9 +368,9 @@ def _defer(app: "App", values: Values, actor: str) -> tuple[Any, str]:
 
 def _dependency(name: str) -> Do:
     def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-        from ..core.beads.bead import Dependency, DependencyType
-        from ..core.errors import UsageError
-        from ..operations import beads
+        from ..beads.model import Dependency, DependencyType
+        from ..beads.service import beads
+        from ..errors import UsageError
 
         kind, bead, needs = values.get("type") or "blocks", values["bead"], values["needs"]
         try:
@@ -151,7 +391,7 @@ def _dependency(name: str) -> Do:
 
 
 def _answer(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..operations import desk
+    from ..decisions.service import desk
 
     n = values["number"]
     if values.get("take_back"):
@@ -164,39 +404,39 @@ def _answer(app: "App", values: Values, actor: str) -> tuple[Any, str]:
 
 
 def _resolve(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..operations import desk
+    from ..decisions.service import desk
 
     found = desk.resolve(app.store, values["number"], values["how"], values.get("note", ""), actor, app.paths)
     return found, f"escalation {found.id} is decided: {values['how']}"
 
 
 def _quarantine(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..operations import flakes
+    from ..review.service import evidence
 
     check, test = values["check"], values.get("test", "")
     what = one_line(f"{test} of {check}" if test else f"the check {check}")
     if values.get("lift"):
-        return flakes.lift(app.store, check, test, actor, app.paths), f"{what} has to pass again"
-    left = flakes.quarantine(app.store, app.config, check, test, values.get("reason", ""), actor, app.paths)
+        return evidence.lift(app.store, check, test, actor, app.paths), f"{what} has to pass again"
+    left = evidence.quarantine(app.store, app.config, check, test, values.get("reason", ""), actor, app.paths)
     return left, f"{what} may fail"
 
 
 def _pause(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..operations import control
+    from ..daemon.service import control
 
     control.pause(app.store, app.paths, actor)
     return {"paused": True}, "paused: nothing new is started, what runs goes on"
 
 
 def _resume(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..operations import control
+    from ..daemon.service import control
 
     control.resume(app.store, app.paths, actor)
     return {"paused": False}, "new work is started again"
 
 
 def _stop(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..operations import control
+    from ..daemon.service import control
 
     agent = values.get("agent", "")
     if not agent:
@@ -208,16 +448,16 @@ def _stop(app: "App", values: Values, actor: str) -> tuple[Any, str]:
 
 
 def _set(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..operations import control
+    from ..daemon.service import control
 
-    changed = control.set_limits(app.store, planning.pairs(values["limits"]), actor, app.paths)
+    changed = control.set_limits(app.store, pairs(values["limits"]), actor, app.paths)
     told = ", ".join(f"{name} = {value}" for name, value in changed.items())
     return {"changed": changed}, f"changed while it runs: {told}" if told else "every limit is as in config.toml"
 
 
 def _providers(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..core.errors import UsageError
-    from ..operations import cooldowns
+    from ..agents.service import cooldowns
+    from ..errors import UsageError
 
     provider, bead = values.get("open", ""), values.get("reset", "")
     lifted, kept = values.get("lift", ""), values.get("keep", "")
@@ -237,48 +477,48 @@ def _providers(app: "App", values: Values, actor: str) -> tuple[Any, str]:
 
 
 def _say(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..operations import conversations
+    from ..sessions.service import relay
 
     n = values["number"]
-    return conversations.say(app.store, app.paths, n, values["text"], actor), f"said to session {n}"
+    return relay.conversations_say(app.store, app.paths, n, values["text"], actor), f"said to session {n}"
 
 
 def _start_session(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..operations import conversations
+    from ..sessions.service import relay
 
     more = {"kind": "planning", **given(values, "kind", "agent", "title")}
-    made = conversations.start(app.store, app.paths, app.config, values["text"], actor=actor, **more)
+    made = relay.conversations_start(app.store, app.paths, app.config, values["text"], actor=actor, **more)
     return made, f"session {made.id} began with {made.agent}"
 
 
 def _session(name: str, said: str) -> Do:
     def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-        from ..operations import conversations
+        from ..sessions.service import relay
 
         n = values["number"]
-        return getattr(conversations, name)(app.store, app.paths, n, actor), f"session {n} {said}"
+        return getattr(relay, name)(app.store, app.paths, n, actor), f"session {n} {said}"
 
     return do
 
 
 def _daemon(name: str) -> Do:
     def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-        from ..operations import daemons
+        from ..daemon.service import control
 
         if name == "stop":
-            pid, left = daemons.stop(app.paths, app.store, 60.0)
+            pid, left = control.stop_daemon(app.paths, app.store, 60.0)
             return {"pid": pid, "left": left}, f"the daemon has ended (it was process {pid}) {left}".strip()
-        pid = getattr(daemons, name)(app.paths, app.store, 60.0)
+        pid = getattr(control, name)(app.paths, app.store, 60.0)
         return {"pid": pid}, f"the daemon works (process {pid})"
 
     return do
 
 
 def _notify_test(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..core.errors import ChannelFailed
-    from ..operations import notices
+    from ..errors import ChannelFailed
+    from ..notices import service as notices_service
 
-    found = notices.try_out(app.config.notify, app.paths, values.get("channel") or None, app.store.now())
+    found = notices_service.try_out(app.config.notify, app.paths, values.get("channel") or None, app.store.now())
     failed = [f"{one.channel}: {one_line(one.error)}" for one in found if one.error]
     if failed:
         raise ChannelFailed(f"{count(len(failed), 'channel')} did not take the test notice: {'; '.join(failed)}")
@@ -303,18 +543,18 @@ COMMANDS: tuple[Command, ...] = (
     Command("undepend", _dependency("undepend"), (BEAD, Field("needs", word, True), Field("type", word))),
     Command(
         "plan apply",
-        planning.apply,
+        apply,
         (Field("plan", long_text, True), Field("dry_run", flag), Field("live", flag), Field("cut", flag)),
     ),
-    Command("propose", planning.propose, (Field("plan", long_text, True),)),
+    Command("propose", propose, (Field("plan", long_text, True),)),
     Command(
         "commit-strategy",
-        planning.commit_strategy,
+        commit_strategy,
         (Field("revision", word), Field("only", rows), Field("without", rows), Field("drop", rows)),
         together=False,
     ),
-    *(Command(words, do, fields) for words, do, fields in forging.ROWS),
-    Command("forge rollback", forging.rollback, (forging.FEATURE,), danger="roll back"),
+    *(Command(words, do, fields) for words, do, fields in ROWS),
+    Command("forge rollback", rollback, (FEATURE,), danger="roll back"),
     Command(
         "session start",
         _start_session,
@@ -346,11 +586,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("reopen", _decided("reopen", "is open again"), (BEAD, REASON)),
     Command(
         "undo",
-        planning.undo,
+        undo,
         (Field("seq", number),),
         together=False,
         danger="take back",
-        is_dangerous=planning.is_of_a_merge,
+        is_dangerous=is_of_a_merge,
     ),
     Command("daemon start", _daemon("start"), together=False),
     Command("daemon stop", _daemon("stop"), together=False, danger="stop"),
@@ -398,3 +638,105 @@ BY_WORDS: Mapping[str, Command] = {command.words: command for command in COMMAND
 def named(address: str) -> Command | None:
     """The command of `/do/<address>`: its words with dashes between them."""
     return next((one for one in COMMANDS if one.words.replace(" ", "-") == address), None)
+
+
+MARK = " (web)"
+Given = list[tuple[str, str]]
+
+
+def actor() -> Actor:
+    """The person whose server this is, by way of a page."""
+    name = usual(
+        os.environ.get("NOBRAKES_ACTOR") or os.environ.get("USER") or os.environ.get("LOGNAME") or "", Surface.WEB
+    )
+    return Actor(name.name[: MOST - len(MARK)] + MARK, Surface.WEB)
+
+
+async def do(request: Request) -> Response:
+    """Do it, then lead on: a script gets JSON, a form the page that it named."""
+    address = request.path_params["command"]
+    command = named(address)
+    if command is None:
+        why = NOT_HERE.get(address) or NOT_HERE.get(address.replace("-", " "), "")
+        raise UsageError(f"no page can ask for '{address[:40]}'", why)
+    form = await request.form(max_files=0, max_fields=200, max_part_size=rendering.MOST_TEXT)
+    given = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+    session = str(request.scope["nobrakes.session"])
+    result, said, again = await run_in_threadpool(
+        perform, site_of(request), request.path_params["repo"], command, given, session
+    )
+    then = str(dict(given).get("then", ""))
+    if "application/json" in request.headers.get("accept", ""):
+        return JSONResponse({"ok": True, "command": command.words, "said": said, "again": again, "data": result})
+    return _lead_on(request, local(then) if then else f"/r/{request.path_params['repo']}/", said)
+
+
+def _lead_on(request: Request, then: str, said: str) -> Response:
+    """To the page, which says what was done: in a cookie of its own, since an address could be made by anybody."""
+    import base64
+
+    answer = RedirectResponse(then, 303)
+    words = base64.urlsafe_b64encode(said[:300].encode()).decode()
+    site = site_of(request)
+    answer.set_cookie(
+        f"{site.cookie}_said", words, max_age=30, path="/", secure=site.is_secure, httponly=True, samesite="strict"
+    )
+    return answer
+
+
+def perform(site: Site, word: str, command: Command, given: Given, session: str) -> tuple[Any, str, bool]:
+    """(what it came to as JSON values, one line for people, whether it had been done before)."""
+    import json
+
+    from ..commands import service as commands_service
+    from ..daemon.service.control import wake
+
+    values = rendering.values(command.fields, given)
+    beside = dict(given)
+    key = beside.get("request") or f"web-{secrets.token_hex(12)}"
+    who = actor()
+    with repository(word) as app:
+        app.is_reading = False  # a command does not work with settings that are wrong
+        wanted = commands_service.Once(key, commands_service.named(command.words, values), who, command.together)
+        if command.danger and app.store.request(key) is None and command.is_dangerous(app, values):
+            confirm(site, word, command, beside)
+
+        def run() -> commands_service.Answer:
+            data, said = command.do(app, values, who.name)
+            return commands_service.Answer(0, json.dumps(plain(data)), said)
+
+        answer, again = commands_service.once(app.store, app.paths, wanted, run)
+        if not again:
+            wake(app.paths)  # a daemon that was woken before the end of the transaction saw nothing yet
+    LOG.info("command: %s by %s in session %s%s", command.words, who.name, session, ", done before" if again else "")
+    if answer.error is not None:
+        name, message, hint = answer.error
+        raise _again(name, message, hint)
+    return json.loads(answer.data), answer.text, again
+
+
+def _again(name: str, message: str, hint: str) -> NobrakesError:
+    from .. import errors
+
+    kind = getattr(errors, name, NobrakesError)
+    return kind(message, hint) if isinstance(kind, type) and issubclass(kind, NobrakesError) else NobrakesError(message)
+
+
+def confirm(site: Site, word: str, command: Command, beside: dict[str, str]) -> None:
+    """UsageError unless it was confirmed."""
+    typed = " ".join(beside.get("typed", "").split()).lower()
+    if typed != command.danger:
+        raise UsageError(f"'{command.words}' is confirmed by typing: {command.danger}", "Nothing was done.")
+    with repository(word) as app:  # its settings may be wrong, and stopping still works
+        if not takes_code(app):
+            return
+    hint = "Agents here run without a sandbox, as you do. `nobrakes web --code` in a terminal prints a code."
+    if not site.state.use_code(beside.get("code", ""), confirms=True):
+        site.is_flooded(f"a code to confirm '{command.words}' was wrong")
+        raise UsageError(f"'{command.words}' takes a fresh code from the terminal", hint)
+
+
+def takes_code(app: "App") -> bool:
+    """Whether agents of this repository are in no sandbox, and so could be logged in as the person is."""
+    mode = app.config.sandbox.mode
+    return mode == "none" or bool(app.misconfigured) or bool(app.sandbox_trouble())

@@ -10,16 +10,257 @@
 
 import asyncio
 import json
+import re
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from ..core.errors import NobrakesError
-from .frame import BOOT
-from .opening import folder
+from ..daemon.service.now import Feed, last_seq
+from ..errors import NobrakesError
+from ..events import words
+from ..sessions.service.live import numbered
+from .rendering import BOOT, PARTS, folder, frame_of, repository, without_keys
 from .site import LOG, Site
-from .stream import Client, Stream
+
+if TYPE_CHECKING:
+    from ..events.kinds import Event
+
+
+# One repository's stream: a thread that looks, and what it found, for as many sockets as there are.
+#
+# 1. A client has a cursor and no queue: what it is sent is made from what is kept here, so a slow one costs nothing and
+# catches up in one message, with the last state of each piece.
+# 2. Events go out at once; pieces at most every PIECES_SECONDS, and only those that changed. What no event tells, such
+# as what an agent said last, and how old something is, is looked at every LOOK_SECONDS.
+# 3. Nothing runs where nobody looks: the thread ends a while after the last client.
+
+KEPT = 2000
+"""Events; who was away for longer loads the page again."""
+LINES = 400
+PIECES_SECONDS = 0.3
+LINES_SECONDS = 0.2
+LOOK_SECONDS = 5.0
+LINGER_SECONDS = 20.0
+_ATTEMPT = re.compile(r"s:[0-9]{1,18}")
+"""The topic of an agent's lines. What a page asks for reaches the store, and the stream is everybody's."""
+
+
+@dataclass(eq=False, slots=True)
+class Client:
+    """One socket: what it wants, how far it is, and the bell that is rung for it.
+
+    `page` is what its page knew. `is_fresh`: the page was rendered just now; of another one nobody knows how old a
+    piece is, since some change without an event (a daemon that was killed).
+    """
+
+    seq: int
+    topics: frozenset[str]
+    lines: dict[str, int]
+    is_fresh: bool = True
+    version: int = 0
+    bell: asyncio.Event = field(default_factory=asyncio.Event)
+    page: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.page = self.seq
+
+
+class Stream:
+    """What is kept of one repository while somebody looks."""
+
+    def __init__(self, word: str, loop: asyncio.AbstractEventLoop) -> None:
+        self.word = word
+        self.base = self.seq = 0
+        self.is_over = False
+        self.ready = asyncio.Event()
+        self.clients: set[Client] = set()
+        self._loop = loop
+        self._lock = threading.Lock()
+        self._events: deque[dict[str, Any]] = deque(maxlen=KEPT)
+        self._pieces: dict[str, dict[str, tuple[int, int, str]]] = {}  # topic, id: version, seq, html
+        self._lines: dict[str, deque[dict[str, Any]]] = {}
+        self._version = 0
+        self._feed: Feed | None = None
+        threading.Thread(target=self._run, daemon=True, name=f"stream of {word}").start()
+
+    # for the loop's thread
+
+    def join(self, client: Client) -> bool:
+        """Hear from now on; False: it was away for too long."""
+        with self._lock:
+            oldest = self._events[0]["seq"] - 1 if len(self._events) == KEPT else self.base
+            if not oldest <= client.seq <= self.seq:
+                return False
+            self.clients.add(client)
+        self.wake()
+        return True
+
+    def leave(self, client: Client) -> None:
+        """Hear no more."""
+        with self._lock:
+            self.clients.discard(client)
+
+    def wake(self) -> None:
+        """Look now."""
+        if self._feed is not None:
+            self._feed.wake()
+
+    def news(self, client: Client) -> list[dict[str, Any]]:
+        """The messages that bring the client up to now; none: it is."""
+        with self._lock:
+            events = [event for event in self._events if event["seq"] > client.seq]
+            pieces = [
+                (version, {"id": id, "html": html})
+                for topic in client.topics & self._pieces.keys()
+                for id, (version, seq, html) in self._pieces[topic].items()
+                if version > client.version
+                and (client.version or seq > client.page or not client.is_fresh or topic == "bar")
+            ]
+            found: list[dict[str, Any]] = []
+            if events or pieces:
+                found.append({"op": "ev", "s": self.seq, "e": events, "parts": [piece for _, piece in pieces]})
+            client.seq, client.version = self.seq, self._version or client.version
+            for topic in sorted(client.topics & self._lines.keys()):
+                known = client.lines.get(topic, 0)
+                lines = [line for line in self._lines[topic] if line["number"] >= known]
+                if lines:
+                    client.lines[topic] = lines[-1]["number"] + 1
+                    found.append({"op": "lines", "topic": topic, "n": client.lines[topic], "lines": lines})
+        return found
+
+    # in the stream's own thread
+
+    def _run(self) -> None:
+        while not self.is_over:
+            try:
+                self._look()
+            except NobrakesError as error:
+                LOG.warning("stream of %s: %s", self.word, error)
+                self._end_unless_wanted()
+                time.sleep(1)
+            except Exception:
+                LOG.exception("stream of %s", self.word)
+                self.is_over = True
+        self._tell(self.ready.set)
+        self._ring()
+
+    def _look(self) -> None:
+        with repository(self.word) as app:
+            last = frame_of(app, self.word).bar
+            assert last is not None
+            if not self.seq:
+                self.base = self.seq = max(0, last.seq - KEPT // 4)
+            feed = Feed(app.store, app.paths, self.seq)
+            try:
+                while self._take(feed):
+                    pass  # what was there before anybody looked
+                self._feed = feed
+                self._tell(self.ready.set)
+                self._watch(app, feed)
+            finally:
+                self._feed = None
+                feed.close()
+
+    def _watch(self, app: Any, feed: Feed) -> None:
+        is_due, shown, daemon, left = True, 0.0, feed.daemon(), time.monotonic()
+        while not self.is_over:
+            topics = self._wanted()
+            is_due |= self._take(feed) or any(topic in PARTS and topic not in self._pieces for topic in topics)
+            now = time.monotonic()
+            if daemon != (daemon := feed.daemon()):
+                is_due = True
+            if now - shown >= (PIECES_SECONDS if is_due else LOOK_SECONDS):
+                app.__dict__.pop("config", None)  # the settings may have changed
+                self._render(app, topics)
+                is_due, shown = False, now
+            watches = self._read_lines(feed, topics)
+            left = now if topics else left
+            if now - left > LINGER_SECONDS:
+                self._end_unless_wanted()
+            feed.wait(LINES_SECONDS if watches else PIECES_SECONDS if is_due else LOOK_SECONDS)
+
+    def _wanted(self) -> frozenset[str]:
+        with self._lock:
+            return frozenset(topic for client in self.clients for topic in client.topics)
+
+    def _end_unless_wanted(self) -> None:
+        with self._lock:
+            self.is_over = self.is_over or not self.clients
+
+    def _take(self, feed: Feed) -> bool:
+        found = feed.events()
+        if not found:
+            return False
+        made = [told(event) for event in found]
+        with self._lock:
+            self._events.extend(made)
+            self.seq = feed.seq
+        self._ring()
+        return True
+
+    def _render(self, app: Any, topics: Iterable[str]) -> None:
+        wanted = [topic for topic in topics if topic in PARTS]
+        frame = frame_of(app, self.word)
+        made = {topic: PARTS[topic](app, frame) for topic in wanted}
+        at = max(self.seq, last_seq(app.store))  # asked afterwards: a piece is never newer than its number
+        with self._lock:
+            for topic in [topic for topic in self._pieces if topic not in made]:
+                del self._pieces[topic]
+            for topic, pieces in made.items():
+                kept = self._pieces.setdefault(topic, {})
+                for id, html in pieces.items():
+                    if id not in kept or without_keys(kept[id][2]) != without_keys(html):
+                        self._version += 1
+                        kept[id] = self._version, at, html
+        self._ring()
+
+    def _read_lines(self, feed: Feed, topics: Iterable[str]) -> bool:
+        """Whether somebody wants lines; those of attempts that nobody watches are forgotten."""
+        wanted = {topic: int(topic[2:]) for topic in topics if _ATTEMPT.fullmatch(topic)}
+        is_new = False
+        for topic, attempt in wanted.items():
+            begin, found = feed.lines(attempt)
+            if found or topic not in self._lines:
+                lines = [
+                    {"number": one.number, "kind": one.kind, "text": one.text, "is_telling": one.is_telling}
+                    for one in numbered(found[-LINES:], begin + max(0, len(found) - LINES))
+                ]
+                with self._lock:
+                    self._lines.setdefault(topic, deque(maxlen=LINES)).extend(lines)
+                is_new = True
+        for topic in self._lines.keys() - wanted.keys():
+            feed.forget(int(topic[2:]))
+            with self._lock:
+                del self._lines[topic]
+        if is_new:
+            self._ring()
+        return bool(wanted)
+
+    def _ring(self) -> None:
+        def ring() -> None:
+            for client in tuple(self.clients):
+                client.bell.set()
+
+        self._tell(ring)
+
+    def _tell(self, what: Callable[[], None]) -> None:
+        """Have the loop do it; a server that has ended meanwhile does nothing more."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(what)
+
+
+def told(event: "Event") -> dict[str, Any]:
+    """An event as a page is told it: its number, what it is about, and one line for people."""
+    line = words.as_line(event, width=160)
+    own = {"seq": event.seq, "bead": event.bead, "kind": event.kind.value}
+    return {**own, "actor": event.actor, "at": event.at, "line": line}
+
 
 BEAT_SECONDS = 30.0
 HELLO_SECONDS = 5.0

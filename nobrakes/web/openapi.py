@@ -15,20 +15,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from ..core.public.schema import schema
-from . import api, fields
+from ..events.public import schema
+from . import api, rendering
 from .commands import COMMANDS, Command
-from .fields import Field
+from .rendering import Field
 
 Schema = dict[str, Any]
 ADDRESS = "/api/openapi.json"
 _TEXT: Mapping[Callable[[str, str], Any], Schema] = {
-    fields.text: {"type": "string", "maxLength": fields.MOST_NOTE},
-    fields.long_text: {"type": "string", "maxLength": fields.MOST_TEXT},
-    fields.word: {"type": "string", "maxLength": 200},
-    fields.rows: {"type": "string", "maxLength": fields.MOST_TEXT, "description": "One entry a line."},
-    fields.number: {"type": "integer", "minimum": 0},
-    fields.flag: {"enum": ["0", "1"]},
+    rendering.text: {"type": "string", "maxLength": rendering.MOST_NOTE},
+    rendering.long_text: {"type": "string", "maxLength": rendering.MOST_TEXT},
+    rendering.word: {"type": "string", "maxLength": 200},
+    rendering.rows: {"type": "string", "maxLength": rendering.MOST_TEXT, "description": "One entry a line."},
+    rendering.number: {"type": "integer", "minimum": 0},
+    rendering.flag: {"enum": ["0", "1"]},
     api.number: {"type": "integer", "minimum": 0, "default": 0},
     api.hours: {"type": "number", "minimum": 0, "default": 0},
     api.few: {"type": "integer", "minimum": 1, "maximum": api.MOST},
@@ -74,7 +74,7 @@ _REFUSED = {
 
 def openapi() -> Schema:
     """The whole document."""
-    from ..operations.public.views import LANGUAGE
+    from ..commands.service import LANGUAGE
 
     paths: dict[str, Schema] = {
         api.REPOSITORIES: {
@@ -114,15 +114,15 @@ def _path(reading: api.Reading) -> str:
 
 def _types() -> Mapping[str, Schema]:
     """Schema of the data by the path of its row; "" are the repositories."""
-    from ..core.beads.escalations import Escalation
-    from ..core.forge.feature import Item
-    from ..core.sessions.session import Session
-    from ..operations.forging.plan_looks import VersionView
-    from ..operations.machine_wide.registry import RepositoryView
-    from ..operations.public.views import NAMES, VIEWS
-    from ..operations.views.breaker import BreakerView
-    from ..operations.views.graph.view import GraphView
-    from ..operations.views.health import HealthView
+    from ..commands.service import NAMES, VIEWS
+    from ..daemon.service.now import BreakerView
+    from ..decisions.model import Escalation
+    from ..doctor.health import HealthView
+    from ..features.model import Item
+    from ..features.service.views import VersionView
+    from ..machine.service.registry import RepositoryView
+    from ..pictures.service import GraphView
+    from ..sessions.model import Session
 
     own: dict[str, Any] = {
         "": list[RepositoryView],

@@ -1,25 +1,41 @@
-"""Pages from templates: everything in them is escaped, and every page has the same frame.
+"""The pieces of pages that come again when something changed, by topic: rendered by the macros that made them first."""
 
-1. Text from agents is a value in a template and nothing else; nothing is marked as safe.
-2. What people read is cleaned as on a terminal (wording.text): no control character, nothing that hides or turns text.
-3. `part` renders one piece of a page alone, by the macro that made it first: what comes through the socket later is
-   the same markup.
-"""
-
+import base64
 import hashlib
 import os
+import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from ..wording import hindrances, text, times
+from ..decisions import hindrances
+from ..errors import NobrakesError, UsageError
+from ..machine.service import registry
+from ..machine.service.web_state import long_word, word_of, words
+from ..text import cleaning, times
+from ..text.cleaning import lines as cleaned
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from pygments.lexer import Lexer
+
+    from ..app import App
+    from ..daemon.service.now import BarView
+
+
+# Pages from templates: everything in them is escaped, and every page has the same frame.
+#
+# 1. Text from agents is a value in a template and nothing else; nothing is marked as safe.
+# 2. What people read is cleaned as on a terminal (wording.text): no control character, nothing that hides or turns
+# text.
+# 3. `part` renders one piece of a page alone, by the macro that made it first: what comes through the socket later is
+# the same markup.
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STATIC = os.path.join(HERE, "static")
@@ -49,11 +65,11 @@ def environment() -> "Environment":
         auto_reload=False,
     )
     made.filters |= {
-        "line": lambda value: text.one_line(str(value)),
-        "paragraphs": lambda value: "\n".join(text.lines(str(value))),
-        "cut": lambda value, columns: text.cut(text.one_line(str(value)), columns),
-        "age": text.age,
-        "count": text.count,
+        "line": lambda value: cleaning.one_line(str(value)),
+        "paragraphs": lambda value: "\n".join(cleaning.lines(str(value))),
+        "cut": lambda value, columns: cleaning.cut(cleaning.one_line(str(value)), columns),
+        "age": cleaning.age,
+        "count": cleaning.count,
         "when": times.spoken,
         "clock": times.clock,
         "iso": _iso,
@@ -74,7 +90,6 @@ def render(
     request: Request, template: str, *, status: int = 200, topics: Sequence[str] = (), **values: Any
 ) -> Response:
     """A page. `topics`: what the page wants to hear of while it is open (nobrakes.web.live)."""
-    from .frame import forget_said, frame
 
     around = frame(request, topics)
     made = environment().get_template(template).render(frame=around, **values)
@@ -92,7 +107,466 @@ def part(template: str, macro: str, *values: Any, **named: Any) -> str:
 
 def error_page(status: int, message: str, hint: str, frame: Mapping[str, Any] | None = None) -> str:
     """A page that says what went wrong, in the same look; it asks nothing of any repository."""
-    from .frame import bare
 
     page = environment().get_template("error.html")
     return page.render(frame=frame or bare(), status=status, message=message, hint=hint)
+
+
+# A patch as rows of a table: numbered, coloured by what each line is, paired for two columns. All of it is data.
+#
+# 1. git's text is read line by line; what is no part of a patch is passed over, and nothing of it becomes markup.
+# 2. Colours are classes of Pygments' tokens, line by line; a file that no lexer knows, or that is long, has none.
+# 3. At most MOST lines are shown; the rest is counted.
+
+MOST = 3000
+MOST_COLOURED = 1200
+"""Lines of one file that are coloured; more would take longer than a page may."""
+LONGEST = 2000
+"""Characters of a line."""
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)")
+Piece = tuple[str, str]
+"""(class of its colour, text)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line. `kind`: same, added, removed, or hunk (its text says where it is); numbers of before and after."""
+
+    kind: str
+    pieces: tuple[Piece, ...]
+    before: int | None = None
+    after: int | None = None
+
+
+@dataclass(slots=True)
+class PatchFile:
+    """One file's rows; `note` where there is nothing to show."""
+
+    path: str
+    rows: list[Row] = field(default_factory=list)
+    note: str = ""
+
+    def pairs(self) -> Iterator[tuple[Row | None, Row | None]]:
+        """The rows in two columns: what went and what came instead beside each other."""
+        gone: list[Row] = []
+        came: list[Row] = []
+        for row in [*self.rows, None]:
+            if row is not None and row.kind == "removed" and not came:
+                gone.append(row)
+            elif row is not None and row.kind == "added":
+                came.append(row)
+            else:
+                for place in range(max(len(gone), len(came))):
+                    yield gone[place] if place < len(gone) else None, came[place] if place < len(came) else None
+                gone, came = ([row] if row is not None and row.kind == "removed" else []), []
+                if row is not None and row.kind != "removed":
+                    yield row, row
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """The files, and how many lines were left out."""
+
+    files: tuple[PatchFile, ...]
+    left: int = 0
+
+
+def read(text: str, most: int = MOST) -> Patch:
+    """The patch that git printed, without colours of its own."""
+    files: list[PatchFile] = []
+    before = after = shown = left = 0
+    inside = False
+    for line in text.split("\n"):
+        if line.startswith("diff --git "):
+            files.append(PatchFile(_path(line)))
+            inside = False
+        elif not files:
+            continue
+        elif hunk := _HUNK.match(line):
+            before, after, inside = int(hunk[1]), int(hunk[2]), True
+            files[-1].rows.append(Row("hunk", (("", _safe(line)),)))
+        elif not inside:
+            _head(files[-1], line)
+        elif line[:1] in (" ", "+", "-"):
+            shown += 1
+            if shown > most:
+                left += 1
+                continue
+            row, before, after = _row(line, before, after)
+            files[-1].rows.append(row)
+    for file in files:
+        _colour(file)
+    return Patch(tuple(files), left)
+
+
+def _path(line: str) -> str:
+    """The name after the change; `+++` says it better where there is one."""
+    return _safe(line.removeprefix("diff --git ").rpartition(" b/")[2] or line)
+
+
+def _head(file: PatchFile, line: str) -> None:
+    if line.startswith("+++ b/"):
+        file.path = _safe(line[6:].rstrip("\t"))
+    elif line.startswith(("Binary files ", "GIT binary patch")):
+        file.note = f"{file.note}, no text" if file.note else "no text"
+    elif line.startswith(("rename from ", "old mode ", "new mode ", "deleted file ", "new file ")):
+        file.note = f"{file.note}, {_safe(line)}" if file.note else _safe(line)
+
+
+def _row(line: str, before: int, after: int) -> tuple[Row, int, int]:
+    pieces = (("", _safe(line[1:])),)
+    if line[0] == "+":
+        return Row("added", pieces, None, after), before, after + 1
+    if line[0] == "-":
+        return Row("removed", pieces, before, None), before + 1, after
+    return Row("same", pieces, before, after), before + 1, after + 1
+
+
+def _safe(text: str) -> str:
+    return " ".join(cleaned(text.rstrip("\r")))[:LONGEST]
+
+
+def _colour(file: PatchFile) -> None:
+    lexer = _lexer(file.path.rpartition("/")[2])
+    if lexer is None or len(file.rows) > MOST_COLOURED:
+        return
+    file.rows = [
+        row if row.kind == "hunk" else Row(row.kind, _tokens(lexer, row.pieces[0][1]), row.before, row.after)
+        for row in file.rows
+    ]
+
+
+@cache
+def _lexer(name: str) -> "Lexer | None":
+    from pygments.lexers import get_lexer_for_filename
+    from pygments.util import ClassNotFound
+
+    try:
+        return get_lexer_for_filename(name, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+
+
+def _tokens(lexer: "Lexer", text: str) -> tuple[Piece, ...]:
+    found: list[Piece] = []
+    for token, value in lexer.get_tokens(text):
+        colour = _class(token)
+        if found and found[-1][0] == colour:
+            found[-1] = colour, found[-1][1] + value
+        else:
+            found.append((colour, value))
+    return tuple(found) if "".join(value for _, value in found) == text else (("", text),)
+
+
+_COLOURS = (("Comment", "c"), ("Keyword", "k"), ("String", "s"), ("Number", "n"), ("Name.Function", "f"),
+            ("Name.Class", "f"), ("Name.Tag", "k"), ("Name.Builtin", "b"), ("Operator.Word", "k"))  # fmt: skip
+
+
+@cache
+def _class(token: Any) -> str:
+    """The few colours that a patch needs."""
+    name = str(token).removeprefix("Token.")
+    return next((colour for part, colour in _COLOURS if part in name), "")
+
+
+# The repositories that the pages show, by the word in their address, and one of them opened for one request.
+#
+# 1. `/r/<word>/…`: the word is the folder's name, with a few letters of its path where two are called the same.
+# 2. A repository is opened in the thread that answers, and closed before the answer goes out: a connection to a
+# database is never shared.
+
+__all__ = ["NoSuchRepository", "folder", "opened", "repository", "word_of", "words"]
+
+
+class NoSuchRepository(NobrakesError):
+    """No repository of this person has this word."""
+
+    code = 11
+    hint = "`nobrakes init` in a repository makes it known, and the first page lists those that are."
+
+
+def folder(word: str) -> str:
+    """The path of the repository that the word stands for; NoSuchRepository."""
+    paths = registry.paths()
+    known = words(paths)
+    for path in paths:
+        if word in (known[path], long_word(path)):
+            return path
+    raise NoSuchRepository(f"no repository of yours is called '{word[:60]}'")
+
+
+def repository(word: str) -> "App":
+    """The repository's app, which opens nothing yet; NoSuchRepository."""
+    from ..app import App
+    from ..paths import FOLDER, Paths
+
+    path = folder(word)
+    paths = Paths(os.path.join(path, FOLDER))
+    if not os.path.exists(paths.config):
+        raise NoSuchRepository(
+            f"there is no nobrakes in {path} any more", f"`nobrakes repositories forget {path}` takes it off the list."
+        )
+    return App(paths, is_reading=True)
+
+
+@contextmanager
+def opened(request: Request) -> Iterator["App"]:
+    """The repository that the request is about. What is rendered inside has the bar with its state."""
+    word = request.path_params["repo"]
+    with repository(word) as app:
+        request.state.app, request.state.word = app, word
+        try:
+            yield app
+        finally:
+            request.state.app = None
+
+
+# What every page has around its own content: the bar, the ways to the other pages, and what its scripts begin with.
+
+BOOT = secrets.token_hex(6)
+"""Of this process: a page of an earlier one begins anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """An entry of the navigation; `path` goes on after `/r/<repo>/`. `is_first`: in the bar of a phone too."""
+
+    name: str
+    path: str
+    icon: str
+    is_first: bool = False
+
+
+WAYS = (
+    Way("Now", "", "now", True),
+    Way("Desk", "desk", "desk", True),
+    Way("Board", "board", "board", True),
+    Way("Graph", "graph", "graph", True),
+    Way("Live", "live", "live", True),
+    Way("Plan", "plan", "plan"),
+    Way("Features", "features", "plan"),
+    Way("Merges", "merges", "merges"),
+    Way("Requests", "requests", "merges"),
+    Way("Breaker box", "breaker", "breaker"),
+    Way("Health", "health", "health"),
+    Way("Set-up", "set-up", "setup"),
+    Way("Sessions", "sessions", "sessions"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """`repo` is the word of the repository in addresses, empty on pages above them; `way` the page that is shown.
+
+    `here` is the address of this page, `said` what was just done.
+    """
+
+    repo: str = ""
+    bar: "BarView | None" = None
+    ways: tuple[Way, ...] = ()
+    way: str | None = None
+    topics: str = ""
+    boot: str = BOOT
+    is_in: bool = False
+    here: str = "/"
+    said: str = ""
+
+    def to(self, path: str = "") -> str:
+        """The address of a page of this repository."""
+        return f"/r/{self.repo}/{path}"
+
+
+def bare() -> Frame:
+    """A page that belongs to no repository."""
+    return Frame()
+
+
+def frame(request: Request, topics: Sequence[str] = ()) -> Frame:
+    """The frame of what answers this request."""
+    is_in = bool(request.scope.get("nobrakes.session"))
+    app = getattr(request.state, "app", None)
+    here, said = _here(request), said_in(request) if is_in else ""
+    if app is None:
+        return Frame(is_in=is_in, topics=" ".join(topics), here=here, said=said)
+    from ..daemon.service.now import bar
+
+    rest = request.url.path.removeprefix(f"/r/{request.state.word}/")
+    ways = available(request, app.config.review.by_request)
+    there = [way.path for way in ways if rest == way.path or (way.path and rest.startswith(way.path + "/"))]
+    return Frame(
+        request.state.word,
+        bar(app.store, app.paths, app.config),
+        ways,
+        there[0] if there else None,
+        " ".join(topics),
+        is_in=is_in,
+        here=here,
+        said=said,
+    )
+
+
+def _here(request: Request) -> str:
+    query = request.url.query
+    return request.url.path + (f"?{query}" if query else "")
+
+
+def said_in(request: Request) -> str:
+    """What the command before this page said; it comes with the browser, so it is shown as any text is."""
+    word = request.cookies.get(f"{request.app.state.site.cookie}_said", "")
+    try:
+        return base64.urlsafe_b64decode(word.encode("ascii"))[:400].decode()
+    except ValueError:
+        return ""
+
+
+def forget_said(request: Request, answer: Response) -> None:
+    """It is shown once."""
+    site = request.app.state.site
+    answer.delete_cookie(f"{site.cookie}_said", path="/", secure=site.is_secure, httponly=True, samesite="strict")
+
+
+def available(request: Request, has_requests: bool) -> tuple[Way, ...]:
+    """The ways to pages that there are; to the requests where work lands by them."""
+    paths = request.app.state.paths
+    found = (way for way in WAYS if f"/r/{{repo}}/{way.path}" in paths)
+    return tuple(way for way in found if has_requests or way.path != "requests")
+
+
+Parts = Callable[["App", Frame], dict[str, str]]
+_KEY = re.compile(r'name="request" value="[^"]*"')
+
+
+def without_keys(html: str) -> str:
+    """The piece without what is drawn anew each time: equal pieces are not sent again."""
+    return _KEY.sub("", html)
+
+
+def frame_of(app: "App", word: str) -> Frame:
+    """The frame of a piece, which belongs to no request."""
+    from ..daemon.service.now import bar
+
+    return Frame(word, bar(app.store, app.paths, app.config), is_in=True, here=f"/r/{word}/")
+
+
+def _bar(app: "App", frame: Frame) -> dict[str, str]:
+    pieces = {"bar-state": "bar.html", "desk-badge": "badge.html"}
+    return {id: environment().get_template(name).render(frame=frame).strip() for id, name in pieces.items()}
+
+
+def _now(app: "App", frame: Frame) -> dict[str, str]:
+    from ..daemon.service import now as views
+
+    view = views.now(app.store, app.paths, app.config, app.misconfigured)
+    macros = ("counts", "needs", "broken", "working", "merged", "news")
+    return {f"now-{name}": part("now_parts.html", name, frame, view).strip() for name in macros}
+
+
+def _board(app: "App", frame: Frame) -> dict[str, str]:
+    from ..beads.service import board
+
+    view = board.columns(app.store, "")
+    there = {f"column-{it.name}": part("board_parts.html", "column", frame, view, it).strip() for it in view.columns}
+    absent = {f"column-{name}": part("board_parts.html", "absent", name).strip() for name in board.HEADINGS}
+    return absent | there
+
+
+PARTS: Mapping[str, Parts] = {"bar": _bar, "now": _now, "board": _board}
+"""A topic that is not here tells its page only that something happened; the page then asks for itself again."""
+
+
+# The fields of a form as values: one small type a field, and an error that names the field.
+#
+# 1. A field that is not in a command's list is refused, so that a typing error in a page is seen.
+# 2. Texts are bounded here; what they mean is the operations' to judge.
+
+MOST_NOTE = 4000
+MOST_TEXT = 200_000
+NOT_FIELDS = frozenset(("request", "then", "typed", "code"))
+"""What every form may have beside its own fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field. `read` makes its value; `is_list`: it may be given several times."""
+
+    name: str
+    read: Callable[[str, str], Any]
+    is_required: bool = False
+    is_list: bool = False
+
+
+def text(name: str, value: str) -> str:
+    """A note or a title."""
+    if len(value) > MOST_NOTE:
+        raise UsageError(f"{name}: at most {MOST_NOTE} characters, and these are {len(value)}")
+    return value.replace("\r\n", "\n")
+
+
+def long_text(name: str, value: str) -> str:
+    """A description or a plan."""
+    if len(value) > MOST_TEXT:
+        raise UsageError(f"{name}: at most {MOST_TEXT} characters, and these are {len(value)}")
+    return value.replace("\r\n", "\n")
+
+
+def word(name: str, value: str) -> str:
+    """An id, a name or one word of a list."""
+    found = value.strip()
+    if len(found) > 200:
+        raise UsageError(f"{name}: at most 200 characters")
+    return found
+
+
+def rows(name: str, value: str) -> tuple[str, ...]:
+    """A list, one entry a line."""
+    return tuple(line.strip() for line in long_text(name, value).split("\n") if line.strip())
+
+
+def number(name: str, value: str) -> int:
+    """A whole number."""
+    found = value.strip()
+    if not (found.isascii() and found.isdigit() and len(found) < 19):
+        raise UsageError(f"{name}: '{found[:40]}' is no number")
+    return int(found)
+
+
+def flag(name: str, value: str) -> bool:
+    """Yes or no; a box that is not ticked is not sent."""
+    found = value.strip().lower()
+    if found in ("", "0", "no", "off", "false"):
+        return False
+    if found in ("1", "yes", "on", "true"):
+        return True
+    raise UsageError(f"{name}: '{found[:40]}' is neither yes nor no")
+
+
+def values(fields: Sequence[Field], given: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The values that were given, by name; a field that was not is not there. UsageError."""
+    known = {field.name: field for field in fields}
+    found: dict[str, Any] = {}
+    for name, value in given:
+        if name in NOT_FIELDS:
+            continue
+        if name not in known:
+            raise UsageError(f"there is no field '{name[:40]}'", f"There are: {', '.join(sorted(known))}.")
+        field = known[name]
+        if field.is_list:
+            if value.strip():
+                found.setdefault(name, []).append(field.read(name, value))
+        elif name in found:
+            raise UsageError(f"{name} is given twice")
+        else:
+            found[name] = field.read(name, value)
+    missing = [field.name for field in fields if field.is_required and not _is_there(found.get(field.name))]
+    if missing:
+        raise UsageError(f"{', '.join(missing)}: nothing was given")
+    return found
+
+
+def _is_there(value: Any) -> bool:
+    return value is not None and value != "" and value != ()
+
+
+def given(found: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Of these names what was given and is not empty."""
+    return {name: found[name] for name in names if _is_there(found.get(name))}

@@ -1,11 +1,6 @@
-"""`nobrakes web`: the server's own life.
+"""Every address of the site, and what answers it. The one list that the guard's test walks."""
 
-1. One server a person. Another `nobrakes web` finds it, and hands out its address and a new code.
-2. It listens first and loads the rest afterwards: a browser that comes early waits a moment.
-3. It listens on 127.0.0.1. With `--lan` on this machine's address in the network too, and it says what that means.
-4. Nothing but the terminal ever sees a code or a token; no log has them.
-"""
-
+import inspect
 import os
 import re
 import signal
@@ -15,11 +10,167 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import NotAllowed, UsageError
-from ..operations.machine_wide.web_state import Serving, WebState, web_state
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+
+from .. import errors
+from ..errors import NotAllowed, UsageError
+from ..machine.service.web_state import Serving, WebState, web_state
+from . import api, commands, guard, openapi, pages
+from . import live as sockets
+from .guard import Guard
+from .rendering import NoSuchRepository, error_page
+from .site import LOG, Site, Threads, in_time, static
 
 if TYPE_CHECKING:
+    from .guard import App
     from .site import Site
+
+
+PAGES = (
+    pages.REPOSITORIES_ROUTES,
+    pages.PROJECTS_ROUTES,
+    pages.NOW_ROUTES,
+    pages.BOARD_ROUTES,
+    pages.BEAD_ROUTES,
+    pages.DESK_ROUTES,
+    pages.GRAPH_ROUTES,
+    pages.LIVE_ROUTES,
+    pages.PLAN_ROUTES,
+    pages.FEATURES_ROUTES,
+    pages.MERGES_ROUTES,
+    pages.REQUESTS_ROUTES,
+    pages.BREAKER_ROUTES,
+    pages.HEALTH_ROUTES,
+    pages.SESSIONS_ROUTES,
+)
+"""The addresses of each page."""
+
+
+def routes() -> list[BaseRoute]:
+    """In the order in which they are tried."""
+    own: list[BaseRoute] = [
+        Route("/login", guard.login, methods=["GET"]),
+        Route("/login", guard.exchange, methods=["POST"]),
+        Route("/logout", guard.logout, methods=["POST"]),
+        Route("/static/{version}/{name}", static, methods=["GET"]),
+        Route("/r/{repo}/do/{command}", commands.do, methods=["POST"]),
+        WebSocketRoute("/r/{repo}/socket", sockets.live),
+    ]
+    own += [*api.ROUTES, *openapi.ROUTES]
+    return [_patient(route) for route in (*own, *(route for page in PAGES for route in page))]
+
+
+def _patient(route: BaseRoute) -> BaseRoute:
+    """The route; what only looks is made in time, or left."""
+    if not isinstance(route, Route) or inspect.iscoroutinefunction(route.endpoint) or "POST" in (route.methods or ()):
+        return route
+    return Route(route.path, in_time(route.endpoint), methods=["GET"])
+
+
+# The site as an ASGI application: guard, then routes, then what answers.
+#
+# 1. What makes a page has a limited time and is then left: the page says so instead of hanging (nobrakes.web.site).
+# 2. A NobrakesError is a page with its message and its hint; anything else a bug, whose text goes to the log alone.
+
+_STATUS: tuple[tuple[type[errors.NobrakesError], int], ...] = (
+    (NoSuchRepository, 404),
+    (errors.NoSuchBead, 404),
+    (errors.NoSuchEscalation, 404),
+    (errors.NoSuchSession, 404),
+    (errors.NoSuchFeature, 404),
+    (errors.NotAllowed, 409),
+    (errors.Stale, 409),
+    (errors.Deadlock, 409),
+    (errors.DaemonRunning, 409),
+    (errors.DaemonNotRunning, 409),
+    (errors.NothingToUndo, 409),
+    (errors.NotProven, 409),
+    (errors.UsageError, 422),
+    (errors.BadBead, 422),
+    (errors.PlanError, 422),
+    (errors.ConfigError, 422),
+    (errors.StoreBusy, 503),
+    (errors.NoAnswer, 503),
+    (errors.MachineShort, 503),
+)
+"""What a browser is told by number; the rest is 500."""
+
+
+def status_of(error: errors.NobrakesError) -> int:
+    """The number of an error."""
+    return next((number for kind, number in _STATUS if isinstance(error, kind)), 500)
+
+
+def failure(request: Request, status: int, message: str, hint: str = "", code: int | None = None) -> Response:
+    """What went wrong, as JSON for programs and as a page for people."""
+    if "/api/" in request.url.path or "application/json" in request.headers.get("accept", ""):
+        error = {"code": status if code is None else code, "message": message, "hint": hint}
+        return JSONResponse({"ok": False, "error": error}, status)
+    return HTMLResponse(error_page(status, message, hint), status)
+
+
+async def _known(request: Request, error: Exception) -> Response:
+    assert isinstance(error, errors.NobrakesError)
+    return failure(request, status_of(error), str(error), error.hint, error.code)
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    said = {404: "There is no such page.", 405: "This address is not asked in that way."}
+    return failure(request, error.status_code, said.get(error.status_code, str(error.detail)))
+
+
+async def _late(request: Request, error: Exception) -> Response:
+    hint = "A disk that hangs or a database that another program keeps locked is the usual cause. Try again."
+    return failure(request, 503, "The repository does not answer in time.", hint)
+
+
+async def _half(request: Request, error: Exception) -> Response:
+    return failure(request, 408, "Not all of the body came.", "It was cut off, longer than it said, or too slow.")
+
+
+async def _number(request: Request, error: Exception) -> Response:
+    LOG.info("too large a number at %s", request.url.path[:200])
+    return failure(request, 404, "Nothing has a number as large as that.")
+
+
+async def _bug(request: Request, error: Exception) -> Response:
+    LOG.error("bug at %s %s", request.method, request.url.path, exc_info=error)
+    return failure(
+        request, 500, "nobrakes itself failed.", "This is a bug; the log of `nobrakes web` has the whole of it."
+    )
+
+
+def application(site: Site) -> "App":
+    """The whole site."""
+    made = Starlette(
+        routes=routes(),
+        exception_handlers={
+            errors.NobrakesError: _known,
+            HTTPException: _http,
+            TimeoutError: _late,
+            ClientDisconnect: _half,
+            OverflowError: _number,
+            Exception: _bug,
+        },
+    )
+    made.state.site = site
+    made.state.streams = {}
+    made.state.threads = Threads()
+    made.state.paths = frozenset(route.path for route in made.routes if isinstance(route, Route))
+    return Guard(made, site)
+
+
+# `nobrakes web`: the server's own life.
+#
+# 1. One server a person. Another `nobrakes web` finds it, and hands out its address and a new code.
+# 2. It listens first and loads the rest afterwards: a browser that comes early waits a moment.
+# 3. It listens on 127.0.0.1. With `--lan` on this machine's address in the network too, and it says what that means.
+# 4. Nothing but the terminal ever sees a code or a token; no log has them.
 
 PORT = 7117
 LOOPBACK = "127.0.0.1"
@@ -98,7 +249,7 @@ def _hand_out(state: WebState, found: Serving, options: Options, say: Say, show_
     if options.code or options.lan:
         show_code(f"{found.others[-1] if options.lan and found.others else found.address}/login#code={code}")
     if options.opens:
-        from ..host.browser import open_page
+        from ..host.command import open_page
 
         own = f"{found.address}/login?next={then}#code={state.new_code(confirms=False)}"
         if not open_page(state.opening_page(own)):
@@ -224,10 +375,9 @@ def _run(site: "Site", options: Options, sockets: list[socket.socket]) -> None:
     import uvicorn
 
     from ..serving import connections
-    from . import logs
-    from .application import application
+    from . import guard
 
-    logs.begin(options.log_dir or os.path.join(site.state.folder, "log"), options.level)
+    guard.begin(options.log_dir or os.path.join(site.state.folder, "log"), options.level)
     config = uvicorn.Config(application(site), **settings(options))
     asyncio.run(connections.Server(config).serve(sockets=sockets))
 
@@ -257,7 +407,7 @@ def as_set(options: Options) -> Options:
     """The options; what they do not say, NOBRAKES_PORT, _HOST, _LOG_DIR and _DEBUG say, or else `[web]` in the person's
     own settings. UsageError, ConfigError.
     """
-    from ..operations.machine_wide.own_settings import own_settings
+    from ..machine.service.registry import own_settings
 
     found, said = own_settings().web, os.environ.get
     debug = said("NOBRAKES_DEBUG", "")

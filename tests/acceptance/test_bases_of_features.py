@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.forge.feature import Feature, Stage
-from nobrakes.store.opening import open_store
+from nobrakes.db.opening import open_store
+from nobrakes.features.model import Feature, Stage
 from tests.support.scripted import until
 from tests.support.team import Team
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.errors import Unproven
+from nobrakes.errors import Unproven
 from tests.support.project import Project
 
 pytestmark = pytest.mark.slow

@@ -8,11 +8,10 @@ import threading
 
 import pytest
 
+from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.cli import entry, main
-from nobrakes.core.beads.bead import Bead, Role, Status
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.store.opening import create_store, open_store
+from nobrakes.db.opening import create_store, open_store
+from nobrakes.events.kinds import Kind
 
 
 class Door:

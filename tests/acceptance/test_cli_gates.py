@@ -8,12 +8,11 @@ import sys
 
 import pytest
 
+from nobrakes.agents.limits import Breaker, Cooldown, State
+from nobrakes.beads.model import Outcome
 from nobrakes.cli import main
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.limits.breaker import Breaker, State
-from nobrakes.core.limits.cooldowns import Cooldown
-from nobrakes.store.opening import open_store
+from nobrakes.db.opening import open_store
+from nobrakes.events.kinds import Kind
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from nobrakes.cli import main
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.public.values import plain
-from nobrakes.ports.store import NewEscalation
-from nobrakes.store.opening import open_store
+from nobrakes.db.opening import open_store
+from nobrakes.db.port import NewEscalation
+from nobrakes.decisions.model import EscalationType
+from nobrakes.events.public import plain
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.config.settings import parse
-from nobrakes.core.errors import ConfigError, NotAllowed, UsageError
+from nobrakes.errors import ConfigError, NotAllowed, UsageError
 from tests.support import warm
 
 Done = subprocess.CompletedProcess[str]

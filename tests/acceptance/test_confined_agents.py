@@ -3,7 +3,7 @@
 import json
 import re
 
-from nobrakes.operations.agent import api
+from nobrakes.agents.service import api
 from tests.support.project import Project
 from tests.support.sandboxes import in_both, needs_sandbox
 

@@ -58,7 +58,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     (
         "docs/how-to.md",
         "gh issue list",
-    ): "it asks a code host; tests/unit/operations/test_from_text.py reads what it prints",
+    ): "it asks a code host; tests/unit/plans/test_from_text.py reads what it prints",
     ("docs/web.md", "curl "): "it talks to the page of the line before; tests/integration/web has the same requests",
     ("docs/web.md", "nobrakes web --lan"): "it opens a port to the network, and takes a certificate of that network",
     (

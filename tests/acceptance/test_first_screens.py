@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.errors import Hindered
+from nobrakes.errors import Hindered
 from tests.support.screens import COLUMNS, ROWS, Screen, masked, seen
 from tests.support.scripted import Scripted, until
 

@@ -5,8 +5,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from nobrakes.core.beads.bead import Bead, BeadType, Status
-from nobrakes.core.forge.feature import Feature, Step
+from nobrakes.beads.model import Bead, BeadType, Status
+from nobrakes.features.model import Feature, Step
 from tests.acceptance.test_forge_shaper import _Open
 from tests.support.scripted import Scripted
 

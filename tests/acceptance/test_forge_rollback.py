@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.beads.bead import Bead, BeadType, Status
-from nobrakes.core.forge.feature import Feature, Stage
-from nobrakes.store.opening import open_store
-from nobrakes.store.sqlite import SqliteStore
+from nobrakes.beads.model import Bead, BeadType, Status
+from nobrakes.db.opening import open_store
+from nobrakes.db.store import SqliteStore
+from nobrakes.features.model import Feature, Stage
 from tests.support import shim
 from tests.support.scripted import Scripted, lives, until
 from tests.support.warm import NOBRAKES

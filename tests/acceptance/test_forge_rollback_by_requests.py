@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.beads.bead import Bead, BeadType, Status
-from nobrakes.core.forge.feature import Feature, Stage
-from nobrakes.store.opening import open_store
+from nobrakes.beads.model import Bead, BeadType, Status
+from nobrakes.db.opening import open_store
+from nobrakes.features.model import Feature, Stage
 from tests.support.team import Team
 
 pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from nobrakes.core.beads.bead import Bead, BeadType
-from nobrakes.core.forge.feature import Criterion, Feature
-from nobrakes.store.opening import open_store
-from nobrakes.store.sqlite import SqliteStore
+from nobrakes.beads.model import Bead, BeadType
+from nobrakes.db.opening import open_store
+from nobrakes.db.store import SqliteStore
+from nobrakes.features.model import Criterion, Feature
 from tests.support.scripted import Scripted
 
 FORGE = """[forge]

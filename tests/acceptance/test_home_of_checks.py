@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.sandbox.wall import platform_trouble
+from nobrakes.sandbox.closure import platform_trouble
 from tests.support.scripted import Scripted
 
 MODES = {"sandbox": "", "wall": 'wall = "landlock"', "neither": 'wall = "none"'}

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nobrakes.git import refs
+from nobrakes.git import objects
 from nobrakes.paths import Paths
 from tests.support.scripted import Scripted
 
@@ -31,13 +31,13 @@ def test_logs_of_merged_beads_go_and_archives_stay(tmp_path: Path) -> None:
 def test_many_archives_are_packed_and_each_stays(tmp_path: Path) -> None:
     project = Scripted(tmp_path)
     head = project.git("rev-parse", "HEAD").strip()
-    for number in range(refs.LOOSE + 20):
+    for number in range(objects.LOOSE + 20):
         ref = project.folder / ".git" / "refs" / "nobrakes" / "archive" / f"b{number}" / "1-branch"
         ref.parent.mkdir(parents=True)
         ref.write_text(f"{head}\n")
     before = project.git("for-each-ref")
     archive = project.folder / ".git" / "refs" / "nobrakes" / "archive"
-    assert sum(1 for path in archive.rglob("*") if path.is_file()) > refs.LOOSE
+    assert sum(1 for path in archive.rglob("*") if path.is_file()) > objects.LOOSE
     project.nobrakes("run")
     assert sum(1 for path in archive.rglob("*") if path.is_file()) == 0
     assert project.git("for-each-ref") == before

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host.system import proctable
+from nobrakes.host import proctable
 from tests.support.scripted import Scripted, lives, until
 
 SOON = 20.0

@@ -9,14 +9,12 @@ import anyio
 import pytest
 from mcp.client.client import Client
 
-from nobrakes.core.beads.bead import Bead, Role, Status
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.text.cleaning import MOST_TEXT
-from nobrakes.operations import board_api
-from nobrakes.operations.agent import api
-from nobrakes.store.agent import edits
-from nobrakes.store.opening import create_store
+from nobrakes.agents.db import edits
+from nobrakes.agents.service import api, board_api
+from nobrakes.beads.model import Bead, Outcome, Role, Status
+from nobrakes.db.opening import create_store
+from nobrakes.events.kinds import Kind
+from nobrakes.text.cleaning import MOST_TEXT
 from tests.support.mcp_agent import call, stdio
 from tests.support.project import Project
 from tests.support.sandboxes import in_both

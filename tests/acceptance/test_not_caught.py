@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from nobrakes.core.policy import runner_hooks
+from nobrakes.checks.policy import runner_hooks
 from tests.support.scripted import Scripted
 
 TESTS = "from shop.discount import price\n\n\ndef test_ten():\n    assert price(100, 10) == 90\n\n\ndef test_half():\n    assert price(50, 50) == 25\n"

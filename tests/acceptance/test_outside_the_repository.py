@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.host.port import Command, Step
 from nobrakes.host.runs import wrapper
-from nobrakes.ports.processes import Command, Step
 from tests.acceptance.test_cli_run import Repository, until
 
 PROGRAMS = ("git", "sh", "env", "ps", "bwrap", "cp", "mv", "rm", "mkdir", "chmod", "find", "printf", "notify-send")

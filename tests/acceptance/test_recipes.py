@@ -80,9 +80,9 @@ def recipe(of: str) -> tuple[set[str], set[str], list[str]]:
 def a_command(copy: Copy) -> None:
     copied, lines, _ = recipe("a CLI command")
     always = {"nobrakes/cli/table.py", "tests/unit/cli/test_wrong_settings.py"}
-    at_times = {"nobrakes/cli/requests.py", "nobrakes/operations/public/views.py"}  # this one changes nothing
-    assert copied == {"nobrakes/cli/providers.py"} and lines == always | at_times
-    module = "nobrakes/cli/providers.py"
+    at_times = {"nobrakes/cli/repository.py", "nobrakes/commands/service.py"}  # this one changes nothing
+    assert copied == {"nobrakes/cli/daemon.py"} and lines == always | at_times
+    module = "nobrakes/cli/daemon.py"
     copy.write(
         module,
         copy.read(module)
@@ -102,15 +102,13 @@ def a_command(copy: Copy) -> None:
 
 def an_agent(copy: Copy) -> None:
     copied, lines, _ = recipe("an agent")
-    launch, test = "nobrakes/agents/script/launch.py", "tests/unit/agents/test_script.py"
+    launch, test = "nobrakes/agents/script.py", "tests/unit/agents/test_script.py"
     assert {launch, test} <= copied
     named = "agents.script.command"
     copy.write("nobrakes/agents/echo/__init__.py", '"""An agent that is one fixed command."""\n')
     text = copy.read(launch).replace("class Script", "class Echo").replace('name = "script"', 'name = "echo"')
     copy.write("nobrakes/agents/echo/launch.py", text)
-    text = copy.read(test).replace(
-        "nobrakes.agents.script.launch import Script", "nobrakes.agents.echo.launch import Echo"
-    )
+    text = copy.read(test).replace("nobrakes.agents.script import Script", "nobrakes.agents.echo.launch import Echo")
     text = re.sub(r"\bScript\(\)", "Echo()", text)
     assert named in text
     copy.write("tests/unit/agents/test_echo.py", text)
@@ -127,8 +125,8 @@ def an_agent(copy: Copy) -> None:
 
 def a_check_reader(copy: Copy) -> None:
     copied, lines, _ = recipe("a check reader")
-    assert copied == {"nobrakes/core/checks/readers/ruby.py"}
-    assert lines == {"nobrakes/core/checks/test_counts.py", "tests/unit/core/checks/test_test_counts.py"}
+    assert copied == {"nobrakes/checks/runners.py"}
+    assert lines == {"nobrakes/checks/counts.py", "tests/unit/checks/test_test_counts.py"}
     copy.write(
         "nobrakes/core/checks/readers/echo.py",
         '"""A runner that says `echoed 3 of 4`."""\n\nimport re\nfrom collections.abc import Sequence\n\n'
@@ -139,12 +137,12 @@ def a_check_reader(copy: Copy) -> None:
         "    found = [Tally(int(m[1]), int(m[2]) - int(m[1]), 0) for m in map(_SUMMARY.match, lines) if m]\n"
         "    return added(found)\n",
     )
-    counts = "nobrakes/core/checks/test_counts.py"
+    counts = "nobrakes/checks/counts.py"
     copy.write(
         counts, copy.read(counts).replace("from .readers import cmake, go,", "from .readers import cmake, echo, go,")
     )
     copy.line(counts, '    "ctest": Reader(', '    "echo": Reader(("echoed ",), echo.read),\n')
-    tests = "tests/unit/core/checks/test_test_counts.py"
+    tests = "tests/unit/checks/test_test_counts.py"
     copy.write(
         tests,
         copy.read(tests) + "\n\ndef test_the_echo_is_read():\n"
@@ -155,19 +153,19 @@ def a_check_reader(copy: Copy) -> None:
 
 def a_notifier(copy: Copy) -> None:
     copied, lines, _ = recipe("a notifier")
-    assert "nobrakes/notifiers/stdout.py" in copied and "nobrakes/notifiers/registry.py" in lines
+    assert "nobrakes/notices/senders/channels.py" in copied and "nobrakes/notices/senders/channels.py" in lines
     text = (
-        copy.read("nobrakes/notifiers/stdout.py")
+        copy.read("nobrakes/notices/senders/channels.py")
         .replace("StdoutNotifier", "StderrNotifier")
         .replace("sys.stdout", "sys.stderr")
     )
     copy.write("nobrakes/notifiers/stderr.py", text.replace("flush=True)", "flush=True, file=sys.stderr)"))
-    registry = "nobrakes/notifiers/registry.py"
+    registry = "nobrakes/notices/senders/channels.py"
     copy.line(registry, "from .stdout import", "from .stderr import StderrNotifier\n")
     copy.line(registry, '    "stdout": StdoutNotifier,', '    "stderr": StderrNotifier,\n')
     copy.write(
         "tests/integration/host/test_stderr_notices.py",
-        "from nobrakes.notifiers.registry import NOTIFIERS\nfrom nobrakes.ports import Notice\n\n\n"
+        "from nobrakes.notices.senders.channels import NOTIFIERS\nfrom nobrakes.host.port import Notice\n\n\n"
         "def test_a_notice_is_a_line(capsys):\n"
         '    NOTIFIERS["stderr"]().tell(Notice("all done"))\n'
         '    assert capsys.readouterr().err == "all done\\n"\n',
@@ -183,7 +181,7 @@ def test_whoever_follows_the_recipes_ends_with_green_gates(tmp_path: Path) -> No
     copy.is_green(
         "tests/unit/agents",
         "tests/unit/cli",
-        "tests/unit/core/checks/test_test_counts.py",
+        "tests/unit/checks/test_test_counts.py",
         "tests/integration/host/test_stderr_notices.py",
         "tests/architecture",
     )

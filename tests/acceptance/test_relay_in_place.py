@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.errors import GitFailed
-from nobrakes.place import OVERRIDE
+from nobrakes.errors import GitFailed
+from nobrakes.machine.place import OVERRIDE
 from tests.support.project import Project
 from tests.support.scripted import until
 
@@ -137,9 +137,9 @@ def test_one_session_a_checkout_and_merges_that_would_move_it_wait(tmp_path: Pat
 
     tree = project.git("rev-parse", "main^{tree}").strip()
     newer = project.git("commit-tree", tree, "-p", "main", "-m", "Next").strip()
+    from nobrakes.git.port import Landing, Message
     from nobrakes.git.repository import Repository
     from nobrakes.paths import Paths
-    from nobrakes.ports.git import Landing, Message
 
     git = Repository(Paths(str(project.folder / ".nobrakes")), "main")
     waits = git.land(newer, project.git("rev-parse", "main").strip())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.errors import RepositoryReplaced
+from nobrakes.errors import RepositoryReplaced
 from tests.support.project import Project
 from tests.support.warm import NOBRAKES
 

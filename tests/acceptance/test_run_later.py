@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.sandbox.closure import platform_trouble
 from nobrakes.sandbox.machine import kept
-from nobrakes.sandbox.wall import platform_trouble
 from tests.support.scripted import Scripted
 
 SETTINGS = (

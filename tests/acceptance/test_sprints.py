@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nobrakes.store.opening import open_store
-from nobrakes.store.sqlite import SqliteStore
+from nobrakes.db.opening import open_store
+from nobrakes.db.store import SqliteStore
 from tests.support.scripted import Scripted, until
 
 BRIEF = """# Tea

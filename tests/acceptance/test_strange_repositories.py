@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.git.commits import Signer, Signing
 from nobrakes.git.location import Place
-from nobrakes.git.signing import Signer, Signing
 from tests.support.scripted import Scripted, until
 
 OPEN = ("-c", "protocol.file.allow=always")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host.system import proctable
+from nobrakes.host import proctable
 from tests.support.scripted import Scripted, lives, until
 
 WAITS = 'while [ ! -e "$BOOK/go" ]; do sleep 0.05; done; work'

@@ -10,8 +10,8 @@ import pytest
 
 from nobrakes.abilities import PROVEN
 from nobrakes.app import open_app, serve
-from nobrakes.core.beads.events import Event
-from nobrakes.core.board import Board
+from nobrakes.daemon.model import Board
+from nobrakes.events.kinds import Event
 from tests.support.real_clis import NOBRAKES, Field, prepare
 from tests.support.scripted import lives, until
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.policy.unusual import escaped, new_secrets, odd_name
+from nobrakes.checks.policy.shadows import escaped, new_secrets, odd_name
 from tests.support.scripted import Scripted
 
 KEY = "-----BEGIN OPENSSH PRIVATE KEY-----"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.place import OVERRIDE
+from nobrakes.machine.place import OVERRIDE
 from tests.support.project import Project
 from tests.support.scripted import until
 
@@ -204,12 +204,12 @@ def test_units_are_shown_first_and_put_in_place_and_taken_away(
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed here")
 @pytest.mark.parametrize("name", ["plain", "100% of $HOME", 'it\'s "mine"', "größer als sonst", "a\\b"])
 def test_systemd_reads_the_units_as_they_are_meant(tmp_path: Path, name: str) -> None:
-    from nobrakes.operations import watchdog_units
+    from nobrakes.daemon.service import watchdog
 
     root = tmp_path / name
     root.mkdir()
     env = {"HOME": str(tmp_path), "PATH": f"/usr/bin:/bin:/opt/{name}", "SECRET": "x", "NOT_SET": ""}
-    wanted = watchdog_units.plan(str(root), env, ("SECRET", "NOT_SET"))
+    wanted = watchdog.plan(str(root), env, ("SECRET", "NOT_SET"))
     assert wanted.not_written == ("SECRET",) and not any("SECRET" in text for text in wanted.files.values())
     written = []
     for path, text in wanted.files.items():
@@ -226,11 +226,11 @@ def test_systemd_reads_the_units_as_they_are_meant(tmp_path: Path, name: str) ->
 
 
 def test_a_line_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    from nobrakes.core.errors import UsageError
-    from nobrakes.operations import watchdog_units
+    from nobrakes.daemon.service import watchdog
+    from nobrakes.errors import UsageError
 
     for root in ("/a\nExecStart=/bin/false", "/a\\", "/a\x07", "/größer als\u00a0sonst"):
         with pytest.raises(UsageError, match="cannot be written"):
-            watchdog_units.plan(root, {"HOME": "/home/you", "PATH": "/bin"})
+            watchdog.plan(root, {"HOME": "/home/you", "PATH": "/bin"})
     with pytest.raises(UsageError, match="HOME"):
-        watchdog_units.plan("/a", {"PATH": "/bin"})
+        watchdog.plan("/a", {"PATH": "/bin"})

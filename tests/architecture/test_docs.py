@@ -11,19 +11,20 @@ from pathlib import Path
 import pytest
 
 from docs.generate import reference
+from nobrakes.agents.service import client
+from nobrakes.agents.transcript import OUTCOMES, PREFIX
 from nobrakes.app import SEEN_BY_CHILDREN
-from nobrakes.cli import group, planexample
-from nobrakes.cli.full import before
+from nobrakes.beads.model import Outcome
+from nobrakes.cli import main, plans
+from nobrakes.cli.main import before
 from nobrakes.cli.table import COMMANDS, GROUPS
 from nobrakes.config import settings
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.transcript import OUTCOMES, PREFIX
-from nobrakes.host.runs import run_tree
-from nobrakes.operations.agent import client
-from nobrakes.operations.plan import apply, models
-from nobrakes.store.opening import create_store
+from nobrakes.db.opening import create_store
+from nobrakes.decisions.model import EscalationType
+from nobrakes.events.kinds import Kind
+from nobrakes.host.runs import trees
+from nobrakes.plans import nodes
+from nobrakes.plans import service as plans_service
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -103,7 +104,7 @@ def mentioned(text: str, prose: bool = True) -> Iterator[str]:
 
 @cache
 def options(words: str) -> frozenset[str]:
-    command = group.load(WORDS[words]) if words else group.root(before)
+    command = main.load(WORDS[words]) if words else main.root(before)
     return frozenset({"-h", "--help", *(o for p in command.params for o in (*p.opts, *p.secondary_opts))})
 
 
@@ -198,12 +199,12 @@ def test_every_key_of_a_plan_is_explained() -> None:
     page = DOCS / "reference" / "plan.md"
     text = page.read_text()
     of_file, of_bead = text.split("## A bead\n")
-    for part, model in ((of_file, models.File), (of_bead.split("\n## ")[0], models.Node)):
+    for part, model in ((of_file, nodes.File), (of_bead.split("\n## ")[0], nodes.Node)):
         assert sorted(re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE)) == sorted(model.model_fields)
 
 
 def test_the_plan_in_the_page_is_the_one_that_the_program_prints() -> None:
-    assert planexample.PLAN in blocks(DOCS / "reference" / "plan.md", "yaml")
+    assert plans.PLAN in blocks(DOCS / "reference" / "plan.md", "yaml")
 
 
 @pytest.mark.parametrize("language", ["yaml", "json", "jsonl"])
@@ -215,7 +216,7 @@ def test_a_plan_in_a_page_can_be_applied(language: str, tmp_path: Path) -> None:
         file.write_text(block)
         store = create_store(str(tmp_path / f"{number}.db"))
         try:
-            report = apply.apply_plan(store, apply.read_plan(str(file)))
+            report = plans_service.apply_plan(store, plans_service.read_plan(str(file)))
             assert report.new and report.ready and not report.problems and not report.deadlocks
         finally:
             store.close()
@@ -227,14 +228,14 @@ AGENTS = DOCS / "reference" / "agents.md"
 
 
 def test_every_variable_of_an_agent_is_explained() -> None:
-    daemon = ROOT / "nobrakes" / "daemon"
-    starts = (daemon / "agent_starts.py", daemon / "attempts" / "launch.py", daemon / "sessions" / "launch.py")
+    own = ROOT / "nobrakes"
+    starts = (own / "agents/worker/process.py", own / "agents/worker/launch.py", own / "sessions/worker.py")
     found = [one for path in starts for one in ast.walk(ast.parse(path.read_text())) if isinstance(one, ast.Dict)]
     given = {key.value for one in found for key in one.keys if isinstance(key, ast.Constant)}
-    ours = {name for name in given if name.startswith("NOBRAKES_")} | {run_tree.RUN_MARKER, run_tree.HOME_MARKER}
+    ours = {name for name in given if name.startswith("NOBRAKES_")} | {trees.RUN_MARKER, trees.HOME_MARKER}
     assert sorted(column(AGENTS, "| variable |")) == sorted(ours)
     text = AGENTS.read_text()
-    others = (given - ours - {"PATH", "phase", "start", "session", "prompt.md"}) | set(SEEN_BY_CHILDREN)
+    others = ({name for name in given - ours if name == name.upper()} - {"PATH"}) | set(SEEN_BY_CHILDREN)
     assert [name for name in sorted(others) if f"`{name}`" not in text] == []
 
 

@@ -8,27 +8,26 @@ from typing import Any
 
 import pytest
 
-from nobrakes.config.checks import CheckSettings
+from nobrakes.agents.db import edits
+from nobrakes.agents.limits import Breaker, Cooldown, State
+from nobrakes.beads.model import BeadType, Outcome, Role, of_person
+from nobrakes.beads.service import beads
+from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
-from nobrakes.core.beads.bead import BeadType, Role
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.forge.feature import Feature, Finding, FindingState, ItemKind, ItemState, ReviewState, Step
-from nobrakes.core.limits.breaker import Breaker, State
-from nobrakes.core.limits.cooldowns import Cooldown
-from nobrakes.core.owners import of_person
-from nobrakes.core.sessions.session import SessionKind
-from nobrakes.operations import beads, control, desk, flakes
-from nobrakes.operations.forge import approving, choosing
-from nobrakes.operations.plan.nodes import plan_of
-from nobrakes.operations.undo import steps_back
+from nobrakes.daemon.service import control
+from nobrakes.db.opening import create_store
+from nobrakes.db.port import NewEscalation
+from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.service import desk
+from nobrakes.events import glossary
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.events.words import as_json
+from nobrakes.features.model import Feature, Finding, FindingState, ItemKind, ItemState, ReviewState, Step
+from nobrakes.features.service import approving
 from nobrakes.paths import Paths
-from nobrakes.ports.store import NewEscalation
-from nobrakes.store.agent import edits
-from nobrakes.store.opening import create_store
-from nobrakes.wording import glossary
-from nobrakes.wording.event_text import as_json
+from nobrakes.plans.nodes import plan_of
+from nobrakes.review.service import evidence, undo
+from nobrakes.sessions.model import SessionKind
 from tests.world.world import World
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "events.md"
@@ -67,13 +66,13 @@ def people_and_agents(folder: Path) -> Any:
     beads.edit(store, "a", {"title": "A"}, "me")
     beads.cancel(store, "b", "no", "me")
     for _ in range(2):
-        steps_back.undo(store, None, "me")
+        undo.undo(store, None, "me")
     control.stop(store, paths, "me")
     control.resume(store, paths, "me")
     control.set_limits(store, {"doers": "2"}, "me")
     contract = Config(checks=(CheckSettings(name="unit", command="make"),))
-    flakes.quarantine(store, contract, "unit", "a test", "it fails at times", "me")
-    flakes.lift(store, "unit", "a test", "me")
+    evidence.quarantine(store, contract, "unit", "a test", "it fails at times", "me")
+    evidence.lift(store, "unit", "a test", "me")
     attempt = store.open_attempt("a", Role.DOER, "script", ["Ada"], 60.0, None)
     assert attempt is not None
     for verb in edits.SAYING:
@@ -97,13 +96,13 @@ def people_and_agents(folder: Path) -> Any:
     assert store.act_by({asked.id: "that one"}, "Ada")
     store.escalate(NewEscalation(EscalationType.QUESTION, "And then?"), "b", None, "me")
     beads.cancel(store, "b", "no more", "me")
-    steps_back.undo(store, None, "me")
+    undo.undo(store, None, "me")
     beads.add(store, "D", id="d", draft=False)
     a_feature(store)
     wish = plan_of([{"id": "d", "title": "Better", "priority": 0}], "plan")
     approving.propose(store, wish, "Shaper")
-    choosing.approve(store, choosing.Choice(only=frozenset({"d:title"})), "me")
-    choosing.drop(store, {"d:priority"}, "me")
+    approving.approve(store, approving.Choice(only=frozenset({"d:title"})), "me")
+    approving.drop(store, {"d:priority"}, "me")
     talk = store.begin_session(SessionKind.CHAT, of_person("me"), "A talk", ("script", "script", ""), "Hello", "me")
     assert store.open_turn(talk.id) is not None
     store.stop_session(talk.id, "me")

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from nobrakes.core.beads.bead import Role, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.columns import COLUMNS
+from nobrakes.beads.model import Role, Status
+from nobrakes.beads.work_status import COLUMNS
+from nobrakes.decisions.model import EscalationType
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "glossary.md").read_text()
 ROWS = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", PAGE, re.MULTILINE)

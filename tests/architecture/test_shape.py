@@ -9,7 +9,28 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "nobrakes"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-MAX_LINES = 400
+MAX_LINES = 800
+MAX_PLAIN = 3
+"""A function of so few statements explains itself."""
+MAX_FUNCTION = 60
+MAX_METHODS = 25
+OVERSIZED = {
+    "agents/worker/launch.py:start",
+    "app.py:ports_of",
+    "beads/db/attempts.py:close_attempt",
+    "beads/db/attempts.py:open_attempt",
+    "checks/stubs/python.py:_Uses",
+    "daemon/worker/perform.py:Performer",
+    "daemon/worker/service.py:serve",
+    "db/database.py:Database",
+    "db/rows.py:bead",
+    "decisions/service/desk.py:resolve",
+    "git/filters.py:Filters",
+    "review/worker/main_monitor.py:MainMonitor",
+    "review/worker/queue.py:Train",
+    "tui/board.py:Board",
+}
+"""What is larger than the rules allow and was when they came: the list only becomes shorter."""
 BANNED = ("util", "utils", "helper", "helpers", "manager", "managers", "misc", "common", "base")
 
 
@@ -31,18 +52,33 @@ def test_what_a_module_offers_is_explained(module: Path) -> None:
     tree = ast.parse(module.read_text(encoding="utf-8"))
     bare = [] if ast.get_docstring(tree) else ["the module itself"]
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-            bare += [] if ast.get_docstring(node) else [node.name]
-            for inner in node.body if isinstance(node, ast.ClassDef) else ():
-                if isinstance(inner, ast.FunctionDef) and not inner.name.startswith("_"):
-                    bare += [] if ast.get_docstring(inner) else [f"{node.name}.{inner.name}"]
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or node.name.startswith("_"):
+            continue
+        offered = [node, *(one for one in getattr(node, "body", ()) if isinstance(node, ast.ClassDef))]
+        for one in offered:
+            is_function = isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and not one.name.startswith("_")
+            if (one is node or is_function) and (isinstance(one, ast.ClassDef) or len(one.body) > MAX_PLAIN):
+                bare += [] if ast.get_docstring(one) else [one.name]
     assert bare == [], "these have no docstring"
+
+
+def test_functions_and_classes_are_small_or_named() -> None:
+    found = set()
+    for module in MODULES:
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            if is_function and (node.end_lineno or 0) - node.lineno + 1 > MAX_FUNCTION:
+                found.add(f"{module.relative_to(PACKAGE)}:{node.name}")
+            if isinstance(node, ast.ClassDef):
+                methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+                found |= {f"{module.relative_to(PACKAGE)}:{node.name}"} if len(methods) > MAX_METHODS else set()
+    assert found == OVERSIZED
 
 
 def test_a_packages_init_holds_nothing_but_its_docstring() -> None:
     full = []
     for module in MODULES:
-        if module.name == "__init__.py" and module.parent not in (PACKAGE, PACKAGE / "ports"):
+        if module.name == "__init__.py" and module.parent != PACKAGE:
             body = ast.parse(module.read_text(encoding="utf-8")).body
             full += [name_of(module)] if len(body) != 1 else []
     assert full == []

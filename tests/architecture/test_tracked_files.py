@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.beads import lifecycle
-from nobrakes.core.review import machine
+from nobrakes.beads import lifecycle
+from nobrakes.review import machine
 
 ROOT = Path(__file__).resolve().parents[2]
 HOMES = (b"ho" + b"me", b"Us" + b"ers")

@@ -13,14 +13,14 @@ from typing import Any, Protocol
 
 import pytest
 
+from nobrakes.beads.model import Bead, BeadType, Dependency, Role, Status
 from nobrakes.cli import main
-from nobrakes.core.beads import forms
-from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Role, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.forge.feature import Criterion, Feature, Finding, ItemKind
-from nobrakes.core.sessions.session import SessionKind
-from nobrakes.ports.store import NewEscalation
-from nobrakes.store.opening import open_store
+from nobrakes.db.opening import open_store
+from nobrakes.db.port import NewEscalation
+from nobrakes.decisions import forms
+from nobrakes.decisions.model import EscalationType
+from nobrakes.features.model import Criterion, Feature, Finding, ItemKind
+from nobrakes.sessions.model import SessionKind
 from tests.support.web import NAME, Served, serving
 
 ROOT = Path(__file__).resolve().parents[2]

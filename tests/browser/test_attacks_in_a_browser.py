@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from nobrakes.cli import main
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.ports.store import NewEscalation
-from nobrakes.store.opening import open_store
+from nobrakes.db.opening import open_store
+from nobrakes.db.port import NewEscalation
+from nobrakes.decisions.model import EscalationType
 from tests.browser.conftest import CHROMIUM, EVIL, NAME, Person
 from tests.browser.test_pages_in_a_browser import PAGES
 

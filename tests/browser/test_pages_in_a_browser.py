@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.cli import main
-from nobrakes.core.beads.bead import Bead, Role, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.ports.store import NewEscalation
-from nobrakes.store.opening import open_store
+from nobrakes.db.opening import open_store
+from nobrakes.db.port import NewEscalation
+from nobrakes.decisions.model import EscalationType
 from tests.browser.conftest import DESKTOP, PHONE, ROOT, Person
 
 AXE = ROOT / ".ci" / "web" / "node_modules" / "axe-core" / "axe.min.js"

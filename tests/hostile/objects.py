@@ -3,7 +3,7 @@
 The work is done before; what is laid down may spoil it or not. Nothing but that bead may notice.
 """
 
-from nobrakes.agents.guarded import CANARY_FILE
+from nobrakes.agents.adapter import CANARY_FILE
 from tests.hostile.attempts import ALL, Attempt
 
 KINDS = {

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from nobrakes.sandbox import landlock, probe
-from nobrakes.sandbox.wall import platform_trouble
+from nobrakes.sandbox import landlock, machine
+from nobrakes.sandbox.closure import platform_trouble
 from tests.hostile import objects
 from tests.hostile.attempts import SANDBOX, TABLE, Attempt
 from tests.hostile.pages import READ
@@ -67,9 +67,9 @@ def works(mode: str) -> str:
     if mode == "wall":
         return platform_trouble()
     if mode == "bubblewrap":
-        if trouble := probe.platform_trouble():
+        if trouble := machine.platform_trouble():
             return trouble
-        done = subprocess.run(probe.argv("/", os.environ), capture_output=True, check=False)
+        done = subprocess.run(machine.argv("/", os.environ), capture_output=True, check=False)
         return "" if done.returncode == 0 else done.stderr.decode(errors="replace")
     return ""
 

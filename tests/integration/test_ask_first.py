@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from nobrakes.agents.adapter import guard_argv
+from nobrakes.agents.db import channel
+from nobrakes.agents.policy.shell import pattern_of
+from nobrakes.beads.model import Outcome
 from nobrakes.config.sections import ASK_FIRST
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.errors import UsageError
-from nobrakes.core.policy.ask_first import pattern_of
-from nobrakes.core.sessions.session import Fact, SessionKind, State
-from nobrakes.operations import desk
-from nobrakes.operations.projects.coding import is_answered_by_chat
-from nobrakes.store.agent import permits
-from nobrakes.store.opening import create_store
-from nobrakes.store.sqlite import SqliteStore
+from nobrakes.db.opening import create_store
+from nobrakes.db.store import SqliteStore
+from nobrakes.decisions.service import desk
+from nobrakes.errors import UsageError
+from nobrakes.projects.service.coding import is_answered_by_chat
+from nobrakes.sessions.model import Fact, SessionKind, State
 
 COMMAND = "cd infra && terraform -chdir=live apply -auto-approve"
 
@@ -96,9 +96,9 @@ def test_two_calls_at_once_are_one_yes(agent: Agent) -> None:
 def test_who_has_no_channel_and_what_is_too_long_is_refused(agent: Agent) -> None:
     assert agent.calls(COMMAND, NOBRAKES_TOKEN="")[0] == 2
     assert agent.calls(COMMAND, NOBRAKES_TOKEN="s1.1.wrong")[0] == 2
-    assert agent.calls(f"terraform apply {'x' * permits.MOST}")[0] == 2 and agent.open() == []
+    assert agent.calls(f"terraform apply {'x' * channel.PERMITS_MOST}")[0] == 2 and agent.open() == []
     with pytest.raises(UsageError):
-        permits.agent_permit(agent.path, agent.now.token, "x" * (permits.MOST + 1))
+        channel.agent_permit(agent.path, agent.now.token, "x" * (channel.PERMITS_MOST + 1))
     assert agent.calls(COMMAND, NOBRAKES_ASK_FIRST="") == (0, "")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.checks.mutation_probes import is_reported, mutation_probes
+from nobrakes.checks.probes import is_reported, mutation_probes
 
 TEST = "import unittest\nfrom shop.cart import f\n\n\nclass TestCart(unittest.TestCase):\n    def test_f(self):\n        self.assertEqual(f(3), 3)\n"
 HONEST = "def f(n):\n    return n\n"

@@ -6,11 +6,11 @@ from statistics import median
 
 import pytest
 
-from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Status
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.board import Limits
-from nobrakes.store.opening import create_store
-from nobrakes.store.sqlite import SqliteStore
+from nobrakes.beads.model import Bead, BeadType, Dependency, Status
+from nobrakes.daemon.model import Limits
+from nobrakes.db.opening import create_store
+from nobrakes.db.store import SqliteStore
+from nobrakes.events.kinds import Event, Kind
 
 ROUNDS = 60
 FRONT = 32

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.beads.bead import Bead, Role, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.board import Limits
-from nobrakes.core.errors import NotAllowed
-from nobrakes.ports.store import NewEscalation
-from nobrakes.store.opening import create_store, open_store
+from nobrakes.beads.model import Bead, Role, Status
+from nobrakes.daemon.model import Limits
+from nobrakes.db.opening import create_store, open_store
+from nobrakes.db.port import NewEscalation
+from nobrakes.decisions.model import EscalationType
+from nobrakes.errors import NotAllowed
 
 RACERS = 16
 NAMES = [f"Name{i}" for i in range(40)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.beads.bead import Status
+from nobrakes.beads.model import Status
 from tests.support.crashed_review import READS, At, Reviews
 
 WORKS = (("one", "src-one"), ("two", "bad-two"), ("three", "src-three"))

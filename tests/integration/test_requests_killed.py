@@ -12,12 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.codehosts.address import Address
-from nobrakes.codehosts.gh import Gh
-from nobrakes.codehosts.github import GitHub
-from nobrakes.core.pulls.pull import PullRequest, Seen
-from nobrakes.host.asking import Asked, Asking
-from nobrakes.ports.git import Land, Landing
+from nobrakes.git.port import Land, Landing
+from nobrakes.host.messages import Asked, Asking
+from nobrakes.requests.hosts.calls import Address
+from nobrakes.requests.hosts.github import Gh, GitHub
+from nobrakes.requests.model import PullRequest, Seen
 from tests.contracts.codehosts.host_worlds import HAS_GH, RealGitHub
 from tests.support.asker import Asker
 

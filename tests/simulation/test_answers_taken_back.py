@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.errors import NotAllowed
+from nobrakes.errors import NotAllowed
+from nobrakes.events.kinds import Kind
 from tests.world.rates import Rates
 from tests.world.world import World
 

@@ -1,7 +1,7 @@
 """While a bead's clone is being archived beside the loop, nobody starts on the bead."""
 
-from nobrakes.core.beads.bead import Bead, Status
-from nobrakes.daemon.news import retiring
+from nobrakes.beads.model import Bead, Status
+from nobrakes.notices.worker import retiring
 from tests.world.rates import Rates
 from tests.world.world import World
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nobrakes.core.beads.escalations import Escalation, EscalationType
-from nobrakes.core.beads.events import Kind
+from nobrakes.decisions.model import Escalation, EscalationType
+from nobrakes.events.kinds import Kind
 from tests.world.project import code_path
 from tests.world.rates import Rates
 from tests.world.world import World

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.core.beads.bead import BeadType, Status
-from nobrakes.core.beads.outcomes import TABLE
+from nobrakes.beads.model import TABLE, BeadType, Status
 from tests.world.people import ME
 from tests.world.rates import Rates
 from tests.world.world import World

@@ -1,9 +1,7 @@
 """An agent that died with its machine is not blamed for its silence, whatever else has to be closed first."""
 
+from nobrakes.beads.model import Bead, Outcome, Run, RunKind, Status
 from nobrakes.config.settings import Config, validated
-from nobrakes.core.beads.attempt import Run, RunKind
-from nobrakes.core.beads.bead import Bead, Status
-from nobrakes.core.beads.outcomes import Outcome
 from tests.world.fake_processes import AGENT
 from tests.world.project import TESTS
 from tests.world.rates import Rates

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nobrakes.core.beads.bead import Bead
-from nobrakes.core.errors import GitFailed
-from nobrakes.ports.git import Candidate, Conflict, Landing, Message
+from nobrakes.beads.model import Bead
+from nobrakes.errors import GitFailed
+from nobrakes.git.port import Candidate, Conflict, Landing, Message
 from tests.world.fake_git import FakeGit
 
 BEAD = Bead("b1", "One")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.beads.bead import Bead
-from nobrakes.ports.git import Argv
+from nobrakes.beads.model import Bead
+from nobrakes.git.port import Argv
 from tests.world.fake_git import FakeGit
 from tests.world.fake_remote import SharedFakeGit
 

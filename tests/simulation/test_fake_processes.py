@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.beads.attempt import Run
-from nobrakes.ports.git import Argv
-from nobrakes.ports.processes import Born, Command, Ending, Remains, Step
+from nobrakes.beads.model import Run
+from nobrakes.git.port import Argv
+from nobrakes.host.port import Born, Command, Ending, Remains, Step
 from tests.world.agents import Script
 from tests.world.clock import FakeClock
 from tests.world.fake_processes import FakeProcesses

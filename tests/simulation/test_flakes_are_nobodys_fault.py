@@ -2,9 +2,9 @@
 
 import pytest
 
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.review import flakes, queue
+from nobrakes.beads.model import Outcome
+from nobrakes.events.kinds import Kind
+from nobrakes.review import queue
 from tests.world.rates import Rates
 from tests.world.sentback import Count, of_world, worlds
 from tests.world.world import World
@@ -20,7 +20,7 @@ def test_no_good_change_is_sent_back_where_one_run_in_twelve_fails_by_chance() -
 
 @pytest.mark.slow
 def test_a_change_that_is_blamed_at_its_first_red_is_counted_as_wronged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flakes, "TIMES", 1)
+    monkeypatch.setattr(queue, "TIMES", 1)
     monkeypatch.setattr(queue, "CONFIRMING", 0)
     assert any(count.sent_back for _, count in worlds(40, 1, Rates(flake=0.2), beads=16))
 

@@ -1,8 +1,8 @@
 """Where git fails for one bead alone, that one waits and is asked about; the others go on meanwhile."""
 
-from nobrakes.core.beads.bead import Bead, Status
-from nobrakes.core.beads.escalations import Escalation, EscalationType
-from nobrakes.core.errors import GitFailed
+from nobrakes.beads.model import Bead, Status
+from nobrakes.decisions.model import Escalation, EscalationType
+from nobrakes.errors import GitFailed
 from tests.world.rates import Rates
 from tests.world.world import World
 

@@ -1,8 +1,8 @@
 """Done beads that a person takes off main are told in the turn that sees it, once; the canary's repair has a ref."""
 
-from nobrakes.core.beads.bead import Status
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.daemon.review.culprits import REPAIR
+from nobrakes.beads.model import Status
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.review.worker.culprits import REPAIR
 from tests.world.people import ME
 from tests.world.rates import Rates
 from tests.world.world import World

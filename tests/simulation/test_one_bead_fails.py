@@ -4,16 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.core.beads.bead import CLOSED, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.owners import of_session
-from nobrakes.daemon.background.upkeep import Upkeep
-from nobrakes.daemon.forge.turn import Forge
-from nobrakes.daemon.main_monitor.monitor import MainMonitor
-from nobrakes.daemon.parking import Unexpected, park
-from nobrakes.daemon.sprints.turn import Sprints
+from nobrakes.beads.model import CLOSED, Outcome, Status, of_session
+from nobrakes.daemon.worker.upkeep import Unexpected, Upkeep, park
+from nobrakes.decisions.model import EscalationType
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.features.worker.turn import Forge
+from nobrakes.projects.worker import Sprints
+from nobrakes.review.worker.main_monitor import MainMonitor
 from tests.support.dose import each_dosed
 from tests.world.people import ME
 from tests.world.rates import Rates

@@ -4,12 +4,11 @@ from itertools import pairwise
 
 import pytest
 
+from nobrakes.agents.limits import MARGIN_SECONDS, PROBE_SECONDS
+from nobrakes.beads.model import Bead, Outcome, Status
 from nobrakes.config.settings import Config, validated
-from nobrakes.core.beads.bead import Bead, Status
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.limits.cooldowns import MARGIN_SECONDS, PROBE_SECONDS
-from nobrakes.daemon.loop import is_idle
+from nobrakes.daemon.worker.loop import is_idle
+from nobrakes.events.kinds import Event, Kind
 from tests.world.fake_processes import AGENT
 from tests.world.project import LINT, TESTS
 from tests.world.rates import Rates

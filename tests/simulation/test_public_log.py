@@ -2,9 +2,8 @@
 
 import pytest
 
-from nobrakes.core.public.names import Name
-from nobrakes.core.public.schema import mistakes, schema
-from nobrakes.operations.public.facts import public_events
+from nobrakes.events.public import Name, mistakes, schema
+from nobrakes.events.service import public_events
 from tests.world.world import World
 
 ENDS = {

@@ -6,12 +6,12 @@ from typing import Literal
 
 import pytest
 
-from nobrakes.core.beads.bead import BeadType, Status
-from nobrakes.core.beads.escalations import Escalation, EscalationType
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.daemon.loop import Daemon
-from nobrakes.daemon.review.red_main import question
-from nobrakes.ports.processes import Command, Step
+from nobrakes.beads.model import BeadType, Status
+from nobrakes.daemon.worker.loop import Daemon
+from nobrakes.decisions.model import Escalation, EscalationType
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.host.port import Command, Step
+from nobrakes.review.worker.culprits import question
 from tests.world.agents import Script
 from tests.world.fake_processes import AGENT
 from tests.world.people import ME

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.core.beads.bead import Status
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.main_monitor import Phase
-from nobrakes.ports.processes import Command, Step
-from nobrakes.wording import glossary
+from nobrakes.beads.model import Status
+from nobrakes.events import glossary
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.host.port import Command, Step
+from nobrakes.review.main_monitor import Phase
 from tests.world.agents import Script
 from tests.world.fake_processes import AGENT
 from tests.world.main_monitor import watch_of

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.core.notices.notice import DeliveryState, NoticeKind
+from nobrakes.notices.model import DeliveryState, NoticeKind
 from tests.world.noticing import Noticing
 from tests.world.rates import Rates
 from tests.world.undoing import some_have_it

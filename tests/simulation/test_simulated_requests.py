@@ -13,13 +13,12 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.core.errors import HostRefused, HostUnavailable
-from nobrakes.core.pulls import happened, life
-from nobrakes.core.pulls.life import Turn
-from nobrakes.core.pulls.pull import CheckState, PullState
-from nobrakes.daemon.pulls import exchange as exchanging
-from nobrakes.ports.codehosts import Wanted
-from nobrakes.ports.git import Land, Landing
+from nobrakes.errors import HostRefused, HostUnavailable
+from nobrakes.git.port import Land, Landing
+from nobrakes.requests import model as requests_model
+from nobrakes.requests.model import CheckState, PullState, Turn
+from nobrakes.requests.port import Wanted
+from nobrakes.requests.worker import exchange as exchanging
 from tests.support.asker import Asker
 from tests.world.crashing import Crash
 from tests.world.fake_code_host import WAYS, FakeCodeHost
@@ -153,8 +152,8 @@ def test_whatever_happens_each_bead_has_one_request_and_is_done_when_that_is_mer
 
 
 def done_early(patch: pytest.MonkeyPatch) -> None:
-    real = life.turn
-    patch.setattr(life, "turn", lambda seen, pull: Turn.MERGED if seen.checks else real(seen, pull))
+    real = requests_model.turn
+    patch.setattr(requests_model, "turn", lambda seen, pull: Turn.MERGED if seen.checks else real(seen, pull))
 
 
 def a_second_one(patch: pytest.MonkeyPatch) -> None:
@@ -176,13 +175,15 @@ def a_second_one(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_lost_one(patch: pytest.MonkeyPatch) -> None:
-    real = life.turn
-    patch.setattr(life, "turn", lambda seen, pull: Turn.WAIT if real(seen, pull) is Turn.MERGED else real(seen, pull))
+    real = requests_model.turn
+    patch.setattr(
+        requests_model, "turn", lambda seen, pull: Turn.WAIT if real(seen, pull) is Turn.MERGED else real(seen, pull)
+    )
 
 
 def told_twice(patch: pytest.MonkeyPatch) -> None:
-    real = happened.happened
-    patch.setattr(happened, "happened", lambda pull, seen: (pull, real(pull, seen)[1]))
+    real = requests_model.happened
+    patch.setattr(requests_model, "happened", lambda pull, seen: (pull, real(pull, seen)[1]))
 
 
 @pytest.mark.parametrize("bug", [done_early, a_second_one, a_lost_one, told_twice])

@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from nobrakes.beads.model import Attempt, Bead, Role, Status
 from nobrakes.config.settings import Config, validated
-from nobrakes.core.beads.attempt import Attempt
-from nobrakes.core.beads.bead import Bead, Role, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.review.journal import Journal, Step
+from nobrakes.decisions.model import EscalationType
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.review.journal import Journal, Step
 from tests.world.fake_processes import AGENT
 from tests.world.project import TESTS
 from tests.world.rates import Rates

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from nobrakes.core.beads.bead import BeadType, Status
-from nobrakes.core.beads.events import Kind
-from nobrakes.wording import glossary
+from nobrakes.beads.model import BeadType, Status
+from nobrakes.events import glossary
+from nobrakes.events.kinds import Kind
 from tests.world.rates import Rates
 from tests.world.world import World
 

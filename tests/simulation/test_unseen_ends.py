@@ -2,10 +2,9 @@
 
 import pytest
 
-from nobrakes.core.beads.bead import Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.beads.model import Outcome, Status
+from nobrakes.decisions.model import EscalationType
+from nobrakes.events.kinds import Event, Kind
 from tests.world.people import ME
 from tests.world.rates import Rates
 from tests.world.world import World

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from nobrakes.core.main_monitor import Phase
-from nobrakes.core.review.waits import Cause
-from nobrakes.ports.git import Land, Landing
+from nobrakes.git.port import Land, Landing
+from nobrakes.review.main_monitor import Phase
+from nobrakes.review.waits import Cause
 from tests.world.scene import Notes
 from tests.world.world import World
 

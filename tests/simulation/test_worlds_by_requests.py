@@ -7,15 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.core.pulls import life
-from nobrakes.core.pulls.life import Turn
-from nobrakes.core.pulls.pull import PullRequest, Seen
-from nobrakes.daemon.main_monitor.news_of_main import NewsOfMain
-from nobrakes.daemon.pulls import exchange as exchanging
-from nobrakes.daemon.review import pulls
-from nobrakes.ports.git import Land
-from nobrakes.roles import delivery
-from nobrakes.store.graph import Graph
+from nobrakes.agents.prompts import delivery
+from nobrakes.db.store import Graph
+from nobrakes.git.port import Land
+from nobrakes.requests import model as requests_model
+from nobrakes.requests.model import PullRequest, Seen, Turn
+from nobrakes.requests.worker import exchange as exchanging
+from nobrakes.requests.worker import review
+from nobrakes.review.worker.main_monitor import NewsOfMain
 from tests.support.dose import each_dosed
 from tests.world.fake_code_host import FakeCodeHost
 from tests.world.rates import Rates
@@ -63,8 +62,8 @@ def done_early(patch: pytest.MonkeyPatch) -> None:
     def turn(seen: Seen, pull: PullRequest) -> Turn:
         return Turn.MERGED if seen.checks or seen.told is not None else Turn.WAIT
 
-    patch.setattr(life, "turn", turn)
-    patch.setattr(pulls, "is_on_main", lambda git, commit: True)
+    patch.setattr(requests_model, "turn", turn)
+    patch.setattr(review, "is_on_main", lambda git, commit: True)
 
 
 def a_second_one(patch: pytest.MonkeyPatch) -> None:

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
-from nobrakes.core.pulls import happened, life, text
-from nobrakes.core.pulls.life import Turn
-from nobrakes.core.pulls.pull import PullRequest, PullState, Seen
-from nobrakes.daemon.pulls import exchange as exchanging
-from nobrakes.ports.codehosts import CodeHost, PullPorts, Wanted
-from nobrakes.ports.git import Land, Landing
+from nobrakes.git.port import Land, Landing
+from nobrakes.requests import model as requests_model
+from nobrakes.requests import text
+from nobrakes.requests.model import PullRequest, PullState, Seen, Turn
+from nobrakes.requests.port import CodeHost, PullPorts, Wanted
+from nobrakes.requests.worker import exchange as exchanging
 
 
 class Asker:
@@ -57,17 +57,17 @@ class Asker:
             row = replace(row, state=state, number=seen.told.number, merged_as=seen.told.merged_as)
             row = replace(row, text=seen.text or row.text)
         head = row.head
-        row, found = happened.happened(row, seen)
+        row, found = requests_model.happened(row, seen)
         if not seen.trouble:
-            way = life.turn(seen, row)
+            way = requests_model.turn(seen, row)
             if way is Turn.MERGED:
-                row, more = happened.merged(replace(row, state=PullState.MERGED))
+                row, more = requests_model.merged(replace(row, state=PullState.MERGED))
                 found += more
                 self.done[bead] = row.merged_as
             elif way is Turn.CLOSED:
                 row = replace(row, state=PullState.CLOSED, head="")
             elif way in (Turn.RED, Turn.REMARKS, Turn.CONFLICTS):
-                new = tuple(one.key for one in life.news(seen.remarks, row))
+                new = tuple(one.key for one in requests_model.news(seen.remarks, row))
                 row = replace(row, heard=(*row.heard, *new), head="")  # it is done again, on the base as it is
         self.rows[bead] = row
         for kind, data in found:

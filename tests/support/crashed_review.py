@@ -11,22 +11,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from nobrakes.agents.adapter import Adapter
+from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.config.settings import Config, validated
-from nobrakes.core.beads.bead import Bead, Role, Status
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.board import Board
-from nobrakes.core.errors import NoAgent
-from nobrakes.daemon.loop import Daemon
-from nobrakes.daemon.ports import Ports
+from nobrakes.daemon.model import Board
+from nobrakes.daemon.worker.loop import Daemon
+from nobrakes.daemon.worker.ports import Ports
+from nobrakes.db.opening import create_store
+from nobrakes.db.store import SqliteStore
+from nobrakes.errors import NoAgent
+from nobrakes.events.kinds import Kind
+from nobrakes.git.port import Argv
 from nobrakes.git.repository import Repository
-from nobrakes.operations.evidence.reading import verify
+from nobrakes.host.port import Command, Notice, Step
 from nobrakes.paths import Paths
-from nobrakes.ports.git import Argv
-from nobrakes.ports.people import Notice
-from nobrakes.ports.processes import Command, Step
-from nobrakes.store.opening import create_store
-from nobrakes.store.sqlite import SqliteStore
+from nobrakes.review.service.evidence import verify
 from tests.world.agents import Script
 from tests.world.clock import FakeClock
 from tests.world.crashing import Crash, Crashing, Dice

@@ -6,7 +6,7 @@ Add the schema of a new version: python -m tests.support.landed_schemas
 import sqlite3
 from pathlib import Path
 
-from nobrakes.store import schema
+from nobrakes.db import schema
 
 FILE = Path(__file__).with_name("landed_schemas.sql")
 MARK = "-- in "
@@ -50,7 +50,7 @@ def make(path: str, name: str) -> sqlite3.Connection:
 def record() -> None:
     """Add the schema that this nobrakes writes. A version that is there stays as it is."""
     if str(schema.VERSION) in landed():
-        raise SystemExit(f"version {schema.VERSION} was landed: raise the number in nobrakes/store/tables.py")
+        raise SystemExit(f"version {schema.VERSION} was landed: raise the number in nobrakes/db/tables.py")
     own, parts = normal(schema.SCHEMA), _parts()
     known = {statement for _, statement in parts}
     parts = [([*names, str(schema.VERSION)] if one in own else names, one) for names, one in parts]

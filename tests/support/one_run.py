@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from nobrakes.agents.adapter import Assignment, Launch
-from nobrakes.conformance.ground import Ground, Ran
-from nobrakes.host.runs.reaper import become_subreaper
+from nobrakes.conformance.suite import Ground, Ran
+from nobrakes.host.runs.trees import become_subreaper
 
 from stub_anthropic import _loopback_up  # isort: skip
 

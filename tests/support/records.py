@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from nobrakes.core.beads.bead import Bead, Dependency
-from nobrakes.interop import beads as interop
-from nobrakes.ports.graph import Alike
+from nobrakes.beads.model import Bead, Dependency
+from nobrakes.beads.port import Alike
+from nobrakes.snapshot import beads_jsonl as interop
 
 
 def dumped(beads: Iterable[Bead], dependencies: Iterable[Dependency]) -> str:

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from nobrakes.host.probing import trouble
-from nobrakes.sandbox import probe
+from nobrakes.host.versions import probing_trouble
+from nobrakes.sandbox import machine
 
-TROUBLE = probe.platform_trouble() or trouble(probe.argv(os.getcwd(), os.environ))
+TROUBLE = machine.platform_trouble() or probing_trouble(machine.argv(os.getcwd(), os.environ))
 needs_sandbox = pytest.mark.skipif(bool(TROUBLE) or sys.platform != "linux", reason=f"no sandbox here: {TROUBLE}")
 in_sandbox = pytest.param("bubblewrap", marks=needs_sandbox)
 in_both = pytest.mark.parametrize("sandbox", ["none", in_sandbox])

@@ -9,15 +9,13 @@ import subprocess
 from pathlib import Path
 
 from nobrakes.app import App, open_app
+from nobrakes.beads.model import Attempt, Outcome, Role
+from nobrakes.beads.service import beads
 from nobrakes.cli import main
-from nobrakes.core.beads import forms
-from nobrakes.core.beads.attempt import Attempt
-from nobrakes.core.beads.bead import Role
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.operations import beads
-from nobrakes.ports.store import NewEscalation
+from nobrakes.db.port import NewEscalation
+from nobrakes.decisions import forms
+from nobrakes.decisions.model import EscalationType
+from nobrakes.events.kinds import Event, Kind
 
 TITLES = (
     "Parse the header of a packet",

@@ -15,9 +15,9 @@ NOBRAKES = str(Path(sys.executable).parent / "nobrakes")
 _COLD = ("run", "daemon")
 _PRELOADED = [
     "nobrakes.app",
-    "nobrakes.cli.full",
-    "nobrakes.operations.beads",
-    "nobrakes.operations.plan.apply",
+    "nobrakes.cli.main",
+    "nobrakes.beads.service.beads",
+    "nobrakes.plans.service",
     "pydantic",
 ]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from nobrakes.operations.machine_wide.web_state import web_state
+from nobrakes.machine.service.web_state import web_state
 from nobrakes.web import server
 from nobrakes.web.site import Site
 from tests.support.warm import NOBRAKES
@@ -62,7 +62,7 @@ def serving(token: str = "", **options: Any) -> Iterator[Served]:
 
     import uvicorn
 
-    from nobrakes.web.application import application
+    from nobrakes.web.server import application
 
     chosen = server.Options(port=0, **options)
     state = web_state()

@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from nobrakes import extras
-from nobrakes.agents.acp.launch import Acp
-from nobrakes.core.errors import MissingExtra
-from nobrakes.notifiers import registry
+from nobrakes.agents.acp import Acp
+from nobrakes.errors import MissingExtra
+from nobrakes.notices.senders import channels
 
 HIDDEN = """
 import sys
@@ -25,7 +25,7 @@ from nobrakes.cli.table import COMMANDS
 for entry in COMMANDS:
     module, name = entry.target.split(":")
     assert getattr(import_module("nobrakes.cli." + module), name)
-import nobrakes.app, nobrakes.daemon.service, nobrakes.mcp_server.server, nobrakes.agents.registry, nobrakes.notifiers.registry
+import nobrakes.app, nobrakes.daemon.worker.service, nobrakes.mcp_server.server, nobrakes.agents.registry, nobrakes.notices.senders.channels
 """
 
 
@@ -48,7 +48,7 @@ def test_what_needs_an_extra_says_what_to_type(base):
     with pytest.raises(MissingExtra) as error:
         Acp().launch(None)
     assert "`acp`" in str(error.value) and "nobrakes[acp]" in error.value.hint
-    assert "nobrakes[notify]" in registry.trouble("apprise", ())
+    assert "nobrakes[notify]" in channels.trouble("apprise", ())
     with pytest.raises(MissingExtra, match="board --live"):
         extras.need("tui", "`nobrakes board --live`")
 

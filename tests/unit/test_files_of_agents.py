@@ -11,14 +11,12 @@ from pathlib import Path
 import pytest
 
 from nobrakes import walking
-from nobrakes.core.errors import Tampered
-from nobrakes.git.workspaces import clones
+from nobrakes.errors import Tampered
+from nobrakes.git.workspaces import salvage
 from nobrakes.git.workspaces.inside import read_inside
-from nobrakes.host import diaries, files
-from nobrakes.host.channel import folder as door
-from nobrakes.host.runs.endings import ending
-from nobrakes.host.runs.outputs import Outputs
-from nobrakes.host.runs.reports import read
+from nobrakes.host import files, watching
+from nobrakes.host.channel import server as door
+from nobrakes.host.runs.endings import Outputs, ending, read
 from nobrakes.sessions.reader import follow
 from tests.support.without_root import without_roots_rights
 
@@ -101,12 +99,12 @@ def test_a_ref_is_none_and_objects_borrowed_by_it_are_refused(laid: Callable[[st
     assert read_inside(clone, ".git/objects/info/alternates", 100) is None
     if os.path.lexists(path):
         with pytest.raises(Tampered):
-            clones.objects_folder(clone, SECRET.decode())
+            salvage.objects_folder(clone, SECRET.decode())
 
 
 def test_a_diary_and_a_report_are_none_then(laid: Callable[[str], Path]) -> None:
     folder = laid("agents/codex/b/one.jsonl").parent
-    assert not any(diaries.appended(str(folder), "*.jsonl", 0.0, {}, 100).values())
+    assert not any(watching.appended(str(folder), "*.jsonl", 0.0, {}, 100).values())
     assert read(str(folder), ".", "*.jsonl", 0.0).texts == ()
 
 

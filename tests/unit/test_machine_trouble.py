@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.errors import DiskFull, GitFailed, MachineShort, NobrakesError, StoreBroken
+from nobrakes.db.database import translated
+from nobrakes.errors import DiskFull, GitFailed, MachineShort, NobrakesError, StoreBroken
 from nobrakes.git.commands import failure
 from nobrakes.host.files import storage_errors
-from nobrakes.store.failures import translated
 
 
 @pytest.mark.parametrize(

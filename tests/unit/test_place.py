@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes import place
-from nobrakes.core.errors import NotAllowed, PlaceUnusable
+from nobrakes.errors import NotAllowed, PlaceUnusable
+from nobrakes.machine import place
 
 
 def test_one_folder_for_both_may_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.errors import NobrakesError
-from nobrakes.operations.setup import init
+from nobrakes.config.setup import init
+from nobrakes.errors import NobrakesError
 from nobrakes.replacing import replacing
 
 

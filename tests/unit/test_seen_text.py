@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from nobrakes.cli import output, words
-from nobrakes.core.text.cleaning import clean, only_seen
+from nobrakes.cli import repository, screen
 from nobrakes.lightjson import visible
-from nobrakes.wording.text import one_line
+from nobrakes.text.cleaning import clean, one_line, only_seen
 
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]
 DIRECTION = [0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
@@ -35,21 +34,21 @@ ALL = [*CONTROLS, *DIRECTION, *NOWHERE, *JOINERS]
 @pytest.mark.parametrize("code", ALL)
 def test_json_carries_it_as_an_escape_and_means_the_same(code: int) -> None:
     value = {"title": f"a{chr(code)}b", "words": ["naïve 日本 ✓ 🙂"]}
-    text = output.envelope("show", value)
+    text = repository.envelope("show", value)
     assert chr(code) not in text and "naïve 日本 ✓ 🙂" in text
     assert json.loads(text)["data"] == value
 
 
 def test_a_hot_command_prints_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     value = "".join(map(chr, [*ALL, 0xD800]))
-    words.put_envelope("show", json.dumps({"title": value}, ensure_ascii=False))
+    screen.put_envelope("show", json.dumps({"title": value}, ensure_ascii=False))
     said = capsys.readouterr().out
     assert json.loads(said)["data"]["title"] == value
     assert not {chr(code) for code in ALL} - {"\n"} & set(said)
 
 
 def test_an_error_is_escaped_as_well() -> None:
-    text = output.error_envelope("show", ValueError("no bead \u202egpj"), 3, "look at \u2066x")
+    text = repository.error_envelope("show", ValueError("no bead \u202egpj"), 3, "look at \u2066x")
     assert "\u202e" not in text and json.loads(text)["error"]["message"] == "no bead \u202egpj"
 
 

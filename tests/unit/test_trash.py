@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.errors import GitFailed
+from nobrakes.errors import GitFailed
 from nobrakes.trash import Left, Trash
 
 

@@ -9,11 +9,11 @@ import random
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 
-from nobrakes.core.beads.bead import Role
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.errors import GitFailed, NobrakesError
-from nobrakes.core.policy import plan_approval
-from nobrakes.ports.store import NewEscalation, Store
+from nobrakes.beads.model import Role
+from nobrakes.checks.policy import ownership
+from nobrakes.db.port import NewEscalation, Store
+from nobrakes.decisions.model import EscalationType
+from nobrakes.errors import GitFailed, NobrakesError
 
 from .clock import FakeClock
 from .clones import Clones
@@ -58,7 +58,7 @@ class AgentSpec:
     def lacks_a_plan(self) -> bool:
         """Whether it must not begin before a person approved its plan."""
         bead, asked = self.store.bead(self.bead), self.store.escalations(open_only=False, bead=self.bead)
-        return plan_approval.needed(bead, Role(self.env["NOBRAKES_ROLE"])) and plan_approval.approved(asked) is None
+        return ownership.needed(bead, Role(self.env["NOBRAKES_ROLE"])) and ownership.approved(asked) is None
 
     def ask(self, kind: EscalationType, title: str) -> bool:
         """Talk to people by the door of its token; False when the door is shut."""

@@ -2,8 +2,8 @@
 
 import random
 
-from nobrakes.core.beads import forms
-from nobrakes.core.beads.escalations import Escalation
+from nobrakes.decisions import forms
+from nobrakes.decisions.model import Escalation
 
 
 def words_for(one: Escalation, dice: random.Random) -> str:

@@ -9,13 +9,13 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from nobrakes.core.beads.approval import is_approval
-from nobrakes.core.beads.bead import CLOSED, Bead, BeadType
-from nobrakes.core.beads.escalations import Escalation, EscalationType
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.errors import NobrakesError
-from nobrakes.core.merge_approval import LABEL
-from nobrakes.operations import desk
+from nobrakes.beads.branches import is_approval
+from nobrakes.beads.model import CLOSED, Bead, BeadType
+from nobrakes.decisions.model import Escalation, EscalationType
+from nobrakes.decisions.service import desk
+from nobrakes.errors import NobrakesError
+from nobrakes.events.kinds import Kind
+from nobrakes.review.journal import LABEL
 
 from .people import ME, People
 from .project import code_path

@@ -2,7 +2,7 @@
 
 import random
 
-from nobrakes.core.beads import forms
+from nobrakes.decisions import forms
 
 OPTIONS = ("left: the short way; costs a bridge", "right: the long way", "Straight on", "back: costs nothing")
 

@@ -9,14 +9,14 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from nobrakes.beads.branches import branch_of
+from nobrakes.beads.model import CLOSED, Bead, BeadType, Status
 from nobrakes.config.settings import Config
-from nobrakes.core.beads.bead import CLOSED, Bead, BeadType, Status
-from nobrakes.core.beads.branches import branch_of
-from nobrakes.core.errors import NotAllowed
-from nobrakes.core.pulls.delivery import request_branch
-from nobrakes.core.pulls.pull import CheckState, PullState
-from nobrakes.daemon.pulls.branches import pushed_of
-from nobrakes.operations import pulls
+from nobrakes.errors import NotAllowed
+from nobrakes.requests import service as requests_service
+from nobrakes.requests.model import CheckState, PullState
+from nobrakes.requests.text import request_branch
+from nobrakes.requests.worker.exchange import pushed_of
 
 from . import by_epics
 from .fake_code_host import WAYS, Request
@@ -135,17 +135,17 @@ class AtTheHost:
 
     def let_push(self) -> str:
         """Somebody says that what has passed may be pushed."""
-        found = [bead.id for bead in pulls.unsaid(self.people.store, self.config())]
+        found = [bead.id for bead in requests_service.unsaid(self.people.store, self.config())]
         if not found:
             raise NotAllowed("nothing waits for a word")
         bead = self.words.choice(sorted(found))
-        return f"let {bead} be pushed: {pulls.may_open(self.people.store, self.config(), None, bead, ME)}"
+        return f"let {bead} be pushed: {requests_service.may_open(self.people.store, self.config(), None, bead, ME)}"
 
     def help(self) -> str | None:
         """At the end of the day: something that a request waits for; None: nothing."""
         met, self.host.answers = self.host.answers, lambda call: None
         try:
-            if pulls.unsaid(self.people.store, self.config()):
+            if requests_service.unsaid(self.people.store, self.config()):
                 return self.let_push()
             if not green(self._main()):
                 return self.mend_main()

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from nobrakes.config.features import FeatureSettings
+from nobrakes.beads.lifecycle import live
+from nobrakes.beads.model import CLOSED, Bead, BeadType, Role, Status
+from nobrakes.config.sections import FeatureSettings
 from nobrakes.config.settings import Config
-from nobrakes.core.beads.bead import CLOSED, Bead, BeadType, Role, Status
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.lifecycle import live
-from nobrakes.core.pulls.delivery import Said, of_epic, request_branch
-from nobrakes.core.pulls.pull import PullState
-from nobrakes.ports.git import EPICS
+from nobrakes.events.kinds import Kind
+from nobrakes.git.port import EPICS
+from nobrakes.requests.model import PullState
+from nobrakes.requests.text import Said, of_epic, request_branch
 
 from .fake_code_host import Request
 from .project import code_path

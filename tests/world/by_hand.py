@@ -7,13 +7,13 @@
 import random
 from collections.abc import Callable, Sequence
 
-from nobrakes.core.beads.bead import CLOSED, WAITING_FOR_AGENT, WORKING, Bead, BeadType, Status
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.taking import is_by_person, taken
-from nobrakes.core.errors import NobrakesError, NotAllowed
-from nobrakes.operations import retrying
-from nobrakes.ports.reviews import ByHand
-from nobrakes.ports.store import Store
+from nobrakes.beads.model import CLOSED, WAITING_FOR_AGENT, WORKING, Bead, BeadType, Status
+from nobrakes.beads.proposals import is_by_person, taken
+from nobrakes.beads.service import taking
+from nobrakes.db.port import Store
+from nobrakes.errors import NobrakesError, NotAllowed
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.review.port import ByHand
 
 from .fake_git import FakeGit
 from .objects import applied
@@ -63,7 +63,7 @@ class ByHands:
     def retry(self) -> str:
         """Give a bead back to agents."""
         bead = self._some(lambda bead: bead.status not in (*CLOSED, Status.DRAFT))
-        retrying.retry(self.store, bead.id, ME, all=True)
+        taking.retry(self.store, bead.id, ME, all=True)
         return f"gave {bead.id} back to agents"
 
     def _some(self, wanted_: Callable[[Bead], bool]) -> Bead:

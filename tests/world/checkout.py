@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Collection
 from typing import Protocol
 
-from nobrakes.core.errors import GitFailed
+from nobrakes.errors import GitFailed
 
 from .objects import Objects, applied, differing
 from .project import Tree

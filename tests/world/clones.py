@@ -7,7 +7,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nobrakes.core.errors import GitFailed
+from nobrakes.errors import GitFailed
 
 from .objects import Objects, applied, differing
 from .project import Tree

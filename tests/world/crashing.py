@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nobrakes.core.errors import DiskFull, GitFailed, MachineShort, NoAnswer, NobrakesError
+from nobrakes.errors import DiskFull, GitFailed, MachineShort, NoAnswer, NobrakesError
 
 
 class Crash(BaseException):

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nobrakes.core.notices.notice import Message, Sent
+from nobrakes.notices.model import Message, Sent
 
 from .clock import FakeClock
 

@@ -9,9 +9,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from nobrakes.core.errors import HostRefused
-from nobrakes.core.pulls.pull import CheckState, HostCheck, PullState, Remark, Told
-from nobrakes.ports.codehosts import Wanted
+from nobrakes.errors import HostRefused
+from nobrakes.requests.model import CheckState, HostCheck, PullState, Remark, Told
+from nobrakes.requests.port import Wanted
 
 from .objects import Objects, merge
 

@@ -8,13 +8,13 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from nobrakes.core.beads.bead import Bead
-from nobrakes.core.beads.branches import branch_of
-from nobrakes.core.errors import FileTooLarge, GitFailed
-from nobrakes.core.limits.sizes import READ
-from nobrakes.core.policy.boundaries import ABSENT, Change
-from nobrakes.core.review.waits import Cause
-from nobrakes.ports.git import Argv, Candidate, Conflict, Land, Landing, Message, Workspace
+from nobrakes.agents.limits import READ
+from nobrakes.beads.branches import branch_of
+from nobrakes.beads.model import Bead
+from nobrakes.checks.policy.boundaries import ABSENT, Change
+from nobrakes.errors import FileTooLarge, GitFailed
+from nobrakes.git.port import Argv, Candidate, Conflict, Land, Landing, Message, Workspace
+from nobrakes.review.waits import Cause
 
 from .checkout import Checkout
 from .clones import CHECKOUT, CLONE, Clones

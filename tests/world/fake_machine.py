@@ -8,7 +8,7 @@
 import random
 from collections.abc import Collection
 
-from nobrakes.core.limits.machine import MachineLimits, MachineRoom
+from nobrakes.agents.limits import MachineLimits, MachineRoom
 
 BUSY = 0.3
 """How often somebody else does something, in a step."""

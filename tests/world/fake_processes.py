@@ -11,12 +11,11 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nobrakes.core.beads.attempt import Run
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.errors import GitFailed
-from nobrakes.core.transcript import PREFIX
-from nobrakes.ports.git import Argv
-from nobrakes.ports.processes import Born, Command, Ending, Remains, Reports, Step, StepEnd
+from nobrakes.agents.transcript import PREFIX
+from nobrakes.beads.model import Outcome, Run
+from nobrakes.errors import GitFailed
+from nobrakes.git.port import Argv
+from nobrakes.host.port import Born, Command, Ending, Remains, Reports, Step, StepEnd
 
 from .agents import Script
 from .clock import FakeClock

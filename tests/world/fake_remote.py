@@ -6,9 +6,9 @@
 import random
 from collections.abc import Callable
 
-from nobrakes.core.errors import GitFailed
-from nobrakes.core.review.waits import Cause
-from nobrakes.ports.git import Land, Landing
+from nobrakes.errors import GitFailed
+from nobrakes.git.port import Land, Landing
+from nobrakes.review.waits import Cause
 
 from .crashing import Crash, Dice
 from .fake_git import FakeGit

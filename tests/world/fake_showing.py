@@ -2,9 +2,9 @@
 
 from difflib import unified_diff
 
-from nobrakes.core.errors import GitFailed
-from nobrakes.core.review.content import content_of
-from nobrakes.ports.shown import ChangedLines, Clash, Hunk, Patch
+from nobrakes.errors import GitFailed
+from nobrakes.events.kinds import ChangedLines, Clash, Hunk, Patch
+from nobrakes.review.journal import content_of
 
 from .objects import Objects, differing, merge
 

@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from nobrakes.core.beads import forms
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.errors import NobrakesError, Stale
-from nobrakes.core.forge.categories import CATEGORIES
-from nobrakes.core.forge.feature import Feature
-from nobrakes.core.sessions.session import Session, Turn
-from nobrakes.operations.shapers import shaping
-from nobrakes.ports.processes import Command
-from nobrakes.ports.store import NewEscalation, Store
-from nobrakes.roles.plan_beads import nodes_of, under
+from nobrakes.db.port import NewEscalation, Store
+from nobrakes.decisions import forms
+from nobrakes.decisions.model import EscalationType
+from nobrakes.errors import NobrakesError, Stale
+from nobrakes.features.categories import CATEGORIES
+from nobrakes.features.model import Feature
+from nobrakes.features.plan_beads import nodes_of, under
+from nobrakes.features.service import shaping
+from nobrakes.host.port import Command
+from nobrakes.sessions.model import Session, Turn
 
 from .agents import BLOCKED, DONE, Script, ends_at_once
 from .asking import OPTIONS, drawn

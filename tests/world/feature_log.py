@@ -8,17 +8,16 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from nobrakes.core.beads.escalations import Escalation
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.errors import NotAllowed
-from nobrakes.core.forge.actions import About
-from nobrakes.core.forge.feature import PLANNED, Feature, Stage, State, Step, advance
-from nobrakes.core.forge.reviewing import CONTINUE
-from nobrakes.core.forge.rounds import MOST_DEGRADED, End
-from nobrakes.core.forge.rules import Rules
-from nobrakes.core.owners import bead_of
-from nobrakes.core.sessions.session import SessionKind
-from nobrakes.ports.store import Store
+from nobrakes.beads.model import owners_bead_of
+from nobrakes.db.port import Store
+from nobrakes.decisions.model import Escalation
+from nobrakes.errors import NotAllowed
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.features.actions import About
+from nobrakes.features.model import PLANNED, Feature, Rules, Stage, State, Step, advance
+from nobrakes.features.planning import CONTINUE
+from nobrakes.features.rounds import MOST_DEGRADED, End
+from nobrakes.sessions.model import SessionKind
 
 from .people import ME, PAUSED
 
@@ -139,7 +138,7 @@ class FeatureLog:
 
     def _session(self, event: Event, store: Store) -> None:
         found = store.session(int(event.data["session"]))
-        id_ = bead_of(found.owner)
+        id_ = owners_bead_of(found.owner)
         if id_ in self.features and found.kind in (SessionKind.PLANNING, SessionKind.REVIEW):
             self.sessions[found.id] = str(id_)
             if found.kind is SessionKind.PLANNING:

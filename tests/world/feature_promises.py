@@ -7,14 +7,14 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from nobrakes.core.beads import lifecycle
-from nobrakes.core.beads.bead import CLOSED, Status
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.forge import data_keys as keys
-from nobrakes.core.forge.feature import PLANNED, FindingState, ItemState, ReviewState, Stage, State
-from nobrakes.core.graph.readiness import deadlocks
-from nobrakes.core.sessions.session import CLEAN
-from nobrakes.roles.plan_beads import under
+from nobrakes.beads import lifecycle
+from nobrakes.beads.model import CLOSED, Status
+from nobrakes.beads.readiness import deadlocks
+from nobrakes.events.kinds import Kind
+from nobrakes.features import model as keys
+from nobrakes.features.model import PLANNED, FindingState, ItemState, ReviewState, Stage, State
+from nobrakes.features.plan_beads import under
+from nobrakes.sessions.model import CLEAN
 
 from .feature_agents import Told
 from .feature_log import FeatureLog

@@ -11,23 +11,21 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from nobrakes.beads.model import Bead, Status
 from nobrakes.config.settings import Config
-from nobrakes.core.beads import forms
-from nobrakes.core.beads.bead import Bead, Status
-from nobrakes.core.beads.escalations import Escalation, EscalationType
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.errors import NobrakesError
-from nobrakes.core.forge.asking import CLOSE, PAUSE
-from nobrakes.core.forge.data_keys import SIGNED
-from nobrakes.core.forge.feature import PLANNED, Feature, Stage, State
-from nobrakes.core.forge.rounds import ACCEPT_RISK
-from nobrakes.core.sessions.session import State as At
-from nobrakes.operations import conversations, desk
-from nobrakes.operations.forge import approving
-from nobrakes.operations.forge.choosing import Choice
-from nobrakes.operations.forging import asking_checkpoint, features, resuming, sign_off
+from nobrakes.decisions import forms
+from nobrakes.decisions.model import Escalation, EscalationType
+from nobrakes.decisions.service import desk
+from nobrakes.errors import NobrakesError
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.features.model import PLANNED, SIGNED, Feature, Stage, State
+from nobrakes.features.plan_beads import beads_under
+from nobrakes.features.rounds import ACCEPT_RISK, CLOSE, PAUSE
+from nobrakes.features.service import approving, rollback, views
+from nobrakes.features.service.approving import Choice
 from nobrakes.paths import Paths
-from nobrakes.roles.plan_beads import beads_under
+from nobrakes.sessions.model import State as At
+from nobrakes.sessions.service import relay
 
 from .feature_agents import FeatureAgents
 from .feature_log import FeatureLog
@@ -127,9 +125,9 @@ class Features:
         """Begin a feature."""
         if self.begun >= MOST:
             return "enough features"
-        wanted = features.Wanted(f"Feature {self.begun + 1}", "What should be there.", files=("src/shared.py",))
+        wanted = rollback.Wanted(f"Feature {self.begun + 1}", "What should be there.", files=("src/shared.py",))
         id_ = f"f{self.begun + 1:02}"
-        made = features.begin(self.store, self.paths, self.config(), self.people.git, wanted, ME, id_)
+        made = rollback.begin(self.store, self.paths, self.config(), self.people.git, wanted, ME, id_)
         self.begun += 1
         self.people.planned.add(made.id)
         return f"began feature {made.id}"
@@ -137,50 +135,50 @@ class Features:
     def ask_change(self) -> str:
         """Want the plan another way."""
         id_ = self._some(lambda one: one.stage is not Stage.DONE).id
-        return f"asked for a change of {features.ask_change(self.store, self.paths, id_, 'smaller', ME).id}"
+        return f"asked for a change of {rollback.ask_change(self.store, self.paths, id_, 'smaller', ME).id}"
 
     def discuss(self) -> str:
         """Ask the Shaper something."""
         id_ = self._some(lambda one: one.session is not None).id
-        return f"asked about {features.discuss(self.store, self.paths, id_, 'why so', ME).id}"
+        return f"asked about {rollback.discuss(self.store, self.paths, id_, 'why so', ME).id}"
 
     def pause(self) -> str:
         """Begin no turn any more."""
         id_ = self._some(lambda one: one.state is State.ACTIVE).id
-        return f"paused {features.pause(self.store, self.paths, id_, ME).id}"
+        return f"paused {rollback.pause(self.store, self.paths, id_, ME).id}"
 
     def resume(self) -> str:
         """Go on."""
         id_ = self._some(lambda one: one.state is not State.ACTIVE).id
-        return f"resumed {resuming.resume(self.store, self.paths, id_, ME).id}"
+        return f"resumed {rollback.resume(self.store, self.paths, id_, ME).id}"
 
     def cancel(self) -> str:
         """End the turn at once."""
         id_ = self._some(lambda one: True).id
-        return f"cancelled {features.cancel(self.store, self.paths, id_, ME).id}"
+        return f"cancelled {rollback.cancel(self.store, self.paths, id_, ME).id}"
 
     def archive(self) -> str:
         """Hide it, or show it again."""
         one = self._some(lambda one: True)
-        features.archive(self.store, one.id, not one.archived, ME)
+        rollback.archive(self.store, one.id, not one.archived, ME)
         return f"archived {one.id}: {not one.archived}"
 
     def edit(self) -> str:
         """Say something else of it."""
-        one, wanted = self._some(lambda one: True), features.Wanted(description=f"As {self.dice.randrange(9)}.")
-        features.edit(self.store, self.paths, self.config(), one.id, wanted, ME)
+        one, wanted = self._some(lambda one: True), rollback.Wanted(description=f"As {self.dice.randrange(9)}.")
+        rollback.edit(self.store, self.paths, self.config(), one.id, wanted, ME)
         return f"edited {one.id}"
 
     def checkpoint(self) -> str:
         """Want what was collected looked at."""
         one = self._some(lambda one: one.stage is Stage.IMPLEMENTATION)
-        asking_checkpoint.checkpoint(self.store, one.id, ME)
+        rollback.checkpoint(self.store, one.id, ME)
         return f"asked for a checkpoint of {one.id}"
 
     def end_session(self) -> str:
         """End the Shaper's session."""
         one = self._some(lambda one: one.session is not None)
-        conversations.end(self.store, self.paths, one.session or 0, ME)
+        relay.end(self.store, self.paths, one.session or 0, ME)
         return f"ended session {one.session} of {one.id}"
 
     # --- questions -----------------------------------------------------------------------------------------------
@@ -260,7 +258,7 @@ class Features:
 
     def _sign_off(self, one: Feature, risks: bool) -> str:
         rules, reason = self.config().forge.rules(), "good enough" if risks else ""
-        kept = sign_off.sign_off(self.store, rules, one.id, ME, take_risk=risks, reason=reason)
+        kept = views.sign_off(self.store, rules, one.id, ME, take_risk=risks, reason=reason)
         self.signed[one.id] = self.waiting(one.id)
         return f"signed off version {kept.version} of {one.id}"
 
@@ -349,7 +347,7 @@ class Features:
     def _helps_on(self, one: Feature) -> str:
         if one.state is State.ACTIVE or self.resumed[one.id] >= 2:
             return ""
-        resuming.resume(self.store, self.paths, one.id, ME)
+        rollback.resume(self.store, self.paths, one.id, ME)
         self.resumed[one.id] += 1
         return f"resumed {one.id}"
 

@@ -3,7 +3,7 @@
 import random
 from dataclasses import replace
 
-from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Status, first_status
+from nobrakes.beads.model import Bead, BeadType, Dependency, Status, first_status
 
 _TYPES = (BeadType.FEATURE, BeadType.FIX, BeadType.TASK, BeadType.CHORE, BeadType.DOCS)
 

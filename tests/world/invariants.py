@@ -7,14 +7,13 @@
 from collections import Counter
 from collections.abc import Callable
 
-from nobrakes.core.beads.bead import CLOSED, WAITING_FOR_AGENT, WORKING, Role
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.outcomes import TABLE, Outcome
-from nobrakes.core.errors import Stale
-from nobrakes.core.review.journal import Journal
-from nobrakes.core.transcript import PREFIX
-from nobrakes.daemon.attempts.exit import UNSEEN_IN_PEACE
-from nobrakes.daemon.checks.validation import MOST_CUT_OFF
+from nobrakes.agents.transcript import PREFIX
+from nobrakes.agents.worker.exit import UNSEEN_IN_PEACE
+from nobrakes.beads.model import CLOSED, TABLE, WAITING_FOR_AGENT, WORKING, Outcome, Role
+from nobrakes.checks.worker.validation import MOST_CUT_OFF
+from nobrakes.decisions.model import EscalationType
+from nobrakes.errors import Stale
+from nobrakes.review.journal import Journal
 
 from . import approving, at_the_host, by_epics, by_hand, feature_promises, landed, questions, reading
 from .fake_remote import REFUSES, SharedFakeGit

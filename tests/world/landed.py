@@ -2,13 +2,12 @@
 
 from collections import Counter
 
-from nobrakes.core.beads.attempt import Attempt, RunKind
-from nobrakes.core.beads.bead import Role, Status
-from nobrakes.core.policy import plan_approval
-from nobrakes.core.policy.ownership import OWN_FOLDER
-from nobrakes.core.review.journal import Journal, Step
-from nobrakes.core.review.queue import MOST
-from nobrakes.roles.delivery import delivery_of
+from nobrakes.agents.prompts.delivery import delivery_of
+from nobrakes.beads.model import Attempt, Role, RunKind, Status
+from nobrakes.checks.policy import ownership
+from nobrakes.checks.policy.ownership import OWN_FOLDER
+from nobrakes.review.journal import Journal, Step
+from nobrakes.review.queue import MOST
 
 from .objects import Commit, differing
 from .project import code_path, green, test_path
@@ -88,12 +87,12 @@ def only_the_beads_own_files_reach_main(scene: Scene) -> list[str]:
 def what_asks_for_a_plan_lands_with_one(scene: Scene) -> list[str]:
     """A bead with the label is done by a plan that a person approved, or by a person."""
     done = [bead for bead in scene.beads if bead.status is Status.DONE and bead.merged_commit]
-    asked = [bead for bead in done if plan_approval.needed(bead, Role.DOER)]
+    asked = [bead for bead in done if ownership.needed(bead, Role.DOER)]
     return [
         f"{bead.id} is merged, and nobody approved its plan"
         for bead in asked
         if bead.id not in scene.observed.persons
-        and plan_approval.approved(scene.store.escalations(open_only=False, bead=bead.id)) is None
+        and ownership.approved(scene.store.escalations(open_only=False, bead=bead.id)) is None
     ]
 
 

@@ -5,9 +5,9 @@ import random
 from dataclasses import replace
 
 from nobrakes.config.settings import Config
-from nobrakes.core.main_monitor import Phase, Watch
-from nobrakes.daemon.background.scratch import WATCH
-from nobrakes.ports.store import Store
+from nobrakes.daemon.worker.upkeep import WATCH
+from nobrakes.db.port import Store
+from nobrakes.review.main_monitor import Phase, Watch
 
 from .scene import Scene
 

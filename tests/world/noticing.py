@@ -9,13 +9,10 @@ from collections import Counter
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
-from nobrakes.config.notify import ChannelSettings, NotifySettings
+from nobrakes.config.sections import ChannelSettings, NotifySettings
 from nobrakes.config.settings import Config
-from nobrakes.core.notices.events import notice_of
-from nobrakes.core.notices.notice import DeliveryState, Severity
-from nobrakes.core.notices.pacing import MOST_TRIES
-from nobrakes.core.notices.quiet import quiet_until
-from nobrakes.ports.store import Store
+from nobrakes.db.port import Store
+from nobrakes.notices.model import MOST_TRIES, DeliveryState, Severity, notice_of, quiet_until
 
 from .clock import FakeClock
 from .fake_channels import FakeChannels

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from nobrakes.core.errors import GitFailed
+from nobrakes.errors import GitFailed
 
 from .project import Tree
 

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from typing import Any, cast
 
-from nobrakes.core.errors import NoMain
-from nobrakes.ports.git import EPICS, REQUESTS, Candidate, Conflict, Git, Land, Landing, Message
+from nobrakes.errors import NoMain
+from nobrakes.git.port import EPICS, REQUESTS, Candidate, Conflict, Git, Land, Landing, Message
 
 from .objects import Objects
 

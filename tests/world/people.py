@@ -8,13 +8,13 @@
 import random
 from collections.abc import Callable, Mapping
 
-from nobrakes.core.beads.approval import APPROVE
-from nobrakes.core.beads.bead import CLOSED, WORKING, Bead, BeadType, Dependency, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.errors import NobrakesError
-from nobrakes.operations import desk
-from nobrakes.ports.store import Store
+from nobrakes.beads.branches import APPROVE
+from nobrakes.beads.model import CLOSED, WORKING, Bead, BeadType, Dependency, Status
+from nobrakes.db.port import Store
+from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.service import desk
+from nobrakes.errors import NobrakesError
+from nobrakes.events.kinds import Event, Kind
 
 from .answering import words_for
 from .clock import FakeClock

@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from nobrakes.core.beads.bead import Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.evidence.verify import Report, Repository, verify
+from nobrakes.beads.model import Status
+from nobrakes.decisions.model import EscalationType
+from nobrakes.review.verify import Report, Repository, verify
 
 from . import by_epics
 from .scene import Scene

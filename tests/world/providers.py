@@ -12,9 +12,9 @@ from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from nobrakes.agents.adapter import AgentEnd, Assignment, Launch, Verdict
-from nobrakes.agents.script.launch import Script as ScriptAdapter
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.errors import NoAgent
+from nobrakes.agents.script import Script as ScriptAdapter
+from nobrakes.beads.model import Outcome
+from nobrakes.errors import NoAgent
 
 from .clock import FakeClock
 from .sessions import BEGIN, GONE, RESUME, SAID

@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from nobrakes.core.beads import forms
-from nobrakes.core.beads.escalations import Escalation, EscalationType
-from nobrakes.core.errors import NobrakesError, UsageError
-from nobrakes.operations import desk
-from nobrakes.ports.store import NewEscalation, Store
+from nobrakes.db.port import NewEscalation, Store
+from nobrakes.decisions import forms
+from nobrakes.decisions.model import Escalation, EscalationType
+from nobrakes.decisions.service import desk
+from nobrakes.errors import NobrakesError, UsageError
 
 from .agents import BLOCKED, AgentSpec, Script
 from .answering import words_for

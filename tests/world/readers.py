@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.errors import NobrakesError, Stale, UsageError
-from nobrakes.core.review.findings import CATEGORIES
-from nobrakes.core.review.reading_choices import SEND_BACK
-from nobrakes.core.sessions.session import Session, SessionKind
-from nobrakes.operations import desk, readings
-from nobrakes.ports.store import Store
+from nobrakes.db.port import Store
+from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.service import desk
+from nobrakes.errors import NobrakesError, Stale, UsageError
+from nobrakes.review.reading import CATEGORIES, READING_CHOICES_SEND_BACK
+from nobrakes.sessions.model import Session, SessionKind
 
 from .agents import DONE, Script, ends_at_once
 
@@ -65,7 +64,7 @@ class Readers:
             for _ in range(dice.choice((1, 1, 2))):
                 try:
                     self.store.speaker(token)
-                    readings.give(self.store, session, _answer(dice))
+                    desk.give(self.store, session, _answer(dice))
                 except NobrakesError:
                     break  # its turn is over for nobrakes, and it does not know yet
                 yield dice.uniform(1, 20)
@@ -73,7 +72,7 @@ class Readers:
 
     def _talks_rubbish(self, session: Session, dice: random.Random) -> None:
         try:
-            readings.give(self.store, session, dice.choice(RUBBISH))
+            desk.give(self.store, session, dice.choice(RUBBISH))
         except UsageError:
             return
         self.wrong.append(f"rubbish of session {session.id} was taken for a review")
@@ -92,7 +91,7 @@ class Readers:
         if how in ("approve", "retry"):
             desk.resolve(self.store, one.id, how, self.dice.choice(("", "do think")), ME)
         else:
-            desk.answer(self.store, one.id, f"{how}: smaller" if how == SEND_BACK else how, ME)
+            desk.answer(self.store, one.id, f"{how}: smaller" if how == READING_CHOICES_SEND_BACK else how, ME)
         return f"decided on the reading of {one.bead} ({one.id}): {how}"
 
     def end_one(self) -> str:

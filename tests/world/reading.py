@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from nobrakes.beads.branches import is_approval
 from nobrakes.config.settings import Config
-from nobrakes.core.beads.approval import is_approval
-from nobrakes.core.beads.escalations import Escalation, EscalationType
-from nobrakes.core.beads.events import MERGES
-from nobrakes.core.review import reading
-from nobrakes.core.review.reading import DONE, DROPPED, FAILED, SEND_BACK, TRIES, Reading
-from nobrakes.core.sessions.session import SessionKind
+from nobrakes.decisions.model import Escalation, EscalationType
+from nobrakes.events.kinds import MERGES
+from nobrakes.review import reading
+from nobrakes.review.reading import DONE, DROPPED, FAILED, SEND_BACK, TRIES, Reading
+from nobrakes.sessions.model import SessionKind
 
 from .approving import difference
 from .readers import Readers as Readers

@@ -9,15 +9,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from nobrakes.core.beads import lifecycle
-from nobrakes.core.beads.attempt import Attempt
-from nobrakes.core.beads.bead import CLOSED, WAITING_FOR_AGENT, Bead, BeadType, DependencyType, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import TABLE, Outcome
-from nobrakes.core.errors import NotAllowed
-from nobrakes.core.public.actor import UNDO_MARK
-from nobrakes.ports.store import Store
+from nobrakes.beads import lifecycle
+from nobrakes.beads.model import (
+    CLOSED,
+    TABLE,
+    WAITING_FOR_AGENT,
+    Attempt,
+    Bead,
+    BeadType,
+    DependencyType,
+    Outcome,
+    Status,
+)
+from nobrakes.db.port import Store
+from nobrakes.decisions.model import EscalationType
+from nobrakes.errors import NotAllowed
+from nobrakes.events.kinds import UNDO_MARK, Event, Kind
 
 from .providers import ADAPTERS, REFUSALS
 from .spending import Spending

@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from nobrakes.config.settings import Config
-from nobrakes.core.errors import GitFailed, HostUnavailable, OnlyByRequest
-from nobrakes.core.review.waits import Cause
-from nobrakes.ports.codehosts import PullPorts
-from nobrakes.ports.git import Land, Landing, Message
+from nobrakes.errors import GitFailed, HostUnavailable, OnlyByRequest
+from nobrakes.git.port import Land, Landing, Message
+from nobrakes.requests.port import PullPorts
+from nobrakes.review.waits import Cause
 
 from .crashing import Crash, Dice
 from .fake_code_host import FakeCodeHost

@@ -7,9 +7,9 @@ nobody else's fault: the promises below look for blame, and for what a prune cou
 import random
 from itertools import pairwise
 
-from nobrakes.core.beads.bead import Role
-from nobrakes.core.errors import NobrakesError
-from nobrakes.daemon.review.lost import pin_of
+from nobrakes.beads.model import Role
+from nobrakes.errors import NobrakesError
+from nobrakes.review.worker.culprits import pin_of
 
 from .fake_git import OWN, FakeGit
 from .objects import applied

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from nobrakes.beads.model import Bead
 from nobrakes.config.settings import Config
-from nobrakes.core.beads.bead import Bead
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.board import Board
-from nobrakes.ports.people import Notice
-from nobrakes.ports.store import Store
+from nobrakes.daemon.model import Board
+from nobrakes.db.port import Store
+from nobrakes.decisions.model import EscalationType
+from nobrakes.host.port import Notice
 
 from .clock import FakeClock
 from .fake_git import FakeGit

@@ -8,11 +8,11 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
+from nobrakes.beads.model import Outcome
 from nobrakes.config.sections import ReviewSettings
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.review.journal import Journal
+from nobrakes.decisions.model import EscalationType
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.review.journal import Journal
 
 from .drawn import settings
 from .project import SLOW, green

@@ -9,11 +9,10 @@ import random
 from collections import defaultdict
 from collections.abc import Callable
 
-from nobrakes.core.beads.outcomes import TABLE, Session
-from nobrakes.core.owners import of_bead, of_session
-from nobrakes.daemon.sessions.end import BEGINS_ANEW
-from nobrakes.ports.processes import Command, Step
-from nobrakes.ports.store import Store
+from nobrakes.beads.model import TABLE, Session, of_bead, of_session
+from nobrakes.db.port import Store
+from nobrakes.host.port import Command, Step
+from nobrakes.sessions.worker import BEGINS_ANEW
 
 BEGIN, RESUME = "--session-id", "--resume"
 SAID = "SESSION"

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 
-from nobrakes.core.beads.bead import CLOSED, Bead, BeadType, Role, Status
-from nobrakes.core.beads.escalations import STOPS_BEAD
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.errors import NobrakesError, NotAllowed, Stale
+from nobrakes.beads.model import CLOSED, Bead, BeadType, Outcome, Role, Status
+from nobrakes.decisions.model import STOPS_BEAD
+from nobrakes.errors import NobrakesError, NotAllowed, Stale
+from nobrakes.events.kinds import Kind
 
 from . import at_the_host, by_epics, feature_promises
 from .proven import main_and_its_evidence_agree

@@ -8,16 +8,14 @@ import errno
 import random
 from collections.abc import Sequence
 
-from nobrakes.core.beads.attempt import Attempt, Run
-from nobrakes.core.beads.bead import Bead, BeadType, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.errors import NobrakesError
-from nobrakes.core.limits.retention import attempt_of
-from nobrakes.core.review.journal import Journal
-from nobrakes.ports.processes import Command
-from nobrakes.ports.store import Store
+from nobrakes.agents.limits import attempt_of
+from nobrakes.beads.model import Attempt, Bead, BeadType, Outcome, Run, Status
+from nobrakes.db.port import Store
+from nobrakes.decisions.model import EscalationType
+from nobrakes.errors import NobrakesError
+from nobrakes.events.kinds import Kind
+from nobrakes.host.port import Command
+from nobrakes.review.journal import Journal
 
 BUGS: Sequence[Exception] = (
     RuntimeError("a planted bug"),

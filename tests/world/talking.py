@@ -10,13 +10,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.errors import NobrakesError
-from nobrakes.core.owners import of_person
-from nobrakes.core.sessions.session import REVIEWERS, SessionKind, State
-from nobrakes.ports.processes import Command
-from nobrakes.ports.store import NewEscalation, Store
+from nobrakes.beads.model import Outcome, of_person
+from nobrakes.db.port import NewEscalation, Store
+from nobrakes.decisions.model import EscalationType
+from nobrakes.errors import NobrakesError
+from nobrakes.host.port import Command
+from nobrakes.sessions.model import REVIEWERS, SessionKind, State
 
 from .agents import BLOCKED, DONE, Script
 from .providers import ADAPTERS

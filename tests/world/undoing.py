@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from nobrakes.core.beads.bead import Bead, BeadType
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.errors import GitFailed, NotAllowed, NothingToUndo, NotProven
-from nobrakes.core.policy.plan_approval import LABEL
-from nobrakes.daemon.checks.validation import Validation
-from nobrakes.daemon.ports import Ports
-from nobrakes.daemon.review.evidence import Evidence
-from nobrakes.operations.undo.steps_back import undo
+from nobrakes.beads.model import Bead, BeadType
+from nobrakes.checks.policy.ownership import LABEL
+from nobrakes.checks.worker.validation import Validation
+from nobrakes.daemon.worker.ports import Ports
+from nobrakes.errors import GitFailed, NotAllowed, NothingToUndo, NotProven
+from nobrakes.events.kinds import Kind
+from nobrakes.review.service.undo import undo
+from nobrakes.review.worker.evidence import Evidence
 
 from .crashing import Crash
 from .fake_git import FakeGit

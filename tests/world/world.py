@@ -10,21 +10,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast
 
+from nobrakes.checks.contract import Contract, digest
 from nobrakes.config.settings import Config
-from nobrakes.core.checks.contract import Contract, digest
-from nobrakes.core.errors import NobrakesError
-from nobrakes.core.idle import is_idle
-from nobrakes.daemon.loop import Daemon
-from nobrakes.daemon.ports import Ports
-from nobrakes.operations.shapers.words import Words
+from nobrakes.daemon.deciders import is_idle
+from nobrakes.daemon.worker.loop import Daemon
+from nobrakes.daemon.worker.ports import Ports
+from nobrakes.db.opening import open_memory
+from nobrakes.db.port import Store
+from nobrakes.errors import NobrakesError
+from nobrakes.features.service.shaping import Words
+from nobrakes.git.port import Argv
+from nobrakes.host.port import Command, Step
+from nobrakes.machine.port import Alone
+from nobrakes.notices.port import NoChannels
 from nobrakes.paths import Paths
-from nobrakes.ports.git import Argv
-from nobrakes.ports.machine import Alone
-from nobrakes.ports.notices import NoChannels
-from nobrakes.ports.processes import Command, Step
-from nobrakes.ports.store import Store
-from nobrakes.sandbox.home import steady
-from nobrakes.store.opening import open_memory
+from nobrakes.sandbox.machine import steady
 
 from . import by_epics, fake_remote, invariants, requested, settled
 from .agents import AgentSpec, Script, agent, check, ends_at_once

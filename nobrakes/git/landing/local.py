@@ -17,16 +17,16 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...core.errors import NobrakesError
-from ...core.review.waits import LOCK_PASSES, Cause
-from ...ports.git import Land, Landing
-from .. import in_place, refs
+from ...errors import GitFailed, NobrakesError
+from ...review.waits import LOCK_PASSES, Cause
+from .. import objects as git_objects
+from .. import persons
 from ..history import History
 from ..location import Place
-from . import standing, worktrees
-from .checkout import MACHINE, Following, Hindrance, blocked, failed
-from .standing import Look, Note
-from .worktrees import Worktree
+from ..port import Land, Landing
+from . import standing
+from .checkouts import MACHINE, Following, Hindrance, blocked, failed
+from .standing import Look, Note, Worktree
 
 _BARE = (
     "git takes this repository for bare (core.bare is true), though files are checked out in {}: merges go on to bring "
@@ -43,18 +43,18 @@ class Lander:
 
     def land(self, new: str, old: str) -> Land:
         """Move main from `old` to `new`, and the checkouts of it."""
-        present = refs.main(self.place)
+        present = git_objects.main(self.place)
         if present != old or new == old:
             if not self.history.contains(new, present):
                 return Land(Landing.LOST, f"main is at {present[:12]}, not at {old[:12]}")
             return self.settle(Note(old, new) if new != old else None)
         with contextlib.ExitStack() as stack:
-            ready = self._ready(stack, worktrees.of_main(self.place), new, old)
+            ready = self._ready(stack, standing.of_main(self.place), new, old)
             if isinstance(ready, Land):
                 return ready
             for one in ready:
                 standing.write(one.holder, old, new)
-            if not refs.swap(self.place, self.place.ref, new, old, "nobrakes: merge"):
+            if not git_objects.swap(self.place, self.place.ref, new, old, "nobrakes: merge"):
                 for one in ready:
                     standing.write(one.holder, old)
                 return Land(Landing.LOST, "main moved meanwhile")
@@ -72,7 +72,7 @@ class Lander:
     def obstacle(self, new: str, old: str) -> Land | None:
         """Why main could not move just now; None: it could."""
         with contextlib.ExitStack() as stack:
-            ready = self._ready(stack, worktrees.of_main(self.place), new, old)
+            ready = self._ready(stack, standing.of_main(self.place), new, old)
             return ready if isinstance(ready, Land) else None
 
     # --- before the swap -------------------------------------------------------------------------
@@ -87,7 +87,7 @@ class Lander:
             reason = self._hold(stack, holder)
             if reason is not None:
                 return reason
-            if self.place.ref not in worktrees.refs_in(holder):
+            if self.place.ref not in standing.refs_in(holder):
                 continue  # it left main before the lock was ours
             reason = self.stand(holder, old)
             if reason is not None:
@@ -101,14 +101,14 @@ class Lander:
 
     def _hold(self, stack: contextlib.ExitStack, holder: Worktree) -> Land | None:
         """Take the worktree's lock until the stack ends; why that cannot be, or None."""
-        busy, session = holder.under_way(), in_place.who(holder.path)
+        busy, session = holder.under_way(), persons.who(holder.path)
         if session is not None:
             what = f"session {session.session} works in place there"
             return blocked(holder, Cause.SESSION, what, f"`{session.ending}` ends it, and the merge goes on.")
         if busy is not None:
             what = f"{busy} is under way there"
             return blocked(holder, Cause.UNDER_WAY, what, "Finish it, and the merge goes on.")
-        if not stack.enter_context(worktrees.locked(holder)):
+        if not stack.enter_context(standing.locked(holder)):
             return _held(holder)
         return None
 
@@ -127,7 +127,7 @@ class Lander:
         if hindrance is not None:
             return _stuck(holder, seen, main, hindrance)
         self._go(following)
-        worktrees.copy(holder)
+        standing.copy(holder)
         return None
 
     @staticmethod
@@ -151,7 +151,7 @@ class Lander:
             try:
                 one.go()
             except MACHINE as error:
-                refs.swap(self.place, self.place.ref, old, new, "nobrakes: taken back")
+                git_objects.swap(self.place, self.place.ref, old, new, "nobrakes: taken back")
                 for other in ready[: number + 1]:
                     other.take_back()
                 for other in ready:
@@ -160,16 +160,16 @@ class Lander:
         for one in ready:
             one.publish()
             standing.write(one.holder, new)
-            if self.place.ref not in worktrees.refs_in(one.holder):
+            if self.place.ref not in standing.refs_in(one.holder):
                 self._give_back(one)
         return Land(Landing.MOVED)
 
     def _give_back(self, one: Following) -> None:
         """A checkout that left main while it was brought along has what it had, unless it took main's new commit with
         it or that would lose something."""
-        if self.history.contains(one.new, worktrees.head(one.holder)):
+        if self.history.contains(one.new, standing.head(one.holder)):
             return
-        worktrees.copy(one.holder)
+        standing.copy(one.holder)
         back = Following(self.history.objects, one.holder, one.old, one.new)
         if back.why_not() is None:
             self._go(back)
@@ -182,8 +182,8 @@ class Lander:
         `unrecorded`: what has just landed, and nobody has written down yet. It may be taken off main again, and so may
         anything where all that main has is kept elsewhere.
         """
-        main = refs.main(self.place)
-        notes = {holder: standing.read(holder) or unrecorded for holder in worktrees.of_main(self.place)}
+        main = git_objects.main(self.place)
+        notes = {holder: standing.read(holder) or unrecorded for holder in standing.of_main(self.place)}
         if all(note == Note(main) for note in notes.values()):
             return Land(Landing.MOVED)
         looks = {}
@@ -225,7 +225,7 @@ class Lander:
             return replace(_stuck(stuck, looks[stuck], new, why), may_have_landed=True)
         for one in back:
             standing.write(one.holder, new, old)
-        if not refs.swap(self.place, self.place.ref, old, new, "nobrakes: taken back"):
+        if not git_objects.swap(self.place, self.place.ref, old, new, "nobrakes: taken back"):
             return replace(_stuck(stuck, looks[stuck], new, why), may_have_landed=True)
         for one in back:
             self._go(one)
@@ -238,10 +238,10 @@ class Lander:
     def take_up(self) -> None:
         """Before a daemon's first turn: bring along what can be, under the very locks that a killed one left."""
         with contextlib.suppress(NobrakesError):  # whoever needs main says that there is none, and why it fails
-            main = refs.main(self.place)
-            for holder in worktrees.of_main(self.place):
-                with contextlib.suppress(NobrakesError), worktrees.locked(holder, adopt=True) as ours:
-                    if ours and holder.under_way() is None and in_place.who(holder.path) is None:
+            main = git_objects.main(self.place)
+            for holder in standing.of_main(self.place):
+                with contextlib.suppress(NobrakesError), standing.locked(holder, adopt=True) as ours:
+                    if ours and holder.under_way() is None and persons.who(holder.path) is None:
                         self._take_up(holder, main)
 
     def _take_up(self, holder: Worktree, main: str) -> None:
@@ -252,9 +252,9 @@ class Lander:
 
     def bring_along(self) -> tuple[str, ...]:
         """Bring each checkout along that came to main late; what a person has to know of those that cannot follow."""
-        main = refs.main(self.place)
+        main = git_objects.main(self.place)
         found: list[str] = []
-        for holder in worktrees.of_main(self.place):
+        for holder in standing.of_main(self.place):
             note = standing.read(holder)
             if note == Note(main) or not os.path.exists(holder.index):
                 continue
@@ -270,8 +270,8 @@ class Lander:
 
     def behind(self) -> tuple[str, ...]:
         """What a person has to know of each checkout of main that is behind; nothing is changed. NoMain."""
-        main = refs.main(self.place)
-        notes = {holder: standing.read(holder) for holder in worktrees.of_main(self.place)}
+        main = git_objects.main(self.place)
+        notes = {holder: standing.read(holder) for holder in standing.of_main(self.place)}
         looks = {h: standing.look(self.history, h, main, note) for h, note in notes.items()}
         behind = [standing.told(holder, seen, main) for holder, seen in looks.items() if seen.is_behind]
         return (*behind, *self._bare())
@@ -283,7 +283,7 @@ class Lander:
 
 def _held(holder: Worktree) -> Land:
     """Somebody's index.lock: a command at work, or what a killed one left, by its age."""
-    if worktrees.lock_age(holder) < LOCK_PASSES:
+    if standing.lock_age(holder) < LOCK_PASSES:
         what = f"another git command holds {holder.lock}"
         return blocked(holder, Cause.LOCK, what, "It goes on when that has ended.")
     return blocked(
@@ -299,3 +299,68 @@ def _stuck(holder: Worktree, seen: Look, main: str, why: Hindrance) -> Land:
     """Main went on without this checkout, and does not go back: everything waits for its person."""
     words = f"{standing.told(holder, seen, main)} What holds it up: {why.what}."
     return Land(Landing.BLOCKED, words, Cause.BEHIND)
+
+
+# What landed stays alive when a person rewrites main: a merge can be brought back, or looked at, also after a gc.
+#
+# 1. One ref holds the tip that landed last, and with it all that landed before it.
+# 2. Where that is not in what lands next, somebody rewrote main: it gets a ref of its own. Of these the last MOST stay.
+# 3. Main has moved already when this is written: what fails here is made good by the next landing.
+
+TIP = git_objects.own_ref("landed/tip")
+BEFORE = git_objects.own_ref("landed/before")
+MOST = 50
+
+
+def keep(place: Place, history: History, new: str) -> None:
+    """Keep what has just landed alive, and what landed before, where main does not hold it any more."""
+    with contextlib.suppress(GitFailed):
+        before = git_objects.read(place, TIP)
+        if before == new:
+            return
+        wanted: dict[str, str | None] = {TIP: new}
+        if before is not None and _holds(history, new, before):
+            return  # said again, after something else landed on it
+        if before is not None and not _holds(history, before, new):
+            earlier = sorted(int(ref.rpartition("/")[2]) for ref in git_objects.names_in(place, BEFORE))
+            wanted[f"{BEFORE}/{earlier[-1] + 1 if earlier else 1}"] = before
+            wanted.update(dict.fromkeys(f"{BEFORE}/{number}" for number in earlier[: len(earlier) + 1 - MOST]))
+        git_objects.update(place, wanted)
+
+
+def _holds(history: History, commit: str, tip: str) -> bool:
+    try:
+        return history.contains(commit, tip)
+    except GitFailed:  # one of them is gone from git
+        return False
+
+
+# A branch of ours that stands for main to some: an epic's, or what a pull request brings to those that stack on it.
+#
+# 1. It is a ref of ours, and no branch of a person. As long as it is not there, main stands for it.
+# 2. It moves by compare-and-swap; nobody has it checked out, so no checkout follows.
+
+
+class OwnLander:
+    """Moves such a branch."""
+
+    def __init__(self, place: Place, history: History) -> None:
+        self.place = place
+        self.history = history
+
+    def is_shared(self) -> bool:
+        """Nobody else moves it."""
+        return False
+
+    def catch_up(self) -> Land:
+        """It is where we left it."""
+        return Land(Landing.MOVED)
+
+    def land(self, new: str, old: str) -> Land:
+        """Move it from `old`, which main is as long as it is not there."""
+        there = git_objects.read(self.place, self.place.ref)
+        if (there or git_objects.main(self.place)) == old and git_objects.move(self.place, self.place.ref, new, there):
+            return Land(Landing.MOVED)
+        if there is not None and self.history.contains(new, there):
+            return Land(Landing.MOVED)  # said again
+        return Land(Landing.LOST, f"{self.place.branch} is not at {old[:12]} any more")

@@ -16,20 +16,294 @@ import contextlib
 import errno
 import os
 import re
-from collections.abc import Iterable, Mapping
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...core.errors import DiskFull, GitFailed, StoreReadOnly
-from ...core.policy.boundaries import ABSENT
+from ...checks.policy.boundaries import ABSENT, GITLINK
+from ...errors import DiskFull, GitFailed, StoreReadOnly
+from ...walking import Beyond, walk
 from .. import commands
-from ..differences import raw
-from ..environment import CHECKOUT
+from ..commands import CHECKOUT
 from ..history import History
-from ..refs import is_oid
-from .obstacles import Difference
-from .worktrees import Worktree
+from ..location import Place
+from ..objects import Objects, is_oid
+from ..tree_content import EXECUTABLE, FILE
+from ..trees import raw
 
-FILE = "nobrakes-checkout"
+# What stands in the way of a new main in a human's worktree, that git itself would not mind to overwrite.
+#
+# git keeps edits of tracked files and untracked files, but takes ignored files for worthless: `read-tree -u` replaces
+# them. They are a human's too (.env, local notes), so we look ourselves.
+
+Difference = tuple[str, str, str, str, str]
+"""(path, mode before, mode after, object before, object after), as from differences.raw."""
+
+
+def in_the_way(root: str, differences: Sequence[Difference]) -> list[str]:
+    """Paths below `root` that would be lost or written through: for new files, what lies in their place already
+    and is not itself removed by the same step."""
+    removed = {path for path, _, after, _, _ in differences if after == ABSENT}
+    found = set()
+    for path, before, after, _, _ in differences:
+        blocked = _leading(root, path, removed)
+        if blocked is not None:
+            found.add(blocked)
+        elif (before == ABSENT and after != ABSENT) or (before == GITLINK and after not in (GITLINK, ABSENT)):
+            # a file in the place of a submodule: git would remove the submodule's files, edits and all
+            found.update(_in_place(root, path, removed))
+    return sorted(found)
+
+
+def _leading(root: str, path: str, removed: set[str]) -> str | None:
+    """The first folder on the way to the path that is something else; None: all are folders, or not there."""
+    parts = path.split("/")
+    for end in range(1, len(parts)):
+        folder = "/".join(parts[:end])
+        try:
+            mode = os.lstat(os.path.join(root, folder)).st_mode
+        except OSError:
+            return None
+        if not stat.S_ISDIR(mode):
+            return None if folder in removed else folder
+    return None
+
+
+def _in_place(root: str, path: str, removed: set[str]) -> list[str]:
+    """What lies where a new file will be."""
+    whole = os.path.join(root, path)
+    try:
+        mode = os.lstat(whole).st_mode
+    except OSError:
+        return []
+    if not stat.S_ISDIR(mode):
+        return [path]
+    try:
+        inside = [os.path.join(path, folder, name) for folder, _, _, names in walk(whole) for name in names]
+    except (OSError, Beyond):
+        return [path]  # who cannot be looked through has to be asked about
+    return [name for name in inside if name not in removed]
+
+
+# The human's worktrees that have main checked out, and what state a person left them in.
+#
+# 1. Read from the files that git keeps, so that looking costs no process.
+# 2. A worktree in the middle of a merge, rebase or pick is somebody's work; main does not move under it.
+# 3. While main moves, the worktree's index.lock is ours: git's own commands wait their turn or say so. The lock file
+# names us from its first moment on (it is written aside and linked), so that the next start can tell our stale one
+# from a human's.
+
+MARK = b"nobrakes"
+_COPY = "index.nobrakes"
+LOOK = "-look"
+"""What is put behind the copy's name for an index of a few paths."""
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+
+_UNDER_WAY = (
+    ("MERGE_HEAD", "a merge"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick"),
+    ("REVERT_HEAD", "a revert"),
+    ("rebase-merge", "a rebase"),
+    ("rebase-apply", "a rebase or `git am`"),
+    # between two commits of several there is no *_HEAD
+    ("sequencer", "a cherry-pick or revert of several commits"),
+    # one that has only begun; from its first step on HEAD is elsewhere, and ends where main is by then
+    ("BISECT_LOG", "a bisection"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """A worktree and its own git folder (for the first one the shared git folder)."""
+
+    path: str
+    git_dir: str
+
+    @property
+    def index(self) -> str:
+        """The worktree's index."""
+        return os.path.join(self.git_dir, "index")
+
+    @property
+    def copy(self) -> str:
+        """The index that we work on before it takes the other's place."""
+        return os.path.join(self.git_dir, _COPY)
+
+    @property
+    def lock(self) -> str:
+        """The file that git takes before it writes the index."""
+        return self.index + ".lock"
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """The environment for git in this worktree: the human's own settings, and our copy of the index."""
+        return {**CHECKOUT, "GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.path, "GIT_INDEX_FILE": self.copy}
+
+    def under_way(self) -> str | None:
+        """What a person has begun here and not ended; None: nothing."""
+        for name, what in _UNDER_WAY:
+            if os.path.lexists(os.path.join(self.git_dir, name)):
+                return what
+        return None
+
+
+def _line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.readline().rstrip("\n")
+    except OSError:
+        return ""
+
+
+def all_of(place: Place) -> list[Worktree]:
+    """Every worktree of the repository that is there."""
+    found = [] if place.worktree is None else [Worktree(place.worktree, place.git_dir)]
+    linked = os.path.join(place.git_dir, "worktrees")
+    for name in sorted(os.listdir(linked)) if os.path.isdir(linked) else []:
+        git_dir = os.path.join(linked, name)
+        dot_git = _line(os.path.join(git_dir, "gitdir"))
+        path = os.path.dirname(os.path.normpath(os.path.join(git_dir, dot_git)))
+        if dot_git and os.path.isdir(path):
+            found.append(Worktree(path, git_dir))
+    return found
+
+
+def of_main(place: Place) -> list[Worktree]:
+    """The worktrees that main is checked out in, also those that rebase it just now."""
+    return of(place, place.ref)
+
+
+def of(place: Place, ref: str) -> list[Worktree]:
+    """The worktrees that this branch is checked out in, also those that rebase it just now."""
+    return [one for one in all_of(place) if ref in refs_in(one)]
+
+
+def refs_in(worktree: Worktree) -> list[str]:
+    """The full names of what is checked out there, and of what is rebased just now."""
+    files = ("HEAD", os.path.join("rebase-merge", "head-name"), os.path.join("rebase-apply", "head-name"))
+    lines = (_line(os.path.join(worktree.git_dir, name)).removeprefix("ref: ") for name in files)
+    return [line for line in lines if line.startswith("refs/")]
+
+
+def head(worktree: Worktree) -> str:
+    """The commit that is checked out there; GitFailed."""
+    return commands.run(["rev-parse", "HEAD^{commit}"], cwd=worktree.path, env=worktree.env).text
+
+
+@contextlib.contextmanager
+def locked(worktree: Worktree, adopt: bool = False) -> Iterator[bool]:
+    """Hold the worktree's index.lock, with a copy of its index to work on; False: somebody else holds it.
+
+    `adopt`: one that a killed nobrakes left is taken over as it is, so that nobody comes in between.
+    """
+    if not _take(worktree) and not (adopt and _is_ours(worktree)):
+        yield False
+        return
+    try:
+        copy(worktree)
+        yield True
+    finally:
+        for ending in ("", ".lock", LOOK, f"{LOOK}.lock"):
+            _remove(worktree.copy + ending)
+        _remove(worktree.lock)
+
+
+def _take(worktree: Worktree) -> bool:
+    """Make the lock, with our mark in it at once."""
+    background = f"{worktree.copy}-{os.getpid()}"
+    try:
+        try:
+            _write_mark(background, os.O_TRUNC)
+            os.link(background, worktree.lock)
+        finally:
+            _remove(background)
+    except (FileExistsError, FileNotFoundError):  # the latter: a daemon that starts tidied up beside us
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise StoreReadOnly(f"{worktree.lock} cannot be made: {error.strerror}") from None
+        return _take_without_links(worktree)
+    return True
+
+
+def _take_without_links(worktree: Worktree) -> bool:
+    """As well as a file system without links allows: a kill between the two calls leaves a lock without our mark."""
+    try:
+        _write_mark(worktree.lock, os.O_EXCL)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise StoreReadOnly(f"{worktree.lock} cannot be made: {error.strerror}") from None
+    return True
+
+
+def _write_mark(path: str, how: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | how, 0o666)
+    try:
+        os.write(descriptor, MARK)
+        os.fsync(descriptor)  # an empty lock after a power cut would be nobody's, and stay
+    finally:
+        os.close(descriptor)
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def copy(worktree: Worktree) -> None:
+    """Make our copy of the index anew."""
+    import shutil
+
+    _remove(worktree.copy)
+    try:
+        # with its times: git compares them with the files' to know which ones it has to read
+        shutil.copy2(worktree.index, worktree.copy)
+    except FileNotFoundError:
+        return  # nothing was ever checked out or added here
+    except OSError as error:
+        raise GitFailed(f"{worktree.index} cannot be copied: {error.strerror}") from None
+
+
+def publish(worktree: Worktree) -> None:
+    """Put our copy of the index in the place of the worktree's own."""
+    os.replace(worktree.copy, worktree.index)
+
+
+def lock_age(worktree: Worktree) -> float:
+    """Seconds since the index.lock there was made or written; 0: it is gone by now."""
+    import time
+
+    try:
+        return time.time() - os.stat(worktree.lock).st_mtime
+    except OSError:
+        return 0.0
+
+
+def clear(worktree: Worktree) -> None:
+    """Remove the lock that a killed nobrakes left on the index, and what it worked on; a human's is left alone."""
+    if _is_ours(worktree):
+        _clear_copies(worktree)
+        _remove(worktree.lock)
+    elif not os.path.lexists(worktree.lock):
+        _clear_copies(worktree)
+
+
+def _is_ours(worktree: Worktree) -> bool:
+    try:
+        with open(worktree.lock, "rb") as file:
+            return file.read(len(MARK) + 1) == MARK
+    except OSError:
+        return False
+
+
+def _clear_copies(worktree: Worktree) -> None:
+    for name in os.listdir(worktree.git_dir):
+        if name.startswith(_COPY):
+            _remove(os.path.join(worktree.git_dir, name))
+
+
+STANDING_FILE = "nobrakes-checkout"
 NAMED = 5
 """So many paths are named to a person."""
 
@@ -70,7 +344,7 @@ class Look:
 def read(holder: Worktree) -> Note | None:
     """The checkout's note; None: there is none that can be read."""
     try:
-        with open(os.path.join(holder.git_dir, FILE), encoding="ascii", errors="replace") as file:
+        with open(os.path.join(holder.git_dir, STANDING_FILE), encoding="ascii", errors="replace") as file:
             words = file.read(200).split()
     except OSError:
         return None
@@ -81,7 +355,7 @@ def write(holder: Worktree, at: str, to: str = "") -> None:
     """Note where the checkout stands; it is on the disk when this returns. DiskFull, StoreReadOnly."""
     if read(holder) == Note(at, to):
         return
-    path = os.path.join(holder.git_dir, FILE)
+    path = os.path.join(holder.git_dir, STANDING_FILE)
     try:
         with open(f"{path}.new", "w", encoding="ascii") as file:
             file.write(f"{at} {to}".rstrip() + "\n")
@@ -232,3 +506,176 @@ def _logged(holder: Worktree) -> tuple[str, str]:
         if command is not None and len(words) > 1 and is_oid(words[1]):
             return words[1], command[1]
     return "", ""
+
+
+# Files of a worktree that main left behind (a crash between the swap and the files), or that went ahead of it.
+#
+# 1. A path is touched only when its file is, after the human's own filters, one of the two versions that nobrakes moved
+# between, or the beginning of the later one: that is what a kill leaves of a file that is being written.
+# 2. The index follows only for paths that it has as they were before; whatever else is staged stays staged.
+# 3. The caller holds the worktree's index (worktrees.locked) and we work on its copy.
+
+LINK = "120000"
+
+Version = Mapping[str, tuple[str, str]]
+"""Path to (mode, object)."""
+
+
+def follow_files(holder: Worktree, differences: Sequence[Difference]) -> set[str]:
+    """Let the index (our copy) follow where it is from before and the file from after already; those paths."""
+    behind = _behind(holder, differences)
+    _, ahead = _states(holder, differences)
+    return _follow(holder, differences, behind & ahead)
+
+
+def follow_begun(holder: Worktree, differences: Sequence[Difference]) -> set[str]:
+    """Let the index (our copy) follow where the file is only the beginning of the one from after; those paths, which
+    `finish` has to write."""
+    after = {path: (mode, oid) for path, _, mode, _, oid in differences}
+    begun = {path for path in _behind(holder, differences) if _is_begun(holder, path, *after[path])}
+    return _follow(holder, differences, begun)
+
+
+def _behind(holder: Worktree, differences: Sequence[Difference]) -> set[str]:
+    staged = entries(holder, [path for path, *_ in differences], holder.env)
+    return set(apart(differences, staged)[0])
+
+
+def _follow(holder: Worktree, differences: Sequence[Difference], paths: set[str]) -> set[str]:
+    lines = _lines(differences, paths)
+    if lines:
+        _git(holder, ["update-index", "-z", "--index-info"], stdin=lines)
+    return paths
+
+
+def between(holder: Worktree, old: str, differences: Sequence[Difference], paths: set[str]) -> str:
+    """The tree of `old` in which these paths are as they are after: from there git has nothing to do for them."""
+    env = {**holder.env, "GIT_INDEX_FILE": holder.copy + LOOK}
+    whole = ["-c", "core.sparseCheckout=false", "-c", "core.splitIndex=false"]
+    lines = _lines(differences, paths)
+    try:
+        commands.run([*whole, "read-tree", old], cwd=holder.path, env=env)
+        commands.run([*whole, "update-index", "-z", "--index-info"], cwd=holder.path, env=env, stdin=lines)
+        return commands.run([*whole, "write-tree"], cwd=holder.path, env=env).text
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(holder.copy + LOOK)
+
+
+def _lines(differences: Sequence[Difference], paths: set[str]) -> bytes:
+    """These paths as after, for `update-index --index-info`; removals first, since a folder may have become a file."""
+    wanted = sorted((d for d in differences if d[0] in paths), key=lambda d: d[2] != ABSENT)
+    return b"".join(
+        (f"0 {'0' * len(oid)}" if mode == ABSENT else f"{mode} {oid}").encode() + b"\t" + os.fsencode(path) + b"\0"
+        for path, _, mode, _, oid in wanted
+    )
+
+
+def finish(holder: Worktree, differences: Sequence[Difference], paths: set[str]) -> None:
+    """Give these paths their version from after."""
+    for path, _, mode, _, _ in differences:
+        if path in paths and mode == ABSENT:
+            os.unlink(os.path.join(holder.path, path))
+            with contextlib.suppress(OSError):
+                os.removedirs(os.path.dirname(os.path.join(holder.path, path)))
+    wanted = {path: (mode, oid) for path, _, mode, _, oid in differences if path in paths and mode != ABSENT}
+    if wanted:
+        with _index(holder, wanted) as env:
+            commands.run(["checkout-index", "-f", "-q", "-a"], cwd=holder.path, env=env)
+
+
+def take_back(objects: Objects, holder: Worktree, new: str, old: str, staged: Version, but: set[str]) -> None:
+    """Give the files that were already written for `new`, or removed to be, their content of `old` again, where the
+    index (`staged`) has them so; the index stays, and so do the files of `but`. A file whose filter does not work is
+    written as git keeps it: that is better than none."""
+    differences = raw(objects, new, old)
+    kept = {path for path, _, mode, _, oid in differences if staged.get(path, gone(oid)) == (mode, oid)} - but
+    there = {path: (mode, oid) for path, _, mode, _, oid in differences if mode not in (ABSENT, GITLINK)}
+    written, _ = _states(holder, differences)
+    written |= {path for path in there if not os.path.lexists(os.path.join(holder.path, path))}
+    written |= {path for path, mode, _, oid, _ in differences if path in kept and _is_begun(holder, path, mode, oid)}
+    written &= kept - _sparse(holder)
+    try:
+        finish(holder, differences, written)
+    except GitFailed:
+        for path in sorted(written & there.keys()):
+            _write_as_kept(objects, os.path.join(holder.path, path), *there[path])
+
+
+def _sparse(holder: Worktree) -> set[str]:
+    """The paths that are in the index and not meant to lie in the worktree."""
+    return {record[2:] for record in _git(holder, ["ls-files", "-t", "-z"]).records if record.startswith("S ")}
+
+
+def _is_begun(holder: Worktree, path: str, mode: str, oid: str) -> bool:
+    """Whether the file is the beginning of this version, as a killed git leaves it."""
+    if mode not in (FILE, EXECUTABLE):
+        return False
+    whole = os.path.join(holder.path, path)
+    if os.path.islink(whole) or not os.path.isfile(whole):
+        return False
+    answer = _git(holder, ["cat-file", "--filters", f"--path={path}", oid], expect=(0, 1, 128))
+    if answer.code != 0 or os.path.getsize(whole) >= len(answer.out):
+        return False
+    with open(whole, "rb") as file:
+        return answer.out.startswith(file.read())
+
+
+def _write_as_kept(objects: Objects, path: str, mode: str, oid: str) -> None:
+    content = objects.content(oid)
+    if content is None:
+        raise GitFailed(f"{path} cannot be written again: its object {oid} is gone")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    if mode == LINK:
+        os.symlink(content, os.fsencode(path))
+        return
+    with open(path, "xb") as file:
+        file.write(content)
+    if mode == EXECUTABLE:
+        os.chmod(path, os.stat(path).st_mode | 0o111)
+
+
+def _states(holder: Worktree, differences: Sequence[Difference]) -> tuple[set[str], set[str]]:
+    """Which paths have the content from before, and which the one from after."""
+    before = {path: (mode, oid) for path, mode, _, oid, _ in differences}
+    after = {path: (mode, oid) for path, _, mode, _, oid in differences}
+    return _matching(holder, before), _matching(holder, after)
+
+
+def _matching(holder: Worktree, version: Version) -> set[str]:
+    """The paths whose file in the worktree is that of the version."""
+    absent = {path for path, (mode, _) in version.items() if mode == ABSENT}
+    there = {path: entry for path, entry in version.items() if path not in absent and entry[0] != GITLINK}
+    matching = {path for path in absent if not os.path.lexists(os.path.join(holder.path, path))}
+    if not there:
+        return matching
+    with _index(holder, there) as env:
+        differing = commands.run(["diff-files", "-z", "--name-only"], cwd=holder.path, env=env).records
+    return matching | (there.keys() - set(differing))
+
+
+@contextlib.contextmanager
+def _index(holder: Worktree, version: Version) -> Iterator[Mapping[str, str]]:
+    """An environment with an index of just these entries."""
+    file = holder.copy + LOOK
+    env = {**holder.env, "GIT_INDEX_FILE": file}
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(file)
+    lines = b"".join(
+        f"{mode} {oid}\t".encode() + os.fsencode(path) + b"\0" for path, (mode, oid) in sorted(version.items())
+    )
+    try:
+        commands.run(["update-index", "-z", "--index-info"], cwd=holder.path, env=env, stdin=lines)
+        commands.run(["update-index", "-q", "--refresh"], cwd=holder.path, env=env, expect=(0, 1))
+        yield env
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(file)
+
+
+def _git(
+    holder: Worktree, arguments: list[str], expect: Sequence[int] = (0,), stdin: bytes | None = None
+) -> commands.Answer:
+    return commands.run(arguments, cwd=holder.path, env=holder.env, expect=expect, stdin=stdin)

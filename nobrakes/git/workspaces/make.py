@@ -10,25 +10,330 @@
 import errno
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ...core.beads.bead import Bead
-from ...core.beads.branches import branch_of
-from ...core.errors import GitFailed, NoAnswer, Tampered, TooLarge
-from ...core.limits.sizes import DEFAULT, Sizes
+from ...agents.limits import DEFAULT, Sizes
+from ...beads.branches import branch_of
+from ...beads.model import Bead
+from ...checks.policy.boundaries import GITLINK
+from ...errors import GitFailed, NoAnswer, NobrakesError, Tampered, TooLarge
 from ...paths import Paths
-from ...ports.git import Argv, Workspace
 from ...trash import Trash
 from ...walking import Beyond
-from .. import packing, refs
-from ..filtered_checkouts import take_in, through
-from ..filters import Filters
+from .. import commands, objects, upkeep
+from ..commands import PLUMBING
+from ..commits import Person
+from ..commits import worker as identity
+from ..filters import NO_FILTERS, Filters, Through, take_in, through
 from ..history import History
 from ..location import Place
-from ..messages import worker as identity
 from ..objects import Objects
-from . import clones, fetch, fill, remove, salvage
-from .checkouts import INDEX, MAKING, making, mending
+from ..port import Argv, Workspace
+from . import salvage
+
+# Fills the submodules of a checkout that was just made, from those that the person has in theirs.
+#
+# 1. The files come from the objects of the person's own submodule, found by its path there: what a branch says in
+# `.gitmodules` is not asked, and nothing is fetched. A submodule is its files alone: there is no repository in it.
+# 2. git runs with a git folder of our own making, so no filter or hook of anybody's runs.
+# 3. One that cannot be filled is told with what to type, and the run does not begin: a missing file is no red check.
+
+
+def links(root: str) -> Iterator[tuple[str, str]]:
+    """(path, commit) of each submodule in the index of the checkout `root`."""
+    for record in commands.run(["ls-files", "-s", "-z"], cwd=root, env=PLUMBING).records:
+        facts, _, path = record.partition("\t")
+        mode, commit, _ = facts.split(" ")
+        if mode == GITLINK:
+            yield path, commit
+
+
+def why_not(path: str, commit: str, root: str) -> str:
+    """Why the submodule at `path` of the person's checkout `root` cannot be had at this commit; empty: it can."""
+    own = os.path.join(root, path)
+    if not os.path.lexists(os.path.join(own, ".git")):
+        return f"the submodule {path} is not there in {root}: git submodule update --init --recursive"
+    asked = ["cat-file", "-e", f"{commit}^{{commit}}"]
+    if commands.run(asked, cwd=own, env=PLUMBING, expect=(0, 1, 128)).code:
+        return f"{own} does not have the commit {commit[:12]}: git submodule update --init --recursive"
+    return ""
+
+
+def fill(checkout: str, root: str, found: Iterator[tuple[str, str]]) -> list[str]:
+    """Fill these submodules of the checkout; why some could not be."""
+    troubles = []
+    for path, commit in found:
+        target = os.path.join(checkout, path)
+        trouble = why_not(path, commit, root)
+        if trouble or os.path.realpath(target) != os.path.join(os.path.realpath(checkout), path):
+            troubles.append(trouble or f"{path} is no folder of the checkout")
+            continue
+        os.makedirs(target, exist_ok=True)
+        own = Place(os.path.join(root, path), "HEAD")
+        with salvage.git_folder(own) as (_, env):
+            commands.run(["read-tree", "-m", "-u", commit], cwd=target, env=env)
+            staged = commands.run(["ls-files", "-s", "-z"], cwd=target, env=env).records
+        deeper = [record.partition("\t") for record in staged if record.startswith(GITLINK)]
+        below = [(name, facts.split(" ")[1]) for facts, _, name in deeper]
+        troubles += fill(target, own.root, iter(below))
+    return troubles
+
+
+def main(checkout: str, root: str) -> int:
+    """Fill them as a step before a run."""
+    try:
+        troubles = fill(checkout, root, links(checkout))
+    except (NobrakesError, OSError) as error:
+        troubles = [str(error)]
+    for trouble in troubles:
+        print(trouble, file=sys.stderr)
+    return 1 if troubles else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
+
+
+# The commands that make a private checkout: a child runs them, as quickly as git and the disk allow.
+#
+# 1. The repository's skeleton is written by hand: no template, no hooks, no remote, one ref or none. What is left for
+# git is one `read-tree`, which writes the files. Its folders are made when the commands are asked for, where nothing
+# lies yet: six calls of the system in the place of a process.
+# 2. The shell script is fixed; paths, names and ids reach it as arguments and are never read as shell.
+# 3. A workspace is made beside its place and renamed into it, so a killed run leaves no half of one. Running the
+# commands again finishes or repeats the work.
+# 4. A workspace has copies of our hooks, and shares nothing with the others; whatever a set-up puts beside them
+# (pre-commit) or in their place (core.hooksPath, as husky does) works as in any clone.
+# 5. Everything is an object id: no branch name is ever resolved twice while main moves on.
+
+MAKING = "~making"
+INDEX = "~index"
+"""What is put behind a workspace's name for files beside it; no bead's id has a tilde."""
+
+OURS = "nobrakes"
+"""The name by which a run's wrapper knows a script of ours, and runs it by itself (host.runs.wrapper)."""
+
+_KEPT_SETTINGS = ("core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode")
+
+_SCRIPT = """\
+set -eu
+path=$1 at=$2 commit=$3 branch=$4 objects=$5 shallow=$6 config=$7 index=$8 head=$9 begun=${10} hooks=${11}
+attributes=${12}
+shift 12
+if [ "$at" != "$path" ] && [ -d "$path" ]; then exit 0; fi
+# what is written first is there already: an earlier run of this was cut off
+if [ -z "$begun" ] || [ -e "$at/.git/config" ]; then
+    if [ -e "$at" ] || [ -L "$at" ]; then
+        if [ ! -L "$at" ]; then chmod -R u+rwx -- "$at"; fi
+        rm -rf -- "$at"
+    fi
+    mkdir -p -- "$at/.git/objects/info" "$at/.git/objects/pack" "$at/.git/refs/heads/${branch%/*}" "$at/.git/hooks"
+    if [ -d "$hooks" ]; then cp -p -- "$hooks"/* "$at/.git/hooks"; fi
+fi
+cd -- "$at/.git"
+printf '%s' "$config" >config
+printf '%s\\n' "$objects" >objects/info/alternates
+if [ -n "$branch" ]; then
+    printf 'ref: refs/heads/%s\\n' "$branch" >HEAD
+    printf '%s\\n' "$head" >"refs/heads/$branch"
+else
+    printf '%s\\n' "$commit" >HEAD
+fi
+if [ -n "$shallow" ]; then cp -- "$shallow" shallow; fi
+if [ -n "$attributes" ]; then mkdir -p info && printf '%s' "$attributes" >info/attributes; fi
+cd ..
+unset GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_CONFIG GIT_CONFIG_COUNT \\
+    GIT_CONFIG_PARAMETERS GIT_COMMON_DIR GIT_NAMESPACE GIT_CEILING_DIRECTORIES GIT_SHALLOW_FILE GIT_REPLACE_REF_BASE
+export GIT_DIR=.git GIT_WORK_TREE=. GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 \\
+    GIT_NO_REPLACE_OBJECTS=1
+# eight writers are eight processes: worth their start from some thousand files on
+git "$@" -c core.hooksPath=/dev/null -c core.attributesFile=/dev/null -c checkout.workers=8 \\
+    -c checkout.thresholdForParallelism=2000 read-tree -m -u "$commit"
+# git reads files again that are of the index's own second, and would take what a filter wrote for an edit
+if [ "$#" -gt 0 ]; then sleep 1.1 && touch .git/index; fi
+if [ -n "$index" ]; then cp -p -- .git/index "$index"; fi
+if [ "$at" != "$path" ]; then mv -- "$at" "$path"; fi
+"""
+
+_MENDING = """\
+set -eu
+cd -- "$1/.git"
+chmod -R u+rwX -- .
+find . -name '*.lock' -prune -exec rm -rf -- {} +
+rm -rf -- config HEAD
+printf '%s' "$2" >config
+printf 'ref: refs/heads/%s\\n' "$3" >HEAD
+# what is written by these names must not be written to where a link leads
+for part in refs refs/heads "refs/heads/${3%/*}"; do
+    if [ -L "$part" ]; then rm -f -- "$part"; fi
+done
+if [ -n "$4" ]; then
+    mkdir -p -- "refs/heads/${3%/*}"
+    rm -rf -- "refs/heads/$3"
+    printf '%s\\n' "$4" >"refs/heads/$3"
+fi
+if [ -L hooks ] || [ ! -d hooks ]; then rm -rf -- hooks && mkdir hooks; fi
+if [ -d "$5" ]; then
+    from=$5
+    set --
+    for hook in "$from"/*; do set -- "$@" "hooks/${hook##*/}"; done
+    rm -rf -- "$@"
+    cp -p -- "$from"/* hooks
+fi
+"""
+
+
+def mending(
+    place: Place,
+    path: str,
+    commit: str,
+    branch: str,
+    person: Person,
+    tip: str,
+    hooks: str,
+    through: Through = NO_FILTERS,
+) -> tuple[Argv, ...]:
+    """The commands that put a kept workspace back on its branch, whatever the last worker left it on.
+
+    `tip`: where the branch belongs, when the last worker committed beside it; "": it is where it belongs.
+    Its configuration and hooks are ours again, with the next worker's name, and killed git commands' locks are gone.
+    The files stay as they are. Only for a clone in which nothing runs: the child runs them, once, before its agent.
+    """
+    config = _config(place.settings, len(commit), person, through)
+    return (("sh", "-c", _MENDING, OURS, path, config, branch, tip, hooks),)
+
+
+def making(
+    place: Place,
+    path: str,
+    commit: str,
+    *,
+    branch: str = "",
+    head: str = "",
+    person: Person | None = None,
+    index: str = "",
+    hooks: str = "",
+    through: Through = NO_FILTERS,
+) -> tuple[Argv, ...]:
+    """The commands that check `commit` out at `path`: on `branch` for a worker, or detached.
+
+    `head`: where the branch is; what `commit` has beyond it is then staged, and not committed.
+    `index`: where a copy of the index is kept, out of the agent's reach. `hooks`: the folder of its hooks.
+    """
+    at = path + MAKING if branch else path
+    config = _config(place.settings, len(commit), person, through)
+    words = (
+        path,
+        at,
+        commit,
+        branch,
+        place.objects,
+        place.shallow,
+        config,
+        index,
+        head,
+        _begin(at, branch, hooks),
+        hooks,
+        through.attributes,
+        *through.options,
+    )
+    return (("sh", "-c", _SCRIPT, OURS, *words),)
+
+
+def _begin(at: str, branch: str, hooks: str) -> str:
+    """Make the skeleton's folders where nothing lies; "": the commands have to, and say why if they cannot."""
+    try:
+        os.makedirs(at)
+        for folder in ("", "objects", "objects/info", "objects/pack", "refs", "refs/heads"):
+            os.mkdir(os.path.join(at, ".git", folder))
+        if branch:
+            os.makedirs(os.path.join(at, ".git", "refs", "heads", os.path.dirname(branch)))
+            os.mkdir(os.path.join(at, ".git", "hooks"))
+            _copy(hooks, os.path.join(at, ".git", "hooks"))
+    except OSError:
+        return ""
+    return "begun"
+
+
+def _copy(hooks: str, folder: str) -> None:
+    """Our hooks into a folder that is ours; none where nobody put them into theirs yet."""
+    for name in os.listdir(hooks) if os.path.isdir(hooks) else ():
+        with open(os.path.join(hooks, name), "rb") as file:
+            content = file.read()
+        descriptor = os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755)
+        with open(descriptor, "wb") as file:
+            file.write(content)
+
+
+def _config(settings: Mapping[str, str], width: int, person: Person | None, through: Through) -> str:
+    core = {key.partition(".")[2]: settings[key] for key in _KEPT_SETTINGS if key in settings}
+    sections: list[tuple[str, dict[str, str]]] = [
+        ("core", {"repositoryformatversion": "0", "bare": "false", "logallrefupdates": "true", **core}),
+        ("gc", {"auto": "0"}),
+        ("maintenance", {"auto": "false"}),
+        ("commit", {"gpgsign": "false"}),
+    ]
+    if width == 64:
+        sections[0][1]["repositoryformatversion"] = "1"
+        sections.append(("extensions", {"objectformat": "sha256"}))
+    if person is not None:
+        sections.append(("user", {"name": person.name, "email": person.email}))
+    rows = []
+    for section, values in sections:
+        rows.append(f"[{section}]")
+        rows += [f"\t{key} = {_value(value)}" for key, value in values.items()]
+    for name, own in sorted(through.filters.items()):
+        rows.append(f"[filter {_value(name)}]")
+        rows += [f"\t{key} = {_value(value)}" for key, value in own.items()]
+    return "\n".join(rows) + "\n"
+
+
+def _value(text: str) -> str:
+    """A value in git's configuration syntax."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+# What is removed with a bead's clone, the sessions that agent CLIs kept; and clones that are put aside instead.
+#
+# What removes and where it lies meanwhile: nobrakes.trash. What cannot be renamed is a finding there, and no error.
+
+BROKEN = "~broken-"
+"""What a clone's name gets, before the fence, when it cannot be archived: a person has to look at it."""
+
+
+def kept_by_agents(agents: str) -> dict[str, list[str]]:
+    """Of each bead, the folders in which agent CLIs kept their sessions: those in the CLIs' folders below `agents`."""
+    found: dict[str, list[str]] = {}
+    for cli in _folders(agents):
+        for folder in _folders(cli.path):
+            found.setdefault(folder.name, []).append(folder.path)
+    return found
+
+
+def forget_sessions(trash: Trash, agents: str, bead: str) -> None:
+    """Remove what agent CLIs kept of the bead."""
+    for path in kept_by_agents(agents).get(bead, ()):
+        trash.take(os.path.dirname(path), path)
+
+
+def _folders(path: str) -> "list[os.DirEntry[str]]":
+    try:
+        with os.scandir(path) as found:
+            return [one for one in found if one.is_dir(follow_symlinks=False)]
+    except FileNotFoundError:
+        return []
+
+
+def set_aside(trash: Trash, path: str, to: str) -> None:
+    """Rename a folder out of the way; nothing when it is gone."""
+    try:
+        os.rename(path, to)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        trash.note(path, error)
+
 
 _REMEMBERED = 100
 _TRIES = 3
@@ -72,12 +377,12 @@ class Workspaces:
         if os.path.lexists(path):
             tip = self._tip(bead) if self.has(bead.id) else None
             if tip is not None:
-                moved = "" if tip == clones.branch_head(path, branch) else tip
+                moved = "" if tip == salvage.branch_head(path, branch) else tip
                 hooks, filtered = self.places.hooks, through(self.filters, start)
                 mended = mending(self.place, path, start, branch, identity(worker), moved, hooks, filtered)
                 return Workspace(path, branch, mended, is_kept=True)
             self.retire(bead, bead.fence)
-        if not refs.is_oid(start) or not refs.is_oid(files or start):
+        if not objects.is_oid(start) or not objects.is_oid(files or start):
             raise GitFailed(f"a workspace starts at a commit's full id, not at '{start[:80]}'")
         # the copy of the index tells later, without reading them, which files were never touched
         made = making(
@@ -96,7 +401,7 @@ class Workspaces:
     def has(self, bead: str) -> bool:
         """Whether the bead's clone exists whole."""
         path = self.path(bead)
-        return clones.is_folder(path) and clones.is_folder(os.path.join(path, ".git"))
+        return salvage.is_folder(path) and salvage.is_folder(os.path.join(path, ".git"))
 
     def touched(self, bead: str) -> int | None:
         """How many files differ from what the clone began with; None: it is gone, or nobody kept what that was."""
@@ -118,14 +423,14 @@ class Workspaces:
         wanted = self._astray(bead, fence, head)
         if head is not None:
             self._bring(bead, head)
-            wanted[refs.own_ref(f"incoming/{bead.id}/{fence}")] = head
-        refs.update(self.place, dict(wanted))
+            wanted[objects.own_ref(f"incoming/{bead.id}/{fence}")] = head
+        objects.update(self.place, dict(wanted))
         return head
 
     def _tip(self, bead: Bead) -> str | None:
         """What the bead's branch holds, or what was committed on top of it with another HEAD; None: neither."""
         path = self.path(bead.id)
-        branch, at = clones.branch_head(path, branch_of(bead)), clones.checked_out(path)
+        branch, at = salvage.branch_head(path, branch_of(bead)), salvage.checked_out(path)
         if at is None or at == branch or self._try_to_bring(bead, at) is not None:
             return branch
         if branch is None:
@@ -134,10 +439,10 @@ class Workspaces:
 
     def _astray(self, bead: Bead, fence: int, tip: str | None) -> dict[str, str]:
         """The archive ref for what HEAD holds beside the branch; none where the branch or main has it."""
-        at = clones.checked_out(self.path(bead.id))
+        at = salvage.checked_out(self.path(bead.id))
         if at is None or at == tip or self._try_to_bring(bead, at) is not None:
             return {}
-        main = refs.main(self.place)
+        main = objects.main(self.place)
         if tip is not None and self._try_to_bring(bead, tip) is None and self.history.contains(at, tip):
             return {}
         return {} if self.history.contains(at, main) else {self._free(f"archive/{bead.id}/{fence}-head", at): at}
@@ -145,7 +450,7 @@ class Workspaces:
     def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
         """The commands that make a fresh detached checkout at `path`."""
         self._require_scratch(path)
-        if not refs.is_oid(commit):
+        if not objects.is_oid(commit):
             raise GitFailed(f"a checkout is made of a commit's full id, not of '{commit[:80]}'")
         made = making(self.place, os.path.abspath(path), commit, through=through(self.filters, commit))
         return (*made, *self._filled(path, commit))
@@ -154,7 +459,7 @@ class Workspaces:
         """The commands that fill a fresh checkout's submodules; none where the commit has no `.gitmodules`."""
         if self.objects.entry(commit, ".gitmodules") is None:
             return ()
-        return ((sys.executable, "-P", "-m", fill.__name__, os.path.abspath(path), self.place.root),)
+        return ((sys.executable, "-P", "-m", __name__, os.path.abspath(path), self.place.root),)
 
     def drop_scratch(self, path: str) -> None:
         """Remove a scratch checkout."""
@@ -169,7 +474,7 @@ class Workspaces:
     def archive(self, bead: Bead, fence: int) -> tuple[str, ...]:
         """Keep the clone's branch and its uncommitted work; the refs made. GitFailed: the branch is broken."""
         kept, broken = self._keep(bead, fence)
-        refs.update(self.place, dict(kept))
+        objects.update(self.place, dict(kept))
         if broken is not None:
             raise broken
         return tuple(sorted(kept))
@@ -177,26 +482,26 @@ class Workspaces:
     def retire(self, bead: Bead, fence: int) -> None:
         """Archive, then remove the clone and the incoming refs; a broken clone is put aside instead."""
         kept, broken = self._keep(bead, fence)
-        incoming = refs.names_in(self.place, f"{refs.INCOMING}/{bead.id}")
+        incoming = objects.names_in(self.place, f"{objects.INCOMING}/{bead.id}")
         wanted: dict[str, str | None] = {**kept, **self._only_held_by(incoming, bead, kept)}
-        of_review = refs.names_in(self.place, f"{refs.OWN}/candidate/{bead.id}")
+        of_review = objects.names_in(self.place, f"{objects.OWN}/candidate/{bead.id}")
         for commit in {commit for commit in wanted.values() if commit is not None}:
-            packing.hold(self.place, [commit], refs.main(self.place))
-        wanted.update(dict.fromkeys((*incoming, *of_review, refs.own_ref(f"start/{bead.id}"))))
-        refs.update(self.place, wanted)
+            upkeep.hold(self.place, [commit], objects.main(self.place))
+        wanted.update(dict.fromkeys((*incoming, *of_review, objects.own_ref(f"start/{bead.id}"))))
+        objects.update(self.place, wanted)
         path = self.path(bead.id)
         if broken is not None:
             # what cannot be archived is not removed, and must not stand in the bead's way either
-            remove.set_aside(self.trash, path, f"{path}{remove.BROKEN}{fence}")
+            set_aside(self.trash, path, f"{path}{BROKEN}{fence}")
         for leftover in (path, path + MAKING, path + INDEX):
             self.trash.take(self.places.workspaces, leftover)
 
     def _keep(self, bead: Bead, fence: int) -> tuple[dict[str, str], GitFailed | None]:
         """Bring all of the clone into our objects: the refs that have to hold it, and why its branch cannot be kept."""
         path = self.path(bead.id)
-        if not clones.is_folder(path):
+        if not salvage.is_folder(path):
             return {}, None
-        main = refs.main(self.place)
+        main = objects.main(self.place)
         head = self._tip(bead)
         broken = None if head is None else self._try_to_bring(bead, head)
         base = main if head is None or broken is not None else head
@@ -204,7 +509,7 @@ class Workspaces:
         if head is not None and broken is not None and not isinstance(broken, TooLarge):
             # the files may have brought back what the branch lacked
             broken = self._try_to_bring(bead, head)
-        at = clones.checked_out(path)
+        at = salvage.checked_out(path)
         beside = None if at is None or at == head else self._try_to_bring(bead, at)
         kept = self._astray(bead, fence, head)
         if head is not None and broken is None and self._is_own(path, head, main):
@@ -238,9 +543,9 @@ class Workspaces:
     def _only_held_by(self, incoming: Sequence[str], bead: Bead, kept: Mapping[str, str]) -> dict[str, str]:
         """Archive refs for what an agent had handed in and then took out of its branch again."""
         found: dict[str, str] = {}
-        main = refs.main(self.place) if incoming else ""
+        main = objects.main(self.place) if incoming else ""
         for ref in incoming:
-            commit = refs.read(self.place, ref)
+            commit = objects.read(self.place, ref)
             if commit is None or commit in kept.values():
                 continue
             if any(self.history.contains(commit, other) for other in (*kept.values(), *found.values(), main)):
@@ -250,13 +555,13 @@ class Workspaces:
 
     def _free(self, name: str, commit: str) -> str:
         """The ref of this name, or one beside it where another commit is archived under it already."""
-        ref = refs.own_ref(name)
-        held = None if refs.is_gone(self.place.git_dir, ref) else refs.read(self.place, ref)
-        return ref if held in (None, commit) else refs.own_ref(f"{name}-{commit[:12]}")
+        ref = objects.own_ref(name)
+        held = None if objects.is_gone(self.place.git_dir, ref) else objects.read(self.place, ref)
+        return ref if held in (None, commit) else objects.own_ref(f"{name}-{commit[:12]}")
 
     def _is_own(self, path: str, head: str, main: str) -> bool:
         """Whether main does not have the commit. One that was made in the clone mostly lies there as a file."""
-        return clones.has_loose(path, head) or not self.history.contains(head, main)
+        return salvage.has_loose(path, head) or not self.history.contains(head, main)
 
     def _try_to_bring(self, bead: Bead, head: str) -> GitFailed | None:
         try:
@@ -267,15 +572,15 @@ class Workspaces:
 
     def _bring(self, bead: Bead, head: str) -> None:
         """Take the branch's head in, unless a ref of the bead holds it already, whichever attempt's that is."""
-        incoming = refs.names_in(self.place, f"{refs.INCOMING}/{bead.id}")
-        main = refs.main(self.place)
-        is_held = any(refs.known(self.place.git_dir, ref) == head for ref in incoming)
+        incoming = objects.names_in(self.place, f"{objects.INCOMING}/{bead.id}")
+        main = objects.main(self.place)
+        is_held = any(objects.known(self.place.git_dir, ref) == head for ref in incoming)
         if is_held and self.objects.is_whole(head, main):  # a ref may lead to what something removed
             return
         if head in self._refused:
             raise self._refused[head]  # a commit never changes, and measuring took its time
         try:
-            fetch.take(self.place, self.objects, self.history, main, self.path(bead.id), head, self.sizes)
+            salvage.take(self.place, self.objects, self.history, main, self.path(bead.id), head, self.sizes)
             take_in(self.filters, self.path(bead.id), main, head, self.sizes)
         except TooLarge as error:
             self._refused = {**dict(list(self._refused.items())[-_REMEMBERED:]), head: error}

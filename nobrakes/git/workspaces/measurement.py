@@ -17,13 +17,12 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
 
-from ...core.errors import Tampered, TooLarge
-from ...core.limits.sizes import LARGEST_COMMIT, LARGEST_FOLDER, LONGEST_PATH, Sizes
+from ...agents.limits import LARGEST_COMMIT, LARGEST_FOLDER, LONGEST_PATH, Sizes
+from ...errors import Tampered, TooLarge
 from ...walking import FAULTS, Beyond, walk
 from .. import commands
 from ..location import Place
-from ..objects import Objects, parse_commit
-from ..refs import is_oid
+from ..objects import Objects, is_oid, parse_commit
 from ..tree_content import FOLDER, MODULE, Entry, differing, stored
 
 PLAIN = ("-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false")

@@ -11,19 +11,19 @@
 import os
 from dataclasses import dataclass
 
-from ...core.errors import GitFailed
-from ...core.limits.sizes import DEFAULT, Sizes
-from ...ports.git import Argv
+from ...agents.limits import DEFAULT, Sizes
+from ...errors import GitFailed
 from ...trash import Trash
-from .. import refs
+from .. import objects
+from ..commits import worker as identity
 from ..history import History
-from ..landing import worktrees
+from ..landing import standing
 from ..location import Place
-from ..messages import worker as identity
 from ..objects import Objects
-from . import clones, fetch, salvage
-from .checkouts import INDEX, making
-from .follow import follow
+from ..port import Argv
+from . import salvage
+from .make import INDEX, making
+from .salvage import follow
 
 LENT = "~alternates"
 """Behind a clone's name: where its objects are for an agent that works in the checkout itself."""
@@ -59,7 +59,7 @@ class RelayClones:
     def making(self, session: int, start: str, worker: str) -> tuple[Argv, ...]:
         """The commands that make the clone where it is missing; one that is there stays as the last turn left it."""
         path = self.path(session)
-        if clones.is_folder(path):
+        if salvage.is_folder(path):
             return ()
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         branch = branch_of(session)
@@ -73,10 +73,10 @@ class RelayClones:
         checkout follows, where its person did not go on there.
         """
         path = self.path(session)
-        head = clones.checked_out(path) if clones.is_folder(path) else None
+        head = salvage.checked_out(path) if salvage.is_folder(path) else None
         if head is None or head in (start, last):
             return HandedBack(last, "")
-        fetch.take(self.place, self.objects, self.history, start, path, head, self.sizes)
+        salvage.take(self.place, self.objects, self.history, start, path, head, self.sizes)
         if in_place and follow(self.place, branch_of(session), head, last or start):
             return HandedBack(head, branch_of(session))
         return HandedBack(head, self._branch(branch_of(session), turn, head, last))
@@ -95,20 +95,20 @@ class RelayClones:
     def _written(self, name: str, head: str, last: str) -> bool:
         """Whether the branch is at `head`: it was, or it was missing or at `last`, and nobody has it checked out."""
         ref = f"refs/heads/{name}"
-        at = refs.read(self.place, ref)
+        at = objects.read(self.place, ref)
         if at == head:
             return True
         if at not in (None, last) or self._is_checked_out(ref):
             return False
-        return refs.swap(self.place, ref, head, at or "0" * len(head), "nobrakes: handed back")
+        return objects.swap(self.place, ref, head, at or "0" * len(head), "nobrakes: handed back")
 
     def _is_checked_out(self, ref: str) -> bool:
-        return bool(worktrees.of(self.place, ref))
+        return bool(standing.of(self.place, ref))
 
     def loose(self, session: int, base: str) -> str | None:
         """A commit on `base` with the files of the clone that are in no commit; None: there are none."""
         path = self.path(session)
-        if not clones.is_folder(path):
+        if not salvage.is_folder(path):
             return None
         text = f"What session {session} had not committed\n\nKept by nobrakes before its clone was removed.\n"
         return salvage.salvage(self.place, self.objects, path, base, path + INDEX, text, self.sizes)
@@ -129,9 +129,9 @@ class RelayClones:
     def clear(self, session: int, turn: int, start: str) -> str:
         """Remove the clone of a turn that was to change nothing; the branch with what it changed, empty: nothing."""
         path = self.path(session)
-        head = clones.checked_out(path) if clones.is_folder(path) else None
+        head = salvage.checked_out(path) if salvage.is_folder(path) else None
         if head not in (None, start):
-            fetch.take(self.place, self.objects, self.history, start, path, head, self.sizes)
+            salvage.take(self.place, self.objects, self.history, start, path, head, self.sizes)
         kept = self.loose(session, head or start) or head
         name = ""
         if kept not in (None, start):
@@ -147,9 +147,9 @@ class RelayClones:
     def put_away(self, bead: str, branch: str, commit: str) -> None:
         """Move a branch whose work is on main to the bead's archive; one that a person moved or works on stays."""
         ref = f"refs/heads/{branch}"
-        if refs.read(self.place, ref) != commit or self._is_checked_out(ref):
+        if objects.read(self.place, ref) != commit or self._is_checked_out(ref):
             return
-        refs.update(self.place, {refs.own_ref(f"archive/{bead}/{branch.replace('/', '-')}"): commit})
+        objects.update(self.place, {objects.own_ref(f"archive/{bead}/{branch.replace('/', '-')}"): commit})
         self.place.run(["update-ref", "-m", "nobrakes: merged", "--no-deref", "-d", ref, commit], expect=(0, 1, 128))
 
     def commits(self, start: str, head: str) -> list[tuple[str, str]]:

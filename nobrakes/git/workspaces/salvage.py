@@ -12,19 +12,30 @@ import itertools
 import os
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
 from functools import partial
+from typing import IO
 
-from ...core.errors import DiskFull
-from ...core.limits.sizes import DEFAULT, Sizes
-from ...core.policy.boundaries import GITLINK
+from ...agents.limits import DEFAULT, Sizes
+from ...checks.policy.boundaries import GITLINK
+from ...errors import DiskFull, GitFailed, NobrakesError, Tampered
+from ...paths import Paths
+from ...replacing import replacing
 from ...walking import open_up, walk
-from .. import commands, modules, packing
-from ..environment import PLUMBING
+from .. import commands, trees, upkeep
+from .. import objects as git_objects
+from ..commands import CHECKOUT, PLUMBING
+from ..history import History
+from ..landing import standing
+from ..landing.standing import Worktree
 from ..location import Place
-from ..objects import Objects
+from ..objects import Objects, is_oid
+from ..trees import TooMuch, raw
 from . import measurement
+from .inside import read_inside, replace_inside
 
 MOST_TOUCHED = 10_000
 
@@ -37,7 +48,7 @@ def salvage(
     `index` is a copy of the index that the clone was made with, if it exists: it saves reading unchanged files.
     """
     make = partial(_committed, place, objects, clone, base, index, text, sizes)
-    return packing.held(place, make, lambda made: [] if made is None else [made], base)
+    return upkeep.held(place, make, lambda made: [] if made is None else [made], base)
 
 
 def _committed(
@@ -112,7 +123,7 @@ def git_folder(place: Place) -> Iterator[tuple[str, Mapping[str, str]]]:
 def _tree_of(clone: str, env: Mapping[str, str], index: str, base: str) -> str:
     """The tree of what lies in the clone; what git would refuse is in it under another name."""
     _add(clone, env, index)
-    modules.put_aside(os.path.dirname(index), env, base)
+    trees.put_aside(os.path.dirname(index), env, base)
     return commands.run(["write-tree"], cwd=clone, env=env).text
 
 
@@ -176,3 +187,299 @@ def _open_up(clone: str) -> None:
 
 def _z(paths: list[str]) -> bytes:
     return b"".join(os.fsencode(path) + b"\0" for path in paths)
+
+
+# Taking a branch in from an agent's clone: objects only, checked, and then one ref of our own.
+#
+# 1. The branch's head is read by hand (see clones); git runs in our repository under our configuration, with the
+# clone's objects as a second place to read from. It never starts in the clone.
+# 2. What main does not have becomes a pack of ours, with --strict: every object is hashed and checked again, and every
+# link must lead to an object that we have. So nothing broken or missing comes in.
+# 3. The pack is taken from head to main whatever lies about already: what a killed run left cannot make holes.
+# 4. The pack is held (packing) until a ref names the commit: a `git gc` that a person runs takes nothing of it.
+
+# Reading a clone that an agent had its hands on, as bytes that may lie. No git command runs under its configuration.
+#
+# 1. Every step down from the clone's folder refuses links, and only regular files are opened: no link leads us out,
+# no pipe makes us wait.
+# 2. A branch counts only as a plain ref, loose or packed; whatever else stands in its place is no branch.
+# 3. The objects' folder borrows from our repository alone, or it is refused; what lies in it: measurement.on_disk.
+
+_FETCH_BORROWS = ".git/objects/info/alternates"
+_MAX_PACKED_REFS = 8_000_000
+
+
+def is_folder(path: str) -> bool:
+    """Whether the path is a folder itself and no link to one."""
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def branch_head(clone: str, branch: str) -> str | None:
+    """The commit that the clone says its branch points to; None: there is no such plain ref."""
+    loose = read_inside(clone, f".git/refs/heads/{branch}", 80)
+    if loose is not None:
+        found = loose.decode("ascii", "replace").strip()
+        return found if is_oid(found) else None
+    if os.path.lexists(os.path.join(clone, ".git", "refs", "heads", branch)):
+        # a link or a pipe in the place of the ref is no branch, whatever packed-refs says
+        return None
+    wanted = f"refs/heads/{branch}".encode()
+    for line in (read_inside(clone, ".git/packed-refs", _MAX_PACKED_REFS) or b"").splitlines():
+        oid, _, name = line.partition(b" ")
+        if name == wanted:
+            packed = oid.decode("ascii", "replace")
+            return packed if is_oid(packed) else None
+    return None
+
+
+def checked_out(clone: str) -> str | None:
+    """The commit that the clone's HEAD holds, by a branch of any name or detached; None: none that can be read."""
+    text = (read_inside(clone, ".git/HEAD", 1000) or b"").decode("ascii", "replace").strip()
+    if is_oid(text):
+        return text
+    branch = text.removeprefix("ref: refs/heads/")
+    if branch == text or any(part in ("", ".", "..") for part in branch.split("/")):
+        return None
+    return branch_head(clone, branch)
+
+
+def has_loose(clone: str, oid: str) -> bool:
+    """Whether the object lies in the clone itself as a file of its own, so that it was made there."""
+    return os.path.isfile(os.path.join(clone, ".git", "objects", oid[:2], oid[2:]))
+
+
+def objects_folder(clone: str, ours: str) -> str:
+    """The clone's folder of objects, safe to be read by git as a second place of `ours`; Tampered when it is not."""
+    folder = os.path.join(clone, ".git", "objects")
+    if not (is_folder(clone) and is_folder(os.path.join(clone, ".git")) and is_folder(folder)):
+        raise _tampered(clone, "its .git is not the one that nobrakes made")
+    borrowed = read_inside(clone, _FETCH_BORROWS, 10_000)
+    if borrowed is None and os.path.lexists(os.path.join(clone, _FETCH_BORROWS)):
+        raise _tampered(clone, "where its objects are borrowed from is told by something else than a file of one name")
+    if borrowed is not None and os.fsdecode(borrowed).strip("\n") != ours:
+        raise _tampered(clone, "its objects are borrowed from somewhere else")
+    if os.path.lexists(os.path.join(folder, "info", "http-alternates")):
+        raise _tampered(clone, "its objects are borrowed from somewhere else")
+    return folder
+
+
+def _tampered(clone: str, what: str) -> Tampered:
+    return Tampered(
+        f"the workspace {os.path.basename(clone)} cannot be taken in: {what}",
+        "Look into the workspace; `nobrakes show` tells what the agent did there.",
+    )
+
+
+def take(
+    place: Place, objects: Objects, history: History, main: str, clone: str, head: str, sizes: Sizes = DEFAULT
+) -> None:
+    """Copy the commit `head` and what it needs from the clone; Tampered when that is not there whole.
+
+    TooLarge: it is more than `sizes` allow, and then nothing of it is copied.
+    """
+    if head == main:
+        return
+    try:
+        _copy(place, objects, main, clone, head, sizes)
+    except GitFailed as error:
+        if isinstance(error, Tampered):
+            raise
+        # missing or damaged objects, or ones that git refuses (--strict): the clone was whole when it was made
+        raise Tampered(f"what lies in the workspace {os.path.basename(clone)} cannot be taken in: {error}") from None
+    if objects.find(f"{head}^{{commit}}") is None:
+        raise Tampered(f"the branch's head {head} is not a commit that could be taken in")
+    try:
+        raw(objects, history.fork(main, head) or main, head, sizes)
+    except TooMuch as error:
+        raise measurement.too_large(clone, str(error)) from None
+    except GitFailed as error:
+        # git lets in a tree whose modes it reads itself in one way or another; nothing more is done with such a one
+        raise Tampered(f"what lies in the workspace {os.path.basename(clone)} cannot be read: {error}") from None
+
+
+def _copy(place: Place, objects: Objects, main: str, clone: str, head: str, sizes: Sizes) -> None:
+    folder = objects_folder(clone, place.objects)
+    measurement.on_disk(clone, folder, sizes)
+    measure = measurement.Measuring(place, objects, main, clone, folder, sizes)
+    try:
+        measure.measure(head)
+    finally:
+        measure.close()
+    with upkeep.folder(place) as made:
+        stem = os.path.join(made, "new")
+        with open(f"{stem}.pack", "w+b") as pack:
+            place.run(
+                [*measurement.PLAIN, "pack-objects", "--revs", "--stdout", "-q", "--window=0", "--threads=1"],
+                env={"GIT_ALTERNATE_OBJECT_DIRECTORIES": measurement.quoted(folder)},
+                stdin=f"{head}\n--not\n{main}\n".encode(),
+                stdout=pack,
+            )
+            count = _count(pack)
+        if count:
+            name = place.run(["index-pack", "--strict", f"{stem}.pack"]).text.split()[-1]
+            upkeep.publish(place, stem, name)
+
+
+def _count(pack: IO[bytes]) -> int:
+    """The number of objects in a pack, from its header."""
+    pack.seek(8)
+    header = pack.read(4)
+    if len(header) != 4:
+        raise GitFailed("git pack-objects wrote no pack")
+    return int.from_bytes(header, "big")
+
+
+# Keeps a checkout before an agent works in it: its HEAD, its index, and a commit of every file, in a folder elsewhere.
+#
+# 1. Nothing is written into the repository: the commit and its objects lie in a small repository of their own, which
+# borrows the others from it. `git fetch <folder>/repository.git before:NAME` brings it back as a branch.
+# 2. Files that git ignores are copied one by one where they are small; ignored folders (what is built or installed) are
+# not kept.
+# 3. The folder is there whole or not at all, and done again it is what it was.
+
+BEFORE = "before"
+MOST_IGNORED = 10_000_000
+"""Bytes of one ignored file that is kept."""
+MOST_OF_THEM = 1000
+
+
+def keep(root: str, at: str, sizes: Sizes) -> None:
+    """Keep the checkout `root` in the folder `at`. NobrakesError: it cannot be kept, and why."""
+    if os.path.isdir(at):
+        return
+    begun = f"{at}~making"
+    with suppress(FileNotFoundError):
+        shutil.rmtree(begun)
+    os.makedirs(begun, mode=0o700)
+    place = Place(root, "HEAD")
+    for name in ("HEAD", "index"):
+        with suppress(FileNotFoundError):
+            shutil.copy2(os.path.join(place.git_dir, name), os.path.join(begun, name))
+    _commit(place, root, begun, place.head(), sizes)
+    _ignored(root, os.path.join(begun, "ignored"))
+    os.rename(begun, at)
+
+
+def _commit(place: Place, root: str, begun: str, head: str, sizes: Sizes) -> None:
+    own = os.path.join(begun, "repository.git")
+    kind = place.settings.get("extensions.objectformat", "sha1")
+    commands.run(["init", "-q", "--bare", "--template=", f"--object-format={kind}", own], cwd=begun, env=PLUMBING)
+    with open(os.path.join(own, "objects", "info", "alternates"), "w", encoding="utf-8") as file:
+        file.write(f"{place.objects}\n")
+    kept = Place(own, BEFORE)
+    kept.settings = place.settings  # of the file system on which the files lie
+    with closing(Objects(kept)) as objects:
+        text = f"What lay in {root}\n\nKept by nobrakes before an agent worked there.\n"
+        found = salvage(kept, objects, root, head, os.path.join(begun, "index"), text, sizes)
+        git_objects.move(kept, f"refs/heads/{BEFORE}", found or head, None)
+
+
+def _ignored(root: str, to: str) -> None:
+    asked = ["ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory"]
+    listed = commands.run(asked, cwd=root, env=CHECKOUT).records
+    for path in [path for path in listed if path and not path.endswith("/")][:MOST_OF_THEM]:
+        whole = os.path.join(root, path)
+        with suppress(OSError):
+            seen = os.lstat(whole)
+            if stat.S_ISREG(seen.st_mode) and seen.st_size <= MOST_IGNORED:
+                os.makedirs(os.path.dirname(os.path.join(to, path)), mode=0o700, exist_ok=True)
+                shutil.copy2(whole, os.path.join(to, path), follow_symlinks=False)
+
+
+def main(root: str, at: str, *sizes: str) -> int:
+    """Keep it as the child of a run; what keeps it from that is said, and nothing starts."""
+    try:
+        keep(root, at, Sizes(*map(int, sizes)))
+    except (NobrakesError, OSError) as error:
+        print(f"{root} is not kept, so nobody works there: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
+
+
+# A checkout in which a session worked follows it: HEAD goes to the session's branch, and the index to its commit.
+#
+# 1. No file is touched: they are as the agent left them. No branch of a person is moved: HEAD is switched to that of
+# the session, as `git switch -c` would do it.
+# 2. It happens under the index's lock, so no git command of the person comes in between; and only where HEAD still is
+# where the session began or was left. Else the person went on there, and HEAD and index stay theirs.
+# 3. The index goes first. Killed in between, the checkout shows the session's work as staged, and doing it again ends
+# it.
+
+
+def follow(place: Place, branch: str, head: str, last: str) -> bool:
+    """Whether the checkout is on the branch, at `head`, now. `last`: where the session was before.
+
+    `branch` is at `head` or at `last` before, or is not there; else, and where the person is elsewhere, False.
+    """
+    assert place.worktree is not None, "who works in a checkout has one"
+    here, ref = Worktree(place.worktree, place.git_dir), f"refs/heads/{branch}"
+    with standing.locked(here) as is_ours:
+        if not is_ours or here.under_way() is not None:
+            return False
+        own = {**here.env}
+        is_there = standing.refs_in(here) == [ref]
+        at = git_objects.read(place, ref)
+        now = commands.run(["rev-parse", "-q", "--verify", "HEAD"], cwd=here.path, env=own, expect=(0, 1, 128)).text
+        if at not in (None, last, head) or now not in (last, head) or (now == head and not is_there and head != last):
+            return False
+        commands.run(["read-tree", "--reset", head], cwd=here.path, env=own)
+        commands.run(["update-index", "-q", "--refresh"], cwd=here.path, env=own, expect=(0, 1))
+        standing.publish(here)
+        if at != head and not git_objects.swap(place, ref, head, at or "0" * len(head), "nobrakes: handed back"):
+            return False
+        if not is_there:
+            asked = ["symbolic-ref", "-m", f"nobrakes: the work of {branch}", "HEAD", ref]
+            commands.run(asked, cwd=here.path, env=own)
+        return True
+
+
+# A repository that was moved or copied while nothing worked in it: what points to its old place points to the new one.
+#
+# 1. Workspaces and checkouts borrow their objects by the full path of ours. Where that is is noted at each start, in a
+# file beside the workspaces, so that a lost database changes nothing.
+# 2. Only what pointed to the place of before is written anew. Whatever else stands there an agent wrote, and it stays
+# refused.
+# 3. The note changes last: whoever is killed meanwhile does it again.
+
+_BORROWS = ".git/objects/info/alternates"
+_MOST = 10_000
+_NOTE = "place"
+
+
+def settle(place: Place, places: Paths) -> tuple[str, ...]:
+    """Mend what points to where the repository was at the last start; the names of the workspaces that did."""
+    note = os.path.join(places.folder, _NOTE)
+    here = os.fsencode(place.objects)
+    before = _read(note)
+    if before == here:
+        return ()
+    mended = [os.path.basename(clone) for clone in _clones(places) if before and _mend(clone, before, here)]
+    with replacing(note, 0o600) as file:
+        file.write(here)
+    return tuple(mended)
+
+
+def _read(note: str) -> bytes:
+    with contextlib.suppress(FileNotFoundError), open(note, "rb") as file:
+        return file.read(_MOST)
+    return b""
+
+
+def _clones(places: Paths) -> Iterator[str]:
+    for folder in (places.workspaces, places.scratch):
+        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+        yield from (path for name in names if is_folder(path := os.path.join(folder, name)))
+
+
+def _mend(clone: str, before: bytes, here: bytes) -> bool:
+    borrowed = read_inside(clone, _BORROWS, _MOST)
+    if borrowed is None or borrowed.strip(b"\n") != before:
+        return False
+    return replace_inside(clone, _BORROWS, here + b"\n")

@@ -18,9 +18,9 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ...ports.processes import Login
 from ...walking import below, folder_below
 from ..files import private_folder, storage_errors, write_atomic, write_private
+from ..port import Login
 
 FILE = "logins.json"
 LARGEST = 1_000_000

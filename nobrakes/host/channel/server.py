@@ -7,16 +7,375 @@
    not, whoever waits says so once more (operations.agent.folder).
 """
 
+import contextlib
+import io
+import itertools
 import os
+import re
+import select
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 
-from ...ports.processes import Login
+from ...errors import NobrakesError
+from ...paths import AGAIN
 from ...trash import Trash
-from ..files import private_folder
-from . import folder
-from .doorkeeper import AT_ONCE, Doorkeeper
+from ...walking import below, of_state
+from .. import watching
+from ..files import private_folder, write_private
+from ..port import Login
+from ..watching import Inotify
 from .logins import Logins
+
+# Sleeping until something is laid down in one of some folders, told by the system: one thread, one wake-up a word.
+#
+# 1. A folder is watched by itself and not with what is in it: who writes there may make as many folders as it likes.
+# 2. What the system cannot watch (no inotify instance left, a folder that may not be read) is said by `watch`, and the
+# caller looks by itself; it is tried again with the next call. One folder's trouble is no other's.
+# 3. Of a folder that is not there the one above it is watched until it comes; that too is "look at everything".
+# 4. A folder that is moved, removed or unmounted, and events that were too many, are told as "look at everything".
+# 5. All but `wake` belongs to the thread that sleeps.
+
+_EVENTS = watching.CLOSE_WRITE | watching.MOVED_TO | watching.DELETE_SELF | watching.MOVE_SELF
+_COMES = watching.CREATE | watching.MOVED_TO | watching.DELETE_SELF | watching.MOVE_SELF
+_LOST = watching.DELETE_SELF | watching.MOVE_SELF | watching.UNMOUNT | watching.OVERFLOW | watching.IGNORED
+
+
+class Arrivals:
+    """Says which of the watched folders something was written in or moved into."""
+
+    def __init__(self) -> None:
+        self.why_not = ""
+        """Why something is not watched that is there, in the system's words; empty: nothing."""
+        self.missing = False
+        """Whether a folder that is to be watched is not there, and nobody would tell that it comes."""
+        self._reading, self._writing = os.pipe()
+        os.set_blocking(self._reading, False)
+        os.set_blocking(self._writing, False)
+        self._sleep = select.poll()
+        self._sleep.register(self._reading, select.POLLIN)
+        self._inotify: Inotify | None = None
+        self._watches: dict[str, tuple[int, int]] = {}  # folder -> (inode, watch)
+        self._folders: dict[int, str] = {}
+        self._awaited: dict[int, str] = {}  # watch of the folder above -> folder that is not there
+        self._deaf: set[str] = set()
+
+    def wake(self) -> None:
+        """End the sleep: everything is to be looked at. May be called from any thread."""
+        with suppress(OSError):  # it is woken already, or closed
+            os.write(self._writing, b"\n")
+
+    def wait(self, seconds: float | None) -> set[str] | None:
+        """The folders that something came to, of so many seconds (None: without end). None: look at everything."""
+        ready = {number for number, _ in self._sleep.poll(None if seconds is None else max(0.0, seconds * 1000))}
+        is_called = self._reading in ready
+        if is_called:
+            with suppress(BlockingIOError):
+                while os.read(self._reading, 4096):
+                    pass
+        told: set[str] = set()
+        if self._inotify is not None and self._inotify.descriptor in ready:
+            for watch, events, name in self._inotify.read():
+                if events & _LOST:
+                    is_called = True
+                    self._let_go(watch, is_gone=bool(events & watching.IGNORED))
+                elif watch in self._awaited:
+                    is_called |= name == os.path.basename(self._awaited[watch])
+                elif watch in self._folders and (name == AGAIN or not name.startswith(".")):
+                    told.add(self._folders[watch])
+        return None if is_called else told
+
+    def watch(self, folders: Iterable[str]) -> set[str]:
+        """Watch these folders and no others; those that are there and not watched. What came before is not told."""
+        wanted = {folder: _identity(folder) for folder in folders}
+        self._deaf &= wanted.keys()
+        for folder, (identity, watch) in list(self._watches.items()):
+            if wanted.get(folder) != identity:
+                self._let_go(watch)
+        self.why_not = ""
+        there = {folder: identity for folder, identity in wanted.items() if identity}
+        gone = wanted.keys() - there.keys()
+        for watch, folder in list(self._awaited.items()):
+            if folder not in gone:
+                self._let_go(watch)
+        awaited = {folder for folder in gone if self._awaits(folder, wanted)}  # each of them, also after a failure
+        self.missing = len(awaited) < len(gone)
+        new = {folder: identity for folder, identity in there.items() if folder not in self._watches}
+        if new:
+            try:
+                self._begin(new)
+            except OSError as error:
+                self.why_not = error.strerror or str(error)
+        return (there.keys() - self._watches.keys()) | self._deaf
+
+    def distrust(self, folder: str) -> None:
+        """Something came there and was not told: it counts as not watched from now on."""
+        self._deaf.add(folder)
+
+    def watched(self) -> set[str]:
+        """The folders that are watched now."""
+        return set(self._watches)
+
+    def _opened(self) -> Inotify:
+        """OSError: there is none."""
+        if self._inotify is None:
+            self._inotify = Inotify()
+            self._sleep.register(self._inotify.descriptor, select.POLLIN)
+        return self._inotify
+
+    def _awaits(self, folder: str, wanted: Container[str]) -> bool:
+        """Have the system tell when the folder comes; whether it will."""
+        above = os.path.dirname(folder)
+        if folder in self._awaited.values():
+            return True
+        if above in wanted:  # what is told of it is another question
+            return False
+        try:
+            watch = self._opened().add(above, _COMES)
+        except OSError:
+            return False
+        self._awaited[watch] = folder
+        if _identity(folder):
+            self.wake()  # it came meanwhile
+        return True
+
+    def _begin(self, folders: dict[str, int]) -> None:
+        told = self._opened()
+        for folder, identity in folders.items():
+            try:
+                watch = told.add(folder, _EVENTS)
+            except OSError as error:
+                self.why_not = error.strerror or str(error)
+                continue
+            if _identity(folder) != identity:  # another one came in its place meanwhile
+                told.remove(watch)
+                continue
+            self._watches[folder] = identity, watch
+            self._folders[watch] = folder
+
+    def _let_go(self, watch: int, is_gone: bool = False) -> None:
+        folder = self._folders.pop(watch, None)
+        if folder is not None:
+            del self._watches[folder]
+        awaited = self._awaited.pop(watch, None)
+        if (folder or awaited) is not None and not is_gone and self._inotify is not None:
+            self._inotify.remove(watch)
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+        if self._inotify is not None:
+            self._inotify.close()
+        os.close(self._reading)
+        writing, self._writing = self._writing, -1  # first: `wake` must not write to whatever gets the number next
+        os.close(writing)
+
+
+def _identity(folder: str) -> int:
+    """The inode: a folder that was made anew is another one. 0: there is none."""
+    try:
+        return os.stat(folder, follow_symlinks=False).st_ino
+    except OSError:
+        return 0
+
+
+# Who is looked at when: a thread that sleeps until the system tells of a request (host.channel.arrivals).
+#
+# 1. Told of a door, it looks at that door and no other; everything is looked at every QUIET seconds, since no event
+# tells of a renewed login.
+# 2. A request that it finds then and was not told of is the last one: that door is looked at every PAUSE seconds from
+# now on, as are those that cannot be watched. People are told once.
+# 3. Who only makes noise at its door costs as much as one that is looked at, and no more.
+
+BUSY = 0.01
+"""Seconds between two looks at somebody who spoke a second ago and is not watched, or who makes noise."""
+PAUSE = 0.1
+"""Seconds between two looks while there are doors that the system does not watch."""
+MISSING = 0.5
+"""The same while the inbox of a door is not there and the system would not tell that it is made anew."""
+QUIET = 5.0
+"""Seconds between two looks at everything while the system tells of each request."""
+TROUBLE = 0.5
+"""Seconds between two looks while requests cannot be answered."""
+NOISE = 50
+"""So often in QUIET seconds it may wake for nothing."""
+AT_ONCE = 10
+"""Requests of one run that are answered before another run is looked at."""
+UNTOLD = "the system did not tell of a request that lay there"
+
+
+class Doorkeeper:
+    """Looks at the doors in one folder. `answer` says how many requests waited at a run's door, AT_ONCE answered."""
+
+    def __init__(self, folder: str, answer: Callable[[str], int], tell: Callable[[str], None]) -> None:
+        self._folder = folder
+        self._answer = answer
+        self._tell = tell
+        self._said: set[str] = set()
+        self.failed: dict[str, Exception] = {}
+        """What nobody expected, by the run at whose door it was met: that door is not looked at any more."""
+        self._arrivals = Arrivals()
+        self._unwatched: set[str] = set()
+        self._waiting: set[str] = set()  # who has more to say, or could not be answered
+        self._due = self._busy_until = 0.0
+        self._noise = 0
+        self._has_more = self._has_trouble = False
+        self.wake = self._arrivals.wake
+        self.close = self._arrivals.close
+
+    def attend(self, is_over: Callable[[], bool]) -> None:
+        """Answer whoever speaks, until then."""
+        told: set[str] | None = None
+        while not is_over():
+            pause, late = self._look(told)
+            told = late if late else self._arrivals.wait(pause)
+
+    def _look(self, told: set[str] | None) -> tuple[float | None, set[str]]:
+        """Look at who is said to have spoken, None: at all; (how long nothing is due, what was told meanwhile)."""
+        now = time.monotonic()
+        is_whole = told is None or now >= self._due or self._arrivals.missing or bool(self._unwatched)
+        before = self._arrivals.watched()
+        known = self._waiting | {_run(inbox) for inbox in told or ()}
+        runs = self._runs() if is_whole else sorted(known)
+        answered = self._visit(runs)
+        late: set[str] = set()
+        if told is not None and is_whole:
+            untold = {self._inbox(run) for run in answered if run not in known} & before
+            late = self._doubt(untold) if untold else late
+        if not answered and not is_whole:
+            self._noise += 1
+            if self._noise > NOISE:
+                time.sleep(BUSY)
+        if answered and self._unwatched:
+            self._busy_until = now + 1
+        return self._pause(bool(runs) or not is_whole), late
+
+    def _runs(self) -> list[str]:
+        """All runs, with their doors watched."""
+        try:
+            runs = sorted(os.listdir(self._folder))
+        except FileNotFoundError:
+            runs = []
+        self._unwatched = self._arrivals.watch(map(self._inbox, runs))
+        self._due, self._noise = time.monotonic() + QUIET, 0
+        if self._unwatched and self._arrivals.why_not:
+            self._say(self._arrivals.why_not)
+        return runs
+
+    def _visit(self, runs: list[str]) -> set[str]:
+        """Answer these; who had something to say."""
+        answered: set[str] = set()
+        self._has_more = self._has_trouble = False
+        self._waiting = set()
+        for run in runs:
+            if run in self.failed:
+                continue
+            try:
+                found = self._answer(run)
+            except (NobrakesError, OSError):  # the loop meets the same trouble and tells of it
+                self._has_trouble = True
+                self._waiting.add(run)
+                continue
+            except Exception as error:  # nobody else's door is kept closed by it
+                self.failed[run] = error
+                continue
+            if found:
+                answered.add(run)
+            if found > AT_ONCE:
+                self._has_more = True
+                self._waiting.add(run)
+        return answered
+
+    def _doubt(self, inboxes: set[str]) -> set[str]:
+        """They were not told of before they were found; what is told by now."""
+        told = self._arrivals.wait(0.0)
+        if told is None:  # events were lost, and the system says so
+            self._due = 0.0
+            return set()
+        for inbox in inboxes - told:
+            self._arrivals.distrust(inbox)
+            self._unwatched.add(inbox)
+            self._say(UNTOLD)
+        return told
+
+    def _pause(self, has_doors: bool) -> float | None:
+        now = time.monotonic()
+        if self._has_more:
+            return 0.0
+        if self._has_trouble:
+            return TROUBLE
+        if self._unwatched:
+            return BUSY if now < self._busy_until else PAUSE
+        if self._arrivals.missing:
+            return MISSING
+        return max(0.0, self._due - now) if has_doors else None
+
+    def _say(self, why: str) -> None:
+        if why not in self._said:
+            self._said.add(why)
+            self._tell(
+                f"agents that are closed off are looked at every {PAUSE} s, which costs more than being told by the "
+                f"system: {why}. On Linux, a higher fs.inotify.max_user_instances and max_user_watches helps."
+            )
+
+    def _inbox(self, run: str) -> str:
+        return os.path.join(self._folder, run, "in")
+
+
+def _run(inbox: str) -> str:
+    return os.path.basename(os.path.dirname(inbox))
+
+
+# The daemon's side of an agent's door: files in a folder that the agent writes, answers in one that it only reads.
+#
+# 1. What the agent left is bytes that may lie: no link is followed, only plain files of a bounded size are opened.
+# 2. Nothing is ever written where the agent may write. An answer is whole or not there.
+# 3. A request is removed after its answer is there: a daemon that is killed in between answers it again.
+
+LARGEST = 400_000
+"""Bytes of one request."""
+MOST = 200
+"""Entries that are looked at in one go, and answers that are kept."""
+_NAME = re.compile(r"[0-9a-f]{1,20}-[0-9]{1,10}-[0-9a-f]{1,16}\.json")
+
+
+def requests(door: str) -> list[tuple[str, bytes | None]]:
+    """(name, content) of what waits at a door, oldest first; None: it is no request."""
+    try:
+        with os.scandir(os.path.join(door, "in")) as entries:
+            some = [entry for entry in itertools.islice(entries, MOST) if _NAME.fullmatch(entry.name)]
+            names = sorted(entry.name for entry in some if entry.is_file(follow_symlinks=False))
+    except OSError:
+        return []
+    return [(name, _read(os.path.join(door, "in"), name)) for name in names]
+
+
+def _read(folder: str, name: str) -> bytes | None:
+    with below(*of_state(os.path.join(folder, name))) or io.BytesIO() as file:
+        # an unread giant costs nothing
+        is_request = not isinstance(file, io.BytesIO) and os.fstat(file.fileno()).st_size < LARGEST
+        return file.read(LARGEST) if is_request else None
+
+
+def answer(door: str, name: str, content: bytes) -> None:
+    """Lay the answer down, then take the request away."""
+    out = os.path.join(door, "out")
+    with contextlib.suppress(FileNotFoundError):  # the run has ended, and nobody reads it
+        # not written through to the disk: after a loss of power nobody waits for it
+        write_private(os.path.join(out, ".new"), content)
+        os.replace(os.path.join(out, ".new"), os.path.join(out, name))
+        for old in sorted(os.listdir(out))[:-MOST]:
+            os.unlink(os.path.join(out, old))
+    request = os.path.join(door, "in", name)
+    with contextlib.suppress(
+        FileNotFoundError, IsADirectoryError
+    ):  # the agent took it away, or put another thing there
+        try:
+            os.unlink(request)
+        except PermissionError:  # it locked its own folder
+            os.chmod(os.path.dirname(request), 0o700)
+            os.unlink(request)
+
 
 LAST_WORDS = 50
 """Looks at the door of a run that is dead, each AT_ONCE requests: the daemon waits for it."""
@@ -96,8 +455,8 @@ class FolderChannelServer:
         owner = run.partition("-")[0]
         door = os.path.join(self._folder, run)
         with self._turn:
-            waiting = folder.requests(door) if owner.removeprefix("s").isdigit() else []
+            waiting = requests(door) if owner.removeprefix("s").isdigit() else []
             for name, content in waiting[:AT_ONCE]:
-                folder.answer(door, name, self._reply(owner, content))
+                answer(door, name, self._reply(owner, content))
             self._logins.look(door)
         return len(waiting)

@@ -1,12 +1,21 @@
 """How a run ended, read from the files that its wrapper left."""
 
+import errno
+import io
+import json
 import os
-from collections.abc import Sequence
+import select
+import sys
+import threading
+from collections.abc import Mapping, Sequence
 
-from ...ports.processes import Ending, StepEnd
-from ...walking import FAULTS
-from ..files import read_tail
-from ..system import proctable
+from ...globs import matches
+from ...walking import FAULTS, Beyond, below, of_state, walk
+from .. import proctable, watching
+from ..files import plain_file, read_tail, write_atomic
+from ..port import Ending, Reports, StepEnd
+from ..proctable import Process
+from ..watching import poke
 from . import wrapper
 
 SAID = 20_000
@@ -116,3 +125,166 @@ def ending(folder: str, steps: Sequence[str]) -> Ending:
             )
         )
     return Ending(tuple(ends), _prologue_failed(folder), is_over(folder))
+
+
+# Being told when a process ends that is not our child: one thread, asleep in the kernel until one of them does.
+#
+# 1. A help, and Linux only: whoever is not told finds out at its next look.
+# 2. A process that has ended before it could be watched is told at once.
+
+MOST = 256
+"""So many processes are watched at a time; of a larger tree, those that were looked at first."""
+
+
+class Exits:
+    """Touches a file in the wake folder when a process ends."""
+
+    def __init__(self, wake_folder: str) -> None:
+        self._wake = wake_folder
+        self._watched: set[tuple[int, int]] = set()
+        self._names: dict[int, tuple[tuple[int, int], str]] = {}
+        self._sleeper: select.epoll | None = None
+
+    def watch(self, process: Process, name: str) -> None:
+        """Touch the file `name` when the process has ended; asked again, it is watched once."""
+        key = (process.pid, process.started)
+        if key in self._watched or len(self._watched) >= MOST or not hasattr(os, "pidfd_open"):
+            return
+        try:
+            descriptor = os.pidfd_open(process.pid)
+        except OSError as error:
+            if error.errno == errno.ESRCH:
+                poke(self._wake, name)
+            return  # too many open files: the next look finds out
+        now = proctable.look(process.pid)
+        if now is None or now.started != process.started:
+            os.close(descriptor)
+            poke(self._wake, name)
+            return
+        self._watched.add(key)
+        self._names[descriptor] = key, name
+        if self._sleeper is None:
+            self._sleeper = select.epoll()
+            threading.Thread(target=self._await, args=(self._sleeper,), name="exits", daemon=True).start()
+        self._sleeper.register(descriptor, select.EPOLLIN)
+
+    def _await(self, sleeper: select.epoll) -> None:
+        while True:
+            for descriptor, _ in sleeper.poll():
+                sleeper.unregister(descriptor)
+                key, name = self._names.pop(descriptor)
+                self._watched.discard(key)
+                os.close(descriptor)
+                poke(self._wake, name)
+
+
+# The files that a check wrote its results into, read from its checkout when all of its processes have ended.
+#
+# 1. Only what was written since the check began counts: what is committed, or what an earlier run left, is no result.
+# The moment is the inode's own (ctime), which no program can set.
+# 2. No link is followed, neither to a file nor to a folder; what is no plain file is not opened for long.
+# 3. The number of files looked at, and the size of what is read, are bounded. More than that is told, and not cut
+# short.
+# 4. What was read is kept beside the run's output: a run may be judged again when its checkout is gone. As a program,
+# it does so between two steps of a run, before the second writes over what the first one wrote.
+
+MOST_ENTRIES = 500_000
+"""Names in the checkout that are looked at."""
+MOST_FILES = 2_000
+_LEFT = frozenset((".git",))
+MOST_BYTES = 20_000_000
+"""Of all reports of one check together."""
+
+
+def kept(top: str, folder: str, glob: str, since: float, keep: str) -> Reports:
+    """What `read` gives, or gave when it was asked for the first time."""
+    try:
+        with open(keep, encoding="utf-8") as file:
+            values = json.load(file)
+    except FileNotFoundError:
+        found = read(top, folder, glob, since)
+        write_atomic(keep, json.dumps([found.texts, found.trouble]).encode())
+        return found
+    return Reports(tuple(values[0]), values[1])
+
+
+def read(top: str, folder: str, glob: str, since: float) -> Reports:
+    """The reports in `folder` below the checkout `top` that the glob matches, in the order of their paths."""
+    try:
+        return _read(top, folder, glob, since)
+    except Beyond as error:
+        return Reports(trouble=str(error))
+    except OSError as error:
+        if error.errno in FAULTS:
+            raise
+        return Reports(trouble=f"the folder {folder} cannot be read: {error.strerror}")
+
+
+def _read(top: str, folder: str, glob: str, since: float) -> Reports:
+    begin = os.path.join(top, folder)
+    if os.path.realpath(begin) != os.path.normpath(os.path.join(os.path.realpath(top), folder)):
+        return Reports(trouble=f"the folder {folder} is a link")
+    if not os.path.isdir(begin):
+        return Reports()  # the check itself could not run there
+    texts: list[str] = []
+    left = MOST_BYTES
+    for path, descriptor, _, names in walk(begin, MOST_ENTRIES, leave=_LEFT):
+        for name in names:
+            if not matches(os.path.join(path, name), (glob,)):
+                continue
+            found = _content(descriptor, name, since, left)
+            if found is None:
+                continue
+            left -= len(found)
+            if left < 0 or len(texts) >= MOST_FILES:
+                return Reports(trouble=f"the reports have more than {MOST_BYTES // 1_000_000} MB or {MOST_FILES} files")
+            texts.append(found.decode("utf-8", "replace"))
+    return Reports(tuple(texts))
+
+
+def _content(folder: int, name: str, since: float, limit: int) -> bytes | None:
+    """What the file holds, or a byte more than the limit; None: it is no plain file, or an old one."""
+    with plain_file(folder, name, since) as file:
+        return None if file is None else file.read(limit + 1)
+
+
+def main(folder: str, directory: str, glob: str, *steps: str) -> int:
+    """Keep, in the run's folder, what the last of these steps that began wrote. The checkout is the current folder."""
+
+    started = {name: since for name in steps if (since := begun_at(os.path.join(folder, name))) is not None}
+    name, since = list(started.items())[-1]
+    kept(os.getcwd(), directory, glob, since, os.path.join(folder, f"{name}.reports"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
+
+
+# What runs left in files: their exit codes, what they printed, what agents and checks wrote down themselves.
+
+
+class Outputs:
+    """Reads them, whoever wrote them and whether the run still lives."""
+
+    def ending(self, folder: str, steps: Sequence[str]) -> Ending:
+        """What the exit files say."""
+        return ending(folder, steps)
+
+    def output(self, path: str, limit: int) -> str:
+        """The last `limit` bytes of an output file as text; "" when it is missing."""
+        return read_tail(path, limit).decode("utf-8", "replace")
+
+    def head(self, path: str, limit: int, start: int = 0) -> bytes:
+        """The first `limit` bytes of an output file, from `start` on; empty when it is missing."""
+        with below(*of_state(path)) or io.BytesIO() as file:
+            file.seek(start)
+            return file.read(limit)
+
+    def appended(self, folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int) -> dict[str, bytes]:
+        """What agents' own files hold from their places on."""
+        return watching.appended(folder, glob, since, paths, limit)
+
+    def reports(self, top: str, folder: str, glob: str, since: float, keep: str) -> Reports:
+        """What a check wrote into files."""
+        return kept(top, folder, glob, since, keep)

@@ -1,26 +1,61 @@
-"""A step of a run that alters tests once a check has passed, and runs the check again (core.checks.mutation_probes).
+"""One check, run for an agent in its own workspace: waited for, bounded in time and in what is kept of its output."""
 
-1. What is altered is drawn here and now. Until this step is over it is in this process alone: in no file, in no argv,
-   in no variable of what it runs. A process behind the wall or in a sandbox cannot read another one's memory.
-2. Tests are taken from the repository, since the check could write its checkout. All that may be drawn are written
-   anew, so that a file's time does not tell which one was altered, by a command that is closed off like the check.
-3. `<step>.plan` says what was altered, when it is over: a run that ended without it was ended by force.
-"""
-
+import contextlib
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...core.checks.mutation_probes import MutationProbe, mutation_probes
+from ...checks.probes import MutationProbe, mutation_probes
 from ...environ import process_environment
 from ...paths import own_path
 from ..files import write_atomic
-from . import reports
+from . import endings
+
+KILLING = 2.0
+"""Seconds that a killed command has to be gone."""
+KEPT = 6_000
+"""Bytes of the end of its output that are kept."""
+
+
+def run(command: str, folder: str, seconds: float, environment: Mapping[str, str]) -> tuple[int | None, str]:
+    """(exit code, the end of what it printed) of a shell command in a folder; None: it took too long, and was ended."""
+    with tempfile.TemporaryFile() as said:
+        child = subprocess.Popen(
+            ["/bin/sh", "-c", command],
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            code: int | None = child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            with contextlib.suppress(ProcessLookupError):  # all that it started, also when we are interrupted
+                os.killpg(child.pid, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):  # what a kill does not end is left behind
+                child.wait(KILLING)
+        said.seek(max(0, said.seek(0, os.SEEK_END) - KEPT))
+        return code, said.read().decode("utf-8", "replace")
+
+
+# A step of a run that alters tests once a check has passed, and runs the check again (core.checks.mutation_probes).
+#
+# 1. What is altered is drawn here and now. Until this step is over it is in this process alone: in no file, in no argv,
+# in no variable of what it runs. A process behind the wall or in a sandbox cannot read another one's memory.
+# 2. Tests are taken from the repository, since the check could write its checkout. All that may be drawn are written
+# anew, so that a file's time does not tell which one was altered, by a command that is closed off like the check.
+# 3. `<step>.plan` says what was altered, when it is over: a run that ended without it was ended by force.
 
 PLAN = ".plan"
 """The ending of the file in the run's folder that says what a step altered."""
@@ -56,7 +91,7 @@ def main(words: str) -> int:
     """Do what the JSON says: `folder`, `name` of the step, `repository`, `commit`, `paths`, `put`, `run`, `report`."""
     given: dict[str, Any] = json.loads(words)
     if given["report"]:
-        reports.main(given["folder"], *given["report"])
+        endings.main(given["folder"], *given["report"])
     texts = {path: text for path in given["paths"] if (text := _text(given, path)) is not None}
     dice = random.SystemRandom()
     altered = draw(texts, dice)

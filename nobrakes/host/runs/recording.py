@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...core.text.redaction import Redactor
+    from ...text.redaction import Redactor
 
 HELD = 1024 * 1024
 """A line that is longer is written in parts."""
@@ -145,7 +145,7 @@ class File:
         """
         if self._redactor is None:
             try:
-                from ...core.text.redaction import Redactor, secret_values
+                from ...text.redaction import Redactor, secret_values
             except ImportError:
                 return None
             given = (

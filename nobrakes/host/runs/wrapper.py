@@ -20,7 +20,7 @@ import os
 import sys
 
 from ...paths import own_path
-from ...ports.processes import Command, Step
+from ..port import Command, Step
 
 SHELL = "/bin/sh"
 

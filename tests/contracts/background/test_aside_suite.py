@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from nobrakes.core.errors import GitFailed
-from nobrakes.host.background import ThreadBackground
-from nobrakes.ports.people import Background
+from nobrakes.errors import GitFailed
+from nobrakes.host.command import ThreadBackground
+from nobrakes.host.port import Background
 from tests.world.fake_background import FakeBackground
 
 MADE: dict[str, Callable[[], Background]] = {

@@ -7,15 +7,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from nobrakes.codehosts.address import Address
-from nobrakes.codehosts.gh import Gh
-from nobrakes.codehosts.github import GitHub
-from nobrakes.codehosts.gitlab import GitLab
-from nobrakes.codehosts.glab import Glab
-from nobrakes.codehosts.plain import PlainGit
-from nobrakes.core.errors import HostUnavailable
-from nobrakes.core.pulls.pull import CheckState
-from nobrakes.host.asking import Asking
+from nobrakes.errors import HostUnavailable
+from nobrakes.host.messages import Asking
+from nobrakes.requests.hosts.calls import Address
+from nobrakes.requests.hosts.github import Gh, GitHub
+from nobrakes.requests.hosts.gitlab import GitLab, Glab
+from nobrakes.requests.hosts.registry import PlainGit
+from nobrakes.requests.model import CheckState
 from tests.support.github import GitHub as Hub
 from tests.support.gitlab import GitLab as Lab
 from tests.support.glab import path_with_glab

@@ -3,10 +3,10 @@
 import pytest
 from host_worlds import HAS_GH, Fake, PlainRemote, RealGitHub, RealGitLab
 
-from nobrakes.core.errors import HostRefused, HostUnavailable
-from nobrakes.core.pulls.pull import CheckState, PullState
-from nobrakes.core.pulls.text import mark
-from nobrakes.ports.codehosts import Wanted
+from nobrakes.errors import HostRefused, HostUnavailable
+from nobrakes.requests.model import CheckState, PullState
+from nobrakes.requests.port import Wanted
+from nobrakes.requests.text import mark
 
 is_there = pytest.mark.skipif(not HAS_GH, reason="gh is not installed")
 gh = pytest.param(RealGitHub, marks=[is_there, pytest.mark.ci], id="gh")

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from git_worlds import WORLDS, GitWorld, bead
 
-from nobrakes.core.beads.bead import Bead
+from nobrakes.beads.model import Bead
 
 
 @pytest.fixture(params=list(WORLDS))

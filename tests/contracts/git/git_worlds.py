@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from nobrakes.core.beads.bead import Bead, BeadType
-from nobrakes.core.beads.branches import branch_of
-from nobrakes.git.landing.remote_questions import Shared
+from nobrakes.beads.branches import branch_of
+from nobrakes.beads.model import Bead, BeadType
+from nobrakes.git.landing.remote import Shared
+from nobrakes.git.port import Argv, Git, Message
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths
-from nobrakes.ports.git import Argv, Git, Message
 
 Files = Mapping[str, str | None]
 

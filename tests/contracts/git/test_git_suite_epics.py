@@ -2,7 +2,7 @@
 
 from git_worlds import message
 
-from nobrakes.ports.git import Conflict, Landing
+from nobrakes.git.port import Conflict, Landing
 
 
 def landed(git_world, begin, name, path=None):

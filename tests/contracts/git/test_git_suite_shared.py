@@ -3,7 +3,7 @@
 import pytest
 from git_worlds import SharedWorld, message
 
-from nobrakes.ports.git import Landing
+from nobrakes.git.port import Landing
 
 
 @pytest.fixture

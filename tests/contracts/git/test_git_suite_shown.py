@@ -2,7 +2,7 @@
 
 import pytest
 
-from nobrakes.core.errors import GitFailed
+from nobrakes.errors import GitFailed
 
 
 def test_a_patch_counts_every_file_and_bounds_its_text(git_world, begin):

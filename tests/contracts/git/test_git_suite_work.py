@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from git_worlds import bead, message
 
-from nobrakes.core.errors import NobrakesError
-from nobrakes.core.policy.boundaries import Change
-from nobrakes.ports.git import Candidate, Conflict
+from nobrakes.checks.policy.boundaries import Change
+from nobrakes.errors import NobrakesError
+from nobrakes.git.port import Candidate, Conflict
 
 
 def test_main_is_where_the_branch_points(git_world):

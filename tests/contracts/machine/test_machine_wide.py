@@ -10,13 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from nobrakes.core.errors import ConfigError, DiskFull, PlaceUnusable
-from nobrakes.core.limits.caps import day_start
-from nobrakes.core.limits.machine import MachineRoom, free, needs_person, reached
-from nobrakes.operations.machine_wide import views
-from nobrakes.operations.machine_wide.shared import SharedMachine
-from nobrakes.ports.machine import Alone, MachineWide
-from nobrakes.store.user.database import UserStore
+from nobrakes.agents.limits import MachineRoom, day_start, free, machine_reached, needs_person
+from nobrakes.errors import ConfigError, DiskFull, PlaceUnusable
+from nobrakes.machine.db import UserStore
+from nobrakes.machine.port import Alone, MachineWide
+from nobrakes.machine.service import registry
+from nobrakes.machine.service.web_state import SharedMachine
 from tests.support.without_root import without_roots_rights
 from tests.world.fake_machine import FakeMachine
 
@@ -44,7 +43,7 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> MachineWide:
         fake = FakeMachine(0)
         fake.most, fake.others, fake.is_calm = 2, 0, True
         return fake
-    views.set_limits({"agents": "2"})
+    registry.set_limits({"agents": "2"})
     return real(tmp_path, "one")
 
 
@@ -87,7 +86,7 @@ def test_who_is_alone_has_room_for_all() -> None:
 
 
 def test_two_repositories_share_the_places_and_what_a_day_costs(tmp_path: Path) -> None:
-    views.set_limits({"agents": "2", "usd_per_day": "5"})
+    registry.set_limits({"agents": "2", "usd_per_day": "5"})
     one, two = real(tmp_path, "one"), real(tmp_path, "two")
     room(one), room(two)
     assert one.take("a") and two.take("a") and not two.take("b")
@@ -106,7 +105,7 @@ def test_two_repositories_share_the_places_and_what_a_day_costs(tmp_path: Path) 
 def test_without_limits_agents_are_counted_all_the_same(tmp_path: Path) -> None:
     one, two = real(tmp_path, "one"), real(tmp_path, "two")
     assert one.look(("1", "2")) is None and two.look(()) is None
-    views.set_limits({"agents": "2"})
+    registry.set_limits({"agents": "2"})
     assert not two.take("x") or room(two).others == 2
     assert room(two).others == 2 and not two.take("x")
 
@@ -197,7 +196,7 @@ TROUBLES: dict[str, Breaks] = {
 @pytest.mark.parametrize("name", TROUBLES)
 def test_a_limit_that_cannot_be_read_counts_as_reached(name: str, at_start: bool, tmp_path: Path) -> None:
     now, told = [NOW], list[str]()
-    views.set_limits({"agents": "3", "usd_per_day": "9"})
+    registry.set_limits({"agents": "3", "usd_per_day": "9"})
     own = Path(os.environ["NOBRAKES_USER_HOME"])
     root = tmp_path / "one"
     subprocess.run(["git", "init", "-q", str(root)], check=True)
@@ -210,12 +209,12 @@ def test_a_limit_that_cannot_be_read_counts_as_reached(name: str, at_start: bool
     mend = TROUBLES[name](own)
     now[0] += 60
     found = room(one)
-    assert found.unknown and free(found) == 0 and not reached(found, now[0]), "who is at work goes on"
+    assert found.unknown and free(found) == 0 and not machine_reached(found, now[0]), "who is at work goes on"
     assert not one.take("b") and not one.take("c")
     one.spent(day_start(NOW), 2.0, 7)
-    shown = views.view()
+    shown = registry.view()
     assert shown.trouble and shown.mend and shown.is_limited
-    text, stops = views.trouble()
+    text, stops = registry.trouble()
     assert stops and "no agent is started" in text
     assert needs_person(found) == (not found.passes) == (name != "locked")
     assert mend is not None
@@ -223,16 +222,16 @@ def test_a_limit_that_cannot_be_read_counts_as_reached(name: str, at_start: bool
     now[0] += 60
     again = room(one, "a")
     assert (again.unknown, again.taken, again.usd) == ("", 1, 2.0), "what was spent meanwhile is written later"
-    assert one.take("b") and views.view().trouble == "" and told == []
+    assert one.take("b") and registry.view().trouble == "" and told == []
 
 
 @pytest.mark.parametrize("name", TROUBLES)
 def test_limits_are_set_or_it_is_said_why_not(name: str, tmp_path: Path) -> None:
-    views.set_limits({"agents": "3"})
+    registry.set_limits({"agents": "3"})
     assert room(real(tmp_path, "one")).limits.agents == 3
     mend = TROUBLES[name](Path(os.environ["NOBRAKES_USER_HOME"]))
     try:
-        assert views.set_limits({"agents": "4"}).agents == 4
+        assert registry.set_limits({"agents": "4"}).agents == 4
     except (ConfigError, PlaceUnusable) as error:
         assert "settings" in name or name == "no text", error
     assert mend is not None
@@ -241,23 +240,23 @@ def test_limits_are_set_or_it_is_said_why_not(name: str, tmp_path: Path) -> None
 
 def test_a_database_that_is_broken_is_moved_away_by_a_person(tmp_path: Path) -> None:
     now = [NOW]
-    views.set_limits({"agents": "3"})
+    registry.set_limits({"agents": "3"})
     subprocess.run(["git", "init", "-q", str(tmp_path / "one")], check=True)
     one = SharedMachine(str(tmp_path / "one"), lambda: now[0], lambda text: None)
     assert room(one, "a").taken == 1
     state = Path(os.environ["NOBRAKES_USER_HOME"], "state")
     for path in state.glob("user.db*"):
         path.write_bytes(b"rubbish! " * 2000)
-    assert needs_person(room(one, "a", "b")) and not one.take("c") and "Move it away" in views.view().mend
+    assert needs_person(room(one, "a", "b")) and not one.take("c") and "Move it away" in registry.view().mend
     for path in state.glob("user.db*"):
         path.rename(tmp_path / path.name)
     now[0] += 6
-    assert room(one, "a", "b").taken == 2 and one.take("c") and views.view().trouble == ""
+    assert room(one, "a", "b").taken == 2 and one.take("c") and registry.view().trouble == ""
 
 
 def test_what_should_pass_and_lasts_needs_a_person(tmp_path: Path) -> None:
     now = [NOW]
-    views.set_limits({"agents": "3"})
+    registry.set_limits({"agents": "3"})
     subprocess.run(["git", "init", "-q", str(tmp_path / "one")], check=True)
     one = SharedMachine(str(tmp_path / "one"), lambda: now[0], lambda text: None)
     room(one)
@@ -274,19 +273,19 @@ def test_a_full_disk_counts_as_reached(tmp_path: Path, monkeypatch: pytest.Monke
     def full(*_: object) -> None:
         raise DiskFull("no space is left")
 
-    views.set_limits({"agents": "3"})
+    registry.set_limits({"agents": "3"})
     one = real(tmp_path, "one")
     room(one)
     monkeypatch.setattr(UserStore, "set_places", full)
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=0))
-    assert room(one, "a").unknown and not one.take("b") and "no space is left" in views.view().trouble
+    assert room(one, "a").unknown and not one.take("b") and "no space is left" in registry.view().trouble
 
 
 @pytest.mark.parametrize("name", TROUBLES)
 def test_where_no_limit_is_set_nothing_is_missed(name: str, tmp_path: Path) -> None:
     told = list[str]()
-    views.set_limits({"agents": "3"})
-    views.set_limits({"agents": "default"})
+    registry.set_limits({"agents": "3"})
+    registry.set_limits({"agents": "default"})
     one = real(tmp_path, "one", told.append)
     assert one.look(()) is None
     mend = TROUBLES[name](Path(os.environ["NOBRAKES_USER_HOME"]))
@@ -295,26 +294,26 @@ def test_where_no_limit_is_set_nothing_is_missed(name: str, tmp_path: Path) -> N
         assert room(found).unknown and not found.take("a"), "they may set a limit"
     else:
         assert found.look(("1",)) is None and found.take("2") and found.look(()) is None
-        assert len(told) == 1 and "cannot be used" in told[0] and views.shown() is None
-        assert views.trouble()[0] and not views.trouble()[1]
+        assert len(told) == 1 and "cannot be used" in told[0] and registry.shown() is None
+        assert registry.trouble()[0] and not registry.trouble()[1]
     assert mend is not None
     mend()
 
 
 def test_a_place_that_was_never_made_sets_no_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not Path(os.environ["NOBRAKES_USER_HOME"], "state").exists()
-    assert views.view().trouble == "" and views.trouble() == ("", False)
+    assert registry.view().trouble == "" and registry.trouble() == ("", False)
     assert real(tmp_path, "one").look(()) is None
     told = list[str]()
     for name in ("NOBRAKES_USER_HOME", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.delenv(name, raising=False)
     alone = real(tmp_path, "two", told.append)
     assert alone.look(()) is None and alone.take("a") and alone.look(()) is None
-    assert len(told) == 1 and "HOME is not set" in told[0] and not views.trouble()[1]
+    assert len(told) == 1 and "HOME is not set" in told[0] and not registry.trouble()[1]
 
 
 def test_a_folder_that_was_removed_is_made_again_with_all_agents(tmp_path: Path) -> None:
-    views.set_limits({"agents": "2"})
+    registry.set_limits({"agents": "2"})
     one, two = real(tmp_path, "one"), real(tmp_path, "two")
     room(one, "1", "2"), room(two)
     one.spent(NOW - NOW % 86400, 1.0, 1)

@@ -10,16 +10,13 @@ from typing import Any
 
 import pytest
 
+from nobrakes.agents.limits import State as Trip
+from nobrakes.beads.model import Attempt, Bead, Outcome, Run, Status, of_bead, of_session
 from nobrakes.config.settings import Config, validated
-from nobrakes.core.beads.attempt import Attempt, Run
-from nobrakes.core.beads.bead import Bead, Status
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.limits.breaker import State as Trip
-from nobrakes.core.owners import of_bead, of_session
-from nobrakes.core.sessions.session import SessionKind, Talk
-from nobrakes.operations import sessions as transcripts
+from nobrakes.events.kinds import Kind
 from nobrakes.paths import Paths
+from nobrakes.sessions.model import SessionKind, Talk
+from nobrakes.sessions.service import live as transcripts
 from tests.world.agents import DONE, Script
 from tests.world.fake_processes import AGENT, Child
 from tests.world.main_monitor import watch_of

@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from nobrakes.core.beads.attempt import Run, RunKind
+from nobrakes.beads.model import Run, RunKind
+from nobrakes.git.port import Argv
+from nobrakes.host import proctable
+from nobrakes.host.port import Born, Command, Processes, Remains, Step
 from nobrakes.host.runs.processes import LocalProcesses
-from nobrakes.host.system import proctable
-from nobrakes.ports.git import Argv
-from nobrakes.ports.processes import Born, Command, Processes, Remains, Step
 
 PATH = os.environ["PATH"]
 

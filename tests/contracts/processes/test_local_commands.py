@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nobrakes.core.errors import NobrakesError, StoreReadOnly
+from nobrakes.errors import NobrakesError, StoreReadOnly
+from nobrakes.host.port import Step
 from nobrakes.host.runs import wrapper
-from nobrakes.ports.processes import Step
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 NASTY = (

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.beads.attempt import Run
+from nobrakes.beads.model import Run
+from nobrakes.host import proctable
+from nobrakes.host.port import Remains
 from nobrakes.host.runs.processes import LocalProcesses
-from nobrakes.host.system import proctable
-from nobrakes.ports.processes import Remains
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 pytestmark = pytest.mark.skipif(not proctable.LINUX, reason="looks into /proc")
@@ -150,11 +150,11 @@ def test_only_whoever_is_of_the_run_is_taken_for_it(local: LocalWorld, tmp_path:
 
 KILLS = """
 import contextlib, os, signal, sys, time
-from nobrakes.core.beads.attempt import Run, RunKind
-from nobrakes.host.runs import forkserver; from nobrakes.host.system import proctable
+from nobrakes.beads.model import Run, RunKind
+from nobrakes.host.runs import forkserver; from nobrakes.host import proctable
 from nobrakes.host.runs.processes import LocalProcesses
-from nobrakes.host.runs.reaper import become_subreaper
-from nobrakes.ports import Command, Remains, Step
+from nobrakes.host.runs.trees import become_subreaper
+from nobrakes.host.port import Command, Remains, Step
 place, way = sys.argv[1:]
 if way == "forked by ourselves":
     forkserver.able = lambda: False

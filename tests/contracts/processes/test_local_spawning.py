@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.errors import NobrakesError
-from nobrakes.host import parallel
+from nobrakes.errors import NobrakesError
+from nobrakes.host import command as host_background
+from nobrakes.host import proctable
 from nobrakes.host.runs import forkserver
-from nobrakes.host.runs.run_tree import Tree, members
-from nobrakes.host.runs.spawning import Spawner
-from nobrakes.host.system import proctable
+from nobrakes.host.runs.processes import Spawner
+from nobrakes.host.runs.trees import Tree, members
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 needs_server = pytest.mark.skipif(not forkserver.able(), reason="there is no fork server on this system")
 
 DIES = """
 import os, sys
-from nobrakes.host.system import proctable
-from nobrakes.host.runs.spawning import Spawner
+from nobrakes.host import proctable
+from nobrakes.host.runs.processes import Spawner
 spawner = Spawner()
 spawner.start(["/bin/true"], {}, 2)
 print(*proctable.below(os.getpid()), flush=True)
@@ -138,7 +138,7 @@ def test_a_fork_server_that_dies_over_a_request_does_not_start_a_run_twice(
             if started:
                 ask(request, errors)
                 until(note.exists)
-            from nobrakes.host.runs.spawning import _Gone
+            from nobrakes.host.runs.processes import _Gone
 
             raise _Gone(asked=True)
         return ask(request, errors)
@@ -268,4 +268,4 @@ def test_the_fork_server_ends_when_its_daemon_is_killed() -> None:
     assert died.returncode == -signal.SIGKILL
     pids = [int(pid) for pid in died.stdout.split()]
     assert pids
-    until(lambda: not any(map(parallel.lives, pids)))  # where a test made us their parent they stay zombies
+    until(lambda: not any(map(host_background.lives, pids)))  # where a test made us their parent they stay zombies

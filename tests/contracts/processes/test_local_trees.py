@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.beads.attempt import Run, RunKind
-from nobrakes.core.errors import DiskFull, NobrakesError
+from nobrakes.beads.model import Run, RunKind
+from nobrakes.errors import DiskFull, NobrakesError
+from nobrakes.host import proctable
+from nobrakes.host.port import Remains
 from nobrakes.host.runs import processes as module
 from nobrakes.host.runs import wrapper
 from nobrakes.host.runs.processes import LocalProcesses
-from nobrakes.host.runs.run_tree import Tree, members
-from nobrakes.host.system import proctable
-from nobrakes.ports.processes import Remains
+from nobrakes.host.runs.trees import Tree, members
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 pytestmark = pytest.mark.skipif(not proctable.LINUX, reason="looks into /proc")
@@ -202,7 +202,7 @@ def test_a_tree_that_will_not_die_is_an_error_that_names_it(local: LocalWorld, m
 DAEMON = """
 import sys, time
 from nobrakes.host.runs.processes import LocalProcesses
-from nobrakes.ports import Command, Step
+from nobrakes.host.port import Command, Step
 place, path = sys.argv[1:]
 script = 'while [ ! -e "$1" ]; do sleep 0.01; done; echo done; exit 3'
 born = LocalProcesses(place + "/wake").start("1-1", Command(

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.core.beads.attempt import Run
-from nobrakes.ports.processes import Remains, Step
+from nobrakes.beads.model import Run
+from nobrakes.host.port import Remains, Step
 from tests.contracts.processes.process_worlds import World, until
 
 

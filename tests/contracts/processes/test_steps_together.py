@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.git.port import Argv
+from nobrakes.host import proctable
+from nobrakes.host.port import Remains, Step
 from nobrakes.host.runs import wrapper
-from nobrakes.host.system import proctable
-from nobrakes.ports.git import Argv
-from nobrakes.ports.processes import Remains, Step
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 LINUX = pytest.mark.skipif(not proctable.LINUX, reason="looks into /proc")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.store.sqlite import SqliteStore
+from nobrakes.db.store import SqliteStore
 
 START = 1_750_000_000.0
 

@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from nobrakes.core.beads.attempt import Attempt
-from nobrakes.core.beads.bead import Bead, BeadType, DependencyType, Role, Status
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.ports.store import Store
+from nobrakes.beads.model import Attempt, Bead, BeadType, DependencyType, Outcome, Role, Status
+from nobrakes.db.port import Store
+from nobrakes.events.kinds import Kind
 
 NAMES = ["Ada", "Bob", "Cleo"]
 PARENT = DependencyType.PARENT_CHILD

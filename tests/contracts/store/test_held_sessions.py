@@ -5,11 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
-from nobrakes.core.beads.attempt import Attempt, Run, RunKind
-from nobrakes.core.beads.bead import Bead, Role, Status
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.store.sqlite import SqliteStore
+from nobrakes.beads.model import Attempt, Bead, Outcome, Role, Run, RunKind, Status
+from nobrakes.db.store import SqliteStore
+from nobrakes.events.kinds import Kind
 
 
 def opened(store: SqliteStore, bead: str) -> Attempt:

@@ -4,13 +4,12 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.beads import forms
-from nobrakes.core.beads.bead import Role, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.errors import NoSuchEscalation, NotAllowed
-from nobrakes.ports.store import NewEscalation, Store
+from nobrakes.beads.model import Outcome, Role, Status
+from nobrakes.db.port import NewEscalation, Store
+from nobrakes.decisions import forms
+from nobrakes.decisions.model import EscalationType
+from nobrakes.errors import NoSuchEscalation, NotAllowed
+from nobrakes.events.kinds import Event, Kind
 from tests.contracts.store.store_beads import bead, claim
 
 

@@ -4,15 +4,13 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.beads.attempt import AttemptLog, Run, RunKind
-from nobrakes.core.beads.bead import CLOSED, WORKING, BeadType, Role, Status
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.lifecycle import RETURNS_TO, TABLE
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.board import Limits
-from nobrakes.core.errors import NoSuchBead, NotAllowed, Stale
-from nobrakes.core.review.journal import Journal, Step
-from nobrakes.ports.store import Store
+from nobrakes.beads.lifecycle import RETURNS_TO, TABLE
+from nobrakes.beads.model import CLOSED, WORKING, AttemptLog, BeadType, Outcome, Role, Run, RunKind, Status
+from nobrakes.daemon.model import Limits
+from nobrakes.db.port import Store
+from nobrakes.errors import NoSuchBead, NotAllowed, Stale
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.review.journal import Journal, Step
 from tests.contracts.store.store_beads import NAMES, bead, claim
 
 BY_PEOPLE = (Kind.CANCELLED, Kind.DONE_BY_HAND)

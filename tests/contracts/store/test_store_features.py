@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.beads.bead import Bead, BeadType
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.board import Limits
-from nobrakes.core.errors import NoSuchFeature, NotAllowed
-from nobrakes.core.forge.feature import (
+from nobrakes.beads.model import Bead, BeadType
+from nobrakes.daemon.model import Limits
+from nobrakes.db.port import NewEscalation, Restored
+from nobrakes.db.store import SqliteStore
+from nobrakes.decisions.model import EscalationType
+from nobrakes.errors import NoSuchFeature, NotAllowed
+from nobrakes.events.kinds import Kind
+from nobrakes.features.model import (
     Criterion,
     Feature,
     Finding,
@@ -22,9 +24,7 @@ from nobrakes.core.forge.feature import (
     State,
     Step,
 )
-from nobrakes.core.sessions.session import SessionKind
-from nobrakes.ports.store import NewEscalation, Restored
-from nobrakes.store.sqlite import SqliteStore
+from nobrakes.sessions.model import SessionKind
 
 
 def begun(store: SqliteStore, id_: str = "windows", **more: Any) -> Feature:

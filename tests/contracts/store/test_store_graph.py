@@ -2,11 +2,11 @@
 
 import pytest
 
-from nobrakes.core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.errors import BadBead, Deadlock, NoSuchBead
-from nobrakes.core.graph.cycles import deadlocks
-from nobrakes.ports.store import Store
+from nobrakes.beads.model import Bead, BeadType, Dependency, DependencyType, Status
+from nobrakes.beads.readiness import deadlocks
+from nobrakes.db.port import Store
+from nobrakes.errors import BadBead, Deadlock, NoSuchBead
+from nobrakes.events.kinds import Event, Kind
 from tests.contracts.store.store_beads import PARENT, bead, epic, ready
 
 

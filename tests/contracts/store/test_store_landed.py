@@ -2,11 +2,10 @@
 
 import pytest
 
-from nobrakes.core.beads.bead import Bead, BeadType, Dependency, DependencyType, Role, Status
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.board import Limits
-from nobrakes.core.errors import NotAllowed
+from nobrakes.beads.model import Bead, BeadType, Dependency, DependencyType, Outcome, Role, Status
+from nobrakes.daemon.model import Limits
+from nobrakes.errors import NotAllowed
+from nobrakes.events.kinds import Event, Kind
 
 
 def live(name, epic=None):

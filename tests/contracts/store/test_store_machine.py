@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from nobrakes.core.beads.bead import Status
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.board import Limits
-from nobrakes.core.limits.cooldowns import Cooldown
-from nobrakes.ports.store import Store
+from nobrakes.agents.limits import Cooldown
+from nobrakes.beads.model import Outcome, Status
+from nobrakes.daemon.model import Limits
+from nobrakes.db.port import Store
+from nobrakes.events.kinds import Event, Kind
 from tests.contracts.store.store_beads import bead, claim
 
 

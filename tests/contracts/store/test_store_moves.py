@@ -2,11 +2,11 @@
 
 import pytest
 
-from nobrakes.core.beads import lifecycle
-from nobrakes.core.beads.bead import BeadType, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.ports.store import NewEscalation, Store
+from nobrakes.beads import lifecycle
+from nobrakes.beads.model import BeadType, Status
+from nobrakes.db.port import NewEscalation, Store
+from nobrakes.decisions.model import EscalationType
+from nobrakes.events.kinds import Event, Kind
 from tests.contracts.store.store_beads import bead
 
 STORIES = [

@@ -1,11 +1,10 @@
 """The outbox: a notice is written once, sent by one delivery a channel, counted in a digest, and never lost."""
 
-from nobrakes.core.beads.bead import Bead, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.notices.digest import SHOWN, digest
-from nobrakes.core.notices.notice import DeliveryState, NewNotice, NoticeKind, Severity
-from nobrakes.ports import NewEscalation
-from nobrakes.store.sqlite import SqliteStore
+from nobrakes.beads.model import Bead, Status
+from nobrakes.db.port import NewEscalation
+from nobrakes.db.store import SqliteStore
+from nobrakes.decisions.model import EscalationType
+from nobrakes.notices.model import SHOWN, DeliveryState, NewNotice, NoticeKind, Severity, digest
 from tests.contracts.store.conftest import HandClock
 
 

@@ -2,12 +2,11 @@
 
 import pytest
 
-from nobrakes.core.beads.bead import Dependency, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.errors import Deadlock, NoSuchBead, NoSuchEscalation, NotAllowed
-from nobrakes.ports.store import NewEscalation, Store
+from nobrakes.beads.model import Dependency, Outcome, Status
+from nobrakes.db.port import NewEscalation, Store
+from nobrakes.decisions.model import EscalationType
+from nobrakes.errors import Deadlock, NoSuchBead, NoSuchEscalation, NotAllowed
+from nobrakes.events.kinds import Event, Kind
 from tests.contracts.store.store_beads import bead, claim
 
 

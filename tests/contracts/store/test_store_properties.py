@@ -8,19 +8,17 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from nobrakes.core.beads.bead import CLOSED, Bead, BeadType, Dependency, DependencyType, Role, Status
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.lifecycle import moves
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.board import Limits
-from nobrakes.core.errors import BadBead, Deadlock, NotAllowed, Stale
-from nobrakes.core.graph.ranks import rank
-from nobrakes.core.graph.readiness import b_levels, deadlocks, ready_beads
-from nobrakes.core.graph.usual import usual_of
-from nobrakes.ports.store import NewEscalation
-from nobrakes.store.beads import priority_levels
-from nobrakes.store.opening import open_memory
+from nobrakes.beads.db import levels
+from nobrakes.beads.graph import rank, usual_of
+from nobrakes.beads.lifecycle import moves
+from nobrakes.beads.model import CLOSED, Bead, BeadType, Dependency, DependencyType, Outcome, Role, Status
+from nobrakes.beads.readiness import b_levels, deadlocks, ready_beads
+from nobrakes.daemon.model import Limits
+from nobrakes.db.opening import open_memory
+from nobrakes.db.port import NewEscalation
+from nobrakes.decisions.model import EscalationType
+from nobrakes.errors import BadBead, Deadlock, NotAllowed, Stale
+from nobrakes.events.kinds import Event, Kind
 
 BEADS = st.integers(0, 13)
 BLOCKING = st.sampled_from([DependencyType.BLOCKS, DependencyType.BLOCKS, DependencyType.PARENT_CHILD])
@@ -283,12 +281,12 @@ class LevelsLag(AnyLife):
 
     def in_order(self, ready: Any, nodes: Any, dependencies: Any) -> None:
         """The order may lag."""
-        assert priority_levels.PART == 1
+        assert levels.PART == 1
 
     @precondition(lambda self: self.count)
     @rule()
     def catch_up(self) -> None:
-        priority_levels.settle_all(self.store._db)
+        levels.settle_all(self.store._db)
         kept = {row["id"]: row["b_level"] for row in self.store._db.all("SELECT id, b_level FROM beads")}
         assert kept == b_levels(self.store.nodes(), self.store.dependencies(), self.store.usual())
 
@@ -298,5 +296,5 @@ LevelsLag.TestCase.settings = AnyLife.TestCase.settings
 
 class TestLevelsLag(LevelsLag.TestCase):  # type: ignore[name-defined]
     def run(self, result: Any = None) -> Any:
-        with patch.object(priority_levels, "PART", 1):
+        with patch.object(levels, "PART", 1):
             return super().run(result)

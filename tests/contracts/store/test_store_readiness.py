@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.beads.bead import BeadType, Dependency, Role, Status
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.board import Limits
-from nobrakes.core.errors import NotAllowed
-from nobrakes.ports.store import Store
+from nobrakes.beads.model import BeadType, Dependency, Outcome, Role, Status
+from nobrakes.daemon.model import Limits
+from nobrakes.db.port import Store
+from nobrakes.errors import NotAllowed
+from nobrakes.events.kinds import Event, Kind
 from tests.contracts.store.store_beads import NAMES, bead, claim, epic, finish, ready
 
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from nobrakes.core.beads.bead import Bead
-from nobrakes.core.beads.events import Event
-from nobrakes.core.beads.events import Kind as EventKind
-from nobrakes.core.errors import NotAllowed
-from nobrakes.core.projects.sprint import Kind, RunState, Stage
-from nobrakes.core.sessions.session import SessionKind
-from nobrakes.store.sqlite import SqliteStore
+from nobrakes.beads.model import Bead
+from nobrakes.db.store import SqliteStore
+from nobrakes.errors import NotAllowed
+from nobrakes.events.kinds import Event
+from nobrakes.events.kinds import Kind as EventKind
+from nobrakes.projects.model import Kind, RunState, Stage
+from nobrakes.sessions.model import SessionKind
 
 TERMS = {"brief": "a", "checks": "b", "caps": "c"}
 

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from nobrakes.core.beads.bead import Dependency, Status
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.standstill import SHOWN
-from nobrakes.ports.store import Store
+from nobrakes.beads.model import Dependency, Outcome, Status
+from nobrakes.beads.work_status import STANDSTILL_SHOWN
+from nobrakes.db.port import Store
+from nobrakes.events.kinds import Event, Kind
 from tests.contracts.store.store_beads import bead, claim, epic
 
 
@@ -36,11 +35,11 @@ def test_each_kind_is_named_once_and_what_is_closed_holds_nobody_up(store: Store
 
 
 def test_many_are_counted_and_the_most_urgent_are_named(store: Store) -> None:
-    store.put([bead(f"b{n:02}", priority=4 if n < 20 else 0) for n in range(SHOWN + 10)], [], "me")
-    for n in range(SHOWN + 10):
+    store.put([bead(f"b{n:02}", priority=4 if n < 20 else 0) for n in range(STANDSTILL_SHOWN + 10)], [], "me")
+    for n in range(STANDSTILL_SHOWN + 10):
         store.record(Event(Kind.HELD, f"b{n:02}", data={"reason": "think"}))
     found = store.standstill()
-    assert len(found.held) == SHOWN and found.counts["held"] == SHOWN + 10
+    assert len(found.held) == STANDSTILL_SHOWN and found.counts["held"] == STANDSTILL_SHOWN + 10
     assert [node.id for node in found.held[:2]] == ["b20", "b21"]
 
 

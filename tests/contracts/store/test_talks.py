@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.board import Limits
-from nobrakes.core.errors import NoSuchSession, NotAllowed, Stale
-from nobrakes.core.limits.breaker import Breaker
-from nobrakes.core.limits.breaker import State as Trip
-from nobrakes.core.sessions.session import Fact, Session, SessionKind, State, Turn
-from nobrakes.ports.store import NewEscalation
-from nobrakes.store.agent import edits
-from nobrakes.store.sqlite import SqliteStore
+from nobrakes.agents.db import edits
+from nobrakes.agents.limits import Breaker
+from nobrakes.agents.limits import State as Trip
+from nobrakes.beads.model import Outcome
+from nobrakes.daemon.model import Limits
+from nobrakes.db.port import NewEscalation
+from nobrakes.db.store import SqliteStore
+from nobrakes.decisions.model import EscalationType
+from nobrakes.errors import NoSuchSession, NotAllowed, Stale
+from nobrakes.events.kinds import Kind
+from nobrakes.sessions.model import Fact, Session, SessionKind, State, Turn
 
 SEAT = ("claude", "anthropic", "opus")
 
@@ -141,7 +141,7 @@ def test_an_id_that_two_sessions_claim_is_nobodys(store: SqliteStore) -> None:
 
 
 def test_what_turns_cost_is_the_sessions_cost_and_counts_for_the_day(store: SqliteStore) -> None:
-    from nobrakes.core.limits.caps import Cap, Caps
+    from nobrakes.agents.limits import Cap, Caps
 
     one = begun(store)
     turn = opened(store, one.id)

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from nobrakes.agents.acp.launch import Acp
+from nobrakes.agents.acp import Acp
 from nobrakes.agents.adapter import AgentEnd, Assignment, Verdict, guard_argv
+from nobrakes.beads.model import Outcome as O
+from nobrakes.beads.model import Role
 from nobrakes.config.sections import AcpSettings, AgentSettings
-from nobrakes.core.beads.bead import Role
-from nobrakes.core.beads.outcomes import Outcome as O
 from tests.support.scripted import lives, until
 
 pytestmark = pytest.mark.slow

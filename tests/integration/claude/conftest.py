@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from nobrakes.agents.adapter import AgentEnd, Assignment, Verdict, guard_argv
-from nobrakes.agents.claude.launch import Claude
+from nobrakes.agents.claude import Claude
+from nobrakes.beads.model import Role
 from nobrakes.config.sections import AgentSettings, ClaudeSettings
-from nobrakes.core.beads.bead import Role
 
 STUB = Path(__file__).parents[2] / "support" / "stub_anthropic.py"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.agents.claude.launch import Claude
+from nobrakes.agents.claude import Claude
+from nobrakes.beads.model import Outcome
 from nobrakes.config.sections import AgentSettings
-from nobrakes.core.beads.outcomes import Outcome
 
 from .conftest import Bench
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from nobrakes.conformance.dialects import DUMMY, Dialect
-from nobrakes.core.beads.outcomes import TABLE, Session
-from nobrakes.core.beads.outcomes import Outcome as O
+from nobrakes.beads.model import TABLE, Session
+from nobrakes.beads.model import Outcome as O
+from nobrakes.conformance.suite import DUMMY, Dialect
 from tests.integration.claude.conftest import CLI, own_network
 from tests.support.real_clis import CODEX, GEMINI
 

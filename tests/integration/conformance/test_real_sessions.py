@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.beads.model import Outcome
 from tests.integration.conformance.test_real_endings import DONE, EACH, WAITS, play, tool
 
 WORDS = ("pomegranate", "tamarind")

@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "contracts" / "git"))
 
 from git_worlds import RealWorld, bead
 
-from nobrakes.core.beads.bead import Bead
+from nobrakes.beads.model import Bead
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from git_worlds import RealWorld, sh
 
-from nobrakes.core.beads.bead import Bead
-from nobrakes.core.errors import RefsBroken
-from nobrakes.operations.doctor.examine import _refs
+from nobrakes.beads.model import Bead
+from nobrakes.doctor.service import _refs
+from nobrakes.errors import RefsBroken
 
 GONE = "99ceaa486673dc2bb265dfbc1fc7a61bf6ffaef8"
 FORMS = {

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from git_worlds import ME, RealWorld, bead, message, read_all, sh, write
 
-from nobrakes.core.errors import DiskFull, GitFailed, GitTooOld, NoMain, NotARepository, StoreReadOnly
 from nobrakes.environ import process_environment
-from nobrakes.git import commands, environment
-from nobrakes.git.discovery import discover
-from nobrakes.git.messages import compose, person, with_trailers
+from nobrakes.errors import DiskFull, GitFailed, GitTooOld, NoMain, NotARepository, StoreReadOnly
+from nobrakes.git import commands
+from nobrakes.git.commits import compose, person, with_trailers
+from nobrakes.git.location import discover
+from nobrakes.git.port import Landing
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths
-from nobrakes.ports.git import Landing
 
 
 def test_nothing_of_the_callers_git_variables_reaches_git(world, begin, monkeypatch, tmp_path):
@@ -63,7 +63,7 @@ def test_nothing_of_the_callers_git_variables_reaches_git(world, begin, monkeypa
     assert discover(str(world.root)).root == str(world.root)
     assert set(os.listdir(tmp_path)) == before
     assert world.log(made.commit, old)[0][:2] == ("Ada (nobrakes)", "nobrakes")
-    assert environment.strays({}) != []
+    assert commands.strays({}) != []
 
 
 def test_a_failure_names_the_command_and_the_last_line_of_its_errors(world):

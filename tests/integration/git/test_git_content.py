@@ -4,7 +4,7 @@ from pathlib import Path
 
 from git_worlds import ME, RealWorld
 
-from nobrakes.git import newborn
+from nobrakes.git import persons
 
 
 def test_a_content_is_the_same_whatever_is_set_in_the_repository(world: RealWorld) -> None:
@@ -34,9 +34,9 @@ def test_a_content_is_the_same_whatever_is_set_in_the_repository(world: RealWorl
 
 def test_the_subjects_of_a_project_are_those_of_its_commits(world: RealWorld) -> None:
     world.sh("git", "checkout", "-q", "main")
-    assert newborn.subjects(str(world.root)) == ["first"]
+    assert persons.subjects(str(world.root)) == ["first"]
     world.sh("git", "commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "", env=ME)
-    assert newborn.subjects(str(world.root)) == ["", "first"]
+    assert persons.subjects(str(world.root)) == ["", "first"]
 
 
 def test_a_link_of_a_commit_tells_where_it_leads(world: RealWorld) -> None:

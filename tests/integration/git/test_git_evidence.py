@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.errors import GitFailed
-from nobrakes.git import commands, refs
+from nobrakes.errors import GitFailed
+from nobrakes.git import commands, objects
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths
 
@@ -59,7 +59,7 @@ def test_two_writers_lose_nothing_of_each_other(folder: Path) -> None:
 def test_who_loses_the_race_goes_on_from_the_winner(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git, other = opened(folder), opened(folder)
     first = git.keep_evidence(record(1))
-    move, raced = refs.move, []
+    move, raced = objects.move, []
 
     def after_somebody_else(*arguments: Any) -> bool:
         if not raced:
@@ -67,7 +67,7 @@ def test_who_loses_the_race_goes_on_from_the_winner(folder: Path, monkeypatch: p
             other.keep_evidence(record(2))
         return move(*arguments)
 
-    monkeypatch.setattr(refs, "move", after_somebody_else)
+    monkeypatch.setattr(objects, "move", after_somebody_else)
     mine = git.keep_evidence(record(3))
     assert [entry.bead for entry in git.evidence()] == ["nb-3", "nb-2", "nb-1"] and git.evidence_tip() == mine != first
     git.close(), other.close()
@@ -78,16 +78,16 @@ def test_what_a_kill_cut_off_becomes_the_same_commit(folder: Path, monkeypatch: 
     git = opened(folder)
     tip = git.keep_evidence(record(1))
     wanted = record(2, anchor=tip if anchored else "")
-    real, written = refs.move, []
+    real, written = objects.move, []
 
     def killed(place: Any, ref: str, new: str, old: str | None) -> bool:
         written.append(new)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(refs, "move", killed)
+    monkeypatch.setattr(objects, "move", killed)
     with pytest.raises(KeyboardInterrupt):
         git.keep_evidence(wanted)
-    monkeypatch.setattr(refs, "move", real)
+    monkeypatch.setattr(objects, "move", real)
     again = opened(folder)
     assert again.evidence_tip() == tip
     assert [again.keep_evidence(wanted)] * 2 == [git.keep_evidence(wanted)] * 2 == written * 2

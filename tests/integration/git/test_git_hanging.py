@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 from git_worlds import RealWorld, message
 
-from nobrakes.core.errors import NoAnswer
-from nobrakes.git import bounded, commands
+from nobrakes.errors import NoAnswer
+from nobrakes.git import commands
 
 Shim = Callable[[str], Path]
 
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded, "SHORT_SECONDS", 0.3)
-    monkeypatch.setattr(bounded, "LONG_SECONDS", 0.3)
-    monkeypatch.setattr(bounded, "GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(commands, "SHORT_SECONDS", 0.3)
+    monkeypatch.setattr(commands, "LONG_SECONDS", 0.3)
+    monkeypatch.setattr(commands, "GRACE_SECONDS", 0.3)
 
 
 @pytest.fixture
@@ -104,8 +104,8 @@ def test_a_lasting_process_that_is_stopped_is_dropped_and_asked_anew(world: Real
 
 
 def test_long_questions_and_long_answers_pass_a_full_pipe(world: RealWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded, "SHORT_SECONDS", 60.0)
-    monkeypatch.setattr(bounded, "LONG_SECONDS", 60.0)
+    monkeypatch.setattr(commands, "SHORT_SECONDS", 60.0)
+    monkeypatch.setattr(commands, "LONG_SECONDS", 60.0)
     git = world.git
     main = git.main()
     big = os.urandom(3_000_000)
@@ -117,7 +117,7 @@ def test_long_questions_and_long_answers_pass_a_full_pipe(world: RealWorld, monk
 
 
 def test_only_what_reads_little_has_a_short_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded, "LONG_SECONDS", 600.0)
-    assert bounded.seconds_for(["-c", "core.fsync=all", "update-ref", "-d", "x"]) == bounded.SHORT_SECONDS
-    assert bounded.seconds_for(["checkout", "-q"]) == bounded.LONG_SECONDS
-    assert bounded.seconds_for(["--version"]) == bounded.LONG_SECONDS
+    monkeypatch.setattr(commands, "LONG_SECONDS", 600.0)
+    assert commands.seconds_for(["-c", "core.fsync=all", "update-ref", "-d", "x"]) == commands.SHORT_SECONDS
+    assert commands.seconds_for(["checkout", "-q"]) == commands.LONG_SECONDS
+    assert commands.seconds_for(["--version"]) == commands.LONG_SECONDS

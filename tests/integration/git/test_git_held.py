@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from git_worlds import ME, RealWorld, sh, write
 
-from nobrakes.core.beads.bead import Bead
-from nobrakes.git import packing, refs
+from nobrakes.beads.model import Bead
+from nobrakes.git import objects, upkeep
 from nobrakes.git.location import Place
-from nobrakes.ports.git import Candidate, Message
+from nobrakes.git.port import Candidate, Message
 
 BEAD = {"id": "login", "title": "Login", "type": "task"}
 SAID = Message("subject", "", "A <a@x>", 1.0)
@@ -18,7 +18,7 @@ SAID = Message("subject", "", "A <a@x>", 1.0)
 
 def prunes_slowly(world: RealWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before each change of our refs git looks what is held, and removes the rest right after it."""
-    update, move = refs.update, refs.move
+    update, move = objects.update, objects.move
 
     def between(change: Callable[..., object]) -> Callable[..., object]:
         def changed(*arguments: object) -> object:
@@ -31,8 +31,8 @@ def prunes_slowly(world: RealWorld, monkeypatch: pytest.MonkeyPatch) -> None:
 
         return changed
 
-    monkeypatch.setattr(refs, "update", between(update))
-    monkeypatch.setattr(refs, "move", between(move))
+    monkeypatch.setattr(objects, "update", between(update))
+    monkeypatch.setattr(objects, "move", between(move))
 
 
 def is_sound(world: RealWorld) -> bool:
@@ -78,21 +78,21 @@ def test_a_pack_is_held_for_a_while_and_a_persons_for_ever(world: RealWorld, beg
     theirs = Path(place.objects, "pack", "pack-mine.keep")
     theirs.write_bytes(b"")
     (ours,) = set(theirs.parent.glob("*.keep")) - {theirs}
-    packing.release(place)
+    upkeep.release(place)
     assert ours.exists(), "its ref may not be there yet"
     for keep in (ours, theirs):
         os.utime(keep, (1, 1))
-    packing.release(place)
+    upkeep.release(place)
     assert not ours.exists() and theirs.exists()
 
 
 def test_many_packs_become_few(world: RealWorld, begin: Callable[..., Bead]) -> None:
     place = Place(str(world.root), "main")
-    for number in range(packing.PACKS + 2):
+    for number in range(upkeep.PACKS + 2):
         commit = sh(world.root, "git", "commit-tree", "main^{tree}", "-p", "main", "-m", str(number), env=ME).strip()
-        packing.hold(place, [commit], "main")
+        upkeep.hold(place, [commit], "main")
         world.sh("git", "update-ref", f"refs/nobrakes/archive/{number}", commit)
-    assert not packing.pack_objects(place), "while they are held, they stay as they are"
-    packing.release(place, 0.0)
-    assert packing.pack_objects(place) and len(list(Path(place.objects, "pack").glob("*.pack"))) < 5
+    assert not upkeep.pack_objects(place), "while they are held, they stay as they are"
+    upkeep.release(place, 0.0)
+    assert upkeep.pack_objects(place) and len(list(Path(place.objects, "pack").glob("*.pack"))) < 5
     assert is_sound(world)

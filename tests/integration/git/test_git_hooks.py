@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from git_worlds import bead, sh
 
-from nobrakes.core.beads.branches import branch_of
+from nobrakes.beads.branches import branch_of
 from nobrakes.host import command
 from nobrakes.paths import HOOKS, Paths
 

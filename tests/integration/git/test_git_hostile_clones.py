@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from git_worlds import sh, write
 
-from nobrakes.core.beads.branches import branch_of
-from nobrakes.core.errors import GitFailed, NobrakesError
+from nobrakes.beads.branches import branch_of
+from nobrakes.errors import GitFailed, NobrakesError
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from git_worlds import ME, RealWorld, message, read_all, sh, write
 
-from nobrakes.git.landing import worktrees
+from nobrakes.git.landing import standing
+from nobrakes.git.port import Landing
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths
-from nobrakes.ports.git import Landing
 
 
 @pytest.fixture
@@ -359,7 +359,7 @@ def test_a_checkout_that_was_written_half_is_finished(world, begin, written):
     after = {"src/app.py": "one = 2\n", "src/new.py": "new\n", "old": None, "deep/er/file": None}
     write(world.root, {name: after[name] for name in written})
     lock = world.root / ".git" / "index.lock"
-    lock.write_bytes(worktrees.MARK)
+    lock.write_bytes(standing.MARK)
     world.git.clear_locks()
     assert not lock.exists()
     landed(world, new, old)
@@ -383,7 +383,7 @@ def test_when_the_files_cannot_be_written_main_goes_back(world, begin, monkeypat
     new, old = candidate(world, begin)
     write(world.root, {"mine": "edited\n"})
     before = read_all(world.root), status(world)
-    from nobrakes.core.errors import DiskFull
+    from nobrakes.errors import DiskFull
     from nobrakes.git import commands
 
     real = commands.run
@@ -394,7 +394,7 @@ def test_when_the_files_cannot_be_written_main_goes_back(world, begin, monkeypat
             raise DiskFull("git could not write: No space left on device")
         return real(arguments, **options)
 
-    monkeypatch.setattr("nobrakes.git.landing.checkout.commands.run", full)
+    monkeypatch.setattr("nobrakes.git.landing.checkouts.commands.run", full)
     assert world.git.land(new, old).landing is Landing.BLOCKED
     monkeypatch.undo()
     assert world.git.main() == old
@@ -450,10 +450,10 @@ def test_committed_files_leave_the_humans_version_and_staged_work_alone(world):
 
 
 def test_commit_files_again_when_main_moved_meanwhile(world, monkeypatch):
-    from nobrakes.git import commits, refs
+    from nobrakes.git import commits, objects
 
     moved: list[str] = []
-    real = refs.main
+    real = objects.main
 
     def late(place):
         found = real(place)
@@ -482,19 +482,19 @@ def test_main_that_moves_after_the_last_look_is_lost_not_overwritten(world, begi
 
 def test_the_humans_git_cannot_come_in_between(world, begin, monkeypatch):
     """While main and the files move, a commit of the human is refused by git itself."""
-    from nobrakes.git import refs
+    from nobrakes.git import objects
 
     new, old = candidate(world, begin)
     write(world.root, {"mine": "edited\n"})
     refused: list[str] = []
-    real = refs.swap
+    real = objects.swap
 
     def swap(*given):
         refused.append(world.sh("git", "commit", "-qam", "now", env=ME, check=False))
         assert world.git.main() == old
         return real(*given)
 
-    monkeypatch.setattr(refs, "swap", swap)
+    monkeypatch.setattr(objects, "swap", swap)
     landed(world, new, old)
     assert len(refused) == 1
     assert status(world) == " M mine\n"

@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.errors import NotAllowed
-from nobrakes.core.limits.sizes import DEFAULT
-from nobrakes.git import in_place
-from nobrakes.git.in_place import Claim
-from nobrakes.git.landing import worktrees
+from nobrakes.agents.limits import DEFAULT
+from nobrakes.errors import NotAllowed
+from nobrakes.git import persons
+from nobrakes.git.landing import standing
 from nobrakes.git.location import Place
-from nobrakes.git.workspaces import follow as module
-from nobrakes.git.workspaces.follow import follow
-from nobrakes.git.workspaces.keep import keep, main
-from nobrakes.place import OVERRIDE
+from nobrakes.git.persons import Claim
+from nobrakes.git.workspaces import salvage as module
+from nobrakes.git.workspaces.salvage import follow, keep, main
+from nobrakes.machine.place import OVERRIDE
 
 
 class Checkout:
@@ -117,7 +116,7 @@ def test_cut_off_anywhere_the_next_try_ends_it(checkout: Checkout, cut: str, mon
 
     with monkeypatch.context() as patched:
         if cut == "publish":
-            patched.setattr(worktrees, "publish", stop)
+            patched.setattr(standing, "publish", stop)
         elif cut == "swap":
             patched.setattr(module.refs, "swap", stop)
         else:
@@ -157,23 +156,23 @@ def test_one_session_a_checkout_whoever_comes_first(tmp_path: Path, checkout: Ch
         won = pool.map(_try, claims)
     assert sum(won) == 1
     mine = claims[won.index(True)]
-    assert in_place.who(root) == mine and list(in_place.of_store(mine.folder)) == [mine]
-    in_place.take(mine)
+    assert persons.who(root) == mine and list(persons.of_store(mine.folder)) == [mine]
+    persons.take(mine)
     other = claims[won.index(False)]
     with pytest.raises(NotAllowed, match=f"session {mine.session} of"):
-        in_place.take(other)
-    in_place.release(other)
-    assert in_place.who(root) == mine, "nobody else's claim is given back"
+        persons.take(other)
+    persons.release(other)
+    assert persons.who(root) == mine, "nobody else's claim is given back"
     os.rmdir(mine.folder)
-    assert in_place.who(root) is None, "whose store is gone is nobody"
-    in_place.take(other)
-    in_place.release(other)
-    assert in_place.who(root) is None
+    assert persons.who(root) is None, "whose store is gone is nobody"
+    persons.take(other)
+    persons.release(other)
+    assert persons.who(root) is None
 
 
 def _try(claim: Claim) -> bool:
     try:
-        in_place.take(claim)
+        persons.take(claim)
         return True
     except NotAllowed:
         return False
@@ -185,5 +184,5 @@ def test_nobody_works_in_place_around_a_home(
     for inside in (checkout.root / "home", checkout.root):
         monkeypatch.setenv("HOME", str(inside))
         with pytest.raises(NotAllowed, match="lies in it"):
-            in_place.take(Claim(str(checkout.root), str(tmp_path), 1))
-    assert in_place.who(str(checkout.root)) is None
+            persons.take(Claim(str(checkout.root), str(tmp_path), 1))
+    assert persons.who(str(checkout.root)) is None

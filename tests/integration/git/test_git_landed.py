@@ -2,9 +2,9 @@
 
 from git_worlds import ME, sh
 
-from nobrakes.git import refs
+from nobrakes.git import objects
 from nobrakes.git.history import History
-from nobrakes.git.landing import landed
+from nobrakes.git.landing import local
 from nobrakes.git.location import Place
 from nobrakes.git.objects import Objects
 
@@ -23,17 +23,17 @@ def test_what_was_reset_away_outlives_a_gc_that_keeps_nothing(world, begin):
 
 
 def test_only_so_many_of_what_was_rewritten_are_kept(world, monkeypatch):
-    monkeypatch.setattr(landed, "MOST", 3)
+    monkeypatch.setattr(local, "MOST", 3)
     place = Place(str(world.root), "main")
     history = History(place, Objects(place))
     tree = world.sh("git", "write-tree").strip()
     made = [sh(world.root, "git", "commit-tree", "-m", f"{n}", tree, env=ME).strip() for n in range(7)]
     for commit in made:
-        landed.keep(place, history, commit)
-    kept = dict(refs.below(place, f"{landed.BEFORE}/"))
+        local.keep(place, history, commit)
+    kept = dict(objects.below(place, f"{local.BEFORE}/"))
     assert {ref.rpartition("/")[2]: commit for ref, commit in kept.items()} == {
         "4": made[3],
         "5": made[4],
         "6": made[5],
     }
-    assert refs.read(place, landed.TIP) == made[6]
+    assert objects.read(place, local.TIP) == made[6]

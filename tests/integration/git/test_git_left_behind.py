@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 from git_worlds import ME, RealWorld, SharedWorld, message, read_all, sh, write
 
-from nobrakes.git import commands, refs
-from nobrakes.git.landing import checkout, standing, worktrees
-from nobrakes.git.landing.remote_questions import Shared
-from nobrakes.git.landing.standing import Note
-from nobrakes.git.landing.worktrees import Worktree
+from nobrakes.git import commands, objects
+from nobrakes.git.landing import checkouts, standing
+from nobrakes.git.landing.remote import Shared
+from nobrakes.git.landing.standing import Note, Worktree
+from nobrakes.git.port import Land, Landing
 from nobrakes.git.repository import Repository
-from nobrakes.ports.git import Land, Landing
 
 WORK = {"src/app.py": "one = 2\n", "src/new.py": "new\n", "old": None, "deep/er/file": None}
 
@@ -48,7 +47,7 @@ def killed(
     world: RealWorld, monkeypatch: pytest.MonkeyPatch, new: str, old: str, moment: str = "swap", locks: bool = True
 ) -> None:
     """Land, and be killed at this moment; the locks stay, as a kill leaves them, or somebody removed them."""
-    real_swap, real_run, real_publish, real_write = refs.swap, commands.run, worktrees.publish, standing.write
+    real_swap, real_run, real_publish, real_write = objects.swap, commands.run, standing.publish, standing.write
 
     def swap(*given):
         if moment == "before":
@@ -75,14 +74,14 @@ def killed(
         real_write(holder, at, to)
 
     with monkeypatch.context() as patch:
-        patch.setattr(refs, "swap", swap)
-        patch.setattr(checkout.commands, "run", run)
-        patch.setattr(worktrees, "publish", publish)
+        patch.setattr(objects, "swap", swap)
+        patch.setattr(checkouts.commands, "run", run)
+        patch.setattr(standing, "publish", publish)
         if moment == "note":
             standing.write(holder_of(world), old)
             patch.setattr(standing, "write", write_note)
         if locks:
-            patch.setattr(worktrees, "_remove", _all_but_locks(worktrees._remove))
+            patch.setattr(standing, "_remove", _all_but_locks(standing._remove))
         with pytest.raises(Killed):
             world.git.land(new, old)
 
@@ -428,7 +427,7 @@ def test_the_lock_has_our_mark_from_its_first_moment(world, monkeypatch):
     new, old = candidate(world)
     with pytest.raises(Killed):
         world.git.land(new, old)
-    assert seen == [worktrees.MARK]
+    assert seen == [standing.MARK]
     monkeypatch.undo()
     (world.root / ".git" / "index.nobrakes-4711").write_bytes(b"")
     assert next_start(world, new, old).landing is Landing.MOVED and leftovers(world) == []
@@ -447,7 +446,7 @@ def test_a_file_system_without_links_has_a_lock_too(world, monkeypatch):
 def test_a_note_that_cannot_be_read_is_made_anew(world, content):
     new, old = candidate(world)
     assert world.git.land(new, old).landing is Landing.MOVED
-    note = world.root / ".git" / standing.FILE
+    note = world.root / ".git" / standing.STANDING_FILE
     assert note.read_text() == f"{new}\n"
     note.unlink() if content is None else note.write_text(content)
     write(world.root, {"mine": "edited\n"})

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from git_worlds import message, sh
 
-from nobrakes.ports.git import Candidate, Conflict
+from nobrakes.git.port import Candidate, Conflict
 
 ATTRIBUTES = "*.log merge=union\n/only/here merge=union\n*.bin binary\n*.own merge=own\n"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.errors import Tampered
+from nobrakes.errors import Tampered
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths
 

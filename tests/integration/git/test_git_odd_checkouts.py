@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from git_worlds import ME, RealWorld, message, read_all, sh, write
 
-from nobrakes.ports.git import Land, Landing
+from nobrakes.git.port import Land, Landing
 
 
 @pytest.fixture

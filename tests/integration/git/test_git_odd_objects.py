@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from git_worlds import sh
 
-from nobrakes.core.errors import Tampered
+from nobrakes.errors import Tampered
 from nobrakes.git.location import Place
 from nobrakes.git.objects import Objects, parse_commit
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from git_worlds import sh
 
-from nobrakes.core.beads.branches import branch_of
+from nobrakes.beads.branches import branch_of
 
 
 @pytest.fixture

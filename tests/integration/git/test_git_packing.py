@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from git_worlds import ME, sh, write
 
-from nobrakes.git.packing import pack_objects
+from nobrakes.git.upkeep import pack_objects
 
 
 def objects(root: str) -> set[str]:

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from git_worlds import ME, SharedWorld, message, sh, write
 
-from nobrakes.core.errors import GitFailed
-from nobrakes.git import bounded, refs
-from nobrakes.git.landing import remote_questions
-from nobrakes.git.landing.remote_questions import Reply, Shared, redacted
+from nobrakes.errors import GitFailed
+from nobrakes.git import commands, objects
+from nobrakes.git.landing import remote
+from nobrakes.git.landing.remote import Reply, Shared, redacted
+from nobrakes.git.port import Land, Landing
 from nobrakes.git.repository import Repository
-from nobrakes.ports.git import Land, Landing
 
 
 @pytest.fixture
@@ -54,13 +54,13 @@ def on_their_way(world: SharedWorld, seconds: float) -> None:
 def test_it_lands_there_before_it_lands_here(world, work, monkeypatch):
     new, old = work
     seen = []
-    swap = refs.swap
+    swap = objects.swap
 
     def looked(*arguments):
         seen.append(world.there())
         return swap(*arguments)
 
-    monkeypatch.setattr(refs, "swap", looked)
+    monkeypatch.setattr(objects, "swap", looked)
     assert world.git.land(new, old).landing is Landing.MOVED
     assert seen == [new]
     assert (world.root / "src" / "new.py").exists() and world.sh("git", "status", "--porcelain") == ""
@@ -69,16 +69,16 @@ def test_it_lands_there_before_it_lands_here(world, work, monkeypatch):
 @pytest.mark.parametrize("heard", [True, False])
 def test_another_who_pushes_in_the_last_moment_wins(world, work, monkeypatch, heard):
     new, old = work
-    push = remote_questions.Remote.push
+    push = remote.Remote.push
     theirs = []
 
     def raced(self, *arguments):
         theirs.append(world.commit_at_remote({"other": "o\n"}))
         return push(self, *arguments)
 
-    monkeypatch.setattr(remote_questions.Remote, "push", raced)
+    monkeypatch.setattr(remote.Remote, "push", raced)
     if not heard:
-        monkeypatch.setattr(remote_questions.Remote, "fetch", lambda self: Reply(False, "no route"))
+        monkeypatch.setattr(remote.Remote, "fetch", lambda self: Reply(False, "no route"))
         assert not world.git.land(new, old).may_have_landed, "the remote has said no"
     else:
         assert world.git.land(new, old).landing is Landing.LOST
@@ -88,7 +88,7 @@ def test_another_who_pushes_in_the_last_moment_wins(world, work, monkeypatch, he
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_a_crash_beside_the_push_is_made_good(world, work, monkeypatch, moment):
     new, old = work
-    push = remote_questions.Remote.push
+    push = remote.Remote.push
 
     def killed(self, *arguments):
         if moment == "after":
@@ -96,7 +96,7 @@ def test_a_crash_beside_the_push_is_made_good(world, work, monkeypatch, moment):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(remote_questions.Remote, "push", killed)
+        patch.setattr(remote.Remote, "push", killed)
         with pytest.raises(KeyboardInterrupt):
             world.git.land(new, old)
     assert world.git.main() == old and world.there() == (new if moment == "after" else old)
@@ -139,13 +139,13 @@ def test_a_remote_that_is_not_there_is_told(world, work):
 
 def test_a_push_that_arrived_and_was_not_heard_of_has_landed(world, work, monkeypatch):
     new, old = work
-    push = remote_questions.Remote.push
+    push = remote.Remote.push
 
     def unheard(self, *arguments):
         push(self, *arguments)
         return Reply(False, "the connection was lost")
 
-    monkeypatch.setattr(remote_questions.Remote, "push", unheard)
+    monkeypatch.setattr(remote.Remote, "push", unheard)
     assert world.git.land(new, old).landing is Landing.MOVED
     assert world.git.main() == world.there() == new
 
@@ -174,17 +174,17 @@ def test_what_no_kill_ends_is_left_and_named(world, work, tmp_path, monkeypatch)
     on_their_way(world, 0.7)
     groups = []
     kill = os.killpg
-    monkeypatch.setattr(bounded.os, "killpg", lambda group, how: groups.append(group))
+    monkeypatch.setattr(commands.os, "killpg", lambda group, how: groups.append(group))
     try:
         begun = time.monotonic()
         land = world.git.land(new, old)
         assert time.monotonic() - begun < 20 and land.may_have_landed
-        assert [one for one in bounded.left() if "push" in one and f"process {groups[0]})" in one]
+        assert [one for one in commands.left() if "push" in one and f"process {groups[0]})" in one]
     finally:
         for group in set(groups):
             kill(group, signal.SIGKILL)
     deadline = time.monotonic() + 20
-    while any(f"process {groups[0]})" in one for one in bounded.left()):
+    while any(f"process {groups[0]})" in one for one in commands.left()):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
@@ -226,14 +226,14 @@ def test_an_edit_in_the_way_keeps_it_from_being_pushed(world, work):
 
 def test_an_edit_that_came_after_the_push_waits_and_is_kept(world, work, monkeypatch):
     new, old = work
-    push = remote_questions.Remote.push
+    push = remote.Remote.push
 
     def slowly(self, *arguments):
         said = push(self, *arguments)
         write(world.root, {"src/app.py": "mine\n"})
         return said
 
-    monkeypatch.setattr(remote_questions.Remote, "push", slowly)
+    monkeypatch.setattr(remote.Remote, "push", slowly)
     for _ in range(2):
         land = world.git.land(new, old)
         assert land.landing is Landing.BLOCKED and land.may_have_landed and "src/app.py" in land.reason
@@ -268,14 +268,14 @@ def test_histories_that_parted_wait_for_a_person(world):
 
 def test_a_commit_here_while_it_was_pushed_is_kept_and_waits(world, work, monkeypatch):
     new, old = work
-    push = remote_questions.Remote.push
+    push = remote.Remote.push
 
     def slowly(self, *arguments):
         said = push(self, *arguments)
         world.sh("git", "commit", "-q", "--allow-empty", "-m", "Mine", env=ME)
         return said
 
-    monkeypatch.setattr(remote_questions.Remote, "push", slowly)
+    monkeypatch.setattr(remote.Remote, "push", slowly)
     land = world.git.land(new, old)
     mine = world.sh("git", "rev-parse", "main").strip()
     assert "have parted" in waits(world, land, mine) and land.may_have_landed

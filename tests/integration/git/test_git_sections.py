@@ -2,7 +2,7 @@
 
 import pytest
 
-from nobrakes.git.manifests.sections import changed_dependencies, changed_sections, is_shared
+from nobrakes.git.manifests import changed_dependencies, changed_sections, is_shared
 
 PROJECT = b'[project]\nname = "x"\n[tool.ruff]\nline-length = 100\n[tool.pytest.ini_options]\naddopts = "-q"\n'
 PACKAGE = b'{"name": "x", "scripts": {"test": "jest"}, "jest": {"bail": true}, "dependencies": {"a": "1"}}'

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from git_worlds import sh
 
-from nobrakes.core.errors import FileTooLarge, Tampered, TooLarge
-from nobrakes.core.limits.sizes import Sizes
+from nobrakes.agents.limits import Sizes
+from nobrakes.errors import FileTooLarge, Tampered, TooLarge
 from nobrakes.git.repository import Repository
 from nobrakes.git.workspaces import measurement
 from nobrakes.trash import clear

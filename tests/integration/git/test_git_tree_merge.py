@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.git.commands import content
+from nobrakes.git.commits import Person
 from nobrakes.git.history import History
 from nobrakes.git.location import Place
 from nobrakes.git.merge import Merger
-from nobrakes.git.messages import Person
 from nobrakes.git.objects import Objects
+from nobrakes.git.port import Candidate, Message
 from nobrakes.git.tree_content import EXECUTABLE, FILE, FOLDER, MODULE, Entry, tree_content
-from nobrakes.git.treemerge import merged
-from nobrakes.git.writing import content
-from nobrakes.ports.git import Candidate, Message
+from nobrakes.git.trees import merged
 
 Files = dict[str, tuple[str, str]]
 """Mode and object, by path."""

@@ -7,14 +7,14 @@ import time
 
 import pytest
 
-from nobrakes.core.beads.bead import Bead, Role, Status
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.errors import DoorClosed, Stale, UsageError
+from nobrakes.agents.db.channel import reply
+from nobrakes.agents.service import folder as agents_side
+from nobrakes.agents.service import own_bead
+from nobrakes.beads.model import Bead, Role, Status
+from nobrakes.db.opening import create_store
+from nobrakes.errors import DoorClosed, Stale, UsageError
+from nobrakes.events.kinds import Kind
 from nobrakes.host.channel.server import FolderChannelServer
-from nobrakes.operations.agent import folder as agents_side
-from nobrakes.operations.agent import own_bead
-from nobrakes.store.agent.channel import reply
-from nobrakes.store.opening import create_store
 from nobrakes.trash import Trash
 
 

@@ -4,9 +4,8 @@ import os
 import subprocess
 import sys
 
-from nobrakes.host.system import ps
-from nobrakes.host.system.memory import held_mb, resident_mb
-from nobrakes.host.system.proctable import look
+from nobrakes.host import proctable
+from nobrakes.host.proctable import held_mb, look, resident_mb
 
 HOLDS = "held = bytearray(60 << 20); print(1, flush=True); input()"
 
@@ -19,9 +18,9 @@ def test_both_ways_tell_the_same() -> None:
         assert process is not None
         held = held_mb(child.pid, process.mark)
         assert held is not None and 60 <= held < 200
-        assert abs(ps.resident([child.pid]) / 2**20 - held) < 20
+        assert abs(proctable.resident([child.pid]) / 2**20 - held) < 20
         assert resident_mb([child.pid, child.pid]) >= 2 * held - 2, "what is shared is counted for each"
         assert held_mb(child.pid, "another:1") is None and held_mb(None, "") is None
         child.communicate("\n")
     assert held_mb(child.pid, process.mark) is None and resident_mb([child.pid]) == 0
-    assert ps.resident([child.pid]) == 0 and ps.resident([os.getpid()]) > 0
+    assert proctable.resident([child.pid]) == 0 and proctable.resident([os.getpid()]) > 0

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.errors import DaemonNotRunning, DaemonRunning, NobrakesError
-from nobrakes.host.daemonise import start_daemon, stop_daemon
-from nobrakes.host.locks import DaemonLock, holder
-from nobrakes.host.system import proctable
+from nobrakes.errors import DaemonNotRunning, DaemonRunning, NobrakesError
+from nobrakes.host import proctable
+from nobrakes.host.locks import DaemonLock, holder, start_daemon, stop_daemon
 
 HOLD = """
 import subprocess, sys, time
@@ -27,7 +26,7 @@ time.sleep(1000)
 
 DAEMON = """
 import os, signal, sys, time
-from nobrakes.host.daemonise import report_ready
+from nobrakes.host.locks import report_ready
 from nobrakes.host.locks import DaemonLock
 with DaemonLock(sys.argv[1]):
     print("working in", os.getcwd(), flush=True)

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.errors import DiskFull, NoAgent, StoreReadOnly
+from nobrakes.errors import DiskFull, NoAgent, StoreReadOnly
+from nobrakes.host import proctable
 from nobrakes.host.files import keep_private, private_folder, read_tail, storage_errors, write_atomic, write_private
-from nobrakes.host.runs import reaper
-from nobrakes.host.runs.reaper import Reaper, become_subreaper
-from nobrakes.host.system import proctable, ps
-from nobrakes.host.terminal import run_interactive
+from nobrakes.host.locks import run_interactive
+from nobrakes.host.runs import trees
+from nobrakes.host.runs.trees import Reaper, become_subreaper
 from nobrakes.paths import own_program
 
 
@@ -100,8 +100,8 @@ def test_ctrl_c_is_the_program_s_and_not_ours(tmp_path: Path) -> None:
 
 ORPHANS = """
 import os, subprocess, sys, time
-from nobrakes.host.system import proctable
-from nobrakes.host.runs.reaper import Reaper, become_subreaper
+from nobrakes.host import proctable
+from nobrakes.host.runs.trees import Reaper, become_subreaper
 assert become_subreaper()
 # a session of its own, whose leader leaves an orphan that ends later
 script = ["sh", "-c", "sleep 0.2 & echo $!"]
@@ -135,11 +135,11 @@ def test_orphans_are_collected_and_nobody_s_child_is_stolen() -> None:
 
 LEFT = """
 import os, sys, time
-from nobrakes.core.beads.attempt import Run, RunKind
+from nobrakes.beads.model import Run, RunKind
 from nobrakes.host.runs.processes import LocalProcesses
-from nobrakes.host.runs.reaper import become_subreaper
-from nobrakes.host.system import proctable
-from nobrakes.ports import Command, Step
+from nobrakes.host.runs.trees import become_subreaper
+from nobrakes.host import proctable
+from nobrakes.host.port import Command, Step
 place = sys.argv[1]
 assert become_subreaper()
 processes = LocalProcesses(place + "/wake")
@@ -171,7 +171,7 @@ def test_what_dies_a_moment_after_its_run_is_collected_at_once(tmp_path: Path) -
 
 @pytest.mark.skipif(not proctable.LINUX, reason="zombies are read from /proc")
 def test_an_old_zombie_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nobrakes.host.runs.reaper.PATIENCE", -1.0)
+    monkeypatch.setattr("nobrakes.host.runs.trees.PATIENCE", -1.0)
     child = subprocess.Popen(["true"], start_new_session=True)
     deadline = time.monotonic() + 15
     while (found := proctable.look(child.pid)) is None or found.running:
@@ -183,16 +183,16 @@ def test_an_old_zombie_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.skipif(shutil.which("ps") is None, reason="no ps here")
 def test_ps_tells_the_same_story_as_proc() -> None:
-    me = ps.look(os.getpid())
+    me = proctable.ps_look(os.getpid())
     assert me is not None
     assert (me.pid, me.parent, me.session, me.running) == (os.getpid(), os.getppid(), os.getsid(0), True)
     assert abs(me.started - time.time()) < 3600 * 24
-    assert ps.everything()[os.getpid()].started == me.started
-    assert ps.look(2**22 + 1) is None
+    assert proctable.ps_everything()[os.getpid()].started == me.started
+    assert proctable.ps_look(2**22 + 1) is None
 
 
 def test_where_there_are_no_subreapers_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reaper, "LINUX", False)
+    monkeypatch.setattr(trees, "LINUX", False)
     assert become_subreaper() is False
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host.modules import Modules, lacks
-from nobrakes.operations.hindrances.programs import Where, missing
+from nobrakes.decisions.service.hindrances import Where, missing
+from nobrakes.host.versions import Modules, lacks
 
 
 def environment(folder: Path) -> Path:

@@ -5,10 +5,9 @@ import sys
 import pytest
 
 from nobrakes.config.sections import AgentSettings
-from nobrakes.notifiers.registry import NOTIFIERS
-from nobrakes.notifiers.stdout import StdoutNotifier, plain
-from nobrakes.ports.people import Notice
-from nobrakes.sandbox import none
+from nobrakes.host.port import Notice
+from nobrakes.notices.senders.channels import NOTIFIERS, StdoutNotifier, plain
+from nobrakes.sandbox import closure
 
 
 def test_a_notice_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,4 +51,4 @@ def test_a_reader_that_went_away_does_not_stop_the_work(monkeypatch: pytest.Monk
 
 
 def test_no_sandbox_says_so() -> None:
-    assert none.describe(["claude"], AgentSettings()).startswith("agents run without a sandbox:")
+    assert closure.describe(["claude"], AgentSettings()).startswith("agents run without a sandbox:")

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.errors import StopCut
-from nobrakes.host import stopping
-from nobrakes.host.stopping import StopLimit
+from nobrakes.errors import StopCut
+from nobrakes.host import command
+from nobrakes.host.command import StopLimit
 
 HANGS = """
 import os, signal, subprocess, sys, threading, time
-from nobrakes.host import stopping
+from nobrakes.host import background as stopping
 stopping.STOP_SECONDS = stopping.AT_ONCE_SECONDS = 0.5
 stopping.PENDING_SECONDS = 0.05
 def stuck():
@@ -87,8 +87,8 @@ def test_a_stop_is_cut_and_says_what_it_left(what: str, killed: list[int]) -> No
 
 
 def test_a_stop_that_ends_in_its_time_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stopping, "STOP_SECONDS", 600.0)
-    monkeypatch.setattr(stopping, "_cut", lambda part: pytest.fail(f"cut at {part}"))
+    monkeypatch.setattr(command, "STOP_SECONDS", 600.0)
+    monkeypatch.setattr(command, "_cut", lambda part: pytest.fail(f"cut at {part}"))
     before = threading.active_count()
     with StopLimit() as limit:
         limit.asked(at_once=False)
@@ -98,14 +98,14 @@ def test_a_stop_that_ends_in_its_time_is_not_cut(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_the_second_signal_shortens_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     cut = threading.Event()
-    monkeypatch.setattr(stopping, "STOP_SECONDS", 600.0)
-    monkeypatch.setattr(stopping, "AT_ONCE_SECONDS", 0.0)
+    monkeypatch.setattr(command, "STOP_SECONDS", 600.0)
+    monkeypatch.setattr(command, "AT_ONCE_SECONDS", 0.0)
 
     def cutting(part: str) -> None:
         cut.set()
         raise SystemExit
 
-    monkeypatch.setattr(stopping, "_cut", cutting)
+    monkeypatch.setattr(command, "_cut", cutting)
     with StopLimit() as limit:
         limit.asked(at_once=False)
         limit.asked(at_once=True)
@@ -114,9 +114,9 @@ def test_the_second_signal_shortens_the_time(monkeypatch: pytest.MonkeyPatch) ->
 
 CLOSES = """
 import functools, os, sys, time, types
-from nobrakes.daemon import service
-from nobrakes.host import stopping
-from nobrakes.host.background import ThreadBackground
+from nobrakes.daemon.worker import service
+from nobrakes.host import background as stopping
+from nobrakes.host.command import ThreadBackground
 from nobrakes.host.channel.server import FolderChannelServer
 from nobrakes.host.watching import Waker, poke
 from nobrakes.trash import Trash

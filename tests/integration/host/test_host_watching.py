@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host.readable import is_readable
+from nobrakes.host.files import is_readable
 from nobrakes.host.watching import Waker, poke
 
 
@@ -149,9 +149,9 @@ def test_sleeping_costs_nothing(waker: Waker) -> None:
 
 TO_A_THREAD = """
 import signal, sys, threading, time
-from nobrakes.daemon.service import _Signals
+from nobrakes.daemon.worker.service import _Signals
 from nobrakes.host.watching import Waker
-from nobrakes.host.stopping import StopLimit
+from nobrakes.host.command import StopLimit
 with Waker(sys.argv[1]) as waker, StopLimit() as limit, _Signals(waker, limit) as signals:
     def other():
         time.sleep(0.3)

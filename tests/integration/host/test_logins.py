@@ -6,7 +6,7 @@ import os
 import pytest
 
 from nobrakes.host.channel.server import FolderChannelServer
-from nobrakes.ports.processes import Login
+from nobrakes.host.port import Login
 from nobrakes.trash import Trash
 
 OLD, NEW = ({"token": {"refresh": word}, "mode": "chat"} for word in ("old", "new"))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.errors import MachineShort
-from nobrakes.host import probing
+from nobrakes.errors import MachineShort
+from nobrakes.host import versions
 
 
 def counting(folder: Path, script: str) -> tuple[list[str], Path]:
@@ -17,36 +17,36 @@ def counting(folder: Path, script: str) -> tuple[list[str], Path]:
 def test_a_probe_that_is_killed_is_tried_again_and_then_unknown(tmp_path: Path, killed: str) -> None:
     argv, count = counting(tmp_path, killed)
     with pytest.raises(MachineShort, match="nobody can tell whether sh works here"):
-        probing.trouble(argv)
+        versions.probing_trouble(argv)
     assert count.read_text().split() == ["x"] * 3
 
 
 def test_a_probe_that_hangs_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probing, "SECONDS", 0.2)
+    monkeypatch.setattr(versions, "PROBING_SECONDS", 0.2)
     with pytest.raises(MachineShort):
-        probing.trouble(["sh", "-c", "kill -STOP $$"])
+        versions.probing_trouble(["sh", "-c", "kill -STOP $$"])
 
 
 def test_a_probe_that_is_killed_once_answers_the_second_time(tmp_path: Path) -> None:
     argv, _ = counting(tmp_path, f"[ $(wc -l < {tmp_path}/count) -gt 1 ] || kill -KILL $$")
-    assert probing.trouble(argv) == ""
+    assert versions.probing_trouble(argv) == ""
 
 
 def test_a_no_is_a_no(tmp_path: Path) -> None:
     argv, count = counting(tmp_path, "echo 'no permission' >&2; exit 1")
-    assert probing.trouble(argv) == "no permission"
+    assert versions.probing_trouble(argv) == "no permission"
     assert count.read_text().split() == ["x"]
-    assert probing.trouble(["/nowhere/at/all"]) == "/nowhere/at/all is not installed"
+    assert versions.probing_trouble(["/nowhere/at/all"]) == "/nowhere/at/all is not installed"
 
 
 def test_a_fork_server_that_is_stopped_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     import os
     import signal
 
-    from nobrakes.host.runs import spawning
-    from nobrakes.host.runs.spawning import Spawner
+    from nobrakes.host.runs import processes
+    from nobrakes.host.runs.processes import Spawner
 
-    monkeypatch.setattr(spawning, "SECONDS", 1)
+    monkeypatch.setattr(processes, "SECONDS", 1)
     spawner = Spawner()
     nothing = os.open(os.devnull, os.O_WRONLY)
     first = spawner.start(["/bin/true"], {}, nothing)

@@ -11,8 +11,7 @@ import threading
 import pytest
 
 from nobrakes.host.channel import proxy
-from nobrakes.sandbox.bubblewrap import wrap
-from nobrakes.sandbox.closure import Closure
+from nobrakes.sandbox.closure import Closure, wrap
 from nobrakes.sandbox.machine import machine
 from tests.support.sandboxes import needs_sandbox
 

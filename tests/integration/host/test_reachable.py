@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host.reachable import reach
+from nobrakes.host.versions import reach
 
 Serve = Callable[[socket.socket], object]
 

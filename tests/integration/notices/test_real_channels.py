@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.config.notify import ChannelSettings, NotifySettings
-from nobrakes.config.secrets import keep, secrets_path
-from nobrakes.core.notices.notice import Message, NoticeKind, Sent, Severity
-from nobrakes.host.channels import ChildChannels
-from nobrakes.operations.notices import packing
+from nobrakes.config.sections import ChannelSettings, NotifySettings
+from nobrakes.config.user import keep, secrets_path
+from nobrakes.host.messages import ChildChannels
+from nobrakes.notices.model import Message, NoticeKind, Sent, Severity
+from nobrakes.notices.service import packing
 from tests.support.notice_servers import mail_server, webhook
 
 SAID = Message("nobrakes project: a1 merged", "it is merged", NoticeKind.MERGED, Severity.INFO, 1.0, "a1")
@@ -202,7 +202,7 @@ def test_secrets_lie_in_a_file_that_nobody_else_reads(send: Send) -> None:
     error = send(ChannelSettings(type="webhook", secret="one")).error
     assert "0600" in error and "first" not in error
     path.chmod(0o600)
-    from nobrakes.config.secrets import secret
+    from nobrakes.config.user import secret
 
     assert secret("two") == 'quo"ted\\'
     path.write_text('one = "first\n')

@@ -12,9 +12,8 @@ import pytest
 
 from nobrakes.agents.adapter import AgentEnd, Assignment, Verdict, guard_argv
 from nobrakes.agents.registry import adapter
+from nobrakes.beads.model import Outcome, Role
 from nobrakes.config.sections import AgentSettings, CodexSettings, GeminiSettings
-from nobrakes.core.beads.bead import Role
-from nobrakes.core.beads.outcomes import Outcome
 from tests.integration.claude.conftest import STUB, own_network
 from tests.support.real_clis import CODEX, DONE, GEMINI
 

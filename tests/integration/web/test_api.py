@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from nobrakes.cli import main
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.forge.feature import Feature, ItemKind
-from nobrakes.core.pulls.pull import PullRequest, PullState
-from nobrakes.ports.store import NewEscalation
-from nobrakes.store.opening import open_store
-from nobrakes.web import api, guard, openapi, patience
+from nobrakes.db.opening import open_store
+from nobrakes.db.port import NewEscalation
+from nobrakes.decisions.model import EscalationType
+from nobrakes.features.model import Feature, ItemKind
+from nobrakes.requests.model import PullRequest, PullState
+from nobrakes.web import api, guard, openapi
+from nobrakes.web import site as web_site
 from nobrakes.web.commands import COMMANDS
-from nobrakes.web.routes import routes
+from nobrakes.web.server import routes
 from tests.integration.web.test_attacks import send
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -140,20 +141,20 @@ def test_every_route_is_a_page_or_described_and_what_is_described_is_routed_and_
 
 
 def test_a_page_that_takes_too_long_says_so_and_the_others_go_on(site, monkeypatch) -> None:
-    from nobrakes.operations.views import columns
+    from nobrakes.beads.service import board
 
-    goes_on, own = threading.Event(), columns.columns
+    goes_on, own = threading.Event(), board.columns
 
     def stuck(*given):
         assert goes_on.wait(60)
         return own(*given)
 
-    monkeypatch.setattr(columns, "columns", stuck)
-    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(board, "columns", stuck)
+    monkeypatch.setattr(web_site, "PATIENCE_SECONDS", 0.3)
     try:
         late = site.get("/r/shop/board")
         assert late.status_code == 503 and "does not answer in time" in late.text
-        monkeypatch.setattr(patience, "PATIENCE_SECONDS", 30)
+        monkeypatch.setattr(web_site, "PATIENCE_SECONDS", 30)
         assert site.get("/r/shop/desk").status_code == 200
     finally:
         goes_on.set()
@@ -163,7 +164,7 @@ def test_a_page_that_takes_too_long_says_so_and_the_others_go_on(site, monkeypat
 def test_no_more_threads_wait_than_there_may_be_and_each_is_given_back(monkeypatch) -> None:
     import asyncio
 
-    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(web_site, "PATIENCE_SECONDS", 0.2)
     goes_on, begun = threading.Event(), []
 
     def stuck():
@@ -171,7 +172,7 @@ def test_no_more_threads_wait_than_there_may_be_and_each_is_given_back(monkeypat
         assert goes_on.wait(60)
 
     async def story() -> None:
-        threads = patience.Threads(2)
+        threads = web_site.Threads(2)
         late = await asyncio.gather(*(threads.run(stuck) for _ in range(6)), return_exceptions=True)
         assert [type(one) for one in late] == [TimeoutError] * 6 and len(begun) == 2
         goes_on.set()

@@ -6,17 +6,17 @@ from html.parser import HTMLParser
 
 import pytest
 
+from nobrakes.beads.model import Bead, BeadType, Dependency, Role
+from nobrakes.beads.service import beads
 from nobrakes.cli import main
-from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Role
-from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.forge.feature import Criterion, Feature, Finding, ItemKind, ReviewState, Step
-from nobrakes.core.pulls.pull import PullRequest, PullState
-from nobrakes.core.sessions.session import SessionKind
-from nobrakes.operations import beads
-from nobrakes.ports.store import NewEscalation
-from nobrakes.roles.plan_beads import nodes_of
-from nobrakes.store.opening import open_store
-from nobrakes.web.routes import routes
+from nobrakes.db.opening import open_store
+from nobrakes.db.port import NewEscalation
+from nobrakes.decisions.model import EscalationType
+from nobrakes.features.model import Criterion, Feature, Finding, ItemKind, ReviewState, Step
+from nobrakes.features.plan_beads import nodes_of
+from nobrakes.requests.model import PullRequest, PullState
+from nobrakes.sessions.model import SessionKind
+from nobrakes.web.server import routes
 
 EVIL = "<script>alert(1)</script>\x1b[31m"
 PAGES = ["", "board", "board?q=header", "desk", "desk?all=1", "live", "merges", "requests", "breaker", "health", "set-up", "sessions",
@@ -67,7 +67,7 @@ def busy(site, repository):
     (folder / "agent.out").write_text("".join(f"line {n} {EVIL}\n" for n in range(700)))
     form = {"kind": "radio", "options": [{"label": EVIL[:20], "means": EVIL, "costs": "a day"}, {"label": "Blue"}],
             "recommended": ["Blue"], "priority": 1}  # fmt: skip
-    from nobrakes.core.beads import forms
+    from nobrakes.decisions import forms
 
     made = forms.as_values(forms.form(form))
     store.escalate(NewEscalation(EscalationType.QUESTION, f"Which {EVIL}?", EVIL, form=made), "nb-2", None, "Ada")

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from nobrakes.web import guard
-from nobrakes.web.routes import routes
+from nobrakes.web.server import routes
 from tests.support.web import NAME, serving
 
 CHANGES = "/r/shop/do/pause"

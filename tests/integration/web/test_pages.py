@@ -4,10 +4,10 @@ import re
 
 from markupsafe import escape
 
+from nobrakes.beads.model import of_bead
 from nobrakes.cli import main
-from nobrakes.core.owners import of_bead
-from nobrakes.core.sessions.session import SessionKind
-from nobrakes.store.opening import open_store
+from nobrakes.db.opening import open_store
+from nobrakes.sessions.model import SessionKind
 from tests.support.web import serving
 
 

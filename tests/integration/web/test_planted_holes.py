@@ -31,8 +31,8 @@ class Hole(NamedTuple):
         return Bug(self.name, self.file, self.line, self.instead)
 
 
-GUARD, SERVER, LOGIN, DO = "web/guard.py", "web/server.py", "web/login.py", "web/commanding.py"
-STATE, LINES, LIVE = "operations/machine_wide/web_state.py", "serving/connections.py", "web/live.py"
+GUARD, SERVER, LOGIN, DO = "web/guard.py", "web/server.py", "web/guard.py", "web/commands.py"
+STATE, LINES, LIVE = "machine/service/web_state.py", "serving/connections.py", "web/live.py"
 HOLES = (
     Hole(1, "it listens everywhere", SERVER, "bound(LOOPBACK, options.port)", 'bound("0.0.0.0", options.port)', "server_process -k loopback_alone"),
     Hole(1, "any address without --lan", SERVER, "if options.host and not options.lan and", "if False and", "server_process -k cannot_be_served"),
@@ -61,10 +61,10 @@ HOLES = (
     Hole(5, "a file of before is removed", SERVER, "        if token:\n", "        if options.token_file:\n", "server_process -k cannot_be_served"),
     Hole(5, "a code in the log", LOGIN, 'is_flooded("login refused: the code', 'is_flooded("login refused: " + code + " the code', "server_process -k loopback_alone"),
     Hole(5, "a session in the log", LOGIN, 'began", site.state.session(secret))', 'began", secret)', "server_process -k loopback_alone"),
-    Hole(5, "lines of the log from a browser", "web/logs.py", "record.message = one_line(record.message)", "pass", "server_process -k loopback_alone"),
+    Hole(5, "lines of the log from a browser", "web/guard.py", "record.message = one_line(record.message)", "pass", "server_process -k loopback_alone"),
     Hole(5, "a code on a command line", SERVER, "open_page(state.opening_page(own))", "open_page(state.opening_page(own) + '#code=' + own[-11:])", "server_process -k loopback_alone"),
     Hole(6, "data without a session", GUARD, "if found is not None or asked.is_public():", 'if found is not None or asked.is_public() or "/api/" in asked.path:', "guard -k every_address"),
-    Hole(6, "to look does something", "web/routes.py", 'commanding.do, methods=["POST"])', 'commanding.do, methods=["GET", "POST"])', "attacks -k forged_page"),
+    Hole(6, "to look does something", "web/server.py", 'commanding.do, methods=["POST"])', 'commanding.do, methods=["GET", "POST"])', "attacks -k forged_page"),
     Hole(6, "a person's step needs no session", GUARD, "or asked.is_public():", "or asked.is_public() or asked.is_step():", "guard -k every_address"),
     Hole(7, "answers without headers", GUARD, '"headers": [*kept, *HEADERS]}', '"headers": kept}', "guard -k every_answer"),
     Hole(7, "scripts from a page", GUARD, "script-src 'self';", "script-src 'self' 'unsafe-inline';", "guard -k policy"),
@@ -77,7 +77,7 @@ HOLES = (
     Hole(9, "a script from elsewhere", "web/templates/layout.html", '<script type="module" src="{{ static }}/main.js">', '<script type="module" src="https://cdn.example/main.js">', "every_page -k nothing_to_show"),
     Hole(10, "words are markup", "web/rendering.py", "autoescape=True", "autoescape=False", "every_page -k their_words_are_text"),
     Hole(10, "escapes of a terminal", "web/rendering.py", '"line": lambda value: text.one_line(str(value))', '"line": lambda value: str(value)', "every_page -k their_words_are_text"),
-    Hole(11, "a file that is not in the list", "web/static.py", "if name not in files():", "if False:", "guard -k every_address"),
+    Hole(11, "a file that is not in the list", "web/site.py", "if name not in files():", "if False:", "guard -k every_address"),
     Hole(11, "a way back to elsewhere", LOGIN, 'not path.startswith(("//", "/\\\\"))', "True", "guard -k our_own_pages"),
     Hole(12, "bodies without end", GUARD, "int(length) > MOST_BODY):", "False):", "attacks -k too_long"),
     Hole(12, "bodies in pieces", GUARD, 'if asked.all(b"transfer-encoding"):', "if False:", "attacks -k too_long"),
@@ -91,7 +91,7 @@ HOLES = (
     Hole(12, "a socket that says nothing", LIVE, "asyncio.wait_for(socket.receive_text(), HELLO_SECONDS)", "socket.receive_text()", "connections -k says_hello"),
     Hole(12, "sockets without end", LIVE, "for stream in streams.values()) >= MOST_SOCKETS:", "for stream in streams.values()) < 0:", "connections -k says_hello"),
     Hole(12, "topics without end", LIVE, "len(topics) > MOST_TOPICS or", "", "socket -k garbage"),
-    Hole(12, "garbage ends the stream of all", "web/stream.py", "if _ATTEMPT.fullmatch(topic)}", "if topic.startswith('s:')}", "attacks -k hurts_no_other"),
+    Hole(12, "garbage ends the stream of all", "web/live.py", "if _ATTEMPT.fullmatch(topic)}", "if topic.startswith('s:')}", "attacks -k hurts_no_other"),
     Hole(13, "one click stops everything", DO, "if typed != command.danger:", "if False:", "test_pages -k stopping_everything"),
     Hole(13, "no code without a sandbox", DO, "if not takes_code(app):", "if True:", "test_pages -k stopping_everything"),
     Hole(13, "any code confirms", DO, "confirms=True):", "confirms=False):", "test_pages -k stopping_everything"),

@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from nobrakes.cli import main
-from nobrakes.web.frame import BOOT
+from nobrakes.web.rendering import BOOT
 
 PATIENCE = 20
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from nobrakes.agents.adapter import Assignment
+from nobrakes.beads.model import Role
 from nobrakes.config.sections import AgentSettings
-from nobrakes.core.beads.bead import Role
 
 SESSION = str(uuid.UUID(int=7))
 

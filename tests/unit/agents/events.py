@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from nobrakes.agents.guarded import SELF_TEST
+from nobrakes.agents.adapter import SELF_TEST
 
 SESSION = "6f1c0c52-0000-4000-8000-000000000001"
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from nobrakes.agents.guarded import SELF_TEST
+from nobrakes.agents.adapter import SELF_TEST
 
 ID = "01a1fe84-21a6-7a00-a7e7-2efc6ddd4873"
 READY = SELF_TEST + "\n"

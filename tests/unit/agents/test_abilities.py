@@ -9,17 +9,15 @@ import pytest
 
 from nobrakes import abilities
 from nobrakes.abilities import Seen, Standing
-from nobrakes.agents.adapter import AgentEnd
-from nobrakes.agents.degraded import WithoutSessions
+from nobrakes.agents.adapter import AgentEnd, WithoutSessions
 from nobrakes.agents.registry import adapter
-from nobrakes.cli import trials
+from nobrakes.beads.model import Bead, Outcome, Status
+from nobrakes.cli import doctor
 from nobrakes.cli.screen import Screen
-from nobrakes.conformance import trial
+from nobrakes.conformance import suite
 from nobrakes.conformance.suite import Check
-from nobrakes.core.beads.bead import Bead, Status
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.daemon.loop import Daemon
+from nobrakes.daemon.worker.loop import Daemon
+from nobrakes.events.kinds import Kind
 from nobrakes.host.versions import Versions
 from nobrakes.paths import Paths
 from tests.world.rates import Rates
@@ -183,11 +181,11 @@ def test_the_proven_versions_are_those_that_the_tests_install() -> None:
 
 def test_the_table_names_what_is_missing_and_what_failed() -> None:
     checks = (Check("spawn", True), Check("stream", False, "no session"), Check("commit", None))
-    found = trial.Report(
+    found = suite.Report(
         "nowhere",
-        (trial.Tried("claude", None, "", False, ()), trial.Tried("codex", "/x", "9.9", False, checks)),
+        (suite.Tried("claude", None, "", False, ()), suite.Tried("codex", "/x", "9.9", False, checks)),
     )
-    shown = trials.text(found, Screen()).splitlines()
+    shown = doctor.text(found, Screen()).splitlines()
     assert shown[1] == "claude   missing: not installed, so not tried"
     assert shown[2].split() == ["codex", "9.9", "ok", "FAILED", "-"]
     assert shown[3].startswith("codex: nobrakes was not tested with it (9.9)")
@@ -197,8 +195,8 @@ def test_the_table_names_what_is_missing_and_what_failed() -> None:
 
 def test_what_cannot_be_told_is_said_and_an_agent_that_nobody_named_fails_nothing() -> None:
     checks = (Check("spawn", True), Check("deny", None, "it asked for nothing"), Check("kill", False, "it lived on"))
-    acp = trial.Tried("acp", "/x", "0.61.0", False, checks, ("gemini", "--acp"), named=False)
-    shown = trials.text(trial.Report("nowhere", (acp,)), Screen())
+    acp = suite.Tried("acp", "/x", "0.61.0", False, checks, ("gemini", "--acp"), named=False)
+    shown = doctor.text(suite.Report("nowhere", (acp,)), Screen())
     assert "no command is set for it; it was tried with gemini --acp" in shown
     assert "acp: deny: it asked for nothing" in shown and "acp: kill: it lived on" in shown
     assert acp.ok and not replace(acp, named=True).ok

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.acp_client.permission import CannotJudge, choice, questions
-from nobrakes.agents.acp.launch import Acp
+from nobrakes.acp_client.turn import CannotJudge, choice, questions
+from nobrakes.agents.acp import Acp
 from nobrakes.agents.adapter import Assignment
 from nobrakes.config.sections import AcpSettings, AgentSettings
-from nobrakes.core.errors import ConfigError
+from nobrakes.errors import ConfigError
 
 Assign = Callable[..., Assignment]
 

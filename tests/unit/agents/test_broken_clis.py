@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.agents.adapter import AgentEnd
 from nobrakes.agents.registry import adapter
-from nobrakes.core.beads.outcomes import TABLE, Outcome
+from nobrakes.beads.model import TABLE, Outcome
 
 from . import recorded as r
 from .test_conformance import BEGINS, CLIS, GUARDED, SAYS

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.agents.adapter import Assignment, guard_argv
-from nobrakes.agents.claude.launch import Claude
+from nobrakes.agents.claude import Claude
+from nobrakes.beads.model import Role
 from nobrakes.config.sections import AgentSettings, ClaudeSettings
-from nobrakes.core.beads.bead import Role
 
 from .conftest import SESSION
 

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from nobrakes.agents.adapter import AgentEnd
-from nobrakes.agents.claude.launch import Claude
-from nobrakes.agents.guarded import NOT_GUARDED, SELF_TEST
-from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.agents.adapter import NOT_GUARDED, SELF_TEST, AgentEnd
+from nobrakes.agents.claude import Claude
+from nobrakes.beads.model import Outcome
 
 from .events import GUARD, INIT, SESSION, START, api_error, line, result, said, tool_result
 

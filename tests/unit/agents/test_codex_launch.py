@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.agents.adapter import Assignment, Launch
-from nobrakes.agents.codex.launch import Codex
+from nobrakes.agents.codex import Codex
 from nobrakes.config.sections import AgentSettings, CodexSettings
 
 Assign = Callable[..., Assignment]

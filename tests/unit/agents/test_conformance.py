@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from nobrakes.agents.adapter import AgentEnd, Assignment
-from nobrakes.agents.guarded import NOT_GUARDED
+from nobrakes.agents.adapter import NOT_GUARDED, AgentEnd, Assignment
 from nobrakes.agents.registry import ADAPTERS, adapter
+from nobrakes.beads.model import TABLE, Outcome
 from nobrakes.config.sections import AcpSettings, AgentSettings, ScriptSettings
-from nobrakes.core.beads.outcomes import TABLE, Outcome
 
 from . import events as claude
 from . import recorded as r

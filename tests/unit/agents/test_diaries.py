@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.agents.acp import events as acp_events
+from nobrakes.agents import acp as acp_events
+from nobrakes.agents import codex as codex_events
+from nobrakes.agents import gemini as gemini_events
 from nobrakes.agents.adapter import Use
-from nobrakes.agents.codex import events as codex_events
-from nobrakes.agents.gemini import events as gemini_events
-from nobrakes.host.diaries import appended
+from nobrakes.host.watching import appended
 
 AT = "2026-11-22T00:55:09.500Z"
 SECONDS = 1795308909.5
@@ -23,13 +23,13 @@ def line(type_: str, payload: object) -> bytes:
 
 
 def test_codex_tells_of_a_call_once_and_of_its_window_apart() -> None:
-    assert codex_events.used(line("token_usage_record", RECORD)) == Use("resp_1", 120, 120, at=SECONDS)
-    assert codex_events.used(line("event_msg", COUNT)) == Use("", 0, 0, 258400, SECONDS)
+    assert codex_events.events_used(line("token_usage_record", RECORD)) == Use("resp_1", 120, 120, at=SECONDS)
+    assert codex_events.events_used(line("event_msg", COUNT)) == Use("", 0, 0, 258400, SECONDS)
 
 
 def test_an_acp_agent_tells_how_full_its_context_is_and_nothing_of_its_tokens() -> None:
     told = {"type": "usage", "context": 90, "window": 100, "cost": None}
-    assert acp_events.used(json.dumps(told).encode()) == Use("context", 0, 90, 100)
+    assert acp_events.events_used(json.dumps(told).encode()) == Use("context", 0, 90, 100)
     for wrong in (
         {"window": 0},
         {"context": None},
@@ -38,13 +38,13 @@ def test_an_acp_agent_tells_how_full_its_context_is_and_nothing_of_its_tokens() 
         {"context": 101},
         {"type": "text"},
     ):
-        assert acp_events.used(json.dumps({**told, **wrong}).encode()) is None
-    assert acp_events.used(b'{"type": "usage", "input_tokens": 5}') is None
+        assert acp_events.events_used(json.dumps({**told, **wrong}).encode()) is None
+    assert acp_events.events_used(b'{"type": "usage", "input_tokens": 5}') is None
 
 
 def test_gemini_tells_with_each_message() -> None:
     message = {"id": "m1", "timestamp": AT, "type": "gemini", "tokens": {"input": 100, "output": 20, "total": 120}}
-    assert gemini_events.used(json.dumps(message).encode()) == Use("m1", 120, 120, at=SECONDS)
+    assert gemini_events.events_used(json.dumps(message).encode()) == Use("m1", 120, 120, at=SECONDS)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_gemini_tells_with_each_message() -> None:
     ],
 )
 def test_what_tells_nothing_is_no_error(raw: bytes) -> None:
-    assert codex_events.used(raw) is None and gemini_events.used(raw) is None
+    assert codex_events.events_used(raw) is None and gemini_events.events_used(raw) is None
 
 
 def test_files_are_read_on_from_where_they_were_read_and_nothing_else_is(tmp_path: Path) -> None:

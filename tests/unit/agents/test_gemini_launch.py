@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.agents.adapter import Assignment
-from nobrakes.agents.gemini.launch import API, Gemini
+from nobrakes.agents.gemini import API, Gemini
 from nobrakes.config.sections import AgentSettings, GeminiSettings
 
 from .conftest import SESSION

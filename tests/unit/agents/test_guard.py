@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.agents.adapter import guard_argv
-from nobrakes.agents.guarded import SELF_TEST
-from nobrakes.core.beads.bead import Role
-from nobrakes.core.policy import boundaries
+from nobrakes.agents.adapter import SELF_TEST, guard_argv
+from nobrakes.beads.model import Role
+from nobrakes.checks.policy import boundaries
 from nobrakes.hooks import guard, rules
 
 TESTS, GATES = ("tests/**", "test_*.py"), ("Makefile", ".github/**")
@@ -417,4 +416,4 @@ def test_it_imports_nothing_heavy(workspace: Path) -> None:
     )
     loaded = ask(workspace, b"", (sys.executable, "-I", "-S", "-X", "frozen_modules=on", "-c", code))[1].split()
     assert "nobrakes.hooks.rules" in loaded
-    assert not {"json", "re", "enum", "typing", "collections", "subprocess", "nobrakes.core.beads.bead"} & set(loaded)
+    assert not {"json", "re", "enum", "typing", "collections", "subprocess", "nobrakes.beads.model"} & set(loaded)

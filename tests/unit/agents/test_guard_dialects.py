@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.agents.adapter import Assignment, guard_argv
-from nobrakes.agents.guarded import SELF_TEST, SELF_TEST_FAILED, self_test_failed
+from nobrakes.agents.adapter import SELF_TEST, SELF_TEST_FAILED, Assignment, guard_argv, self_test_failed
 from nobrakes.agents.registry import adapter
 from nobrakes.hooks import rules
 

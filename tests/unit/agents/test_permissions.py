@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from nobrakes.agents.adapter import Assignment
-from nobrakes.agents.claude.launch import Claude
-from nobrakes.agents.codex.launch import Codex
-from nobrakes.agents.gemini.launch import Gemini
-from nobrakes.core.checks.contract import Check
-from nobrakes.core.policy.agent_permissions import commands
+from nobrakes.agents.claude import Claude
+from nobrakes.agents.codex import Codex
+from nobrakes.agents.gemini import Gemini
+from nobrakes.agents.policy.permissions import commands
+from nobrakes.checks.contract import Check
 
 Assign = Callable[..., Assignment]
 PERMITTED = (("git",), ("nobrakes",), ("python3", "-m", "pytest"), ("./odd(1)",))

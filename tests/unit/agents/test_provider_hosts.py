@@ -3,11 +3,11 @@
 import pytest
 
 from nobrakes.agents.adapter import host_of
-from nobrakes.agents.claude.launch import Claude
-from nobrakes.agents.codex.launch import Codex
-from nobrakes.agents.gemini.launch import Gemini
+from nobrakes.agents.claude import Claude
+from nobrakes.agents.codex import Codex
+from nobrakes.agents.gemini import Gemini
 from nobrakes.config.sections import AgentSettings, ClaudeSettings, CodexSettings, GeminiSettings
-from nobrakes.core.errors import ConfigError
+from nobrakes.errors import ConfigError
 
 URL = "http://127.0.0.1:8000/v1"
 OURS = AgentSettings(

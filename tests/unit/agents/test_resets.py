@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nobrakes.agents import resets
+from nobrakes.agents import output
 from nobrakes.agents.adapter import AgentEnd
-from nobrakes.agents.claude.launch import Claude
-from nobrakes.agents.resets import FORMS, reset_time
-from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.agents.claude import Claude
+from nobrakes.agents.output import FORMS, reset_time
+from nobrakes.beads.model import Outcome
 
 from .events import START, api_error, result
 
@@ -149,7 +149,7 @@ def test_it_is_not_guessed(text: str) -> None:
 def test_each_form_has_a_row() -> None:
     used = set()
     for text, _ in ROWS:
-        for told in resets._TELLS.finditer(text):
+        for told in output._TELLS.finditer(text):
             rest = text[told.end() : told.end() + 120]
             used.add(next((name for name, pattern in FORMS if pattern.match(rest)), None))
     assert {name for name, _ in FORMS} <= used

@@ -6,11 +6,11 @@ import pytest
 
 from nobrakes.agents.adapter import AgentEnd, Assignment
 from nobrakes.agents.registry import ADAPTERS, adapter
-from nobrakes.agents.script.launch import Script
+from nobrakes.agents.script import Script
+from nobrakes.agents.transcript import LineKind
+from nobrakes.beads.model import Outcome
 from nobrakes.config.sections import AgentSettings, ScriptSettings
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.errors import ConfigError, NoAgent
-from nobrakes.core.transcript import LineKind
+from nobrakes.errors import ConfigError, NoAgent
 
 Assign = Callable[..., Assignment]
 

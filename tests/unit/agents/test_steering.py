@@ -3,9 +3,9 @@
 import pytest
 
 from nobrakes.agents.registry import ADAPTERS, steering
+from nobrakes.checks.policy.boundaries import Change, bends_runner
+from nobrakes.checks.worker.steps import with_agents
 from nobrakes.config.settings import Config
-from nobrakes.core.policy.boundaries import Change, bends_runner
-from nobrakes.daemon.boundary import with_agents
 
 FREE = ("acp", "script")
 """Any command: nobody knows what it reads."""

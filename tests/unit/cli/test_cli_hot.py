@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nobrakes.cli import hot
-from nobrakes.cli.words import read_words
+from nobrakes.cli.screen import read_words
 
 HEAVY = ("json", "re", "typing", "enum", "typer", "pydantic", "networkx", "git", "sqlmodel", "dataclasses", "inspect")
 

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.cli import hotagent, main
-from nobrakes.core.beads.bead import Bead, Role, Status
-from nobrakes.core.beads.events import Kind
-from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.errors import UsageError
-from nobrakes.operations.agent import api, own_bead
-from nobrakes.ports.store import Store
-from nobrakes.store.opening import create_store
+from nobrakes.agents.service import api, own_bead
+from nobrakes.beads.model import Bead, Outcome, Role, Status
+from nobrakes.cli import hot, main
+from nobrakes.db.opening import create_store
+from nobrakes.db.port import Store
+from nobrakes.errors import UsageError
+from nobrakes.events.kinds import Kind
 
 
 @pytest.fixture
@@ -78,7 +77,7 @@ def test_all_operations_are_here() -> None:
 def both(words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is printed by the table alone, and by typer."""
     said = []
-    for answer in (hotagent.answer, lambda words: main.run(["agent", *words])):
+    for answer in (hot.answer, lambda words: main.run(["agent", *words])):
         monkeypatch.setattr("sys.stdin", io.StringIO("from stdin\n"))
         assert answer(words) == 0
         said.append(capsys.readouterr().out)
@@ -154,7 +153,7 @@ def test_what_is_not_plain_is_left_to_the_whole_command_line(
     before = store.events()[-1]
     stdin = io.StringIO("for whoever comes after us")
     monkeypatch.setattr("sys.stdin", stdin)
-    assert hotagent.answer(words) is None
+    assert hot.answer(words) is None
     assert stdin.read() == "for whoever comes after us"
     assert store.events()[-1] == before and os.environ["NOBRAKES_TOKEN"]
 
@@ -177,6 +176,6 @@ def test_a_wrong_form_is_refused_with_what_to_correct(
     store: Store, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(UsageError, match=said):
-        hotagent.answer(["ask", "Which?", *words])
+        hot.answer(["ask", "Which?", *words])
     assert main.run(["agent", "ask", "Which?", *words]) == 2
     assert said in capsys.readouterr().err and store.escalations() == []

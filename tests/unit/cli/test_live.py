@@ -2,16 +2,15 @@
 
 import io
 
-from nobrakes.cli import live
+from nobrakes.beads.model import Attempt, Bead, Role
+from nobrakes.beads.service import bead_page
+from nobrakes.cli import daemon
 from nobrakes.cli.screen import Screen
-from nobrakes.core.beads.attempt import Attempt
-from nobrakes.core.beads.bead import Bead, Role
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.board import Board
-from nobrakes.core.review.journal import Journal, Step
-from nobrakes.operations.views import progress
-from nobrakes.ports.people import Notice
-from nobrakes.wording.text import width
+from nobrakes.daemon.model import Board
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.host.port import Notice
+from nobrakes.review.journal import Journal, Step
+from nobrakes.text.cleaning import width
 
 
 class Beads:
@@ -34,10 +33,10 @@ REVIEW = Attempt(2, "nb-2", 1, Role.REVIEWER, "Reviewer", 1, "t", 150.0, data=Jo
 
 def test_one_line_a_worker_with_its_last_words_then_counts_and_events():
     board = Board(now=160.0, attempts=(ADA, REVIEW))
-    lines = live.picture(
+    lines = daemon.picture(
         board,
         221.0,
-        live.Titles(Beads()),
+        daemon.Titles(Beads()),
         lambda a: "reads\x1b[2J parser.py",
         "1 done, 2 ready",
         [("green", "12:00:00 merged")],
@@ -52,17 +51,19 @@ def test_one_line_a_worker_with_its_last_words_then_counts_and_events():
 
 def test_a_review_that_waits_says_for_what():
     waiting = Attempt(2, "nb-2", 1, Role.REVIEWER, "R", 1, "t", 0.0, data=Journal(waiting="main has edits").as_data())
-    assert progress.review_step(waiting) == "waits: main has edits"
+    assert bead_page.review_step(waiting) == "waits: main has edits"
 
 
 def test_a_paused_board_says_so():
-    assert live.picture(Board(now=1.0, paused=True), 1.0, live.Titles(Beads()), str, "", [], Screen(80)) == ["  paused"]
+    assert daemon.picture(Board(now=1.0, paused=True), 1.0, daemon.Titles(Beads()), str, "", [], Screen(80)) == [
+        "  paused"
+    ]
 
 
 def test_the_picture_is_drawn_over_the_last_one(monkeypatch):
     out = io.StringIO()
     monkeypatch.setattr("sys.stdout", out)
-    with live.Picture(Beads(), lambda a: "", lambda: "1 ready") as view:
+    with daemon.Picture(Beads(), lambda a: "", lambda: "1 ready") as view:
         view.event(Event(Kind.DOER_STARTED, "nb-1", 1, at=1.0))
         view.board(Board(now=160.0, attempts=(ADA,)))
         view._draw()
@@ -72,28 +73,28 @@ def test_the_picture_is_drawn_over_the_last_one(monkeypatch):
 
 def test_titles_are_read_once():
     store = Beads()
-    titles = live.Titles(store)
+    titles = daemon.Titles(store)
     assert titles.of("nb-1") == titles.of("nb-1") and titles.of(None) == "" and store.asked == 1
 
 
 def test_elsewhere_it_is_one_line_an_event(monkeypatch):
     out = io.StringIO()
     monkeypatch.setattr("sys.stdout", out)
-    live.Plain(Beads(), 1.0).event(Event(Kind.DOER_STARTED, "nb-1", 1, at=1.0))
+    daemon.Plain(Beads(), 1.0).event(Event(Kind.DOER_STARTED, "nb-1", 1, at=1.0))
     assert out.getvalue().count("\n") == 1 and "Ada" in out.getvalue() and "doer started" in out.getvalue()
 
 
 def test_a_line_with_the_date_stands_where_a_new_day_begins(monkeypatch):
     out = io.StringIO()
     monkeypatch.setattr("sys.stdout", out)
-    lines = live.Plain(Beads(), 0.0)
+    lines = daemon.Plain(Beads(), 0.0)
     for day in (3, 3, 4):
         lines.event(Event(Kind.PAUSED, actor="kim", at=day * 86400.0))
     assert [line.startswith("---") for line in out.getvalue().splitlines()] == [True, False, False, True, False]
 
 
 def test_what_a_notice_says_is_not_said_again_by_its_event(capsys):
-    plain = live.Plain(Beads(), 0.0)
+    plain = daemon.Plain(Beads(), 0.0)
     asked = {"escalation": 1, "type": "question", "title": "Which tea?"}
     plain.tell(Notice("escalation 1: question: Which tea?", "nb-1", urgent=True))
     for kind in (Kind.ESCALATED, Kind.SUGGESTED):
@@ -104,5 +105,5 @@ def test_what_a_notice_says_is_not_said_again_by_its_event(capsys):
 
 
 def test_frozen_merges_wait_until_main_is_green_whatever_fails_there():
-    lines = live.picture(Board(now=1.0, frozen=True), 1.0, live.Titles(Beads()), str, "", [], Screen(80))
+    lines = daemon.picture(Board(now=1.0, frozen=True), 1.0, daemon.Titles(Beads()), str, "", [], Screen(80))
     assert lines == ["  waiting  frozen: merges wait until main is green"]

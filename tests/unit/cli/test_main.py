@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from nobrakes.cli import group, main
-from nobrakes.cli.output import said
+from nobrakes.cli import main
+from nobrakes.cli.repository import said
 from nobrakes.cli.table import entry
-from nobrakes.core.errors import Deadlock
+from nobrakes.errors import Deadlock
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def command(monkeypatch):
     """Make `nobrakes resume` do what the test says."""
 
     def use(does):
-        monkeypatch.setattr(group, "function_of", lambda found: does)
+        monkeypatch.setattr(main, "function_of", lambda found: does)
 
     return use
 

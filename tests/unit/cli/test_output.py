@@ -5,11 +5,10 @@ import json
 
 import pytest
 
-from nobrakes.cli.output import dumps, envelope
+from nobrakes.beads.model import Attempt, Bead, BeadType, Role, Status
+from nobrakes.cli.repository import dumps, envelope
 from nobrakes.cli.screen import Screen, screen_of, table
-from nobrakes.core.beads.attempt import Attempt
-from nobrakes.core.beads.bead import Bead, BeadType, Role, Status
-from nobrakes.core.public.values import plain
+from nobrakes.events.public import plain
 
 
 def test_plain_makes_json_of_cores_values():
@@ -38,7 +37,7 @@ def test_the_envelope():
 def test_a_table_fits_its_screen_and_stays_aligned():
     rows = [("nb-1", "漢字" * 40), ("nb-22", "x" * 10_000), ("nb-3", "bad\x1b[2Jtitle\nof lines")]
     shown = table(("BEAD", "TITLE"), rows, Screen(width=40)).split("\n")
-    from nobrakes.wording.text import width
+    from nobrakes.text.cleaning import width
 
     assert len(shown) == 4 and all(width(line) <= 40 for line in shown)
     assert {line.index(word) for line, word in zip(shown[1:], ("漢", "x", "bad"), strict=True)} == {7}

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from nobrakes.cli import progress
+from nobrakes.cli import repository
 
 
 class Terminal(io.StringIO):
@@ -25,11 +25,11 @@ class Terminal(io.StringIO):
     [(True, ["plan", "apply", "x"], True), (False, ["plan", "apply", "x"], False), (True, ["plan", "--json"], False)],
 )
 def test_only_a_terminal_is_told(is_one, argv, is_told, monkeypatch):
-    monkeypatch.setattr(progress, "SECONDS", 0.01)
+    monkeypatch.setattr(repository, "SECONDS", 0.01)
     monkeypatch.setattr(sys, "stderr", Terminal(is_one))
     monkeypatch.setattr(sys, "argv", ["nobrakes", *argv])
     told = sys.stderr
-    with pytest.raises(KeyError), progress.told_while("reading the plan"):
+    with pytest.raises(KeyError), repository.told_while("reading the plan"):
         until = time.monotonic() + 5
         while is_told and not told.getvalue() and time.monotonic() < until:
             time.sleep(0.005)

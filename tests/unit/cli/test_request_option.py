@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.cli import main
-from nobrakes.cli.requests import NEVER, TOGETHER
+from nobrakes.cli.repository import NEVER, TOGETHER
 from nobrakes.cli.table import COMMANDS
 
 Run = Callable[..., tuple[int, str, str]]

@@ -3,11 +3,10 @@
 from types import SimpleNamespace
 from typing import Any
 
-from nobrakes.cli import evidence, history
+from nobrakes.beads.model import Attempt, AttemptLog, Bead, Role
+from nobrakes.cli import beads, review
 from nobrakes.cli.screen import Screen
-from nobrakes.core.beads.attempt import Attempt, AttemptLog
-from nobrakes.core.beads.bead import Bead, Role
-from nobrakes.core.beads.escalations import Escalation, EscalationType
+from nobrakes.decisions.model import Escalation, EscalationType
 
 LONG = "one two three four five six seven eight nine ten " * 4 + "end"
 SCREEN = Screen(60)
@@ -26,7 +25,7 @@ def test_a_history_on_a_narrow_screen_has_all_of_its_words() -> None:
     found: Any = SimpleNamespace(
         bead=bead, events=(), attempts=(attempt,), reviews=(), escalations=(asked,), commit="", archived=()
     )
-    lines = shown(history._history(found, SCREEN))
+    lines = shown(beads._history(found, SCREEN))
     assert " ".join(" ".join(lines).split()).count(LONG) == 3
     assert "      one two" in "\n".join(lines) and "".join("".join(lines).split()).count("x" * 130) == 1
 
@@ -42,5 +41,5 @@ def test_the_evidence_of_a_merge_on_a_narrow_screen_has_all_of_its_words() -> No
         "contracts": {"c": {"environment": "e", "setup": LONG, "checks": [{"name": "test", "command": LONG}]}},
     }  # fmt: skip
     found: Any = SimpleNamespace(record=record, problem="", evidence="c" * 40)
-    lines = shown(evidence._shown(found, SCREEN))
+    lines = shown(review._shown(found, SCREEN))
     assert " ".join(" ".join(lines).split()).count(LONG) == 4

@@ -4,25 +4,25 @@ import inspect
 
 import pytest
 
-from nobrakes.cli import dispatch, group, main
-from nobrakes.cli.full import before
-from nobrakes.cli.output import Output
+from nobrakes.cli import main
+from nobrakes.cli.main import before
+from nobrakes.cli.repository import Output
 from nobrakes.cli.table import COMMANDS, FIRST, GROUPS, JOURNEYS, Entry
-from nobrakes.core.errors import UsageError
+from nobrakes.errors import UsageError
 
 by_words = pytest.mark.parametrize("entry", COMMANDS, ids=[entry.words for entry in COMMANDS])
 
 
 @by_words
 def test_every_command_has_a_function_with_help_that_returns_an_output(entry):
-    function = dispatch.function_of(entry)
+    function = main.function_of(entry)
     assert inspect.getdoc(function), f"{entry.words} has no help"
     assert inspect.signature(function, eval_str=True).return_annotation is Output
 
 
 @by_words
 def test_every_command_takes_json_and_help(entry):
-    command = group.load(entry)
+    command = main.load(entry)
     options = {option for parameter in command.params for option in parameter.opts}
     assert "--json" in options
     with pytest.raises(SystemExit) as end:
@@ -32,7 +32,7 @@ def test_every_command_takes_json_and_help(entry):
 
 @by_words
 def test_every_parameter_has_help(entry):
-    for parameter in group.load(entry).params:
+    for parameter in main.load(entry).params:
         assert parameter.help, f"{entry.words}: {parameter.name} has no help"
 
 
@@ -51,17 +51,17 @@ def test_help_lists_every_command_without_importing_one(capsys):
     import sys
 
     loaded = {name for name in sys.modules if name.startswith("nobrakes.cli.")}
-    for name in ("nobrakes.cli.beads", "nobrakes.cli.desk"):
+    for name in ("nobrakes.cli.beads", "nobrakes.cli.decisions"):
         sys.modules.pop(name, None)
     with pytest.raises(SystemExit):
-        group.root(before).main(["--help"], prog_name="nobrakes")
+        main.root(before).main(["--help"], prog_name="nobrakes")
     shown = capsys.readouterr().out
     for entry in COMMANDS:
         word = entry.words.split()[0]
         assert f"\n  {word}" in shown or entry.hidden, entry.words
         if " " not in entry.words and not entry.hidden and entry.words not in GROUPS:
             assert entry.help in " ".join(shown.split())
-    assert "nobrakes.cli.beads" not in sys.modules and "nobrakes.cli.desk" not in sys.modules
+    assert "nobrakes.cli.beads" not in sys.modules and "nobrakes.cli.decisions" not in sys.modules
     for name in loaded:
         __import__(name)
 

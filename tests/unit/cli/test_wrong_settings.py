@@ -9,7 +9,7 @@ import pytest
 
 from nobrakes.cli import entry, hot, main
 from nobrakes.cli.table import COMMANDS
-from nobrakes.core.errors import ConfigError
+from nobrakes.errors import ConfigError
 
 READING = [
     "status",

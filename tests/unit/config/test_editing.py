@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from nobrakes.config.editing import line_of, toml, values, with_value, without
-from nobrakes.core.errors import ConfigError
+from nobrakes.errors import ConfigError
 
 FILE = """\
 # My settings.

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from nobrakes.config.settings import Config, _made, parse
-from nobrakes.core.errors import ConfigError
+from nobrakes.errors import ConfigError
 
 HEAD = 'main = "main"\n[git]\nbranch_pattern = "work/{id}"\n[review]\nland = "pull_request"\nunit = "epic"\n'
 

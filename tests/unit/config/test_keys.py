@@ -3,7 +3,7 @@
 import pytest
 
 from nobrakes.config.keys import allowed, keys, known, typed
-from nobrakes.core.errors import ConfigError
+from nobrakes.errors import ConfigError
 
 RAW = {"checks": [{"name": "test", "command": "x"}, {"name": "unit.fast", "command": "y"}]}
 

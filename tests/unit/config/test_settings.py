@@ -12,7 +12,7 @@ import pytest
 
 from nobrakes.config.sections import Section
 from nobrakes.config.settings import Config, load, parse
-from nobrakes.core.errors import ConfigError
+from nobrakes.errors import ConfigError
 from nobrakes.paths import resource
 
 DEFAULTS = Path(resource("config/nobrakes.toml"))

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.config.template import USER, settings
+from nobrakes.agents.limits import MachineLimits
+from nobrakes.config.editing import USER, settings
 from nobrakes.config.user import UserConfig, WebSettings, edited, limits_of, load_user, parse_user
-from nobrakes.core.errors import ConfigError
-from nobrakes.core.limits.machine import MachineLimits
+from nobrakes.errors import ConfigError
 from nobrakes.paths import resource
 
 TEXT = """# mine

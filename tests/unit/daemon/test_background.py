@@ -6,13 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from nobrakes.core.beads.attempt import Attempt, Frontier
-from nobrakes.core.beads.bead import Bead, Role, Status
-from nobrakes.core.board import Board
-from nobrakes.core.errors import GitFailed
-from nobrakes.core.review.journal import Journal
-from nobrakes.daemon.background.upkeep import AGAIN, PACK_AGAIN, PACKING, Upkeep
-from nobrakes.daemon.review.reach import Reach
+from nobrakes.beads.model import Attempt, Bead, Frontier, Role, Status
+from nobrakes.daemon.model import Board
+from nobrakes.daemon.worker.upkeep import AGAIN, PACK_AGAIN, PACKING, Upkeep
+from nobrakes.errors import GitFailed
+from nobrakes.requests.worker.branches import Reach
+from nobrakes.review.journal import Journal
 
 READY = (Frontier("a", Status.NEEDS_DOER, "task", priority=2, failures=0, touches=("src/**",)),)
 

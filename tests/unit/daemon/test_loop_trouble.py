@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.errors import GitFailed, NoAnswer, NoMain, StoreBroken, StoreBusy
-from nobrakes.daemon import loop
-from nobrakes.daemon.loop import Daemon, Turn
-from nobrakes.daemon.troubles import Troubles
+from nobrakes.daemon.worker import loop
+from nobrakes.daemon.worker.loop import Daemon, Troubles, Turn
+from nobrakes.errors import GitFailed, NoAnswer, NoMain, StoreBroken, StoreBusy
 
 TROUBLES: list[Callable[[], Exception]] = [
     lambda: OSError(errno.EIO, os.strerror(errno.EIO)),

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from nobrakes.core.beads.attempt import Run, RunKind
-from nobrakes.daemon.attempts.metering import LOOK_SECONDS, Meter
-from nobrakes.daemon.resting import rest
+from nobrakes.agents.worker.watch import METERING_LOOK_SECONDS, Meter
+from nobrakes.beads.model import Run, RunKind
+from nobrakes.daemon.worker.loop import rest
 
 
 class World:
@@ -65,7 +65,7 @@ def world():
 
 def test_silent_agents_ask_for_no_turn_until_something_else_is_due(world):
     assert world.rest(1040.0) == 40.0
-    assert len(world.naps) == 8 and set(world.naps) == {LOOK_SECONDS}
+    assert len(world.naps) == 8 and set(world.naps) == {METERING_LOOK_SECONDS}
     assert {most for _, most in world.reads} == {1}
 
 
@@ -91,7 +91,7 @@ def test_a_clock_that_was_set_back_ends_it(world):
         return False
 
     world.wait = set_back
-    assert world.rest(1040.0) == LOOK_SECONDS - 500.0
+    assert world.rest(1040.0) == METERING_LOOK_SECONDS - 500.0
 
 
 def test_without_agents_it_sleeps_until_it_is_due(world):

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from nobrakes.core.sessions.session import name_of
-from nobrakes.daemon.background.scratch import ASKED, Scratch
+from nobrakes.daemon.worker.upkeep import ASKED, Scratch
+from nobrakes.sessions.model import name_of
 
 
 class Ports:

@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.beads.attempt import Run, RunKind
-from nobrakes.core.beads.bead import Role, Status
-from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.board import Limits
-from nobrakes.core.review.journal import Journal
-from nobrakes.daemon.clock_jumps import JUMP, Jumps
-from nobrakes.host.steady import steady
-from nobrakes.store.opening import open_memory
+from nobrakes.beads.model import Role, Run, RunKind, Status
+from nobrakes.daemon.model import Limits
+from nobrakes.daemon.worker.loop import JUMP, Jumps
+from nobrakes.db.opening import open_memory
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.host.command import steady
+from nobrakes.review.journal import Journal
 from tests.contracts.store.store_beads import bead, claim
 
 HOUR = 3600.0

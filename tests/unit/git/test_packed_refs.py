@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.git import packed_refs, refs
+from nobrakes.git import objects
 
 HEAD = "# pack-refs with: peeled fully-peeled sorted \n"
 OID = "1" * 40
@@ -29,39 +29,39 @@ def test_each_ref_is_found_and_nothing_else(tmp_path: Path, head: str, tags: boo
     write(tmp_path, names, head, tags)
     folder = str(tmp_path)
     for name in names:
-        assert packed_refs.at(folder, name) is not None and not refs.is_gone(folder, name)
-        assert [found for found, _ in packed_refs.below(folder, name) or ()] == sorted(
+        assert objects.at(folder, name) is not None and not objects.is_gone(folder, name)
+        assert [found for found, _ in objects.packed_refs_below(folder, name) or ()] == sorted(
             other for other in names if other.startswith(name)
         )
     for name in ("refs/heads/mai", "refs/heads/maim", "refs/a", "refs/z", "refs/nobrakes/archive/b1"):
-        assert packed_refs.at(folder, name) is None and refs.is_gone(folder, name)
+        assert objects.at(folder, name) is None and objects.is_gone(folder, name)
     for prefix in ("refs/nobrakes/archive/b1/", "refs/nobrakes/archive/b1", "refs/", "a", "zzz"):
-        assert [found for found, _ in packed_refs.below(folder, prefix) or ()] == sorted(
+        assert [found for found, _ in objects.packed_refs_below(folder, prefix) or ()] == sorted(
             name for name in names if name.startswith(prefix)
         )
 
 
 def test_no_file_an_empty_one_and_refs_that_are_kept_in_another_way(tmp_path: Path) -> None:
-    assert packed_refs.below(str(tmp_path), "refs/") == []
+    assert objects.packed_refs_below(str(tmp_path), "refs/") == []
     (tmp_path / "packed-refs").write_text("")
-    assert packed_refs.below(str(tmp_path), "refs/") == []
+    assert objects.packed_refs_below(str(tmp_path), "refs/") == []
     (tmp_path / "packed-refs").write_text(HEAD)
-    assert packed_refs.below(str(tmp_path), "refs/") == []
+    assert objects.packed_refs_below(str(tmp_path), "refs/") == []
     (tmp_path / "reftable").mkdir()
-    assert packed_refs.below(str(tmp_path), "refs/") is None and packed_refs.at(str(tmp_path), "refs/x") is None
-    assert not refs.is_gone(str(tmp_path), "refs/x"), "git has to be asked"
+    assert objects.packed_refs_below(str(tmp_path), "refs/") is None and objects.at(str(tmp_path), "refs/x") is None
+    assert not objects.is_gone(str(tmp_path), "refs/x"), "git has to be asked"
 
 
 def test_a_ref_costs_the_same_among_ten_thousand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
-    line = packed_refs._line
-    monkeypatch.setattr(packed_refs, "_line", lambda lines, begin: looked.append(begin) or line(lines, begin))
+    line = objects._line
+    monkeypatch.setattr(objects, "_line", lambda lines, begin: looked.append(begin) or line(lines, begin))
     costs = []
     for many in (100, 10_000):
         write(tmp_path, [f"refs/nobrakes/archive/b{n}/1-branch" for n in range(many)])
         looked.clear()
-        assert packed_refs.at(str(tmp_path), "refs/nobrakes/archive/b77/1-branch") is not None
-        assert refs.is_gone(str(tmp_path), "refs/nobrakes/incoming/b77/1")
+        assert objects.at(str(tmp_path), "refs/nobrakes/archive/b77/1-branch") is not None
+        assert objects.is_gone(str(tmp_path), "refs/nobrakes/incoming/b77/1")
         costs.append(len(looked))
     assert costs[1] <= 2 * 20, "two lines of each halving"
     assert costs[0] >= costs[1] / 3
@@ -79,6 +79,6 @@ def test_it_reads_what_git_packs(tmp_path: Path) -> None:
         git("update-ref", f"refs/nobrakes/archive/b{number}/1-branch", "HEAD")
     wanted = [tuple(row.split()) for row in git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()]
     git("pack-refs", "--all")
-    assert packed_refs.below(str(tmp_path / ".git"), "refs/") == wanted
+    assert objects.packed_refs_below(str(tmp_path / ".git"), "refs/") == wanted
     for name, oid in wanted:
-        assert packed_refs.at(str(tmp_path / ".git"), name) == oid
+        assert objects.at(str(tmp_path / ".git"), name) == oid

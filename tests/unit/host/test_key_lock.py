@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host import key_lock
+from nobrakes.host import locks
 
 ASKS = """
 import fcntl, sys
-from nobrakes.host import key_lock
+from nobrakes.host import locks as key_lock
 fcntl.F_OFD_SETLKW = fcntl.F_OFD_SETLK
 try:
     with key_lock.locked(sys.argv[1], sys.argv[2]):
@@ -22,7 +22,7 @@ except OSError:
 """
 HOLDS = """
 import sys
-from nobrakes.host import key_lock
+from nobrakes.host import locks as key_lock
 with key_lock.locked(sys.argv[1], "theirs"):
     print("held", flush=True)
     with key_lock.locked(sys.argv[1], "ours"):
@@ -40,11 +40,11 @@ def another_process_finds(path: Path, word: str) -> str:
 def test_of_two_threads_with_one_word_one_waits_for_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_linux: bool
 ) -> None:
-    monkeypatch.setattr(key_lock, "LINUX", is_linux)
+    monkeypatch.setattr(locks, "LINUX", is_linux)
     path, inside, seen = str(tmp_path / "lock"), [0], []
 
     def work() -> None:
-        with key_lock.locked(path, "word"):
+        with locks.locked(path, "word"):
             inside[0] += 1
             seen.append(inside[0])
             threading.Event().wait(0.05)
@@ -60,8 +60,8 @@ def test_of_two_threads_with_one_word_one_waits_for_the_other(
 
 def test_the_end_of_another_word_leaves_a_word_held(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    with key_lock.locked(str(path), "held"):
-        with key_lock.locked(str(path), "other"):
+    with locks.locked(str(path), "held"):
+        with locks.locked(str(path), "other"):
             assert another_process_finds(path, "other") == "held"
         assert another_process_finds(path, "other") == "free"
         assert another_process_finds(path, "held") == "held"
@@ -75,7 +75,7 @@ def test_two_processes_whose_threads_wait_in_no_circle_both_go_on(tmp_path: Path
 
     def wants_theirs() -> None:
         try:
-            with key_lock.locked(str(path), "theirs"):
+            with locks.locked(str(path), "theirs"):
                 pass
         except BaseException as error:
             errors.append(error)
@@ -84,7 +84,7 @@ def test_two_processes_whose_threads_wait_in_no_circle_both_go_on(tmp_path: Path
     thread = threading.Thread(target=wants_theirs)
     with subprocess.Popen([sys.executable, "-c", HOLDS, str(path)], stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
-        with key_lock.locked(str(path), "ours"):
+        with locks.locked(str(path), "ours"):
             assert other.stdout.readline() == "held\n"
             thread.start()
             while waiting(path) < 2 and not errors and other.poll() is None:

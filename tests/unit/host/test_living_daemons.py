@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from nobrakes.host.living import Living, lives, sweep
+from nobrakes.host.locks import Living, lives, sweep
 
 HOLD = """
 import subprocess, sys, time
-from nobrakes.host.living import Living
+from nobrakes.host.locks import Living
 one = Living(sys.argv[1])
 child = subprocess.Popen(["sleep", "60"])
 print(one.name, child.pid, flush=True)

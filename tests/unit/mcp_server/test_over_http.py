@@ -11,9 +11,9 @@ from typing import Any
 import anyio
 import pytest
 
-from nobrakes.core.errors import PlaceUnusable, StoreBusy, UsageError
+from nobrakes.errors import PlaceUnusable, StoreBusy, UsageError
 from nobrakes.mcp_server import over_http
-from nobrakes.operations.projects import clients
+from nobrakes.projects.service import coding
 from nobrakes.serving import connections
 
 
@@ -22,7 +22,7 @@ def test_a_busy_database_is_answered_in_words(error: Exception, monkeypatch: pyt
     def of_token(token: str) -> str:
         raise error
 
-    monkeypatch.setattr(clients, "of_token", of_token)
+    monkeypatch.setattr(coding, "of_token", of_token)
     headers = [(b"host", b"127.0.0.1:7118"), (b"authorization", b"Bearer nbc_x")]
     sent: list[Any] = []
 

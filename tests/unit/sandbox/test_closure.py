@@ -8,11 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.sandbox import bubblewrap
-from nobrakes.sandbox.bubblewrap import INSIDE, wrap
-from nobrakes.sandbox.closure import Bounds, Closure, Machine, Tools
+from nobrakes.sandbox import closure
+from nobrakes.sandbox.closure import INSIDE, Bounds, Closure, Machine, Tools, tools, wrap
 from nobrakes.sandbox.machine import installation, machine, of_tools
-from nobrakes.sandbox.tools import tools
 
 MACHINE = Machine(
     ("/usr", "/etc/hosts"), (("/bin", "usr/bin"),), ("/people/ada/venv",), "/usr/bin/python3", "/people/ada"
@@ -112,7 +110,7 @@ def test_no_limit_is_set_above_what_may_be():
     assert "--nofile=50" in hard.words(Bounds(open_files=100)) and "--nofile=20" in hard.words(Bounds(open_files=20))
     assert not [word for word in hard.words(Bounds()) if word.startswith("--n")]
     lowered = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))}
-    code = "from nobrakes.sandbox.tools import tools; print(tools(('/usr',)))"
+    code = "from nobrakes.sandbox.closure import tools; print(tools(('/usr',)))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **lowered).stdout
     assert said == "None\n" or "('nofile', 64)" in said
 
@@ -126,7 +124,7 @@ def test_python_stands_first_only_where_the_tools_cannot():
 
 
 def test_programs_of_others_are_not_taken_for_the_tools(tmp_path):
-    from nobrakes.sandbox import tools as module
+    from nobrakes.sandbox import closure as module
 
     assert tools(("/gnu/store",)) is None
     (tmp_path / "prlimit").write_bytes(b"busybox nproc util-linux")
@@ -148,11 +146,11 @@ def test_processes_are_limited():
 
 
 def test_a_program_inside_hears_term_again():
-    deaf = ["sh", "-c", bubblewrap.DEAF, "sh", sys.executable, "-I", "-S", INSIDE, "--", "sh", "-c", "kill $$; sleep 5"]
+    deaf = ["sh", "-c", closure.DEAF, "sh", sys.executable, "-I", "-S", INSIDE, "--", "sh", "-c", "kill $$; sleep 5"]
     assert subprocess.run(deaf, check=False).returncode == -15
     found = tools(("/usr",))
     if found is not None:
-        deaf = ["sh", "-c", bubblewrap.DEAF, "sh", *found.words(Bounds()), "sh", "-c", "kill $$; sleep 5"]
+        deaf = ["sh", "-c", closure.DEAF, "sh", *found.words(Bounds()), "sh", "-c", "kill $$; sleep 5"]
         assert subprocess.run(deaf, check=False).returncode == -15
 
 

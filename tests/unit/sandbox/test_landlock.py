@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from nobrakes.sandbox import landlock
+from nobrakes.sandbox.closure import Wall, platform_trouble, probe, wall_describe, wall_wrap
 from nobrakes.sandbox.machine import kept
-from nobrakes.sandbox.wall import Wall, describe, platform_trouble, probe, wrap
 
 works = pytest.mark.skipif(bool(platform_trouble()), reason=f"there is no Landlock: {platform_trouble()}")
 
@@ -41,7 +41,7 @@ def project(tmp_path: Path) -> Path:
 
 def behind(project: Path, script: str, temporary: str = "", **how):
     own = project / ".nobrakes" / "workspaces" / "own"
-    argv = wrap(("sh", "-c", script), Wall((str(project), *kept(os.environ)), (str(own),), temporary))
+    argv = wall_wrap(("sh", "-c", script), Wall((str(project), *kept(os.environ)), (str(own),), temporary))
     return subprocess.run(argv, cwd=own, capture_output=True, text=True, check=False, **how)
 
 
@@ -111,7 +111,7 @@ def test_ordinary_work_goes_on(project, work):
 @works
 def test_what_is_written_to_dev_stderr_by_name_comes_to_the_file_that_it_is(project):
     own = project / ".nobrakes" / "workspaces" / "own"
-    argv = wrap(("sh", "-c", "echo said >/dev/stderr"), Wall((str(project),), (str(own),)))
+    argv = wall_wrap(("sh", "-c", "echo said >/dev/stderr"), Wall((str(project),), (str(own),)))
     with open(project / "err", "wb") as file:
         assert subprocess.run(argv, stderr=file, check=False).returncode == 0
     assert (project / "err").read_text() == "said\n"
@@ -148,7 +148,7 @@ def test_nobody_elses_limits_are_set_and_ones_own_are():
             f"try: resource.prlimit({other.pid}, resource.RLIMIT_CPU, (1, 1))\n"
             "except PermissionError: print('refused')\n"
         )
-        argv = wrap((sys.executable, "-c", script), Wall(("/etc",), ()))
+        argv = wall_wrap((sys.executable, "-c", script), Wall(("/etc",), ()))
         done = subprocess.run(argv, capture_output=True, text=True, check=False)
         assert done.stdout.splitlines()[1:] == ["refused"], done.stderr
         other.kill()
@@ -182,7 +182,7 @@ def test_nobody_else_is_scheduled_and_oneself_is(name):
             "    done = eval('lib.' + call)\n"
             "    print(done, ctypes.get_errno())\n"
         )
-        argv = wrap((sys.executable, "-c", script), Wall(("/etc",), ()))
+        argv = wall_wrap((sys.executable, "-c", script), Wall(("/etc",), ()))
         done = subprocess.run(argv, capture_output=True, text=True, check=False)
         other.kill()
     assert done.stdout.splitlines() == ["-1 1", "0 0"], done.stderr
@@ -239,7 +239,7 @@ def test_a_kept_link_is_kept_as_well_as_what_it_leads_to(tmp_path):
     (tmp_path / "home" / ".gitconfig").symlink_to(tmp_path / "dotfiles" / "gitconfig")
     wall = Wall((str(tmp_path / "home" / ".gitconfig"),), (str(tmp_path / "own"),))
     for attempt in ("echo evil >home/.gitconfig", "rm home/.gitconfig", "mv dotfiles/gitconfig own"):
-        assert subprocess.run(wrap(("sh", "-c", attempt), wall), cwd=tmp_path, check=False).returncode != 0
+        assert subprocess.run(wall_wrap(("sh", "-c", attempt), wall), cwd=tmp_path, check=False).returncode != 0
     assert (tmp_path / "home" / ".gitconfig").read_text() == "old\n"
 
 
@@ -280,7 +280,7 @@ def test_temporary_folders_and_devices_are_granted_and_nothing_else(tmp_path):
 def test_an_old_kernel_says_what_it_does_not_hold(monkeypatch):
     assert landlock.lacks(7) == () and len(landlock.lacks(4)) == 1 and len(landlock.lacks(1)) == 2
     monkeypatch.setattr(landlock, "version", lambda: 4)
-    assert "signals" in describe()
+    assert "signals" in wall_describe()
     monkeypatch.setattr(landlock, "version", lambda: 0)
     assert "no Landlock" in platform_trouble()
 

@@ -8,12 +8,11 @@ import pytest
 from nobrakes.agents.adapter import Launch
 from nobrakes.config.sections import AgentSettings, ClaudeSettings, SandboxSettings
 from nobrakes.config.settings import Config
-from nobrakes.core.errors import NoSandbox
-from nobrakes.daemon.confine import Confinement, describe
-from nobrakes.operations.doctor import machine
+from nobrakes.doctor import service as doctor_service
+from nobrakes.errors import NoSandbox
+from nobrakes.host.confine import Confinement, describe
 from nobrakes.paths import Paths
-from nobrakes.sandbox.bubblewrap import DEAF
-from nobrakes.sandbox.wall import WALLED
+from nobrakes.sandbox.closure import DEAF, WALLED
 
 
 @pytest.fixture
@@ -62,7 +61,9 @@ def test_what_works_and_is_wanted_holds(confinement, mode, wall, bwrap, landlock
     assert ("run in a sandbox" in told, "behind a wall" in told) == (holds == "sandbox", holds == "wall")
     config = made.ports.config()
     (finding,) = (
-        f for f in machine.examine(config, made.ports.paths, lambda: bwrap, lambda: landlock) if f.name == "sandbox"
+        f
+        for f in doctor_service.examine_machine(config, made.ports.paths, lambda: bwrap, lambda: landlock)
+        if f.name == "sandbox"
     )
     assert (finding.level == "warning" and "everything that your account can" in finding.text) == (holds == "nothing")
 
@@ -74,7 +75,9 @@ def test_what_is_demanded_and_does_not_work_starts_nothing(confinement, mode, wa
         made.nothing()
     with pytest.raises(NoSandbox):
         made.check("/checkout", "/run")
-    found = machine.examine(made.ports.config(), made.ports.paths, lambda: "no bubblewrap", lambda: "no Landlock")
+    found = doctor_service.examine_machine(
+        made.ports.config(), made.ports.paths, lambda: "no bubblewrap", lambda: "no Landlock"
+    )
     assert {f.level for f in found if f.name == "sandbox"} == {"error"}
 
 

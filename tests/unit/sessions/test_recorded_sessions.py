@@ -6,10 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nobrakes.core.transcript import Line, LineKind
+from nobrakes.agents.transcript import Line, LineKind
 from nobrakes.sessions import reader
-from nobrakes.sessions.reader import CUT, LONGEST, follow
-from nobrakes.sessions.ring import Ring
+from nobrakes.sessions.reader import CUT, LONGEST, Ring, follow
 
 
 def lines(path: Path, offset: int = 0, final: bool = False) -> list[bytes]:

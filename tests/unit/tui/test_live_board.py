@@ -5,11 +5,10 @@ import os
 
 import pytest
 
-from nobrakes.operations import desk
-from nobrakes.store.opening import open_store
-from nobrakes.tui.asking import Ask
+from nobrakes.db.opening import open_store
+from nobrakes.decisions.service import desk
 from nobrakes.tui.board import Board
-from nobrakes.tui.details import BeadPage, Page
+from nobrakes.tui.pages import Ask, BeadPage, Page
 from tests.support.scene import Scene, night, repository
 
 HOSTILE = "[red]not red[/red] [@click=app.quit]x[/]"

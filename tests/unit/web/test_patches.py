@@ -1,6 +1,6 @@
 """A patch becomes numbered rows; what an agent wrote in it stays text."""
 
-from nobrakes.web.patches import read
+from nobrakes.web.rendering import read
 
 PATCH = """diff --git a/shop/basket.py b/shop/basket.py
 index 1..2 100644

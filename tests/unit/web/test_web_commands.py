@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.cli.requests import TOGETHER
+from nobrakes.cli.repository import TOGETHER
 from nobrakes.cli.table import COMMANDS as TYPED
-from nobrakes.core.errors import UsageError
-from nobrakes.web import fields, rendering
+from nobrakes.errors import UsageError
+from nobrakes.web import rendering
 from nobrakes.web.commands import BY_WORDS, COMMANDS, NOT_HERE, named
 
 
@@ -41,7 +41,7 @@ def test_what_stops_everything_or_moves_main_is_confirmed() -> None:
 
 def test_fields_are_read_by_their_type_and_refused_by_name() -> None:
     hold = BY_WORDS["hold"].fields
-    assert fields.values(hold, [("bead", " nb-1 "), ("reason", "a\r\nb"), ("request", "k"), ("then", "/")]) == {
+    assert rendering.values(hold, [("bead", " nb-1 "), ("reason", "a\r\nb"), ("request", "k"), ("then", "/")]) == {
         "bead": "nb-1",
         "reason": "a\nb",
     }
@@ -53,8 +53,8 @@ def test_fields_are_read_by_their_type_and_refused_by_name() -> None:
         ([("bead", "nb-1"), ("reason", "x" * 4001)], "reason: at most 4000 characters"),
     ):
         with pytest.raises(UsageError, match=said):
-            fields.values(hold, given)
+            rendering.values(hold, given)
     with pytest.raises(UsageError, match="is no number"):
-        fields.values(BY_WORDS["answer"].fields, [("number", "٣"), ("text", "x")])
+        rendering.values(BY_WORDS["answer"].fields, [("number", "٣"), ("text", "x")])
     with pytest.raises(UsageError, match="neither yes nor no"):
-        fields.values(BY_WORDS["add"].fields, [("title", "x"), ("draft", "maybe")])
+        rendering.values(BY_WORDS["add"].fields, [("title", "x"), ("draft", "maybe")])

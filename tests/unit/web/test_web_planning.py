@@ -5,13 +5,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from nobrakes.core.errors import NotAllowed, UsageError
-from nobrakes.operations import beads
-from nobrakes.operations.forge import approving
-from nobrakes.operations.forge.strategy import strategy
-from nobrakes.operations.plan.nodes import plan_of
-from nobrakes.store.opening import open_memory
-from nobrakes.web import fields, planning
+from nobrakes.beads.service import beads
+from nobrakes.db.opening import open_memory
+from nobrakes.errors import NotAllowed, UsageError
+from nobrakes.features.service import approving
+from nobrakes.features.service.strategy import strategy
+from nobrakes.plans.nodes import plan_of
+from nobrakes.web import commands, rendering
 from nobrakes.web.commands import BY_WORDS
 
 
@@ -27,7 +27,7 @@ def store():
 def app(store, monkeypatch):
     """What a command of a page is given: two live beads, with a change of each and a draft proposed."""
     monkeypatch.setattr(approving, "commit_snapshot", lambda *_: None)
-    monkeypatch.setattr("nobrakes.operations.waking.wake", lambda _: None)
+    monkeypatch.setattr("nobrakes.daemon.service.control.wake", lambda _: None)
     for name in "ab":
         beads.add(store, name.upper(), id=name, draft=False)
     wish = [{"id": "a", "title": "A2", "priority": 0}, {"id": "b", "title": "B2"}, {"id": "new", "title": "New"}]
@@ -36,8 +36,8 @@ def app(store, monkeypatch):
 
 
 def said(app, *form):
-    values = fields.values(BY_WORDS["commit-strategy"].fields, form)
-    return planning.commit_strategy(app, values, "me")
+    values = rendering.values(BY_WORDS["commit-strategy"].fields, form)
+    return commands.commit_strategy(app, values, "me")
 
 
 def test_a_part_is_approved_and_a_part_is_refused(app):
@@ -65,6 +65,6 @@ def test_what_the_page_did_not_show_and_what_means_two_things_is_refused(app):
 
 def test_a_bead_is_sent_back_to_agents(app):
     beads.hold(app.store, "a", "wait", actor="me")
-    values = fields.values(BY_WORDS["retry"].fields, [("bead", "a"), ("note", "mended")])
+    values = rendering.values(BY_WORDS["retry"].fields, [("bead", "a"), ("note", "mended")])
     found, text = BY_WORDS["retry"].do(app, values, "me")
     assert found.bead.held is None and text == "a is needs tests again"

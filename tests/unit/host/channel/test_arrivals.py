@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from nobrakes.host.channel import arrivals as module
-from nobrakes.host.channel.arrivals import Arrivals
-from nobrakes.host.system.inotify import OVERFLOW, Inotify
+from nobrakes.host.channel import server as module
+from nobrakes.host.channel.server import Arrivals
+from nobrakes.host.watching import OVERFLOW, Inotify
 from nobrakes.paths import AGAIN
 
 

@@ -1,0 +1,304 @@
+"""Any agent that speaks the Agent Client Protocol (ACP), by way of our own client (nobrakes.acp_client).
+
+1. The agent is the human's choice and works with the human's HOME, login and settings: what it does without asking is
+   its own policy's business. For what it asks, the guard answers.
+2. Of the human's variables with keys it is given those that `agents.acp.keys` names.
+3. It is told of nobrakes' own MCP server when its session begins. What the role is comes before the prompt: the
+   protocol knows no system prompt.
+4. The session's id is chosen by the agent. It is gone on with only where the agent said that it can.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .. import extras
+from ..beads.model import Outcome
+from ..errors import ConfigError
+from ..text.cleaning import clean
+from . import output
+from .adapter import (
+    UNATTENDED,
+    UNSEEN,
+    AgentEnd,
+    Assignment,
+    Launch,
+    Login,
+    Use,
+    allowed,
+    identity,
+    killed,
+    mcp_server,
+    self_test,
+    self_test_path,
+)
+from .output import EventCli, by_status, by_wording, ended_well, lined, mapping, not_started, parse, tokens, worded
+from .settings import Settings
+from .transcript import Line, LineKind
+
+# What the lines of our ACP client say to a reader. A line that is no event is a note.
+
+_TEXT = 4000
+TOKENS = {name: name for name in ("input_tokens", "output_tokens", "cache_read_input_tokens")}
+
+
+def events_lines(raw: bytes) -> tuple[Line, ...]:
+    """What one line of stdout says."""
+    event = parse(raw)
+    if event is None:
+        text = raw.decode(errors="replace")
+        return (lined(LineKind.NOTE, text),) if clean(text).strip() else ()
+    return tuple(line for line in _readable(event) if line.text)
+
+
+def _readable(event: Mapping[str, Any]) -> list[Line]:
+    kind, text, title = str(event.get("type")), str(event.get("text", "")), str(event.get("title") or "")
+    data = {"id": str(event.get("id", ""))}
+    if kind == "session":
+        again = ", gone on with" if event.get("resumed") is True else ""
+        said = f"session {event.get('session', '')}{again}, {event.get('agent', '')}"
+        return [lined(LineKind.NOTE, said, {"session": str(event.get("session", ""))})]
+    if kind in ("text", "thought"):
+        return [lined(LineKind.TEXT if kind == "text" else LineKind.THINKING, text, limit=_TEXT)]
+    if kind == "tool":
+        command = str(event.get("command") or "")
+        more = {"tool": "execute", "given": command} if command else {}
+        return [lined(LineKind.TOOL_CALL, title or "tool", {**data, **more})]
+    if kind == "result":
+        return [lined(LineKind.RESULT, text or "(done)", {**data, "failed": event.get("failed") is True})]
+    if kind == "permission" and event.get("allowed") is not True:
+        return [lined(LineKind.RESULT, f"refused: {title}: {event.get('why', '')}", {**data, "failed": True})]
+    if kind == "usage":
+        used = tokens(event, TOKENS)
+        return [lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
+    return _ended(event) if kind == "end" else []
+
+
+def events_used(raw: bytes) -> Use | None:
+    """How full the model's context is, where the agent tells of it; of the tokens it tells at its end alone."""
+    event = parse(raw) if b'"window"' in raw else None
+    if event is None or event.get("type") != "usage":
+        return None
+    context, window = event.get("context"), event.get("window")
+    if type(context) is not int or type(window) is not int or not 0 < context <= window:
+        return None
+    return Use("context", 0, context, window)
+
+
+def _ended(event: Mapping[str, Any]) -> list[Line]:
+    if "error" in event:
+        said = f"{event.get('error')}: {event.get('message', '')}"
+        return [lined(LineKind.LIMIT, said, {"error": str(event.get("message", ""))})]
+    return [lined(LineKind.NOTE, f"ended: {event.get('stop')}")]
+
+
+# What the end of our ACP client means.
+#
+# 1. Success: exit 0, and the last line is `end` with the stop reason `end_turn`. An agent that said and did nothing at
+# all has given no work, whatever its stop reason.
+# 2. The protocol has few error codes: for the rest the HTTP status and the wording that an agent hands on are asked.
+
+_BY_STOP: Mapping[str, Outcome] = {
+    "max_tokens": Outcome.CONTEXT_OVERFLOW,
+    "max_turn_requests": Outcome.TURN_LIMIT,
+    "refusal": Outcome.INVALID_REQUEST,
+    "cancelled": Outcome.INTERRUPTED,
+}
+_BY_ERROR: Mapping[str, Outcome] = {
+    "guard": Outcome.GUARD_FAILED,
+    "missing": Outcome.MISSING_EXECUTABLE,
+    "not_executable": Outcome.BAD_CONFIGURATION,
+    "version": Outcome.VERSION_UNSUPPORTED,
+    "session_lost": Outcome.SESSION_LOST,
+    "auth": Outcome.AUTH,
+}
+_STATUS = re.compile(r"(?:status|code)\W{1,6}(?:code\W{1,3})?([45]\d\d)\b|\b(?:HTTP|Error:?) ([45]\d\d)\b", re.I)
+_WORDING = worded(
+    (r"context (?:window|length)|prompt is too long|maximum number of tokens", Outcome.CONTEXT_OVERFLOW),
+    (r"usage limit|rate.?limit|quota|RESOURCE_EXHAUSTED|too many requests", Outcome.RATE_LIMITED),
+    (r"billing|credit balance|insufficient_quota|payment required", Outcome.BILLING),
+    (r"api.?key|unauthori[sz]ed|authentication|not logged in|log ?in", Outcome.AUTH),
+    (r"model\W.*(?:not found|does not exist|not supported)", Outcome.MODEL_UNAVAILABLE),
+    (r"overloaded|high demand|service unavailable|internal server error", Outcome.PROVIDER_DOWN),
+    (r"fetch failed|econnrefused|econnreset|enotfound|etimedout|connection (?:refused|reset|error)", Outcome.NETWORK),
+)
+_SAYS_MORE = (Outcome.CONTEXT_OVERFLOW, Outcome.BILLING)
+"""Each of these comes with the status of something else."""
+
+
+@dataclass(slots=True)
+class Read(output.Read):
+    """What the lines of one process came to."""
+
+    began: bool = False  # there is a session, be it one that cannot be gone on with
+    text: str = ""
+    end: Mapping[str, Any] | None = None
+
+    last = re.compile(rb'"type":\s*"end"')
+
+    @property
+    def has_begun(self) -> bool:
+        """A session, be it one that cannot be gone on with."""
+        return self.began or self.worked
+
+    @classmethod
+    def is_last(cls, event: Mapping[str, Any]) -> bool | None:
+        """The `end` of our client."""
+        kind = event.get("type")
+        return kind == "end" if kind in ("end", "text", "tool", "thought", "permission", "result") else None
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take one more event in."""
+        kind = event.get("type")
+        if kind == "session":
+            named = str(event.get("session") or "")
+            self.began = bool(named)
+            self.session = named if named and event.get("resumes") is True else None
+        elif kind == "text":
+            self.worked, self.text = True, self.text + str(event.get("text", ""))
+        elif kind in ("tool", "thought", "permission", "result"):
+            self.worked = True
+            self.text = "" if kind == "tool" else self.text
+        elif kind == "usage":
+            self.tokens = tokens(event, TOKENS) or self.tokens
+            spent = mapping(event.get("cost"))
+            amount = spent.get("amount")
+            if spent.get("currency") == "USD" and isinstance(amount, int | float):
+                self.cost = float(amount)
+        elif kind == "end":
+            self.end = event
+
+
+def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+    """By the stop reason or error in its last line, and the exit code."""
+    stop = str(read.end.get("stop")) if read.end is not None and "error" not in read.end else ""
+    signal = killed(end.code)
+    if signal is not None and stop != "cancelled":
+        return Outcome.KILLED, signal
+    if read.end is None:
+        return _without_end(end, read)
+    if "error" in read.end:
+        message = str(read.end.get("message") or "")
+        return _failure(str(read.end.get("error")), read.end.get("code"), f"{message}\n{end.errors}".strip())
+    if stop != "end_turn":
+        return _BY_STOP.get(stop, Outcome.CRASHED), f"it ended early: {stop}. {read.text}"
+    if end.code not in (0, None):
+        return Outcome.BAD_CONFIGURATION, f"it exited with {end.code} after a success: {end.errors}"
+    if not read.worked:
+        return Outcome.EMPTY_OUTPUT, "it ended its turn without a word and without a deed"
+    return ended_well(read.text)
+
+
+def _without_end(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+    if end.code is None:
+        return Outcome.LOST, UNSEEN
+    if not read.began:
+        return not_started("the ACP client", end)
+    return Outcome.CRASHED, f"it exited with {end.code} and no end: {end.errors}"
+
+
+def _failure(kind: str, code: object, text: str) -> tuple[Outcome, str]:
+    """The class of an error: what our client knows, then status and wording of what the agent said."""
+    known = _BY_ERROR.get(kind)
+    if known is not None:
+        return known, text
+    wording = by_wording(_WORDING, text)
+    if wording in _SAYS_MORE:
+        return wording, text
+    status = _STATUS.search(text)
+    found = by_status(code) if isinstance(code, int) and code > 0 else None  # some give the HTTP status as it is
+    found = found or (by_status(int(status[1] or status[2])) if status else None)
+    default = Outcome.CRASHED if kind in ("turn", "died") else Outcome.BAD_CONFIGURATION
+    return found or wording or default, text
+
+
+KEYS = (
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CODEX_API_KEY",
+    "CURSOR_API_KEY",
+    "DASHSCOPE_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "MISTRAL_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+)
+"""What `agents.acp.keys` may name."""
+RUN = "acp/run.json"
+SYSTEM = "acp/role.md"
+
+
+class Acp(EventCli[Read]):
+    """The command of `agents.acp` in the config."""
+
+    name = "acp"
+    steering: tuple[str, ...] = ()
+    provider = "acp"
+    sessions = True
+    credentials = KEYS
+    reads = Read
+    lines = staticmethod(events_lines)
+    used = staticmethod(events_used)
+    outcome = staticmethod(verdict_outcome)
+
+    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+        """None: where an agent keeps its login is its own matter."""
+        return None
+
+    def launch(self, a: Assignment) -> Launch:
+        """The command of one attempt; ConfigError where none is set, MissingExtra where our client cannot run."""
+        extras.need("acp", "the agent 'acp'")
+        own = a.settings.acp
+        if not own.command:
+            raise ConfigError(
+                "the agent is 'acp', but no command is set for it",
+                'Set agents.acp.command in .nobrakes/config.toml, for example ["gemini", "--acp"].',
+            )
+        strange = [name for name in own.keys if name not in KEYS]
+        if strange:
+            raise ConfigError(
+                f"agents.acp.keys names {strange[0][:60]}, which is no known key",
+                f"Name it in agents.environment; known here are: {', '.join(KEYS)}.",
+            )
+        return Launch(
+            (sys.executable, "-I", "-m", "nobrakes.acp_client", os.path.join(a.folder, RUN)),
+            self._environment(a),
+            session=a.session if a.resume else None,
+            files={RUN: json.dumps(run(a)).encode(), SYSTEM: a.system_prompt.encode(errors="replace")},
+            prologue=(proof(a),),
+            programs=(own.command[0],),
+            tells=True,
+        )
+
+    def _environment(self, a: Assignment) -> Mapping[str, str]:
+        env = allowed(a, a.settings.acp.keys)
+        return {**env, **identity(a), **UNATTENDED, "NOBRAKES_CANARY": self_test_path(a)}
+
+
+def run(a: Assignment) -> dict[str, object]:
+    """What the client is told: nobrakes.acp_client.turn.Run. No secret: it looks variables up by their names."""
+    server = mcp_server(a)
+    mcp = {"name": server.name, "command": server.argv[0], "args": server.argv[1:], "variables": server.variables}
+    return {
+        "command": a.settings.acp.command,
+        "guard": a.guard,
+        "workspace": a.workspace,
+        "prompt": a.prompt_file,
+        "system": os.path.join(a.folder, SYSTEM),
+        "mcp": [mcp],
+        "session": a.session if a.resume else None,
+        "auth": a.settings.acp.auth,
+    }
+
+
+def proof(a: Assignment) -> tuple[str, ...]:
+    """The self-test, with the words in which the client asks."""
+    refused = (("Bash", {"command": "git push"}), ("Write", {"file_path": ".git/hooks/canary"}))
+    return self_test(a, "PreToolUse", refused, (("Bash", {"command": "git status"}),))

@@ -1,0 +1,541 @@
+"""Claude Code, as a process that nobody watches: how it is called.
+
+1. Where nothing else closes the agent off its own permissions stay on, and let through what
+   core.policy.agent_permissions says. Nothing of the repository or of the human's settings decides what it may do:
+   settings come inline, no other source is read, no MCP server but ours is started, and the guards cannot be switched
+   off from inside.
+2. The guard is asked before every tool. Whatever goes wrong with it is a no, and a run in which its canary did not
+   answer first is refused.
+3. With a key or token in the environment its state lives in .nobrakes/agents/claude, a folder for each bead, apart from
+   the human's own sessions. Without one it uses the human's login, where that is kept.
+   `--setting-sources ""` also drops the human's apiKeyHelper: who uses one names its key in `agents.environment`.
+4. The session's id is chosen by us, so that a session can be found again after any crash.
+"""
+
+import json
+import os
+import re
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..beads.model import Outcome, Role
+from ..text.cleaning import clean
+from . import output
+from .adapter import (
+    SELF_TEST,
+    UNATTENDED,
+    UNSEEN,
+    AgentEnd,
+    Assignment,
+    Launch,
+    Login,
+    Use,
+    allowed,
+    identity,
+    killed,
+    mcp_server,
+)
+from .output import (
+    EventCli,
+    by_status_and,
+    by_wording,
+    called,
+    ended_well,
+    lined,
+    mapping,
+    not_started,
+    parse,
+    reset_time,
+    worded,
+)
+from .settings import Settings
+from .transcript import Line, LineKind
+
+# Claude Code's stream-json events: reading them, and what they say to a person.
+#
+# 1. A line that is no JSON object is a note; an event of an unknown type says nothing. Neither is an error.
+# 2. Usage and cost are taken from `result` alone: those of an assistant message are a snapshot of its start. They are
+# good enough to tell, while it works, how full its context is and about how many tokens went by.
+
+_TEXT = 4000
+_TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_MAIN_INPUT = ("command", "file_path", "pattern", "path", "notebook_path", "url", "query", "description")
+
+
+def text_of(value: object) -> str:
+    """The text in a message's content: a string, or the text blocks of a list."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(str(block["text"]) for block in value if isinstance(block, dict) and "text" in block)
+    return ""
+
+
+def tokens_of(usage: object) -> dict[str, int]:
+    """The token counts of a `usage` object."""
+    found = mapping(usage)
+    return {key: found[key] for key in _TOKENS if isinstance(found.get(key), int)}
+
+
+def events_used(raw: bytes) -> Use | None:
+    """What an assistant message tells of its call; the context is that of the agent itself, not of a subagent."""
+    event = parse(raw) if b'"usage"' in raw else None
+    if event is None or event.get("type") != "assistant":
+        return None
+    message = mapping(event.get("message"))
+    tokens = sum(tokens_of(message.get("usage")).values())
+    if not tokens:
+        return None
+    return Use(str(message.get("id")), tokens, 0 if event.get("parent_tool_use_id") else tokens)
+
+
+def limit_of(event: Mapping[str, Any]) -> tuple[str, float | None]:
+    """Status and reset time (seconds since 1970) of a rate_limit_event."""
+    info = mapping(event.get("rate_limit_info")) or event
+    resets = info.get("resetsAt", info.get("resets_at"))
+    known = isinstance(resets, int | float) and not isinstance(resets, bool)
+    return str(info.get("status", "")), float(resets) if known else None
+
+
+def events_lines(raw: bytes) -> tuple[Line, ...]:
+    """What one line of stdout says."""
+    event = parse(raw)
+    if event is None:
+        text = raw.decode(errors="replace")
+        return (lined(LineKind.NOTE, text),) if clean(text).strip() else ()
+    reader = _READERS.get(str(event.get("type")))
+    return tuple(line for line in reader(event) if line.text) if reader else ()
+
+
+def _system(event: Mapping[str, Any]) -> list[Line]:
+    subtype = str(event.get("subtype"))
+    if subtype == "init":
+        data = {"session": str(event.get("session_id", "")), "model": str(event.get("model", ""))}
+        return [lined(LineKind.NOTE, f"session {data['session']}, model {data['model']}", data)]
+    if subtype == "api_retry":
+        what = f"{event.get('error')}, attempt {event.get('attempt')} of {event.get('max_retries')}"
+        return [lined(LineKind.LIMIT, f"the API is asked again: {what}", {"error": str(event.get("error"))})]
+    if subtype == "permission_denied":
+        return [lined(LineKind.NOTE, f"denied: {event.get('tool_name', 'a tool')}")]
+    if subtype == "hook_response" and event.get("exit_code") not in (0, None):
+        return [lined(LineKind.NOTE, f"hook {event.get('hook_event')} said no: {event.get('stderr', '')}")]
+    if subtype == "informational":
+        return [lined(LineKind.NOTE, str(event.get("content", event.get("message", ""))))]
+    return []
+
+
+def _assistant(event: Mapping[str, Any]) -> list[Line]:
+    found: list[Line] = []
+    content = mapping(event.get("message")).get("content")
+    for block in content if isinstance(content, list) else []:
+        kind = mapping(block).get("type")
+        if kind == "text":
+            found.append(lined(LineKind.TEXT, str(block.get("text", "")), limit=_TEXT))
+        elif kind == "thinking":
+            found.append(lined(LineKind.THINKING, str(block.get("thinking", "")), limit=_TEXT))
+        elif kind == "tool_use":
+            found.append(_tool_call(block))
+    if event.get("error"):
+        found.append(lined(LineKind.LIMIT, f"API error: {event['error']}", {"error": str(event["error"])}))
+    return found
+
+
+def _tool_call(block: Mapping[str, Any]) -> Line:
+    name = str(block.get("name", "tool"))
+    given = mapping(block.get("input"))
+    what = next((str(given[key]) for key in _MAIN_INPUT if given.get(key)), "")
+    data = {"tool": name, "id": str(block.get("id", ""))}
+    return called(name, what, data)
+
+
+def _user(event: Mapping[str, Any]) -> list[Line]:
+    found: list[Line] = []
+    content = mapping(event.get("message")).get("content")
+    for block in content if isinstance(content, list) else []:
+        if mapping(block).get("type") == "tool_result":
+            failed = block.get("is_error") is True
+            data = {"id": str(block.get("tool_use_id", "")), "failed": failed}
+            text = text_of(block.get("content")) or "(no output)"
+            found.append(lined(LineKind.RESULT, text, data))
+    return found
+
+
+def _rate_limit(event: Mapping[str, Any]) -> list[Line]:
+    status, resets = limit_of(event)
+    return [lined(LineKind.LIMIT, f"usage limit: {status}", {"status": status, "resets_at": resets})]
+
+
+def _result(event: Mapping[str, Any]) -> list[Line]:
+    found: list[Line] = []
+    tokens = tokens_of(event.get("usage"))
+    if tokens:
+        found.append(lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in tokens.items()), tokens))
+    cost = event.get("total_cost_usd")
+    if isinstance(cost, int | float):
+        found.append(lined(LineKind.COST, f"{cost:.4f} USD", {"usd": cost}))
+    ended = f"{event.get('subtype')}, {event.get('terminal_reason', 'no reason')}, {event.get('num_turns')} turns"
+    found.append(lined(LineKind.NOTE, f"ended: {ended}", {"is_error": event.get("is_error") is True}))
+    return found
+
+
+_READERS = {
+    "system": _system,
+    "assistant": _assistant,
+    "user": _user,
+    "rate_limit_event": _rate_limit,
+    "result": _result,
+}
+
+
+# What the end of a Claude Code process means. Its exit code alone lies both ways, so everything is asked.
+#
+# 1. Success: exit 0, the last event is a `result` that is no error, subtype success, and its reason is "completed" or
+# missing. An API failure also says subtype "success"; a stopped run also exits with 0.
+# 2. A run whose session began before the guard's canary answered was not guarded: it is refused, whatever it did.
+# 3. Where nobody saw the exit code, the result alone speaks; without a last one the attempt is lost.
+# 4. Failures are classified by the fields that machines read; wording is the last resort.
+
+_BY_ERROR: Mapping[str, Outcome] = {
+    "prompt_too_long": Outcome.CONTEXT_OVERFLOW,
+    "max_output_tokens": Outcome.CONTEXT_OVERFLOW,
+    "authentication_failed": Outcome.AUTH,
+    "billing_error": Outcome.BILLING,
+    "rate_limit": Outcome.RATE_LIMITED,
+    "model_not_found": Outcome.MODEL_UNAVAILABLE,
+    "invalid_request": Outcome.INVALID_REQUEST,
+}
+_BY_REASON: Mapping[str, Outcome] = {
+    "prompt_too_long": Outcome.CONTEXT_OVERFLOW,
+    "max_turns": Outcome.TURN_LIMIT,
+    "budget_exhausted": Outcome.TURN_LIMIT,
+    "aborted_tools": Outcome.INTERRUPTED,
+    "aborted_streaming": Outcome.INTERRUPTED,
+    "hook_stopped": Outcome.BAD_CONFIGURATION,
+}
+_BY_SUBTYPE: Mapping[str, Outcome] = {
+    "error_max_turns": Outcome.TURN_LIMIT,
+    "error_max_budget_usd": Outcome.TURN_LIMIT,
+}
+_WORDING = worded(
+    (r"prompt is too long", Outcome.CONTEXT_OVERFLOW),
+    (r"please run /login|oauth token (?:revoked|has expired)|invalid api key", Outcome.AUTH),
+    (r"credit balance is too low|add funds to continue", Outcome.BILLING),
+    (
+        r"you've hit your .*limit|limit\s*(?:reached\s*)?·\s*resets|usage limit reached|rate limit reached",
+        Outcome.RATE_LIMITED,
+    ),
+    (r"econnrefused|econnreset|enotfound|etimedout|connection error|fetch failed", Outcome.NETWORK),
+)
+_OLDEST = (2, 1)
+"""The first version that knows all that it is started with."""
+_TOO_OLD = re.compile(r"unknown option|requires a newer version|needs an update|claude update", re.I)
+"""What it says of a flag that it does not know, and of an API that does not serve it any more."""
+_SESSION_UNUSABLE = ("No conversation found with session ID", "is already in use")
+"""A session that is gone or taken is no fault of the bead: the next attempt starts a fresh one."""
+
+
+@dataclass(slots=True)
+class Read(output.Read):
+    """What the events of one process came to."""
+
+    guarded: bool = False
+    began: bool = False
+    began_guarded: bool = False
+    result: Mapping[str, Any] | None = None
+    result_is_last: bool = False
+    error: str = ""
+    status: int | None = None
+    limit_ends: float | None = None
+    version: tuple[int, ...] = ()
+    said_or_did: bool = False  # the model wrote a word or called a tool
+
+    last = re.compile(rb'"type":\s*"result"')
+
+    @property
+    def has_begun(self) -> bool:
+        """A session or a result of it."""
+        return self.began or self.result is not None
+
+    @classmethod
+    def is_last(cls, event: Mapping[str, Any]) -> bool | None:
+        """A result; what is said or done after it begins anew."""
+        kind = event.get("type")
+        return kind == "result" if kind in ("result", "assistant", "user") else None
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take one more event in."""
+        kind = event.get("type")
+        if kind == "system":
+            self._system(event)
+        elif kind == "rate_limit_event":
+            status, resets = limit_of(event)
+            self.limit_ends = resets if status == "rejected" else None
+        elif kind == "result":
+            self.result, self.result_is_last = event, True
+            self.session = str(event.get("session_id") or "") or self.session
+            cost = event.get("total_cost_usd")
+            self.cost = float(cost) if isinstance(cost, int | float) else None
+            self.tokens = tokens_of(event.get("usage"))
+        elif kind in ("assistant", "user"):
+            self.result_is_last = False
+            if kind == "assistant":
+                self.error = str(event.get("error") or "")
+                self.said_or_did = self.said_or_did or _holds_anything(event)
+
+    def _system(self, event: Mapping[str, Any]) -> None:
+        subtype = event.get("subtype")
+        if subtype == "hook_response" and event.get("hook_event") == "SessionStart":
+            said = f"{event.get('stdout', '')}\n{event.get('output', '')}"
+            self.guarded = self.guarded or SELF_TEST in said.splitlines()
+        elif subtype == "init" and not self.began:
+            self.began, self.began_guarded = True, self.guarded
+            self.session = str(event.get("session_id") or "") or None
+            version = str(event.get("claude_code_version") or "").split(".")[:2]
+            self.version = tuple(int(part) for part in version if part.isdigit())
+
+    def unguarded(self, self_test: str) -> bool:
+        """Whether the session began before the guard answered, which is in the output itself."""
+        return self.began and not self.began_guarded
+
+    def resets_at(self, end: AgentEnd, detail: str) -> float | None:
+        """By the last event that tells of a limit, else by its words."""
+        return self.limit_ends or reset_time(detail, end.at)
+
+    @property
+    def too_old(self) -> bool:
+        """Whether it said so of itself."""
+        return bool(self.version) and self.version < _OLDEST
+
+
+def _holds_anything(event: Mapping[str, Any]) -> bool:
+    content = mapping(event.get("message")).get("content")
+    blocks = [mapping(block) for block in content] if isinstance(content, list) else []
+    return any(block.get("type") == "tool_use" or str(block.get("text") or "").strip() for block in blocks)
+
+
+def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+    """By the last result, the last error and the exit code together."""
+    signal = killed(end.code)
+    if signal is not None:
+        return Outcome.KILLED, signal
+    if end.code is None and (read.result is None or not read.result_is_last):
+        return Outcome.LOST, UNSEEN
+    if read.result is None:
+        return _without_result(end, read)
+    result = read.result
+    text = str(result.get("result") or "; ".join(map(str, result.get("errors") or ())))
+    if result.get("is_error") is not False or result.get("subtype") != "success":
+        return _failure(result, read, text)
+    if result.get("terminal_reason") not in ("completed", None):
+        reason = str(result.get("terminal_reason"))
+        return _BY_REASON.get(reason, Outcome.CRASHED), f"it ended early: {reason}"
+    if end.code not in (0, None):
+        return Outcome.BAD_CONFIGURATION, f"it exited with {end.code} after a success: {end.errors}"
+    if result.get("num_turns") == 0:
+        return Outcome.BAD_CONFIGURATION, f"it did nothing: {text}"
+    if not read.result_is_last:
+        return Outcome.CRASHED, "it ended in the middle of a turn"
+    if not text.strip() and not read.said_or_did:
+        return Outcome.EMPTY_OUTPUT, "it ended well, and the model had said and done nothing"
+    return ended_well(text)
+
+
+def _without_result(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+    errors = end.errors.strip()
+    if read.too_old or (not read.began and _TOO_OLD.search(errors)):
+        return Outcome.VERSION_UNSUPPORTED, errors or f"Claude Code {'.'.join(map(str, read.version))} is too old"
+    if read.began:
+        return Outcome.CRASHED, f"it exited with {end.code} and no result: {errors}"
+    return not_started("Claude Code", end, Outcome.SESSION_LOST if _session_unusable(errors) else None)
+
+
+def _failure(result: Mapping[str, Any], read: Read, text: str) -> tuple[Outcome, str]:
+    """The class of a failed result: reason and subtype, the error's name, the HTTP status, then the wording."""
+    status = result.get("api_error_status")
+    reason, subtype = str(result.get("terminal_reason")), str(result.get("subtype"))
+    wording = by_wording(_WORDING, text)
+    found = (
+        _BY_REASON.get(reason)
+        or (Outcome.CONTEXT_OVERFLOW if wording is Outcome.CONTEXT_OVERFLOW else None)
+        or _BY_SUBTYPE.get(subtype)
+        or _BY_ERROR.get(read.error)
+        or (Outcome.VERSION_UNSUPPORTED if read.too_old or _TOO_OLD.search(text) else None)
+        or (by_status_and(status, wording) if status is not None else None)
+        or (Outcome.NETWORK if read.error == "server_error" else None)
+        or wording
+        or (Outcome.SESSION_LOST if _session_unusable(text) and not read.began else Outcome.CRASHED)
+    )
+    return found, text or f"{subtype}, {reason}"
+
+
+def _session_unusable(text: str) -> bool:
+    return any(wording in text for wording in _SESSION_UNUSABLE)
+
+
+API = "https://api.anthropic.com"
+LOGIN_API = "https://platform.claude.com"
+CREDENTIALS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
+_READS = (*CREDENTIALS, "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS")
+_ELSEWHERE = (
+    "ANTHROPIC_CUSTOM_HEADERS",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CLAUDE_CODE_USE_FOUNDRY",
+)
+"""With one of these another login than the usual one counts, of which nothing can be seen here."""
+_LITERAL_PATH = frozenset("()[]{}*?!\\")
+"""Characters that a permission rule would read as something else than a path."""
+
+
+class Claude(EventCli[Read]):
+    """Claude Code 2.1 (`claude`)."""
+
+    name = "claude"
+    steering = ("**/.claude/**", "CLAUDE.md", "CLAUDE.local.md", ".mcp.json", "**/.claude-plugin/**", "SKILL.md")
+    provider = "anthropic"
+    sessions = True
+    credentials = (*_READS, "CLAUDE_CONFIG_DIR")
+    reads = Read
+    lines = staticmethod(events_lines)
+    used = staticmethod(events_used)
+    outcome = staticmethod(verdict_outcome)
+
+    def __init__(self, root: bool = False) -> None:
+        self.root = root
+
+    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+        """A key or token, else the file of the human's login; None where that is kept in the system's key chain."""
+        if sys.platform == "darwin" or any(env.get(name) for name in _ELSEWHERE):
+            return None
+        file = os.path.join(env.get("CLAUDE_CONFIG_DIR") or _human(env), ".credentials.json")
+        return Login(CREDENTIALS, (file,), f"{shlex.quote(settings.claude.executable)} /login")
+
+    def launch(self, a: Assignment) -> Launch:
+        """The command of one attempt."""
+        own = a.settings.claude
+        argv = [own.executable, "-p", "--output-format", "stream-json", "--verbose"]
+        if own.model:
+            argv += ["--model", own.model]
+        argv += ["--resume" if a.resume else "--session-id", a.session]
+        argv += ["--settings", json.dumps(settings(a), ensure_ascii=True)]
+        argv += ["--setting-sources", "", "--strict-mcp-config", "--mcp-config", json.dumps(mcp_servers(a))]
+        argv += ["--tools", ",".join(tools(a))]
+        argv += ["--permission-mode", "bypassPermissions" if a.permitted is None else "acceptEdits"]
+        argv += ["--max-turns", str(own.max_turns)]
+        if own.max_budget_usd is not None:
+            argv += ["--max-budget-usd", str(own.max_budget_usd)]
+        if a.system_prompt:
+            argv += ["--append-system-prompt", a.system_prompt]
+        if a.stdin is None:
+            argv += ["--", a.prompt]
+        env = self._environment(a)
+        state = _state(a)
+        human = env.get("CLAUDE_CONFIG_DIR") or _human(a.env)
+        login = ".credentials.json"
+        return Launch(
+            tuple(argv),
+            env,
+            a.stdin,
+            a.session,
+            writes=(state,),
+            login=() if human == state else ((os.path.join(human, login), os.path.join(state, login)),),
+            confined={"CLAUDE_CONFIG_DIR": state},
+            hosts=_hosts(env),
+            context_tokens=own.context_tokens,
+        )
+
+    def guarded(self, head: bytes, self_test: str = "") -> bool:
+        """Whether the session began, and the guard answered before. Its answer is in the output itself."""
+        return self.begun(head).began_guarded
+
+    def _environment(self, a: Assignment) -> Mapping[str, str]:
+        env = allowed(a, _READS)
+        if a.settings.claude.base_url:
+            env["ANTHROPIC_BASE_URL"] = a.settings.claude.base_url
+        if any(env.get(name) for name in CREDENTIALS):
+            env["CLAUDE_CONFIG_DIR"] = _state(a)
+        elif "CLAUDE_CONFIG_DIR" in a.env:  # where the human is logged in
+            env["CLAUDE_CONFIG_DIR"] = a.env["CLAUDE_CONFIG_DIR"]
+        if self.root and a.permitted is None:  # else root may not switch its permissions off
+            env["IS_SANDBOX"] = "1"
+        return {
+            **env,
+            **identity(a),
+            **UNATTENDED,
+            "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_MAX_RETRIES": "6",  # 40 s of trying; longer outages are the daemon's business
+            "CLAUDE_CODE_TMPDIR": os.path.join(a.folder, "tmp"),
+            "DISABLE_AUTOUPDATER": "1",
+            "ENABLE_TOOL_SEARCH": "false",
+            "BASH_DEFAULT_TIMEOUT_MS": "300000",
+            "BASH_MAX_TIMEOUT_MS": "1200000",
+        }
+
+
+def _hosts(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Where the API is, and where a login is renewed."""
+    login = () if any(env.get(name) for name in CREDENTIALS) else (LOGIN_API,)
+    return (env.get("ANTHROPIC_BASE_URL") or API, *login)
+
+
+def _human(env: Mapping[str, str]) -> str:
+    """Where the human's own sessions and login are, if nobody says another folder."""
+    return os.path.join(env.get("HOME", "/"), ".claude")
+
+
+def _state(a: Assignment) -> str:
+    return os.path.join(a.env["NOBRAKES_HOME"], "agents", "claude", a.bead)
+
+
+def tools(a: Assignment) -> tuple[str, ...]:
+    """The tools that the role gets: who only plans gets none that edits."""
+    if a.role is Role.SHAPER:
+        return tuple(tool for tool in a.tools if tool not in ("Edit", "Write"))
+    return a.tools
+
+
+def settings(a: Assignment) -> dict[str, Any]:
+    """The inline settings: the guard before every tool, its canary at the start, and paths that nobody edits."""
+    guard = shlex.join(a.guard)
+    home = a.env["NOBRAKES_HOME"]
+    private = [os.path.join(home, name) for name in ("config.toml", "beads.jsonl", "nobrakes.db")]
+    private += [os.path.join(a.workspace, name) for name in (".git/hooks/**", ".git/config", ".nobrakes/**")]
+    return {
+        "disableAllHooks": False,
+        "hooks": {
+            "SessionStart": [_hook(f"{guard} --canary || exit 2")],
+            "PreToolUse": [_hook(f"{guard} || exit 2")],
+        },
+        "permissions": {**allowances(a), "deny": [f"Edit(/{path})" for path in private if _is_literal(path, a)]},
+    }
+
+
+def allowances(a: Assignment) -> dict[str, list[str]]:
+    """What its own permissions let through beside edits in the workspace; empty where they are off."""
+    if a.permitted is None:
+        return {}
+    rules = [" ".join(words) for words in a.permitted]
+    commands = [f"Bash({rule}:*)" for rule in rules if not _LITERAL_PATH & set(rule)]
+    return {"allow": [f"mcp__{mcp_server(a).name}", *commands]}
+
+
+def mcp_servers(a: Assignment) -> dict[str, Any]:
+    """The inline MCP settings: nobrakes' own server alone. The CLI looks the variables up; none is written out."""
+    server = mcp_server(a)
+    variables = {name: f"${{{name}}}" for name in server.variables if a.env.get(name) or name in identity(a)}
+    one = {"type": "stdio", "command": server.argv[0], "args": list(server.argv[1:]), "env": variables}
+    return {"mcpServers": {server.name: one}}
+
+
+def _hook(command: str) -> dict[str, Any]:
+    # the guard ends itself after 8 s, with a no; Claude's own time limit would end with a yes
+    return {"hooks": [{"type": "command", "command": command, "timeout": 30}]}
+
+
+def _is_literal(path: str, a: Assignment) -> bool:
+    folders = path.removesuffix("/**")
+    return not _LITERAL_PATH & set(folders)

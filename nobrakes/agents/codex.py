@@ -1,0 +1,421 @@
+"""Codex, as a process that nobody watches: how it is called.
+
+1. npm's `codex` is a script that starts the program: killed, it would leave that running. So the program behind it is
+   found and started itself.
+2. Each run has a CODEX_HOME of its own in its folder, with the settings and hooks that we wrote: no other run, agent or
+   repository can change them. Sessions are kept in .nobrakes/agents/codex, a folder for each bead.
+3. A key in the environment (CODEX_API_KEY, OPENAI_API_KEY) is used and kept from the commands of the agent. Without
+   one the human's login is linked to, not copied: Codex renews its tokens, and two copies would lock each other out;
+   in a sandbox nobrakes keeps the copies the same (host.channel.logins).
+4. Its own sandbox makes .git read-only, so that no work could be committed: it is off, and ours is around all of it.
+   Where nothing else closes the agent off it is on, and its rules let the commands of core.policy.agent_permissions out
+   of it.
+5. nobrakes' own MCP server is the only one: those of the repository are ignored, since nobody trusted it.
+6. The session's id is chosen by Codex and read from its output.
+"""
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..beads.model import Outcome
+from ..text.cleaning import clean
+from . import output
+from .adapter import (
+    TOOL_SECONDS,
+    UNATTENDED,
+    UNSEEN,
+    AgentEnd,
+    Assignment,
+    Launch,
+    Login,
+    Use,
+    allowed,
+    command,
+    identity,
+    killed,
+    mcp_server,
+    self_test,
+    self_test_path,
+)
+from .output import (
+    EventCli,
+    by_status_and,
+    by_wording,
+    called,
+    ended_well,
+    lined,
+    mapping,
+    moment,
+    not_started,
+    parse,
+    tokens,
+    worded,
+)
+from .settings import Settings
+from .transcript import Line, LineKind
+
+# Codex's JSON events: reading them, and what they say to a person.
+#
+# 1. A line that is no JSON object is a note; an event of an unknown type says nothing. Neither is an error.
+# 2. An item of type `error` is a warning, not a failure: a turn fails by `turn.failed` alone.
+# 3. There is no cost in its events, and a call that a hook refused leaves none.
+
+_TEXT = 4000
+TOKENS = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cached_input_tokens": "cache_read_input_tokens",
+}
+
+
+def events_lines(raw: bytes) -> tuple[Line, ...]:
+    """What one line of stdout says."""
+    event = parse(raw)
+    if event is None:
+        text = raw.decode(errors="replace")
+        return (lined(LineKind.NOTE, text),) if clean(text).strip() else ()
+    kind = str(event.get("type"))
+    if kind in ("item.started", "item.completed"):
+        found = _item(mapping(event.get("item")), kind == "item.completed")
+    elif kind == "thread.started":
+        session = str(event.get("thread_id", ""))
+        found = [lined(LineKind.NOTE, f"session {session}", {"session": session})]
+    elif kind == "turn.completed":
+        used = tokens(event.get("usage"), TOKENS)
+        found = [lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
+    elif kind in ("error", "turn.failed"):
+        found = [lined(LineKind.LIMIT, f"API error: {message(event)}", {"error": message(event)})]
+    else:
+        found = []
+    return tuple(line for line in found if line.text)
+
+
+def events_used(raw: bytes) -> Use | None:
+    """What a line of the session's file tells of a call, or of how much the model's context holds."""
+    event = parse(raw) if b'"token_' in raw else None
+    payload = mapping(mapping(event).get("payload"))
+    if event is None:
+        return None
+    at = moment(event.get("timestamp"))
+    if event.get("type") == "token_usage_record":  # as soon as the model has answered
+        total = tokens(payload.get("usage"), {"total_tokens": "total"}).get("total", 0)
+        return Use(str(payload.get("response_id")), total, total, at=at) if total > 0 else None
+    if payload.get("type") == "token_count":  # when the tools have ended that it called
+        window = tokens(payload.get("info"), {"model_context_window": "window"}).get("window", 0)
+        return Use("", 0, 0, window, at)
+    return None
+
+
+def message(event: Mapping[str, Any]) -> str:
+    """What an `error` or `turn.failed` says."""
+    return str(mapping(event.get("error")).get("message") or event.get("message") or "")
+
+
+def _item(item: Mapping[str, Any], ended: bool) -> list[Line]:
+    kind, text = str(item.get("type")), str(item.get("text", ""))
+    data = {"tool": kind, "id": str(item.get("id", ""))}
+    if kind == "command_execution":
+        if not ended:
+            return [called("Bash", str(item.get("command", "")), data)]
+        failed = {"id": data["id"], "failed": item.get("exit_code") != 0}
+        return [lined(LineKind.RESULT, str(item.get("aggregated_output") or "(no output)"), failed)]
+    if kind == "mcp_tool_call":
+        return _mcp(item, ended, data)
+    if not ended:
+        return []
+    if kind == "agent_message":
+        return [lined(LineKind.TEXT, text, limit=_TEXT)]
+    if kind == "reasoning":
+        return [lined(LineKind.THINKING, text, limit=_TEXT)]
+    if kind == "file_change":
+        changes = item.get("changes")
+        named = [mapping(c) for c in changes] if isinstance(changes, list) else []
+        what = ", ".join(f"{c.get('kind')} {c.get('path')}" for c in named)
+        return [lined(LineKind.TOOL_CALL, f"apply_patch: {what}", data)]
+    if kind == "web_search":
+        return [lined(LineKind.TOOL_CALL, f"web_search: {item.get('query', '')}", data)]
+    return [lined(LineKind.NOTE, str(item.get("message", "")))] if kind == "error" else []
+
+
+def _mcp(item: Mapping[str, Any], ended: bool, data: Mapping[str, str]) -> list[Line]:
+    if not ended:
+        return [lined(LineKind.TOOL_CALL, f"{item.get('server')}: {item.get('tool')}", data)]
+    error = str(mapping(item.get("error")).get("message", ""))
+    return [lined(LineKind.RESULT, error or "(done)", {"id": data["id"], "failed": item.get("status") == "failed"})]
+
+
+# What the end of a Codex process means.
+#
+# 1. Success: exit 0, and the last turn is completed. Errors that a later turn got over are none.
+# 2. Without a network Codex waits for ever: a run that was killed while it waited has met an outage.
+# 3. Its errors have no codes, only sentences: an HTTP status in one is asked first, then the wording of 0.169.
+
+_STATUS = re.compile(r"(?:unexpected|last) status:? (\d{3})\b")
+_WORDING = worded(
+    (r"ran out of room in the model's context window|context_length_exceeded", Outcome.CONTEXT_OVERFLOW),
+    (r"hit your usage limit|rate limit (?:exceeded|reached)|usage limit has been reached", Outcome.RATE_LIMITED),
+    (r"quota exceeded|check your plan and billing|insufficient_quota", Outcome.BILLING),
+    (r"missing environment variable|refresh token|not logged in|api key|token (?:has )?expired", Outcome.AUTH),
+    (r"requires a newer version of codex|please upgrade to the latest", Outcome.VERSION_UNSUPPORTED),
+    (r"model\b.* (?:does not exist|is not supported|not found)", Outcome.MODEL_UNAVAILABLE),
+    (r"experiencing high demand|overloaded|at capacity|internal server error", Outcome.PROVIDER_DOWN),
+    (r"waiting for network|stream disconnected|error sending request", Outcome.NETWORK),
+    (r"invalid_request_error", Outcome.INVALID_REQUEST),
+    (r"connection (?:failed|refused|reset)|timed? ?out", Outcome.NETWORK),
+)
+_USAGE = 2
+"""The exit code for arguments that it does not know. They are always the same, so it is too old or too new for them."""
+_SESSION_GONE = ("no rollout found", "No saved session", "thread not found", "session not found")
+
+
+@dataclass(slots=True)
+class Read(output.Read):
+    """What the events of one process came to."""
+
+    worked_or_said: bool = False  # the model wrote a word or called a tool
+    completed: bool = False
+    failed: str | None = None
+    waits: str | None = None  # what it said when it began to try again
+    text: str = ""
+
+    last = re.compile(rb'"turn\.(?:completed|failed)"')
+
+    @classmethod
+    def is_last(cls, event: Mapping[str, Any]) -> bool | None:
+        """The end of a turn; another turn, or an item, begins anew."""
+        kind = str(event.get("type"))
+        if kind in ("turn.completed", "turn.failed"):
+            return True
+        return False if kind.startswith(("turn.", "item.")) else None
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take one more event in."""
+        kind = event.get("type")
+        said = message(event) if kind == "error" else ""
+        self.waits = said if said.startswith("Reconnecting") else None
+        if kind == "thread.started":
+            self.session = str(event.get("thread_id") or "") or self.session
+        elif kind == "turn.started":
+            self.completed, self.failed = False, None
+        elif kind == "turn.completed":
+            self.completed, self.failed, self.worked = True, None, True
+            self.tokens = tokens(event.get("usage"), TOKENS)
+        elif kind == "turn.failed":
+            self.completed, self.failed = False, message(event)
+        elif kind in ("item.started", "item.completed"):
+            item = mapping(event.get("item"))
+            self.worked = self.worked or item.get("type") != "error"
+            deed = item.get("type") not in ("error", "reasoning", "agent_message")
+            self.worked_or_said = self.worked_or_said or deed or bool(str(item.get("text", "")).strip())
+            if item.get("type") == "agent_message":
+                self.text = str(item.get("text", ""))
+
+
+def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+    """By the last turn, its error and the exit code together."""
+    signal = killed(end.code)
+    if read.waits is not None and (signal is not None or end.code is None):
+        return _class_of(read.waits), f"{signal or UNSEEN}, while it waited: {read.waits}"
+    if signal is not None:
+        return Outcome.KILLED, signal
+    if read.failed is not None:
+        return _class_of(read.failed), read.failed
+    if end.code is None and not read.completed:
+        return Outcome.LOST, UNSEEN
+    if read.session is None:
+        gone = any(wording in end.errors for wording in _SESSION_GONE)
+        known = Outcome.VERSION_UNSUPPORTED if end.code == _USAGE else None
+        return not_started("Codex", end, Outcome.SESSION_LOST if gone else known)
+    if not read.completed or end.code not in (0, None):
+        return Outcome.CRASHED, f"it exited with {end.code} in the middle of a turn: {end.errors}"
+    if not read.worked_or_said:
+        return Outcome.EMPTY_OUTPUT, "its turn was completed, and the model had said and done nothing"
+    return ended_well(read.text)
+
+
+def _class_of(text: str) -> Outcome:
+    text = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    status = _STATUS.search(text)
+    wording = by_wording(_WORDING, text)
+    if wording in (Outcome.CONTEXT_OVERFLOW, Outcome.BILLING):  # each comes with the status of something else
+        return wording
+    return by_status_and(int(status[1]) if status else None, wording) or Outcome.CRASHED
+
+
+API = "https://api.openai.com"
+LOGIN_URLS = ["https://chatgpt.com", API]
+LOGIN_API = "https://auth.openai.com"
+TEMPORARY = "tmp"
+KEYS = ("CODEX_API_KEY", "OPENAI_API_KEY")
+
+_NATIVE = r"""
+program=$(command -v -- "$1") || { echo "$1 was not found" >&2; exit 127; }
+shift
+real=$(readlink -f -- "$program")
+case $real in
+*.js)
+    package=${real%/bin/*}
+    for native in "$package"/../codex-*/vendor/*/bin/codex "$package"/node_modules/@openai/codex-*/vendor/*/bin/codex \
+        "$package"/vendor/*/bin/codex; do
+        if [ -x "$native" ]; then
+            PATH=$PATH:${native%/bin/codex}/codex-path exec "$native" "$@"
+        fi
+    done
+    echo "the program of Codex is not beside $real: install @openai/codex again" >&2
+    exit 127
+    ;;
+esac
+exec "$program" "$@"
+"""
+_HOME = """
+umask 077
+mkdir -p -- "$1" && ln -sfn -- "$1" "$2/sessions" || exit 1
+# in a sandbox a copy is there
+[ -z "$3" ] || [ -n "$NOBRAKES_SANDBOX" ] || ln -sfn -- "$3" "$2/auth.json"
+"""
+
+
+class Codex(EventCli[Read]):
+    """Codex 0.169 (`codex exec`)."""
+
+    name = "codex"
+    steering = ("**/.codex/**", "**/.agents/**", "AGENTS.md", "AGENTS.override.md", "SKILL.md")
+    provider = "openai"
+    sessions = True
+    credentials = (*KEYS, "CODEX_HOME")
+    reads = Read
+    lines = staticmethod(events_lines)
+    used = staticmethod(events_used)
+    outcome = staticmethod(verdict_outcome)
+
+    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+        """A key, else the file of the human's login, to which each run is linked."""
+        return Login(KEYS, (_login_file(env),), f"{shlex.quote(settings.codex.executable)} login")
+
+    def launch(self, a: Assignment) -> Launch:
+        """The command of one attempt."""
+        own = a.settings.codex
+        argv = ["/bin/sh", "-c", _NATIVE, "codex", own.executable, "exec", "--json"]
+        argv += [] if a.permitted is not None else ["--dangerously-bypass-approvals-and-sandbox"]
+        argv += ["--dangerously-bypass-hook-trust"]
+        if own.model:
+            argv += ["--model", own.model]
+        if a.resume:
+            argv += ["resume", a.session]
+        argv += ["--", a.prompt] if a.stdin is None else ["-"]
+        home = os.path.join(a.folder, "codex")
+        sessions = os.path.join(a.env["NOBRAKES_HOME"], "agents", "codex", a.bead, "sessions")
+        return Launch(
+            tuple(argv),
+            self._environment(a, home),
+            a.stdin,
+            a.session if a.resume else None,
+            {"codex/config.toml": config(a).encode(errors="replace"), "codex/hooks.json": hooks(a), **rules(a)},
+            (("/bin/sh", "-c", _HOME, "home", sessions, home, login(a)), proof(a)),
+            programs=(own.executable,),
+            writes=(sessions,),
+            diary=(sessions, "**/rollout-*.jsonl"),
+            hosts=hosts(a),
+            login=((login(a), os.path.join(home, "auth.json")),) if login(a) else (),
+        )
+
+    def _environment(self, a: Assignment, home: str) -> Mapping[str, str]:
+        env = allowed(a)
+        if key(a):
+            env["CODEX_API_KEY"] = key(a)
+        return {
+            **env,
+            **identity(a),
+            **UNATTENDED,
+            "CODEX_HOME": home,
+            # its sandbox lets the folder for temporary files in: its own, not the whole machine's
+            **({} if a.permitted is None else {"TMPDIR": os.path.join(a.folder, TEMPORARY)}),
+            "NOBRAKES_CANARY": self_test_path(a),
+        }
+
+
+def key(a: Assignment) -> str:
+    """The key in the environment; empty where there is none."""
+    return next((a.env[name] for name in KEYS if a.env.get(name)), "")
+
+
+def login(a: Assignment) -> str:
+    """Where the human's login is; empty where a key is used instead."""
+    return "" if key(a) else _login_file(a.env)
+
+
+def _login_file(env: Mapping[str, str]) -> str:
+    return os.path.join(env.get("CODEX_HOME") or os.path.join(env.get("HOME", "/"), ".codex"), "auth.json")
+
+
+def hosts(a: Assignment) -> tuple[str, ...]:
+    """Where the API is, and where a login is renewed."""
+    urls = [a.settings.codex.base_url] if a.settings.codex.base_url else [API] if key(a) else LOGIN_URLS
+    return (*urls, *(() if key(a) else (LOGIN_API,)))
+
+
+def config(a: Assignment) -> str:
+    """The settings of this run."""
+    lines = [
+        'approval_policy = "never"',
+        *([] if a.permitted is None else ['sandbox_mode = "workspace-write"']),
+        "check_for_update_on_startup = false",
+        # the repository's instructions are in the prompt, as main has them
+        "project_doc_max_bytes = 0",
+        f"developer_instructions = {_toml(a.system_prompt)}",
+    ]
+    url = a.settings.codex.base_url
+    if url:
+        lines += ['model_provider = "nobrakes"']
+    lines += [] if a.permitted is None else ["[sandbox_workspace_write]", "exclude_slash_tmp = true"]
+    lines += ["[analytics]", "enabled = false", "[shell_environment_policy]", "ignore_default_excludes = true"]
+    lines += [f"exclude = {json.dumps(KEYS)}"]
+    if url:
+        lines += ["[model_providers.nobrakes]", 'name = "nobrakes"', f"base_url = {_toml(url)}"]
+        lines += ['wire_api = "responses"', 'env_key = "CODEX_API_KEY"' if key(a) else "requires_openai_auth = true"]
+    server = mcp_server(a)
+    lines += [f"[mcp_servers.{server.name}]", f"command = {_toml(server.argv[0])}"]
+    lines += [f"args = {_array(server.argv[1:])}", f"env_vars = {_array(server.variables)}"]
+    lines += ['default_tools_approval_mode = "approve"', f"tool_timeout_sec = {TOOL_SECONDS}"]
+    return "\n".join(lines) + "\n"
+
+
+def rules(a: Assignment) -> dict[str, bytes]:
+    """Its rules of commands that run outside of its own sandbox, where that is on."""
+    if a.permitted is None:
+        return {}
+    lines = [f'prefix_rule(pattern={json.dumps(words)}, decision="allow")' for words in a.permitted]
+    text = ("\n".join(lines) + "\n").encode(errors="replace")
+    return {"codex/rules/nobrakes.rules": text, f"{TEMPORARY}/begun": b""}
+
+
+def hooks(a: Assignment) -> bytes:
+    """The guard at the start of the session and before every tool."""
+    hook = [{"hooks": [{"type": "command", "command": command(a), "timeout": 30}]}]
+    return json.dumps({"hooks": {"SessionStart": hook, "PreToolUse": hook}}).encode()
+
+
+def proof(a: Assignment) -> tuple[str, ...]:
+    """The self-test in Codex's dialect."""
+    patch = "*** Begin Patch\n*** Add File: .git/hooks/canary\n+x\n*** End Patch\n"
+    refused = (
+        ("Bash", {"command": "git push"}),
+        ("Bash", {"command": f"apply_patch <<'EOF'\n{patch}EOF\n"}),
+        ("apply_patch", {"command": patch}),
+    )
+    return self_test(a, "PreToolUse", refused, (("Bash", {"command": "git status"}),))
+
+
+def _array(texts: Iterable[str]) -> str:
+    """An array of TOML."""
+    return f"[{', '.join(map(_toml, texts))}]"
+
+
+def _toml(text: str) -> str:
+    """A basic string of TOML: that of JSON, but for one character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,1 @@
+"""What agents write at their door, and what they cost."""

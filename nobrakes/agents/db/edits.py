@@ -1,0 +1,429 @@
+"""What an agent writes at its door, and what it reads there of its own bead: one transaction each.
+
+1. As light as store.fast.reads, since agents call it all night.
+2. A door opens for the token of an attempt that is open and whose fence is the bead's, or of an open turn of a
+   session; Stale for any other.
+3. Who reads an answer acts by it: that is written down with it, so that nobody takes it back any more.
+4. What agents write is cut at LIMIT characters, and holds no NUL and nothing that is not UTF-8.
+"""
+
+import sys
+from _operator import _compare_digest
+
+from ...db.fast import BEAD, DID, LOG, NOW, OPEN_ATTEMPT, attempt_of, connected, json_object, now, turn_of
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from sqlite3 import Connection
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
+
+
+# Whom a token speaks for. As light as store.fast.reads, since agents speak all night.
+
+
+class Speaker:
+    """Whom a token speaks for: an attempt on its bead, or a turn of a session, which has neither."""
+
+    __slots__ = ("attempt", "bead", "name", "session", "turn")
+
+    def __init__(
+        self, name: str, attempt: "int | None", bead: "str | None", turn: "int | None", session: "int | None"
+    ) -> None:
+        self.name, self.attempt, self.bead, self.turn, self.session = name, attempt, bead, turn, session
+
+
+_OPEN_TURN = "SELECT token, id, session FROM turns WHERE id = ? AND outcome IS NULL"
+
+
+def speaker(connection: "Connection", token: str) -> Speaker:
+    """Whom the token speaks for; Stale."""
+    number, turn = attempt_of(token), turn_of(token)
+    if number is not None:
+        sql = f"SELECT token, id, bead, name FROM ({OPEN_ATTEMPT})"
+        row = connection.execute(sql, (number,)).fetchone()
+        if row is not None and _compare_digest(row[0].encode(), token.encode("utf-8", "replace")):
+            return Speaker(row[3], row[1], row[2], None, None)
+    if turn is not None:
+        row = connection.execute(_OPEN_TURN, (turn,)).fetchone()
+        if row is not None and _compare_digest(row[0].encode(), token.encode("utf-8", "replace")):
+            return Speaker(f"Session {row[2]}", None, None, row[1], row[2])
+    from ...errors import Stale
+
+    raise Stale("this attempt or turn has ended, or the token is not one of nobrakes")
+
+
+# How much one attempt or turn may say: whoever says more is in a loop, and costs a person's time.
+#
+# Counted in its own events, so that a second process, or a new start, begins no new count. Imports nothing that costs.
+
+REMARKS = ("'logged', 'progressed', 'notified', 'tested'", 1000, "remarks")
+QUESTIONS = ("'escalated', 'suggested'", 20, "questions, suggestions and plans")
+
+
+_OF_TURN = """SELECT count(*) FROM events WHERE actor = ? AND kind IN ({})
+AND seq > (SELECT json_extract(data, '$.seq') FROM turns WHERE id = ?)"""
+
+
+def refuse_flood(connection: "Connection", who: "Speaker", kinds: "tuple[str, int, str]") -> None:
+    """NotAllowed where the attempt or the turn has said as much of these kinds as it may."""
+    listed, most, what = kinds
+    sql = f"SELECT count(*) FROM events WHERE bead = ? AND attempt = ? AND kind IN ({listed})"
+    values: tuple[object, object] = (who.bead, who.attempt)
+    if who.turn is not None:
+        sql, values = _OF_TURN.format(listed), (who.name, who.turn)
+    if connection.execute(sql, values).fetchone()[0] >= most:
+        from ...errors import NotAllowed
+
+        raise NotAllowed(f"this attempt has made {most} {what}, and may make no more", "Work, commit and hand in.")
+
+
+LIMIT = 8000
+FORM = 24_000
+"""Characters of a question's form, before it is bounded."""
+CUT = " […]"
+SAYING = {"log": "logged", "progress": "progressed", "notify": "notified", "test": "tested"}
+SEVERITIES = ("info", "warning", "urgent")
+SAID = ("completed", "gave_up_context", "gave_up_tests", "failed", "blocked")
+
+
+def bounded(text: str) -> str:
+    """An agent's text as the store takes it: without secrets, and short."""
+    from ...text.cleaning import redacted
+
+    clean = redacted(text).replace("\0", "").encode("utf-8", "replace").decode()
+    return clean if len(clean) <= LIMIT else clean[: LIMIT - len(CUT)] + CUT
+
+
+def _worker(who: Speaker) -> "tuple[int, str, str]":
+    """(attempt, bead, name) of who speaks; NotAllowed for a session, which has no bead."""
+    if who.attempt is None or who.bead is None:
+        from ...errors import NotAllowed
+
+        raise NotAllowed("a session works on no bead", "Say it in your last message, or use `nobrakes agent ask`.")
+    return who.attempt, who.bead, who.name
+
+
+def at_door(path: str, token: str, work: "Callable[[Connection, Speaker], T]") -> "T":
+    """What `work` does in one transaction that the token opens: all of it or nothing."""
+
+    def inside(connection: "Connection") -> "T":
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            done = work(connection, speaker(connection, token))
+            connection.execute("COMMIT")
+            return done
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    return connected(path, inside)
+
+
+EVENT = f"INSERT INTO events (at, kind, bead, attempt, actor, data) VALUES ({NOW}, ?, ?, ?, ?, %s)"
+
+
+def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}") -> None:
+    """Write a log line, a progress or a notice down: `kind` is a key of SAYING, `data_json` a JSON object."""
+    event = EVENT % "json_object('text', ?, 'data', json(?))"
+
+    def work(connection: "Connection", who: Speaker) -> None:
+        if len(data_json) > LIMIT or not connection.execute("SELECT json_valid(?)", (data_json,)).fetchone()[0]:
+            from ...errors import UsageError
+
+            raise UsageError(f"the data of `agent {kind}` must be JSON of at most {LIMIT} characters")
+        refuse_flood(connection, who, REMARKS)
+        connection.execute(event, (SAYING[kind], who.bead, who.attempt, who.name, bounded(text), data_json))
+
+    at_door(path, token, work)
+
+
+def agent_standing(path: str, token: str) -> float:
+    """When the agent's attempt or turn began."""
+
+    def work(connection: "Connection") -> float:
+        who = speaker(connection, token)
+        table = "attempts" if who.turn is None else "turns"
+        sql = f"SELECT started_at FROM {table} WHERE id = ?"
+        return float(connection.execute(sql, (who.turn or who.attempt,)).fetchone()[0])
+
+    return connected(path, work)
+
+
+_BEAD = f"SELECT {BEAD} FROM beads JOIN bead_text USING (id) WHERE id = ?"
+_ATTEMPT = json_object("id number role name agent outcome detail head said {log")
+_EARLIER = f"""SELECT json_group_array(json({_ATTEMPT})) FROM (SELECT *, {LOG} AS log FROM attempts
+WHERE bead = ? AND outcome IS NOT NULL ORDER BY number)"""
+_MINE = f"SELECT {_ATTEMPT} FROM (SELECT *, {LOG} AS log FROM attempts WHERE id = ?)"
+_ASKED = json_object("id type title detail attempt answer resolved_at resolution {form")
+_FILED = f"""SELECT json_group_array(json({_ASKED})) FROM (SELECT id, type, title, detail, attempt, answer, resolved_at,
+resolution, nullif(form, '') AS form FROM escalations WHERE bead = ? ORDER BY id)"""
+_CLAIM = """SELECT coalesce((SELECT json_extract(data, '$.data') FROM events
+WHERE bead = ? AND attempt = ? AND kind = 'progressed' ORDER BY seq DESC LIMIT 1), '{}')"""
+
+
+def agent_own(path: str, token: str, reads: bool = False) -> str:
+    """All that the agent may read, as a JSON object; `reads`: and it acts by the answers in it from now on.
+
+    Its `bead`, its `attempt`, the `earlier` ones oldest first, what was `filed` about the bead, and the numbers of the
+    last `claim` of its progress ({} where it made none). Nobody's token is in it.
+    """
+
+    def look(connection: "Connection", who: Speaker) -> "tuple[str, None]":
+        attempt, bead, _ = _worker(who)
+
+        def value(sql: str, *values: object) -> str:
+            return str(connection.execute(sql, values).fetchone()[0])
+
+        return (
+            f'{{"bead":{value(_BEAD, bead)},"attempt":{value(_MINE, attempt)},"earlier":{value(_EARLIER, bead)},'
+            f'"filed":{value(_FILED, bead)},"claim":{value(_CLAIM, bead, attempt)}}}'
+        ), None
+
+    def only_look(connection: "Connection") -> str:
+        connection.execute("BEGIN")
+        return look(connection, speaker(connection, token))[0]
+
+    return _read(path, token, look) if reads else connected(path, only_look)
+
+
+def agent_done(
+    path: str, token: str, outcome: str, summary: str, blockers: str = "", learnings: str = "", keep: bool = True
+) -> None:
+    """Leave the attempt's log and what the agent says of its end; the daemon reads both when the process ends."""
+    log = (summary, blockers, learnings)
+    at_door(path, token, lambda connection, who: _done(connection, who, outcome, log, keep))
+
+
+def _done(connection: "Connection", who: Speaker, outcome: str, log: "tuple[str, str, str]", keep: bool = True) -> None:
+    """`log`: what was done, what was in the way, what was learnt."""
+    attempt, bead, name = _worker(who)
+    if outcome not in SAID:
+        from ...errors import UsageError
+
+        raise UsageError(f"'{bounded(outcome)[:40]}' is no way to end", f"Use one of: {', '.join(SAID)}.")
+    connection.execute(
+        "UPDATE attempts SET said = ?, summary = ?, blockers = ?, learnings = ?, keep_branch = ? WHERE id = ?",
+        (outcome, *map(bounded, log), keep, attempt),
+    )
+    connection.execute(EVENT % "json_object('outcome', ?)", ("handed_off", bead, attempt, name, outcome))
+
+
+_UNREAD = """SELECT id FROM escalations WHERE (bead = :bead OR session = :session) AND answer IS NOT NULL
+AND read_at IS NULL AND (:number IS NULL OR id = :number) ORDER BY id"""
+_TOLD = "UPDATE messages SET turn = ? WHERE escalation = ? AND turn IS NULL"
+
+
+def _read(path: str, token: str, look: "Callable[[Connection, Speaker], tuple[T, int | None]]") -> "T":
+    """What `look` finds, and from now on the agent acts by the answer to the question that it names (None: to each)."""
+
+    def reading(connection: "Connection") -> "tuple[T, bool]":
+        connection.execute("BEGIN")
+        who = speaker(connection, token)
+        found, number = look(connection, who)
+        unread = {"bead": who.bead, "session": who.session, "number": number}
+        return found, connection.execute(_UNREAD, unread).fetchone() is not None
+
+    def marking(connection: "Connection", who: Speaker) -> "T":
+        found, number = look(connection, who)
+        event = EVENT % "json_object('escalation', ?)"
+        unread = {"bead": who.bead, "session": who.session, "number": number}
+        for (one,) in connection.execute(_UNREAD, unread).fetchall():
+            connection.execute("UPDATE escalations SET read_at = ? WHERE id = ?", (now(), one))
+            connection.execute(event, ("answer_read", who.bead, who.attempt, who.name, one))
+            if who.turn is not None:  # no later turn is told of what this one has read
+                connection.execute(_TOLD, (who.turn, one))
+        return found
+
+    found, is_new = connected(path, reading)
+    return at_door(path, token, marking) if is_new else found
+
+
+_ANSWER = """SELECT id, coalesce(answer, iif(resolved_at IS NULL, NULL, resolution)) FROM escalations
+WHERE (bead = :bead OR session = :session) AND type IN ('question', 'plan_review')
+AND (:number IS NULL OR id = :number) ORDER BY id DESC LIMIT 1"""
+
+
+def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[int, str | None]":
+    """(number, answer) of a question about the agent's own bead; `number` None: the last one; answer None: not yet."""
+
+    def look(connection: "Connection", who: Speaker) -> "tuple[tuple[int, str | None], int]":
+        asked = {"bead": who.bead, "session": who.session, "number": number}
+        row = connection.execute(_ANSWER, asked).fetchone()
+        if row is None:
+            from ...errors import NoSuchEscalation
+
+            which = "no question" if number is None else f"no question {number}"
+            raise NoSuchEscalation(f"there is {which} of {who.bead or who.name}", "`nobrakes agent ask` asks one.")
+        return (row[0], row[1]), row[0]
+
+    return _read(path, token, look)
+
+
+def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
+    """File a question about the agent's own bead, or find the open one that is the same; its number.
+
+    `form_json`: its form (core.beads.forms), '' where any text is an answer; UsageError for a wrong one.
+    """
+    form = form_text(path, form_json) if form_json else ""
+    return _file(path, token, Filing("question", question, form=form))
+
+
+def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
+    """File what stops the agent, and that its attempt ends so; the open one that is the same stays the one. Its number.
+
+    NotAllowed for a session, which has no bead.
+    """
+    filing = Filing("question", what, form=form_text(path, form_json), blocks=True)
+
+    def work(connection: "Connection", who: Speaker) -> int:
+        _worker(who)
+        number = filed(connection, who, filing)
+        _done(connection, who, "blocked", ("", what, ""))
+        return number
+
+    return at_door(path, token, work)
+
+
+def agent_escalate(path: str, token: str, title: str, detail: str = "", severity: str = "info") -> int:
+    """File a suggestion, which stops nothing, or find the open one that is the same; its number."""
+    if severity not in SEVERITIES:
+        from ...errors import UsageError
+
+        raise UsageError(f"'{bounded(severity)[:40]}' is no severity", f"Use one of: {', '.join(SEVERITIES)}.")
+    said = "" if severity == "info" else severity
+    return _file(path, token, Filing("doer_suggestion", title, detail, severity=said))
+
+
+def agent_plan(path: str, token: str, title: str, plan: str) -> int:
+    """File a plan for a person's approval, or find the open one with the same title; its number."""
+    return _file(path, token, Filing("plan_review", title, plan))
+
+
+def _refuse_reviewer(connection: "Connection", who: Speaker) -> None:
+    row = connection.execute("SELECT kind FROM sessions WHERE id = ?", (who.session,)).fetchone()
+    if row[0] == "code_review":
+        from ...errors import NotAllowed
+
+        raise NotAllowed("a reviewer of work asks nobody", "Say what you found: `nobrakes agent review …`.")
+    if row[0] == "review":
+        from ...errors import NotAllowed
+
+        raise NotAllowed("a reviewer of a plan asks nobody", "Say what you found: `nobrakes agent finding …`.")
+
+
+_SAME = "SELECT id FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL"
+_FILE = """INSERT INTO escalations
+(type, bead, title, detail, target, attempt, evidence, hypothesis, created_at, resolution, fingerprint, form, session)
+VALUES (?, ?, ?, ?, 'human', ?, ?, '', ?, '', ?, ?, ?)"""
+
+
+def form_text(path: str, text: str) -> str:
+    """The form as the store keeps it: judged, bounded, and without secrets."""
+    from ...decisions.forms import as_values, form
+    from ...lightjson import dumps, loads
+
+    def is_json(connection: "Connection") -> bool:
+        return bool(connection.execute("SELECT json_valid(?)", (text,)).fetchone()[0])
+
+    if len(text) <= FORM and connected(path, is_json):
+        try:
+            return dumps(as_values(form(_safe(loads(text)))))
+        except RecursionError:
+            pass
+    from ...errors import UsageError
+
+    raise UsageError(f"the form of a question must be JSON of at most {FORM} characters, and not nested deeply")
+
+
+def _safe(value: "Any") -> "Any":
+    """JSON values whose texts hold no secret."""
+    if isinstance(value, str):
+        return bounded(value)
+    if isinstance(value, list):
+        return [_safe(one) for one in value]
+    return {name: _safe(one) for name, one in value.items()} if isinstance(value, dict) else value
+
+
+class Filing:
+    """What is filed. `form`: as the store keeps it; `severity`: '' for info; `blocks`: the agent cannot go on.
+
+    `more`: what else its evidence holds.
+    """
+
+    def __init__(
+        self,
+        type_: str,
+        title: str,
+        detail: str = "",
+        form: str = "",
+        severity: str = "",
+        blocks: bool = False,
+        more: "dict[str, str] | None" = None,
+    ) -> None:
+        self.type, self.title, self.detail = type_, bounded(title), bounded(detail)
+        self.form, self.severity, self.blocks, self.more = form, severity, blocks, more or {}
+
+    def kind(self) -> str:
+        """The event's kind."""
+        return "suggested" if self.type == "doer_suggestion" else "escalated"
+
+    def evidence(self) -> str:
+        """The escalation's evidence, as JSON text."""
+        if not self.blocks and not self.more:
+            return "{}"
+        from ...decisions.forms import MARK
+        from ...lightjson import dumps
+
+        return dumps({**self.more, MARK: True} if self.blocks else self.more)
+
+
+def _file(path: str, token: str, filing: Filing) -> int:
+    return at_door(path, token, lambda connection, who: filed(connection, who, filing))
+
+
+def filed(connection: "Connection", who: Speaker, one: Filing) -> int:
+    """What store.escalations does for a bead that is worked on, as the bead of an open attempt is: nothing moves.
+
+    NotAllowed where the attempt has asked too often.
+    """
+    refuse_flood(connection, who, QUESTIONS)
+    if who.turn is not None:
+        _refuse_reviewer(connection, who)
+        # it waits for a person, whatever its words are
+        connection.execute(DID, {"turn": who.turn, "what": "asked"})
+    mark = _fingerprint(one.type, who.bead or f"session:{who.session}", one.title, one.form)
+    same = connection.execute(_SAME, (mark,)).fetchone()
+    if same is not None:
+        return int(same[0])
+    filed = (one.type, who.bead, one.title, one.detail, who.attempt, one.evidence(), now(), mark, one.form, who.session)
+    number = int(connection.execute(_FILE, filed).lastrowid or 0)
+    # as store.escalations writes it down: the keys in their order
+    told: list[tuple[str, object]] = [("'escalation', ?", number)]
+    told += [("'form', json(?)", one.form)] if one.form else []
+    told += [("'session', ?", who.session)] if who.session is not None else []
+    told += [("'severity', ?", one.severity)] if one.severity else []
+    told += [("'title', ?", one.title), ("'type', ?", one.type)]
+    event = EVENT % f"json_object({', '.join(words for words, _ in told)})"
+    connection.execute(event, (one.kind(), who.bead, who.attempt, who.name, *(value for _, value in told)))
+    return number
+
+
+def _fingerprint(type_: str, bead: str, title: str, form: str) -> str:
+    """core.beads.escalations.fingerprint."""
+    words = " ".join(title.split()).lower() + (f"\0{form}" if form else "")
+    return digest(f"{type_}\0{bead}\0{words}".encode())
+
+
+def digest(content: bytes) -> str:
+    """The first half of the content's SHA-256, without hashlib, which loads OpenSSL."""
+    if sys.version_info >= (3, 12):
+        from _sha2 import sha256
+    else:
+        from _sha256 import sha256  # type: ignore[import-not-found]
+    return str(sha256(content).hexdigest()[:32])

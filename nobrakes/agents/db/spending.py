@@ -1,0 +1,301 @@
+"""Gates of providers, breakers of beads, costs of attempts: facts for the Assigner, read from indexes."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from functools import cache
+from typing import Any
+
+from sqlmodel import col, or_, select
+
+from ...beads.db import moves
+from ...beads.model import NO_AGENTS, Attempt, Outcome, of_bead
+from ...db import rows
+from ...db.database import Database, Row, row
+from ...db.database import row as one_row
+from ...db.tables import AttemptRow, BeadTextRow
+from ...db.views import rows_of
+from ...events import db as events_db
+from ...events.kinds import Kind
+from ..limits import Amount, Breaker, Caps, Cooldown, Spent, State, day_start, hour_start, reset
+
+# What agents cost since a moment, without adding up again what ended long before: a day may have ten thousand of them.
+#
+# 1. For each period that is asked for, a setting keeps the sum of the attempts, and one of the turns, up to an id: all
+# of those have ended. What came later is added to it, and when that has become long the sum is moved on.
+# 2. What has ended costs what it cost. Who changes that, or puts in what ended elsewhere, calls `forget`: then all of
+# the period is added up once more.
+# 3. One that is open keeps those after it out of the sum until it has ended; the clock may still be set under it.
+
+FEW = 100
+"""So many that came later are added up each time."""
+KEPT = "summed:"
+"""`summed:<period>:<table>` = the sum that is kept for it."""
+
+_AGENTS = {"attempts": "role <> 'reviewer'", "turns": "1"}
+_PAID = "coalesce(sum(cost_usd), 0), coalesce(sum(tokens), 0), coalesce(sum(coalesce(ended_at, :now) - started_at), 0)"
+_OPEN = "SELECT min(id) FROM {0} INDEXED BY {0}_open WHERE outcome IS NULL AND {1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What those cost that began at `since` or later and have an id up to `upto`."""
+
+    since: float
+    upto: int
+    usd: float = 0.0
+    tokens: int = 0
+    seconds: float = 0.0
+
+
+def sums_since(db: Database, period: str, moment: float, now: float) -> tuple[Amount, bool]:
+    """What agents cost that began then or later, with the minutes until `now`; whether many are not in the sum."""
+    kept = [_kept(db, period, table, moment) for table in _AGENTS]
+    after = {f"after_{table}": one.upto for table, one in zip(_AGENTS, kept, strict=True)}
+    later = db.all(_later(*(one.upto > 0 for one in kept)), {"since": moment, "now": now, **after})
+    parts = [*((one.usd, one.tokens, one.seconds, 0) for one in kept), *map(tuple, later)]
+    usd, tokens, seconds, many = (sum(column) for column in zip(*parts, strict=True))
+    return Amount(round(usd, 6), tokens, seconds / 60.0), many > FEW
+
+
+def sums_move_on(db: Database, period: str, moment: float) -> None:
+    """Take into the sum what has ended meanwhile, if that is more than a few. In no transaction but its own."""
+    newest = db.one("SELECT (SELECT max(id) FROM attempts), (SELECT max(id) FROM turns)")
+    for table, last in zip(_AGENTS, newest, strict=True):
+        before = _kept(db, period, table, moment)
+        if (last or 0) - before.upto > FEW:
+            first = db.one(_OPEN.format(table, _AGENTS[table]))[0]
+            upto = last if first is None else first - 1
+            if upto - before.upto > FEW:
+                _keep(db, period, table, before, upto)
+
+
+def forget(db: Database) -> None:
+    """The sums are made anew: what they were made of is another."""
+    db.run("DELETE FROM settings WHERE key >= ? AND key < ?", (KEPT, f"{KEPT[:-1]};"))
+
+
+def _keep(db: Database, period: str, table: str, before: Sum, upto: int) -> None:
+    begin = _begin(table, before.upto > 0)
+    sql = f"SELECT {_PAID} FROM {table} WHERE {begin} AND id <= :upto AND {_AGENTS[table]}"
+    key = f"{KEPT}{period}:{table}"
+    with db.write(derived=True):
+        if _kept(db, period, table, before.since) != before:
+            return  # another process was faster, or forgot it
+        values = {"since": before.since, "now": db.now(), f"after_{table}": before.upto, "upto": upto}
+        usd, tokens, seconds = db.one(sql, values)
+        made = Sum(before.since, upto, before.usd + usd, before.tokens + tokens, before.seconds + seconds)
+        values_of = (key, json.dumps(astuple(made)))
+        db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", values_of, (f"settings {key}",))
+
+
+def _kept(db: Database, period: str, table: str, moment: float) -> Sum:
+    """The sum that is kept for the period, if it is of this moment; else one of nothing."""
+    key = f"{KEPT}{period}:{table}"
+    found = db.maybe("SELECT value FROM settings WHERE key = ?", (key,), row("settings", key))
+    made = Sum(*json.loads(found[0])) if found else None
+    return made if made is not None and made.since == moment else Sum(moment, 0)
+
+
+def _begin(table: str, goes_on: bool) -> str:
+    """By the id where there is a sum, else by the time: the plus keeps SQLite from the other one's index."""
+    return f"id > :after_{table} AND +started_at >= :since" if goes_on else "started_at >= :since"
+
+
+@cache
+def _later(attempts: bool, turns: bool) -> str:
+    goes_on = zip(_AGENTS.items(), (attempts, turns), strict=True)
+    parts = (
+        f"SELECT {_PAID}, count(*) FROM {table} WHERE {_begin(table, on)} AND {only}" for (table, only), on in goes_on
+    )
+    return " UNION ALL ".join(parts)
+
+
+RUN_SINCE = "run_since"
+"""When this run began: kept over crashes, forgotten when a daemon ends in order."""
+TOLD = "cap:"
+"""`cap:<name>` = the period for which a person was told that this cap is reached."""
+DAY, RUN = "day", "run"
+"""The periods of caps, each with a sum that is kept (`sums`)."""
+LIFTED = "lifted:"
+"""`lifted:<name>` = the period for which a person lifted this cap."""
+
+_AMOUNT = """coalesce(round(sum(cost_usd), 6), 0), coalesce(sum(tokens), 0),
+coalesce(sum(coalesce(ended_at, :now) - started_at), 0) / 60.0"""
+_OF_BEADS = f"""SELECT bead, {_AMOUNT} FROM attempts
+WHERE bead IN (SELECT value FROM json_each(:beads)) AND role <> 'reviewer' GROUP BY bead"""
+# not what bears a later hour, since the clock went back
+_STARTED = "count(*) FROM {} WHERE started_at >= ?1 AND started_at < ?1 + 3600"
+_CALLS = f"""SELECT (SELECT {_STARTED.format("attempts")} AND role <> 'reviewer')
++ (SELECT {_STARTED.format("turns")})"""
+
+
+def _gate(row: Row) -> Cooldown:
+    return Cooldown(
+        row["provider"],
+        Outcome(row["reason"]),
+        row["detail"],
+        row["since"],
+        row["until"],
+        row["times"],
+        bool(row["told"]),
+    )
+
+
+def _breaker(row: Row) -> Breaker:
+    return Breaker(State(row["state"]), row["idle"], row["same"], row["error"])
+
+
+def gates(db: Database) -> dict[str, Cooldown]:
+    """By provider."""
+    return {row["provider"]: _gate(row) for row in db.all("SELECT * FROM gates ORDER BY provider")}
+
+
+def start_cooldown(db: Database, gate: Cooldown) -> None:
+    """Keep the gate, with its event, unless it is kept so already."""
+    with db.write():
+        if gates(db).get(gate.provider) == gate:
+            return
+        db.run("DELETE FROM gates WHERE provider = ?", (gate.provider,))
+        values = {"reason": gate.reason.value, "detail": gate.detail, "since": gate.since, "until": gate.until}
+        db.insert("gates", {"provider": gate.provider, **values, "times": gate.times, "told": gate.told})
+        data = {"provider": gate.provider, "reason": gate.reason.value, "until": gate.until, "times": gate.times}
+        events_db.append(db, db.now(), Kind.GATE_CLOSED, None, "nobrakes", {**data, "detail": gate.detail})
+
+
+def end_cooldown(db: Database, provider: str, actor: str) -> bool:
+    """Forget the gate, with its event; False: it was open."""
+    with db.write():
+        if not db.run("DELETE FROM gates WHERE provider = ?", (provider,)):
+            return False
+        events_db.append(db, db.now(), Kind.GATE_OPENED, None, actor, {"provider": provider})
+        return True
+
+
+def breakers(db: Database, owner: str) -> dict[str, Breaker]:
+    """By provider."""
+    if not _any_breaker(db):
+        return {}
+    return {row["provider"]: _breaker(row) for row in db.all("SELECT * FROM breakers WHERE owner = ?", (owner,))}
+
+
+def breakers_of(db: Database, owners: Sequence[str]) -> dict[tuple[str, str], Breaker]:
+    """By owner and provider, for the beads of the front."""
+    if not owners or not _any_breaker(db):
+        return {}
+    found = db.all("SELECT * FROM breakers WHERE owner IN (SELECT value FROM json_each(?))", (json.dumps([*owners]),))
+    return {(row["owner"], row["provider"]): _breaker(row) for row in found}
+
+
+def _any_breaker(db: Database) -> bool:
+    """Whether there is one at all: mostly there is none, and nothing has to be asked of each bead."""
+    return db.maybe("SELECT 1 FROM breakers LIMIT 1") is not None
+
+
+def save_breaker(db: Database, owner: str, provider: str, breaker: Breaker) -> None:
+    """Keep it; one without a mark needs no row."""
+    with db.write():
+        db.run("DELETE FROM breakers WHERE owner = ? AND provider = ?", (owner, provider))
+        if breaker != Breaker():
+            values = {"state": breaker.state.value, "idle": breaker.idle, "same": breaker.same, "error": breaker.error}
+            db.insert("breakers", {"owner": owner, "provider": provider, **values})
+
+
+def reset_breakers(db: Database, bead: str, actor: str) -> int:
+    """Half-open the open ones, with one event for each."""
+    with db.write():
+        moves.require(db, (bead,))
+        owner = of_bead(bead)
+        open_ = {name: one for name, one in breakers(db, owner).items() if one.state is State.OPEN}
+        for provider, breaker in open_.items():
+            save_breaker(db, owner, provider, reset(breaker))
+            events_db.append(db, db.now(), Kind.BREAKER_RESET, bead, actor, {"provider": provider})
+        return len(open_)
+
+
+def spend(db: Database, attempt: int, cost_usd: float, tokens: int) -> None:
+    """Set what the attempt has cost."""
+    with db.write():
+        sql, values = "UPDATE attempts SET cost_usd = ?, tokens = ? WHERE id = ?", (cost_usd, tokens, attempt)
+        if not db.run(f"{sql} AND outcome IS NULL", values):
+            db.run(sql, values)
+            forget(db)
+
+
+def spent(db: Database, caps: Caps, beads: Sequence[str], now: float) -> Spent:
+    """What was spent under the caps that are set; nothing is summed up for the others."""
+    if caps == Caps():
+        return Spent()
+    since = db.maybe("SELECT value FROM settings WHERE key = ?", (RUN_SINCE,))
+    run_since = float(since[0]) if since else now
+    of_beads: Mapping[str, Amount] = {}
+    if caps.bead.is_set:
+        values = {"beads": json.dumps(list(beads)), "now": now}
+        of_beads = {row[0]: Amount(*row[1:]) for row in db.all(_OF_BEADS, values)}
+    return Spent(
+        sums_since(db, DAY, day_start(now), now)[0] if caps.day.is_set else Amount(),
+        sums_since(db, RUN, run_since, now)[0] if caps.run.is_set else Amount(),
+        of_beads,
+        int(db.one(_CALLS, (hour_start(now),))[0]) if caps.calls_per_hour is not None else 0,
+        run_since,
+        _marked(db, TOLD),
+        _marked(db, LIFTED),
+    )
+
+
+def _marked(db: Database, prefix: str) -> dict[str, str]:
+    """By the cap's name, the period for which it is marked so."""
+    found = db.all("SELECT key, value FROM settings WHERE key >= ? AND key < ?", (prefix, prefix[:-1] + ";"))
+    return {row[0][len(prefix) :]: row[1] for row in found}
+
+
+def move_on(db: Database, caps: Caps, now: float) -> None:
+    """Shorten what `spent` adds up under the caps that are set. In no transaction but its own."""
+    if caps.day.is_set:
+        sums_move_on(db, DAY, day_start(now))
+    if caps.run.is_set:
+        since = db.maybe("SELECT value FROM settings WHERE key = ?", (RUN_SINCE,), one_row("settings", RUN_SINCE))
+        if since is not None:
+            sums_move_on(db, RUN, float(since[0]))
+
+
+def spent_since(db: Database, since: float, now: float) -> Amount:
+    """What agents cost that began at `since` or later, the beginning of a day; with the minutes until `now`."""
+    found, are_many = sums_since(db, DAY, since, now)
+    if are_many:
+        sums_move_on(db, DAY, since)
+    return found
+
+
+# Attempts of agents, for people who look back: searched, filtered, sorted, a page at a time.
+
+_SORTS = {
+    "newest": col(AttemptRow.id).desc(),
+    "oldest": col(AttemptRow.id),
+    "bead": col(AttemptRow.bead),
+    "agent": col(AttemptRow.name),
+    "cost": col(AttemptRow.cost_usd).desc(),
+}
+SORTS = tuple(_SORTS)
+STATES = ("all", "active", "completed", "failed")
+
+
+def found(db: Database, words: str, state: str, sort: str, limit: int, offset: int) -> list[Attempt]:
+    """At most `limit` attempts that have each word in their bead, its title, their name or their agent.
+
+    `state`: one of STATES; `sort`: one of SORTS, the newest first where they are alike.
+    """
+    wanted: Any = select(AttemptRow).join(BeadTextRow, col(BeadTextRow.id) == col(AttemptRow.bead))
+    wanted = wanted.where(col(AttemptRow.role).not_in([role.value for role in NO_AGENTS]))
+    for word in words.split()[:8]:
+        like = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        columns = (BeadTextRow.title, AttemptRow.bead, AttemptRow.name, AttemptRow.agent)
+        wanted = wanted.where(or_(*(col(column).like(like, escape="\\") for column in columns)))
+    if state == "active":
+        wanted = wanted.where(col(AttemptRow.outcome).is_(None))
+    elif state == "completed":
+        wanted = wanted.where(AttemptRow.outcome == Outcome.COMPLETED.value)
+    elif state == "failed":
+        wanted = wanted.where(col(AttemptRow.outcome).is_not(None), AttemptRow.outcome != Outcome.COMPLETED.value)
+    wanted = wanted.order_by(_SORTS[sort], col(AttemptRow.id).desc()).limit(limit).offset(offset)
+    return [rows.attempt({**dict(row), "provider_session": None}) for row in rows_of(db, wanted)]

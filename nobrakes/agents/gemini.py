@@ -1,0 +1,421 @@
+"""Gemini CLI, as a process that nobody watches: how it is called.
+
+1. Each run has a home of its own for it (GEMINI_CLI_HOME, in the run's folder) with the settings that we wrote. What
+   was said is kept in .nobrakes/agents/gemini, in a folder for each bead.
+2. It must trust the repository to work there at all, and then reads the repository's settings too, which win over ours:
+   of all MCP servers only nobrakes' own is started, under a name that no settings could have replaced; an .env is not
+   read; hooks that are switched off are missed when the session begins.
+3. With GEMINI_API_KEY (or Vertex AI's variables) in the environment that is used. Without, the human's login is linked
+   to, not copied: the CLI renews its tokens.
+4. It must not start itself again (GEMINI_CLI_NO_RELAUNCH): the first of its two processes would ignore TERM.
+5. The session's id is chosen by us.
+6. Where nothing else closes the agent off it may edit in the workspace, and run what core.policy.agent_permissions
+   says.
+"""
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..beads.model import Outcome
+from ..text.cleaning import clean
+from . import output
+from .adapter import (
+    TOOL_SECONDS,
+    UNATTENDED,
+    UNSEEN,
+    AgentEnd,
+    Assignment,
+    Launch,
+    Login,
+    Use,
+    allowed,
+    command,
+    identity,
+    killed,
+    mcp_server,
+    self_test,
+    self_test_path,
+)
+from .output import (
+    EventCli,
+    by_status,
+    by_wording,
+    called,
+    ended_well,
+    lined,
+    mapping,
+    moment,
+    not_started,
+    parse,
+    reset_time,
+    tokens,
+    worded,
+)
+from .settings import Settings
+from .transcript import Line, LineKind
+
+# Gemini CLI's stream-json events: reading them, and what they say to a person.
+#
+# 1. A line that is no JSON object is a note; an event of an unknown type says nothing. Neither is an error.
+# 2. Text comes in pieces, one event each; there is no cost in its events.
+
+_TEXT = 4000
+_MAIN_INPUT = ("command", "file_path", "pattern", "dir_path", "path", "url", "query", "description")
+TOKENS = {"input_tokens": "input_tokens", "output_tokens": "output_tokens", "cached": "cache_read_input_tokens"}
+
+
+def events_lines(raw: bytes) -> tuple[Line, ...]:
+    """What one line of stdout says."""
+    event = parse(raw)
+    if event is None:
+        text = raw.decode(errors="replace")
+        return (lined(LineKind.NOTE, text),) if clean(text).strip() else ()
+    return tuple(line for line in _read(event) if line.text)
+
+
+def events_used(raw: bytes) -> Use | None:
+    """What a message in the session's file tells of its call."""
+    event = parse(raw) if b'"tokens"' in raw else None
+    total = tokens(mapping(event).get("tokens"), {"total": "total"}).get("total", 0)
+    if event is None or event.get("type") != "gemini" or total <= 0:
+        return None
+    return Use(str(event.get("id")), total, total, at=moment(event.get("timestamp")))
+
+
+def message(event: Mapping[str, Any]) -> str:
+    """What the error of an event says, out of the JSON that it may be wrapped in."""
+    return str(mapping(event.get("error")).get("message") or event.get("message") or "")
+
+
+def status(text: str) -> int | None:
+    """The HTTP status in an API error's own JSON."""
+    start = text.find("{")
+    try:
+        found = json.JSONDecoder().raw_decode(text[start:])[0] if start >= 0 else None
+    except (ValueError, RecursionError):
+        return None
+    code = mapping(mapping(found).get("error")).get("code")
+    return code if isinstance(code, int) else None
+
+
+def _read(event: Mapping[str, Any]) -> list[Line]:
+    kind = str(event.get("type"))
+    if kind == "init":
+        session = str(event.get("session_id", ""))
+        return [lined(LineKind.NOTE, f"session {session}, model {event.get('model', '')}", {"session": session})]
+    if kind == "message" and event.get("role") == "assistant":
+        return [lined(LineKind.TEXT, str(event.get("content", "")), limit=_TEXT)]
+    if kind == "tool_use":
+        name, given = str(event.get("tool_name", "tool")), mapping(event.get("parameters"))
+        what = next((str(given[key]) for key in _MAIN_INPUT if given.get(key)), "")
+        data = {"tool": name, "id": str(event.get("tool_id", ""))}
+        return [called(name, what, data)]
+    if kind == "tool_result":
+        failed = {"id": str(event.get("tool_id", "")), "failed": event.get("status") != "success"}
+        return [lined(LineKind.RESULT, message(event) or str(event.get("output") or "(no output)"), failed)]
+    if kind == "error":
+        return [lined(LineKind.NOTE, message(event))]
+    return _result(event) if kind == "result" else []
+
+
+def _result(event: Mapping[str, Any]) -> list[Line]:
+    used = tokens(event.get("stats"), TOKENS)
+    found = [lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
+    if event.get("status") != "success":
+        found.append(lined(LineKind.LIMIT, f"API error: {message(event)}", {"error": message(event)}))
+    return [*found, lined(LineKind.NOTE, f"ended: {event.get('status')}")]
+
+
+# What the end of a Gemini CLI process means.
+#
+# 1. Success: exit 0, and the last event is a `result` with status success. TERM also ends it with 0, without a result.
+# 2. Its exit code after an API error is the HTTP status modulo 256, which looks like a signal's: a result is asked
+# first.
+
+_BY_CODE: Mapping[int, Outcome] = {
+    41: Outcome.AUTH,
+    42: Outcome.BAD_CONFIGURATION,
+    44: Outcome.BAD_CONFIGURATION,
+    52: Outcome.BAD_CONFIGURATION,
+    53: Outcome.TURN_LIMIT,
+    55: Outcome.BAD_CONFIGURATION,
+    130: Outcome.INTERRUPTED,
+}
+"""The CLI's own exit codes."""
+_WORDING = worded(
+    (r"api key not valid|API_KEY_INVALID|api key expired", Outcome.AUTH),
+    (r"token count .* exceeds|exceeds the maximum number of tokens|context window", Outcome.CONTEXT_OVERFLOW),
+    (r"exhausted your|quota exceeded|exceeded your current quota|RESOURCE_EXHAUSTED", Outcome.RATE_LIMITED),
+    (r"max(?:imum)? session turns", Outcome.TURN_LIMIT),
+    (r"billing", Outcome.BILLING),
+    (r"INVALID_ARGUMENT", Outcome.INVALID_REQUEST),
+    (r"models?/?\S* (?:is )?not found", Outcome.MODEL_UNAVAILABLE),
+    (r"overloaded|high demand", Outcome.PROVIDER_DOWN),
+    (r"fetch failed|econnrefused|econnreset|enotfound|etimedout|socket hang up", Outcome.NETWORK),
+)
+_LOOP = re.compile(r"loop detected", re.I)
+"""What it says when the same call comes again and again."""
+_UNKNOWN = re.compile(r"unknown arguments?:", re.I)
+"""What it says of arguments that it does not know. They are always the same: it is too old or too new for them."""
+_SESSION_GONE = ("Invalid session identifier", "No previous sessions found", "Error resuming session")
+_FIRST = (Outcome.AUTH, Outcome.CONTEXT_OVERFLOW)
+"""These come with status 400, which says nothing."""
+
+
+@dataclass(slots=True)
+class Read(output.Read):
+    """What the events of one process came to."""
+
+    stopped: str = ""  # what it said when it ended the run itself: its result tells of success nevertheless
+    said_or_did: bool = False  # the model wrote a word or called a tool
+    result: Mapping[str, Any] | None = None
+    result_is_last: bool = False
+    text: str = ""
+
+    last = re.compile(rb'"type":\s*"result"')
+
+    @classmethod
+    def is_last(cls, event: Mapping[str, Any]) -> bool | None:
+        """A result; what is said or done after it begins anew."""
+        kind = event.get("type")
+        return kind == "result" if kind in ("result", "message", "tool_use", "tool_result") else None
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take one more event in."""
+        kind = event.get("type")
+        if kind == "init":
+            self.session = str(event.get("session_id") or "") or None
+        elif kind == "result":
+            self.result, self.result_is_last = event, True
+            self.worked = self.worked or event.get("status") == "success"
+            self.tokens = tokens(event.get("stats"), TOKENS)
+        elif kind == "error" and _LOOP.search(message(event)):
+            self.stopped = message(event)
+        elif kind == "tool_use" or (kind == "message" and event.get("role") == "assistant"):
+            self.worked, self.result_is_last = True, False
+            text = str(event.get("content", ""))
+            self.said_or_did = self.said_or_did or kind == "tool_use" or bool(text.strip())
+            self.text = self.text + text if event.get("delta") is True else text
+
+    def resets_at(self, end: AgentEnd, detail: str) -> float | None:
+        """By what its errors say as well."""
+        return reset_time(f"{detail}\n{end.errors}", end.at)
+
+
+def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+    """By the last result, its error and the exit code together."""
+    if read.result is None or not read.result_is_last:
+        return _without_result(end, read)
+    if read.result.get("status") != "success":
+        text = message(read.result)
+        return _class_of(text, end.code), text
+    signal = killed(end.code)
+    if signal is not None:
+        return Outcome.KILLED, f"{signal}, after its result"
+    if end.code not in (0, None):
+        return Outcome.BAD_CONFIGURATION, f"it exited with {end.code} after a success: {end.errors}"
+    if read.stopped:
+        return Outcome.CRASHED, f"it ended the run itself: {read.stopped}"
+    if not read.said_or_did:
+        return Outcome.EMPTY_OUTPUT, "it ended well, and the model had said and done nothing"
+    return ended_well(read.text)
+
+
+def _without_result(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+    own = _BY_CODE.get(end.code) if end.code is not None else None
+    if end.code is None:
+        return Outcome.LOST, UNSEEN
+    signal = killed(end.code)
+    if signal is not None and own is None:
+        return Outcome.KILLED, signal
+    if any(wording in end.errors for wording in _SESSION_GONE):
+        own = Outcome.SESSION_LOST
+    elif read.session is None and _UNKNOWN.search(end.errors):
+        own = Outcome.VERSION_UNSUPPORTED
+    if read.session is None:
+        return not_started("Gemini CLI", end, own)
+    return own or Outcome.CRASHED, f"it exited with {end.code} and no result: {end.errors}"
+
+
+def _class_of(text: str, code: int | None) -> Outcome:
+    wording = by_wording(_WORDING, text)
+    if wording in _FIRST:
+        return wording
+    http = status(text) or (code + 256 if code is not None and code >= 400 - 256 else None)
+    own = _BY_CODE.get(code) if code is not None else None
+    if http in (400, 422):
+        return wording or Outcome.INVALID_REQUEST
+    return by_status(http) or own or wording or Outcome.CRASHED
+
+
+ROLE_FILE = "nobrakes-role.md"
+"""What the CLI reads beside the prompt: the role, in its own home, and nothing of the repository."""
+
+API = "https://generativelanguage.googleapis.com/"
+KEY = "GEMINI_API_KEY"
+VERTEX = (
+    "GOOGLE_GENAI_USE_VERTEXAI",
+    "GOOGLE_API_KEY",
+    "GOOGLE_CLOUD_PROJECT",
+    "GOOGLE_CLOUD_LOCATION",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+)
+LOGIN_API = "https://oauth2.googleapis.com"
+LOGIN = ("oauth_creds.json", "google_accounts.json")
+
+_HOME = """
+umask 077
+kept=$1 home=$2 login=$3
+shift 3
+mkdir -p -- "$kept" && ln -sfn -- "$kept" "$home/tmp" || exit 1
+[ -z "$NOBRAKES_SANDBOX" ] || exit 0 # in a sandbox copies of the login are there
+for name in "$@"; do
+    ln -sfn -- "$login/$name" "$home/$name" || exit 1
+done
+"""
+
+
+class Gemini(EventCli[Read]):
+    """Gemini CLI 0.61 (`gemini`)."""
+
+    name = "gemini"
+    steering = ("**/.gemini/**", "**/.agents/**", "GEMINI.md", ".geminiignore", "gemini-extension.json", "SKILL.md")
+    provider = "google"
+    sessions = True
+    credentials = (KEY, *VERTEX, "GEMINI_CLI_HOME")
+    reads = Read
+    lines = staticmethod(events_lines)
+    used = staticmethod(events_used)
+    outcome = staticmethod(verdict_outcome)
+
+    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+        """A key, else the file of the human's login; None with Vertex AI, which has logins of many kinds."""
+        if env.get("GOOGLE_GENAI_USE_VERTEXAI") == "true":
+            return None
+        file = os.path.join(_login_folder(env), LOGIN[0])
+        return Login((KEY,), (file,), shlex.quote(settings.gemini.executable))
+
+    def launch(self, a: Assignment) -> Launch:
+        """The command of one attempt."""
+        own = a.settings.gemini
+        argv = [own.executable, "--output-format", "stream-json"]
+        argv += ["--approval-mode", "yolo" if a.permitted is None else "auto_edit"]
+        argv += ["--allowed-mcp-server-names", server_name(a)]
+        if own.model:
+            argv += ["--model", own.model]
+        argv += ["--resume" if a.resume else "--session-id", a.session]
+        if a.stdin is None:
+            argv += [f"--prompt={a.prompt}"]
+        home = os.path.join(a.folder, "gemini", ".gemini")
+        kept = os.path.join(a.env["NOBRAKES_HOME"], "agents", "gemini", a.bead, "tmp")
+        login = _login_folder(a.env)
+        names = LOGIN if method(a) == "oauth-personal" else ()
+        return Launch(
+            tuple(argv),
+            self._environment(a),
+            a.stdin,
+            a.session,
+            {
+                "gemini/.gemini/settings.json": json.dumps(settings(a)).encode(),
+                f"gemini/.gemini/{ROLE_FILE}": a.system_prompt.encode(errors="replace"),
+                **policies(a),
+            },
+            (("/bin/sh", "-c", _HOME, "home", kept, home, login, *names), proof(a)),
+            writes=(kept,),
+            context_tokens=own.context_tokens,
+            diary=(kept, "**/chats/session-*.jsonl"),
+            hosts=hosts(a),
+            login=tuple((os.path.join(login, name), os.path.join(home, name)) for name in names),
+        )
+
+    def _environment(self, a: Assignment) -> Mapping[str, str]:
+        env = allowed(a, (KEY, *VERTEX))
+        if method(a) == "gemini-api-key":
+            # always said: else an .env of the repository could send the key elsewhere
+            env["GOOGLE_GEMINI_BASE_URL"] = a.settings.gemini.base_url or API
+        return {
+            **env,
+            **identity(a),
+            **UNATTENDED,
+            "GEMINI_CLI_HOME": os.path.join(a.folder, "gemini"),
+            "GEMINI_CLI_NO_RELAUNCH": "true",
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "NOBRAKES_CANARY": self_test_path(a),
+        }
+
+
+def _login_folder(env: Mapping[str, str]) -> str:
+    return os.path.join(env.get("GEMINI_CLI_HOME") or env.get("HOME", "/"), ".gemini")
+
+
+def policies(a: Assignment) -> dict[str, bytes]:
+    """Its policy of commands, where it asks for them; nobody is there to say yes to others."""
+    if a.permitted is None:
+        return {}
+    prefixes = [json.dumps(" ".join(words), ensure_ascii=True) for words in a.permitted]
+    text = f"""[[rule]]
+toolName = "run_shell_command"
+commandPrefix = [{", ".join(prefixes)}]
+decision = "allow"
+priority = 100
+"""
+    return {"gemini/.gemini/policies/nobrakes.toml": text.encode()}
+
+
+def method(a: Assignment) -> str:
+    """How it proves who asks, by Gemini CLI's own names."""
+    if a.env.get(KEY):
+        return "gemini-api-key"
+    return "vertex-ai" if a.env.get("GOOGLE_GENAI_USE_VERTEXAI") == "true" else "oauth-personal"
+
+
+def hosts(a: Assignment) -> tuple[str, ...]:
+    """Where the API is, and where a login is renewed."""
+    how = method(a)
+    if how == "gemini-api-key":
+        return (a.settings.gemini.base_url or API,)
+    if how == "vertex-ai":
+        place = a.env.get("GOOGLE_CLOUD_LOCATION", "global")
+        return (f"https://{place}-aiplatform.googleapis.com", "https://aiplatform.googleapis.com", LOGIN_API)
+    return ("https://cloudcode-pa.googleapis.com", LOGIN_API)
+
+
+def settings(a: Assignment) -> dict[str, Any]:
+    """The settings of this run, with the guard at the start of the session and before every tool."""
+    server = mcp_server(a)
+    variables = {name: f"${name}" for name in server.variables}  # looked up when the server is started
+    one = {"command": server.argv[0], "args": server.argv[1:], "env": variables, "trust": True}
+    one["timeout"] = TOOL_SECONDS * 1000
+    hook = [{"hooks": [{"name": "nobrakes", "type": "command", "command": command(a), "timeout": 30_000}]}]
+    return {
+        "security": {"auth": {"selectedType": method(a)}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "maxAttempts": 5},
+        "advanced": {"ignoreLocalEnv": True},
+        # the repository's instructions are in the prompt, as main has them: only the role's own file is read
+        "context": {"fileName": ROLE_FILE},
+        "model": {"maxSessionTurns": a.settings.gemini.max_turns},
+        "hooksConfig": {"enabled": True},
+        "hooks": {"SessionStart": hook, "BeforeTool": hook},
+        "mcpServers": {server_name(a): one},
+    }
+
+
+def server_name(a: Assignment) -> str:
+    """What our MCP server is called in this session: nobody can have written settings for a server of that name."""
+    return f"{mcp_server(a).name}-{a.session.replace('-', '')[:12]}"
+
+
+def proof(a: Assignment) -> tuple[str, ...]:
+    """The self-test in Gemini CLI's dialect."""
+    refused = (
+        ("run_shell_command", {"command": "git push"}),
+        ("write_file", {"file_path": ".git/hooks/canary", "content": "x"}),
+        ("replace", {"file_path": ".git/config", "old_string": "x", "new_string": "y"}),
+    )
+    return self_test(a, "BeforeTool", refused, (("run_shell_command", {"command": "git status"}),))

@@ -1,0 +1,644 @@
+"""The circuit breaker of one provider on one bead: closed, half open, open.
+
+1. So many failures in a row without a commit, or the same error so often in a row, open it: this provider gets
+   nowhere with this bead, and another try would only cost.
+2. Open, nothing is started for the bead at the provider; another one may take over. Where none is left, a person is
+   asked, once.
+3. Only a person closes it: half open first, where one more failure opens it again and a success closes it.
+4. What is not the bead's failure (a limit, an outage, a stop) says nothing.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from typing import Protocol
+
+from ..beads.model import TABLE, Attempt, Outcome, Session
+
+
+class State(StrEnum):
+    """Whether agents may be started."""
+
+    CLOSED = "closed"
+    HALF_OPEN = "half_open"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """After how many failures in a row it opens."""
+
+    without_progress: int = 3
+    same_error: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """What the failures in a row have in common."""
+
+    state: State = State.CLOSED
+    idle: int = 0  # failures in a row that left no commit
+    same: int = 0  # failures in a row with this error
+    error: str = ""
+
+
+_CHANGING = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+")
+
+
+def error_of(outcome: Outcome, detail: str) -> str:
+    """What makes two errors the same: the outcome and the first line, without numbers and object ids."""
+    first = next((line for line in detail.splitlines() if line.strip()), "")
+    return f"{outcome.value}: {_CHANGING.sub('#', first.strip().lower())[:200]}"
+
+
+def after(breaker: Breaker, outcome: Outcome, detail: str, progress: bool, thresholds: Thresholds) -> Breaker:
+    """The breaker after an attempt ended so. `progress`: it left a commit of its own."""
+    if outcome is Outcome.COMPLETED:
+        return replace(breaker, state=State.CLOSED, idle=0)
+    if not TABLE[outcome].counts:
+        return breaker
+    error = error_of(outcome, detail)
+    idle = 0 if progress else breaker.idle + 1
+    same = breaker.same + 1 if error == breaker.error else 1
+    trips = breaker.state is not State.CLOSED or idle >= thresholds.without_progress or same >= thresholds.same_error
+    return Breaker(State.OPEN if trips else State.CLOSED, idle, same, error)
+
+
+def reset(breaker: Breaker) -> Breaker:
+    """A person lets one more attempt through."""
+    return replace(breaker, state=State.HALF_OPEN, idle=0, same=0) if breaker.state is State.OPEN else breaker
+
+
+# Caps: what agents may cost, for each bead, day and run, in dollars, tokens and minutes; and how often they start.
+#
+# 1. A cap stops softly: once it is reached nothing new is started under it, and who is at work is asked to stop
+# (core.stopping); the work is kept.
+# 2. A bead that reached its cap goes to a person; a day's and an hour's cap end with the day and the hour (UTC).
+# 3. Whoever reaches a cap is told once for each period. A person may lift one for the rest of its period: then it holds
+# nobody up until the next one begins.
+# 4. The cap of one attempt is its process's own limit (daemon.attempts.launch): a deadline, and a budget where its
+# agent knows budgets. Tokens are counted while it works where its CLI tells of them (daemon.attempts.metering), else
+# when it has ended.
+
+DAY_SECONDS = 86_400.0
+HOUR_SECONDS = 3600.0
+CALLS = "calls_per_hour"
+"""The name of the cap on starts; the others are about cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What was spent."""
+
+    usd: float = 0.0
+    tokens: float = 0.0
+    minutes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """What may be spent; None: without a cap."""
+
+    usd: float | None = None
+    tokens: float | None = None
+    minutes: float | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether anything is capped."""
+        return self != Cap()
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """Every cap of the config."""
+
+    attempt: Cap = Cap()
+    bead: Cap = Cap()
+    day: Cap = Cap()
+    run: Cap = Cap()
+    calls_per_hour: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the store says was spent: today, in this run, on beads of the front, and the agents started this hour."""
+
+    day: Amount = Amount()
+    run: Amount = Amount()
+    beads: Mapping[str, Amount] = field(default_factory=dict)
+    calls: int = 0
+    run_since: float = 0.0
+    told: Mapping[str, str] = field(default_factory=dict)  # by cap: the period for which a person was told
+    lifted: Mapping[str, str] = field(default_factory=dict)  # by cap: the period for which a person lifted it
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A cap that is reached: `name` like day.usd, `period` what it is reached for, `until` when that ends."""
+
+    name: str
+    spent: float
+    limit: float
+    period: str
+    until: float | None = None
+
+
+def over(name: str, cap: Cap, amount: Amount, period: str, until: float | None) -> Iterator[Reached]:
+    """The parts of `cap` that `amount` has reached."""
+    for part in fields(Cap):
+        limit, spent = getattr(cap, part.name), getattr(amount, part.name)
+        if limit is not None and spent >= limit:
+            yield Reached(f"{name}.{part.name}", spent, limit, period, until)
+
+
+def day_start(now: float) -> float:
+    """When this day began, in UTC."""
+    return now - now % DAY_SECONDS
+
+
+def hour_start(now: float) -> float:
+    """When this hour began."""
+    return now - now % HOUR_SECONDS
+
+
+def reached(caps: Caps, spent: Spent, now: float) -> list[Reached]:
+    """The caps for all beads that are reached now, and not lifted: nothing new may be started under them."""
+    return [one for one in used_up(caps, spent, now) if spent.lifted.get(one.name) != one.period]
+
+
+def used_up(caps: Caps, spent: Spent, now: float) -> list[Reached]:
+    """The caps for all beads that are reached now, those too that a person lifted."""
+    day, hour = day_start(now), hour_start(now)
+    found = list(over("day", caps.day, spent.day, f"{day:.0f}", day + DAY_SECONDS))
+    found += over("run", caps.run, spent.run, f"{spent.run_since:.3f}", None)
+    if caps.calls_per_hour is not None and spent.calls >= caps.calls_per_hour:
+        until = hour + HOUR_SECONDS
+        found.append(Reached(CALLS, spent.calls, caps.calls_per_hour, f"{hour:.0f}", until))
+    return found
+
+
+def period_of(name: str, spent: Spent, now: float) -> str:
+    """The period of a cap for all beads that `now` is in, by the cap's name."""
+    if name.startswith("run."):
+        return f"{spent.run_since:.3f}"
+    return f"{day_start(now) if name.startswith('day.') else hour_start(now):.0f}"
+
+
+def ends_at(name: str, now: float) -> float | None:
+    """When the period of a cap ends by itself, by the cap's name; None: with the run."""
+    if name.startswith("run."):
+        return None
+    return day_start(now) + DAY_SECONDS if name.startswith("day.") else hour_start(now) + HOUR_SECONDS
+
+
+def calls_left(caps: Caps, spent: Spent, now: float) -> int | None:
+    """How many agents may still be started this hour; None: no cap, or it is lifted."""
+    if caps.calls_per_hour is None or spent.lifted.get(CALLS) == period_of(CALLS, spent, now):
+        return None
+    return max(0, caps.calls_per_hour - spent.calls)
+
+
+def of_bead(caps: Caps, spent: Spent, bead: str) -> Reached | None:
+    """The first cap that the bead has reached."""
+    return next(over("bead", caps.bead, spent.beads.get(bead, Amount()), bead, None), None)
+
+
+def untold(caps: Caps, spent: Spent, now: float) -> list[Reached]:
+    """The caps that are reached and that nobody was told of in their period."""
+    return [one for one in reached(caps, spent, now) if spent.told.get(one.name) != one.period]
+
+
+def wake_at(caps: Caps, spent: Spent, now: float) -> float | None:
+    """When the first of the reached caps ends by itself."""
+    return min((one.until for one in reached(caps, spent, now) if one.until is not None), default=None)
+
+
+# The cooldown of a provider: begun by a usage limit, an outage or a refused login, for every bead; over by itself.
+#
+# 1. A reset time that the provider said is believed within bounds; then it is over for all.
+# 2. Where it said none, it lasts longer each time, and after it one agent goes ahead: more follow when it
+# has worked for a while or has ended well.
+# 3. An agent that does not start closes its gate in the same way, once that is known to be no bead's doing; every end
+# of one that started opens it.
+# 4. Attempts that were running when it began run into the same wall: they do not make the wait longer.
+
+LONGEST_SECONDS = 3600.0
+"""A provider whose reset time is not known is tried at least this often."""
+LONGEST_TOLD_SECONDS = 8 * 24 * 3600.0
+"""No usage limit is longer than a week; a reset time beyond that is a mistake."""
+MARGIN_SECONDS = 5.0
+"""Clocks differ: so much later than said, the limit is over for sure."""
+PROBE_SECONDS = 120.0
+"""An agent that has worked for so long at its provider was let in."""
+
+ASK_SECONDS = 60.0
+"""Between two questions to a CLI that does not work."""
+
+LETS_IN = frozenset(
+    {
+        Outcome.COMPLETED,
+        Outcome.GAVE_UP_CONTEXT,
+        Outcome.GAVE_UP_TESTS,
+        Outcome.FAILED,
+        Outcome.NO_WORK,
+        Outcome.BOUNDARY,
+        Outcome.CONTRADICTED_ITSELF,
+        Outcome.CONTEXT_OVERFLOW,
+        Outcome.TURN_LIMIT,
+        Outcome.BLOCKED,
+    }
+)
+"""An attempt that ended so was served by the provider."""
+
+
+class Served(Protocol):
+    """Who was started at a provider: an attempt, or a session's turn."""
+
+    @property
+    def provider(self) -> str:
+        """Who answers it; empty: nobody who could refuse."""
+        ...
+
+    @property
+    def started_at(self) -> float:
+        """When it began."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Cooldown:
+    """A provider that refused and has not served an agent since. `times`: how often in a row."""
+
+    provider: str
+    reason: Outcome
+    detail: str
+    since: float
+    until: float
+    times: int
+    told: bool  # the provider itself said until when
+
+    @property
+    def is_of_start(self) -> bool:
+        """Whether it is closed since the agent does not start."""
+        return TABLE[self.reason].is_of_start
+
+    def is_closed(self, now: float) -> bool:
+        """Whether nothing may be started at the provider."""
+        return now < self.until
+
+
+def close(
+    gate: Cooldown | None,
+    attempt: Served,
+    outcome: Outcome,
+    detail: str,
+    now: float,
+    resets_at: float | None,
+    is_broken: bool = False,
+) -> Cooldown | None:
+    """The cooldown after `attempt` was refused; `gate` itself where that says nothing new; None: there is none.
+
+    `is_broken`: the agent does not start, whichever bead it is.
+    """
+    row = TABLE[outcome]
+    if not (row.starts_cooldown or is_broken) or not attempt.provider:
+        return gate
+    told = resets_at is not None and now < resets_at <= now + LONGEST_TOLD_SECONDS
+    if gate is not None and attempt.started_at < gate.since:
+        if not told or (gate.told and gate.until >= (resets_at or 0.0) + MARGIN_SECONDS):
+            return gate
+        return replace(gate, reason=outcome, until=(resets_at or 0.0) + MARGIN_SECONDS, told=True)
+    times = gate.times + 1 if gate is not None else 1
+    if told and resets_at is not None:
+        until = resets_at + MARGIN_SECONDS
+    else:
+        until = now + min(row.gate_seconds * 2.0 ** min(times - 1, 20), LONGEST_SECONDS)
+    return Cooldown(attempt.provider, outcome, detail[:500], now, until, times, told)
+
+
+def is_proven(gate: Cooldown, attempt: Served, outcome: Outcome) -> bool:
+    """Whether the end of `attempt` shows that the provider lets agents in again."""
+    if attempt.provider != gate.provider or attempt.started_at < gate.until:
+        return False
+    return outcome in LETS_IN or (gate.is_of_start and TABLE[outcome].counts)
+
+
+def still_broken(gate: Cooldown, trouble: str, now: float) -> Cooldown:
+    """The gate of an agent whose CLI was asked and does not work yet: it is asked again soon, which costs nothing."""
+    return replace(gate, detail=trouble[:500], since=now, until=now + ASK_SECONDS)
+
+
+def room(gates: Mapping[str, Cooldown], attempts: Iterable[Served], now: float) -> dict[str, int]:
+    """How many agents may be started at each provider whose gate is not open; what is not in it has no bound."""
+    found = {}
+    for gate in gates.values():
+        if gate.is_closed(now):
+            found[gate.provider] = 0
+            continue
+        if gate.told:
+            continue
+        inside = [a for a in attempts if a.provider == gate.provider and a.started_at >= gate.until]
+        if not any(now >= a.started_at + PROBE_SECONDS for a in inside):
+            found[gate.provider] = 0 if inside else 1
+    return found
+
+
+def cooldowns_wake_at(gates: Mapping[str, Cooldown], attempts: Iterable[Served], now: float) -> float | None:
+    """The next moment at which a cooldown ends, or lets more in."""
+    times = [gate.until for gate in gates.values() if gate.is_closed(now)]
+    for gate in gates.values():
+        if not gate.is_closed(now) and not gate.told:
+            inside = [a.started_at for a in attempts if a.provider == gate.provider and a.started_at >= gate.until]
+            times += [start + PROBE_SECONDS for start in inside if start + PROBE_SECONDS > now]
+    return min(times, default=None)
+
+
+# Limits that all repositories of one person share on a machine: how many agents at once, and what a day may cost.
+#
+# 1. A place is one agent's: a Doer's, a Test Writer's, or a session's turn. Reviews and checks take none.
+# 2. Where more places are taken than allowed (a daemon came back and found its agents alive, or the limit was lowered)
+# nothing new starts, and nobody is stopped for it.
+# 3. What a day costs is summed over all repositories. Once a limit of the day is reached nothing new starts anywhere,
+# and who is at work is asked to stop, as under `caps.day`; each repository's person is told once in the day.
+# 4. Without any of these limits there is no room to look at, and nothing here says anything.
+# 5. A limit that cannot be read counts as reached: no agent starts. Who is at work goes on, and so do reviews and
+# merges.
+
+PREFIX = "machine."
+"""What the names of these limits begin with, where caps are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineLimits:
+    """The limits of the machine; None: without one."""
+
+    agents: int | None = None
+    usd_per_day: float | None = None
+    tokens_per_day: int | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether anything is limited."""
+        return self != MachineLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class MachineRoom:
+    """One moment of the machine: its limits, the places that are taken, and what all repositories spent today."""
+
+    limits: MachineLimits
+    taken: int = 0  # by the agents of every living daemon
+    own: int = 0  # of these, by this daemon's
+    usd: float = 0.0
+    tokens: int = 0
+    told: Mapping[str, str] = field(default_factory=dict)  # by limit: the day for which a person was told
+    unknown: str = ""  # why limits cannot be read, or what is used of them; empty: they can
+    mend: str = ""  # what a person does about that
+    passes: bool = False  # it may pass by itself
+
+    @property
+    def others(self) -> int:
+        """The places that other repositories hold."""
+        return self.taken - self.own
+
+
+def free(room: MachineRoom | None) -> int | None:
+    """How many agents may still start, by the limit of agents alone; None: as many as anybody likes."""
+    if room is not None and room.unknown:
+        return 0
+    if room is None or room.limits.agents is None:
+        return None
+    return max(0, room.limits.agents - room.taken)
+
+
+def without_places(room: MachineRoom | None) -> MachineRoom | None:
+    """The same moment, as if agents were not limited."""
+    return None if room is None else replace(room, limits=replace(room.limits, agents=None))
+
+
+def machine_reached(room: MachineRoom | None, now: float) -> list[Reached]:
+    """The limits of the day that are reached: nothing new may be started under them."""
+    if room is None or room.unknown:
+        return []
+    day = day_start(now)
+    spent = (
+        ("usd_per_day", room.usd, room.limits.usd_per_day),
+        ("tokens_per_day", float(room.tokens), room.limits.tokens_per_day),
+    )
+    return [
+        Reached(f"{PREFIX}{name}", amount, float(limit), f"{day:.0f}", day + DAY_SECONDS)
+        for name, amount, limit in spent
+        if limit is not None and amount >= limit
+    ]
+
+
+def machine_untold(room: MachineRoom | None, now: float) -> list[Reached]:
+    """The limits that are reached and that this repository's person was not told of today."""
+    return [one for one in machine_reached(room, now) if room is not None and room.told.get(one.name) != one.period]
+
+
+def machine_wake_at(room: MachineRoom | None, now: float) -> float | None:
+    """When the reached limits end by themselves."""
+    return min((one.until for one in machine_reached(room, now) if one.until is not None), default=None)
+
+
+def reached_text(name: str, spent: float, limit: float) -> str:
+    """What a person is told of a limit that is reached, with what to type."""
+    short = name.removeprefix(PREFIX)
+    return (
+        f"nothing new is started in any repository of this machine: {short} is reached ({spent:.6g} of {limit:.6g}). "
+        f"The next day begins at 00:00 UTC; `nobrakes machine set {short}=…` raises the limit before."
+    )
+
+
+def needs_person(room: MachineRoom | None) -> bool:
+    """Whether nothing is started before a person did something about the limits."""
+    return room is not None and bool(room.unknown) and not room.passes
+
+
+def unknown_text(room: MachineRoom) -> str:
+    """What a person is told where limits cannot be read, with what to do."""
+    return f"no agent is started, since limits cannot be read: {room.unknown}. {room.mend} Merges go on."
+
+
+def waiting_text(room: MachineRoom) -> str:
+    """What a person is told while something is ready and other repositories have the places for it."""
+    return (
+        f"what is ready waits for a place: {room.taken} of {room.limits.agents} agents work on this machine, "
+        f"{room.others} of them in other repositories. `nobrakes machine` shows where."
+    )
+
+
+# Memory of agents: while those at work use as much as is allowed, no other one starts.
+#
+# 1. What counts is the memory that the processes of this repository's agents hold at this moment, all together. Nobody
+# is stopped for it: who is at work goes on, and gives it back.
+# 2. Without a limit nobody measures, and nothing here says anything.
+
+LOOK_SECONDS = 2.0
+"""Who waits for memory looks again so often: nothing wakes it."""
+
+
+def is_full(held: int, limit: int) -> bool:
+    """Whether no agent may start for want of memory; in MB."""
+    return 0 < limit <= held
+
+
+def full_text(held: int, limit: int) -> str:
+    """What a person is told."""
+    return f"no agent is started: those at work use {held} MB, and limits.agents_mb is {limit}"
+
+
+# Whether an attempt goes on with the agent's session of the one before it, or begins a fresh one.
+#
+# 1. It goes on where core.beads.outcomes.TABLE says so for how the last attempt ended, and the session was seen to
+# begin.
+# 2. A session belongs to its CLI, model, role and workspace: anybody or anything else begins afresh.
+# 3. The last attempt of the bead decides, whoever made it: after a review that said no, nothing goes on. One that was
+# stopped before its agent began leaves it to the one before.
+
+BEGUN = "begun"
+"""In an attempt's data: whether the session was seen in the agent's output."""
+RESUMES = "resumes"
+"""In an attempt's data: the number of the attempt whose session it goes on with."""
+
+
+def goes_on(attempt: Attempt, past: Sequence[Attempt], start: str) -> Attempt | None:
+    """The attempt whose session `attempt` goes on with; None: it begins a fresh one.
+
+    `past` are the bead's attempts, oldest first; `start` is the commit that the workspace is measured from.
+    """
+    for last in reversed([one for one in past if one.number < attempt.number]):
+        if last.outcome is None or not last.log.keep_branch:
+            return None
+        if _seat(last) != _seat(attempt) or last.data.get("start") != start:
+            return None
+        if TABLE[last.outcome].session is not Session.RESUME:
+            return None
+        if last.data.get(BEGUN) and last.provider_session is not None:
+            return last
+    return None
+
+
+def _seat(attempt: Attempt) -> tuple[str, str, str, str]:
+    return attempt.role.value, attempt.agent, attempt.provider, attempt.model
+
+
+# Which folders of runs may go: the logs of work that is on main, when they are old or many newer ones are there. Pure.
+#
+# 1. Only a bead that was merged lets its runs go; what was not merged keeps them for ever.
+# 2. The newest attempt's folders stay whatever they are: attempts are numbered on from them when the database is lost.
+
+DAY = 86_400.0
+
+
+def attempt_of(run: str) -> int | None:
+    """The attempt that a run's folder is named after; None: it belongs to none."""
+    number = run.partition("-")[0]
+    return int(number) if number.isascii() and number.isdigit() else None
+
+
+def turn_of(run: str) -> int | None:
+    """The turn of a session that a run's folder is named after; None: it belongs to none."""
+    return attempt_of(run[1:]) if run[:1] == "s" else None
+
+
+def let_turns_go(runs: Sequence[str], ended: Mapping[int, float], now: float, days: float) -> list[str]:
+    """The runs of turns that may go; `ended`: when the session of a turn was ended, of those that were.
+
+    The newest turn's folder stays: turns are numbered on from it when the database is lost.
+    """
+    numbered = sorted((number, run) for run in runs if (number := turn_of(run)) is not None)
+    return [run for number, run in numbered[:-1] if number in ended and now - ended[number] >= days * DAY]
+
+
+def let_go(
+    runs: Sequence[str], beads: Mapping[int, str], merged: Mapping[str, float], now: float, days: float, most: int
+) -> list[str]:
+    """The runs that may go, in the order of their attempts.
+
+    `beads`: attempt to bead, of the attempts that are known. `merged`: when each bead was merged, of those that are on
+    main. `days`, `most`: for so long, and for so many merged beads, logs are kept.
+    """
+    newest_first = sorted(merged, key=lambda bead: (-merged[bead], bead))
+    kept = {bead for bead in newest_first[:most] if now - merged[bead] < days * DAY}
+    numbered = sorted((number, run) for run in runs if (number := attempt_of(run)) is not None)
+    last = numbered[-1][0] if numbered else None
+    return [
+        run
+        for number, run in numbered
+        if number != last and (bead := beads.get(number)) is not None and bead in merged and bead not in kept
+    ]
+
+
+# How much of an agent's work is taken in. Pure.
+#
+# What is beyond a limit is not copied, read or merged: the attempt ends as a boundary that names the setting.
+
+LONGEST_PATH = 4096
+LONGEST_NAME = 255
+"""Bytes. No file system that we know takes more."""
+LARGEST_COMMIT = 1_000_000
+"""Bytes of one commit: its message, mostly."""
+LARGEST_FOLDER = 10_000_000
+"""Bytes of one tree: some 200,000 names."""
+READ = 4_000_000
+"""Bytes of one file that are read to judge it. A larger one is judged by being too large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Bytes of one file, bytes of all that is new, paths that differ, folders in each other."""
+
+    file: int = 50_000_000
+    new: int = 200_000_000
+    paths: int = 20_000
+    depth: int = 100
+
+    @property
+    def objects(self) -> int:
+        """New objects of one branch: every commit has some of its own, and what was undone counts as well."""
+        return 10 * self.paths + 1000
+
+    def file_beyond(self, path: str, size: int) -> str | None:
+        """Why the file is too large; None: it is not."""
+        if size <= self.file:
+            return None
+        return f"{_shown(path)} has {size:,} bytes, and limits.max_file_mb allows {self.file / 1e6:g} MB"
+
+    def sum_beyond(self, size: int) -> str | None:
+        """Why so many new bytes are too many."""
+        if size <= self.new:
+            return None
+        return f"what is new has more than {self.new / 1e6:g} MB, which is what limits.max_new_mb allows"
+
+    def count_beyond(self, count: int) -> str | None:
+        """Why so many paths that differ are too many."""
+        return (
+            None if count <= self.paths else f"more than {self.paths:,} paths differ, limits.max_paths allows no more"
+        )
+
+    def path_beyond(self, path: str) -> str | None:
+        """Why the path is too deep or too long."""
+        if path.count("/") > self.depth:
+            return f"{_shown(path)} lies deeper than {self.depth} folders, which is what limits.max_depth allows"
+        if len(path) * 4 > LONGEST_PATH and len(path.encode("utf-8", "surrogateescape")) >= LONGEST_PATH:
+            return f"{_shown(path)} is a path of more than {LONGEST_PATH} bytes, which no file system takes"
+        return None
+
+    def name_beyond(self, name: str) -> str | None:
+        """Why the name of a file or folder is too long."""
+        if len(name) * 4 <= LONGEST_NAME or len(name.encode("utf-8", "surrogateescape")) <= LONGEST_NAME:
+            return None
+        return f"{_shown(name)} is a name of more than {LONGEST_NAME} bytes, which no file system takes"
+
+
+DEFAULT = Sizes()
+
+
+def _shown(path: str) -> str:
+    """A path as it can be told: short, and nothing in it that a terminal obeys."""
+    plain = path if len(path) <= 120 else f"{path[:60]}…{path[-40:]}"
+    return plain if plain.isprintable() else plain.encode("unicode_escape", "surrogateescape").decode("ascii")

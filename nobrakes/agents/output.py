@@ -1,0 +1,460 @@
+"""What the adapters share of all CLIs that print events: their output is read event by event, and judged at its end.
+
+1. `Read` takes the events in, as each CLI's `verdict` module knows them. A line that holds none says nothing.
+2. A run that went on without the guard's canary is refused, whatever it did.
+3. Where the last line is torn nobody knows whether the agent had finished: the verdict is unsure.
+"""
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone, tzinfo
+from typing import Any, ClassVar, Generic, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from ..beads.model import TABLE, Outcome, Session
+from ..text.cleaning import clean, shorten
+from .adapter import NOT_GUARDED, AgentEnd, Verdict, answered
+from .transcript import Line, LineKind, marker_outcome, read_marker
+
+# What the ends of all CLIs have in common: HTTP statuses, wordings, markers, and processes that did not start.
+
+RESUMABLE = frozenset(outcome for outcome, row in TABLE.items() if row.session is Session.RESUME)
+"""After these the session is whole and worth its context; after any other a fresh one does better."""
+
+_BY_STATUS: Mapping[int, Outcome] = {
+    401: Outcome.AUTH,
+    402: Outcome.BILLING,
+    403: Outcome.AUTH,
+    404: Outcome.MODEL_UNAVAILABLE,
+    429: Outcome.RATE_LIMITED,
+}
+
+Wording = tuple[tuple[re.Pattern[str], Outcome], ...]
+
+
+def by_status(status: object) -> Outcome | None:
+    """The class of an HTTP status; None where it says too little."""
+    if not isinstance(status, int):
+        return None
+    return Outcome.PROVIDER_DOWN if status >= 500 else _BY_STATUS.get(status)
+
+
+def by_status_and(status: object, wording: Outcome | None) -> Outcome | None:
+    """The class of an HTTP status, with what the words say where it says too little: a 400 may be anything."""
+    if status in (400, 422):
+        return wording or Outcome.INVALID_REQUEST
+    return by_status(status) or wording
+
+
+def worded(*pairs: tuple[str, Outcome]) -> Wording:
+    """Patterns and what they mean, the first that is found counts."""
+    return tuple((re.compile(pattern, re.I), outcome) for pattern, outcome in pairs)
+
+
+def by_wording(wording: Wording, text: str) -> Outcome | None:
+    """The class of the first pattern that is found in the text."""
+    return next((outcome for pattern, outcome in wording if pattern.search(text)), None)
+
+
+def ended_well(text: str) -> tuple[Outcome, str]:
+    """What an end without fault means: it is completed, unless a marker in the last words says otherwise."""
+    marked = marker_outcome(read_marker(text))
+    if marked is not None and marked is not Outcome.COMPLETED:
+        return marked, f"its marker says so: {text}"
+    return Outcome.COMPLETED, text
+
+
+def not_started(name: str, end: AgentEnd, known: Outcome | None = None) -> tuple[Outcome, str]:
+    """What it means that a CLI ended without having begun a session. `known`: what its words were known to mean."""
+    errors = end.errors.strip()
+    if end.code == 127:
+        return Outcome.MISSING_EXECUTABLE, f"{name} was not found: {errors}"
+    if end.code == 126:
+        return Outcome.BAD_CONFIGURATION, f"{name} may not be executed: {errors}"
+    if end.code == 0:
+        return Outcome.BAD_CONFIGURATION, f"it exited with 0 and said nothing that can be read: {errors}"
+    return known or Outcome.BAD_CONFIGURATION, f"it did not start: {errors}"
+
+
+# What the event streams of all CLIs have in common: lines of JSON of which no field is to be relied on.
+
+_SHORT = 600
+MOST_GIVEN = 20_000
+"""Characters of what a tool is given that are kept where its line has not all of it."""
+
+
+def parse(raw: bytes) -> dict[str, Any] | None:
+    """The event in a line, or None where it holds none."""
+    try:
+        event = json.loads(raw.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) else None
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """The value where it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def tokens(usage: object, names: Mapping[str, str]) -> dict[str, int]:
+    """The token counts of a usage object, under our names."""
+    found = mapping(usage)
+    counts = {ours: found.get(theirs) for theirs, ours in names.items()}
+    return {ours: n for ours, n in counts.items() if isinstance(n, int) and not isinstance(n, bool)}
+
+
+def moment(value: object) -> float:
+    """An ISO time as seconds since the epoch; 0 where it is none."""
+    try:
+        return datetime.fromisoformat(str(value)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0
+
+
+def lined(kind: LineKind, text: str, data: Mapping[str, Any] | None = None, limit: int = _SHORT) -> Line:
+    """A line, clean and short."""
+    return Line(kind, shorten(clean(text).strip(), limit), data or {})
+
+
+def called(shown: str, what: str, data: Mapping[str, Any]) -> Line:
+    """A tool's call: what it is given stands in the line, and in its data (`given`) where that is too short."""
+    text = f"{shown}: {what}" if what else shown
+    line = lined(LineKind.TOOL_CALL, text, data)
+    return line if line.text == text else lined(LineKind.TOOL_CALL, text, {**data, "given": what[:MOST_GIVEN]})
+
+
+def given_of(line: Line) -> str:
+    """What the tool of a call's line is given, whole as far as that is kept."""
+    return str(line.data.get("given") or line.text.partition(": ")[2])
+
+
+# When a usage limit ends, read out of what people are told.
+#
+# 1. The forms are data: `FORMS`, tried in this order, in the text after a word that tells of an end (`_TELLS`). The
+# first that gives a time counts; a text that matches none says nothing.
+# 2. A time of day without a zone is local, in a zone that is named it is of that zone. One that has passed is the next
+# day's; a date without a year, or a weekday, is the next one.
+# 3. A span is from now on.
+
+_TELLS = re.compile(
+    r"reset(?:s|ting)?(?:[-_ ]?(?:requests|tokens|time|at|after))?\b|retry(?:[-_ ]?(?:after|delay))?|try(?:ing)? again"
+    r"|available(?: again)?\b|renews?\b|refresh(?:es)?\b|replenish\w*|restored\b|wait\b|until\b|back\b|limit reached\|",
+    re.I,
+)
+"""What stands before a moment at which a limit ends."""
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_OFFSETS: Mapping[str, float] = {
+    "UTC": 0,
+    "GMT": 0,
+    "Z": 0,
+    "EST": -5,
+    "EDT": -4,
+    "CST": -6,
+    "CDT": -5,
+    "MST": -7,
+    "MDT": -6,
+    "PST": -8,
+    "PDT": -7,
+    "BST": 1,
+    "CET": 1,
+    "CEST": 2,
+    "EET": 2,
+    "EEST": 3,
+    "IST": 5.5,
+    "JST": 9,
+    "AEST": 10,
+    "AEDT": 11,
+}
+"""Hours of the abbreviations that people are shown. With another one the moment is not known."""
+_PLACES: Mapping[str, str] = {
+    "ET": "America/New_York",
+    "CT": "America/Chicago",
+    "MT": "America/Denver",
+    "PT": "America/Los_Angeles",
+    "EASTERN": "America/New_York",
+    "CENTRAL": "America/Chicago",
+    "MOUNTAIN": "America/Denver",
+    "PACIFIC": "America/Los_Angeles",
+}
+_UNITS: Mapping[str, float] = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "w": 604800.0}
+
+_CLOCK = r"(?P<hour>\d{1,2})(?!\d)(?::(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?\s*(?P<half>[ap]\.?m\b\.?)?"
+_ZONE = (
+    r"(?:\s*\(?\s*(?P<zone>[A-Z][A-Za-z]+/[A-Za-z0-9_+/-]+|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?\b"
+    r"|(?:Pacific|Eastern|Central|Mountain)\b|Z\b|[A-Z]{2,4}\b)\s*\)?)?"
+)
+_MONTH = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*\.?"
+_DATE = rf"{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,?\s+(?P<year>\d{{4}}))?"
+_EUROPEAN = rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\.?\s+(?:de\s+|of\s+)?{_MONTH}(?:\s+de)?(?:,?\s+(?P<year>\d{{4}}))?"
+_NUMBERS = r"(?P<year>\d{4})[-/](?P<monthno>\d{1,2})[-/](?P<day>\d{1,2})"
+_WEEKDAY = rf"(?:next\s+)?(?P<weekday>{'|'.join(_DAYS)})[a-z]*\b\.?"
+_RELATIVE_DAY = r"(?P<relative>today|tonight|tomorrow)"
+_AT = r"[\s,:]*(?:\bat\b|\bon\b|\bT|·|-)?\s*"
+_SPAN = (
+    r"(?:\d+(?:\.\d+)?\s*(?:weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|ms|milliseconds?|m|seconds?|secs?|s)\b"
+    r"|\d+(?:\.\d+)?(?:ms|[wdhms])(?=\d)|an?\s+(?:week|day|hour|minute|second)\b)"
+)
+_BEFORE = r"(?:\W|\b(?:at|on|in|after|about|approximately|around|for|is|will|be|another|time|date|again|approx)\b)*?"
+
+FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (name, re.compile(rf"{_BEFORE}(?<![\w.])(?<!\d:)(?:{pattern})", flags))
+    for name, pattern, flags in (
+        ("seconds since 1970", r"(?P<epoch>1[5-9]\d{8}|[2-9]\d{9})(?P<millis>\d{3})?\b", 0),
+        ("a date in numbers and a time", rf"{_NUMBERS}(?:[T\s]+{_CLOCK}(?:\.\d+)?{_ZONE})?", re.I),
+        ("a span", rf"(?P<span>{_SPAN}(?:[,\s]*(?:and\s+)?{_SPAN})*)", re.I),
+        ("hours, minutes and seconds", r"in\s+(?P<clock>\d{1,3}:\d{2}:\d{2})\b", re.I),
+        ("month, day and a time", rf"{_DATE}(?:{_AT}{_CLOCK}{_ZONE})?", re.I),
+        ("day, month and a time", rf"{_EUROPEAN}(?:{_AT}{_CLOCK}{_ZONE})?", re.I),
+        ("a weekday and a time", rf"{_WEEKDAY}(?:{_AT}{_CLOCK}{_ZONE})?", re.I),
+        ("today or tomorrow", rf"{_RELATIVE_DAY}(?:{_AT}{_CLOCK}{_ZONE})?", re.I),
+        ("a time and a day", rf"{_CLOCK}{_ZONE}[\s,]+(?:on\s+)?(?:{_RELATIVE_DAY}|{_WEEKDAY}|{_DATE})", re.I),
+        ("midnight or noon", rf"(?P<named>midnight|noon){_ZONE}", re.I),
+        ("a time of day", rf"{_CLOCK}{_ZONE}", re.I),
+        ("bare seconds", r"(?P<bare>\d+(?:\.\d+)?)\b", re.I),
+    )
+)
+"""Each with its name; the names of the groups say what is in it."""
+
+
+def reset_time(text: str, now: float) -> float | None:
+    """Seconds since 1970 at which the limit that `text` tells of ends, as seen at `now`; None: it does not say."""
+    for told in _TELLS.finditer(text):
+        rest = text[told.end() : told.end() + 120]
+        for _, pattern in FORMS:
+            found = pattern.match(rest)
+            moment = None if found is None else _moment(found.groupdict(), told[0].lower(), now)
+            if moment is not None:
+                return moment
+    return None
+
+
+def _moment(found: Mapping[str, str | None], told: str, now: float) -> float | None:
+    """What the groups of a form say."""
+    if epoch := found.get("epoch"):
+        return float(epoch)
+    if span := found.get("span"):
+        parts = re.findall(r"(\d+(?:\.\d+)?|an?(?=\s))\s*(ms|[wdhms])", span, re.I)
+        return now + sum((1 if n[0] in "aA" else float(n)) * _UNITS[unit.lower()] for n, unit in parts)
+    if clock := found.get("clock"):
+        hours, minutes, seconds = map(int, clock.split(":"))
+        return now + hours * 3600 + minutes * 60 + seconds
+    if bare := found.get("bare"):
+        return now + float(bare) if told.endswith(("after", "delay")) else None
+    try:
+        return _on_the_clock(found, datetime.fromtimestamp(now, _zone(found.get("zone"))))
+    except (ValueError, OverflowError, OSError, ZoneInfoNotFoundError):
+        return None
+
+
+def _zone(name: str | None) -> tzinfo | None:
+    """The zone of that name; None: the local one. ValueError, ZoneInfoNotFoundError: nobody knows it."""
+    if not name or (name.islower() and "/" not in name and name[0] not in "+-"):
+        return None  # a word that follows
+    if "/" in name:
+        return ZoneInfo(name)
+    known = name.upper()
+    if known in _PLACES:
+        return ZoneInfo(_PLACES[known])
+    offset = re.fullmatch(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?", known)
+    if offset is not None:
+        minutes = int(offset[2]) * 60 + int(offset[3] or 0)
+        return timezone(timedelta(minutes=minutes if offset[1] == "+" else -minutes))
+    if known not in _OFFSETS:
+        raise ValueError(f"nobody knows the zone {name}")
+    return timezone(timedelta(hours=_OFFSETS[known]))
+
+
+def _on_the_clock(found: Mapping[str, str | None], here: datetime) -> float | None:
+    """A time of day, a date, or both; `here` is now in the zone that is meant."""
+    time_of_day = _time_of_day(found)
+    is_dated = any(found.get(part) for part in ("month", "monthno", "weekday"))
+    if time_of_day is None and (found.get("hour") or not is_dated):
+        return None
+    hour, minute, second = time_of_day or (0, 0, 0)
+    then = here.replace(hour=hour, minute=minute, second=second, microsecond=0)
+    if found.get("monthno"):
+        then = then.replace(int(found["year"] or 0), int(found["monthno"] or 0), int(found["day"] or 0))
+    elif month := found.get("month"):
+        year = int(found["year"] or here.year)
+        then = then.replace(year, _MONTHS.index(month[:3].lower()) + 1, int(found["day"] or 0))
+        if then <= here and not found["year"] and then.date() != here.date():
+            then = then.replace(year + 1)
+    elif weekday := found.get("weekday"):
+        then += timedelta(days=(_DAYS.index(weekday[:3].lower()) - here.weekday()) % 7)
+        then += timedelta(days=7 if then <= here else 0)
+    elif relative := found.get("relative"):
+        then += timedelta(days=relative.lower() == "tomorrow")
+    elif then <= here:
+        then += timedelta(days=1)
+    return then.timestamp() if then > here else None
+
+
+def _time_of_day(found: Mapping[str, str | None]) -> tuple[int, int, int] | None:
+    """Hour, minute and second; None: it is none, as an hour of which nobody says the half of the day."""
+    if named := found.get("named"):
+        return (0, 0, 0) if named.lower() == "midnight" else (12, 0, 0)
+    hour, minute, half = found.get("hour"), found.get("minute"), (found.get("half") or "").lower()
+    if not hour or not (half or minute):
+        return None
+    number = int(hour)
+    if half and not 1 <= number <= 12:
+        return None
+    number = number % 12 + (12 if half[0] == "p" else 0) if half else number
+    return number, int(minute or 0), int(found.get("second") or 0)
+
+
+_DETAIL = 2000
+_PRINTED = 10
+"""Lines of what a CLI printed that did not start which are quoted."""
+_CRASHES = frozenset((4, 5, 6, 7, 8, 11, 31))
+"""Signals by which a program ends that is broken itself."""
+_BEFORE_IT_BEGAN = frozenset(
+    {Outcome.KILLED, Outcome.CRASHED, Outcome.EMPTY_OUTPUT, *(o for o, row in TABLE.items() if row.is_of_start)}
+)
+"""What it means where a CLI ended so before a session began is its own fault."""
+_TORN = re.compile(rb'\s*(?:\{\s*"|.*":.*[}\]]\s*\Z)', re.S)
+"""How a line looks that is a piece of an event: it begins as one, or ends as one."""
+
+
+@dataclass(slots=True)
+class Read(ABC):
+    """What the events of one process came to."""
+
+    session: str | None = None  # by which a later run can go on with it
+    worked: bool = False  # something happened that comes after the start of the session
+    cost: float | None = None
+    tokens: Mapping[str, int] = field(default_factory=dict)
+    torn: bool = False  # a piece of an event came after the last event of a turn
+    torn_end: bool = False  # and it is a piece of the last one
+
+    printed: list[str] = field(default_factory=list)  # the first lines that hold no event
+
+    last: ClassVar[re.Pattern[bytes]]
+    """What is found in the line of the last event, whole or torn."""
+
+    @abstractmethod
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take one more event in."""
+
+    @classmethod
+    @abstractmethod
+    def is_last(cls, event: Mapping[str, Any]) -> bool | None:
+        """Whether after this event the agent has come to its end; None: it says nothing about that."""
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a session began: until then its CLI alone can be to blame."""
+        return self.session is not None or self.worked
+
+    def tear(self, raw: bytes) -> None:
+        """Take in a line that holds no event."""
+        if raw.strip() and len(self.printed) < _PRINTED:
+            self.printed.append(raw[:300].decode(errors="replace").strip())
+        if _TORN.match(raw):
+            self.torn, self.torn_end = True, self.torn_end or self.last.search(raw) is not None
+
+    def unguarded(self, self_test: str) -> bool:
+        """Whether the session went on without the guard's answer; `canary` is what the guard left in the folder."""
+        return self.worked and not answered(self_test)
+
+    def resets_at(self, end: AgentEnd, detail: str) -> float | None:
+        """When the usage limit ends that `detail` tells of; None: nobody said."""
+        return reset_time(detail, end.at)
+
+
+R = TypeVar("R", bound=Read)
+
+
+class EventCli(ABC, Generic[R]):
+    """An adapter but for its launch and its lines. `reads` makes what the events are taken into."""
+
+    reads: type[R]
+
+    @abstractmethod
+    def outcome(self, end: AgentEnd, read: R) -> tuple[Outcome, str]:
+        """What the end of a guarded run means, and why."""
+
+    def read(self, lines: Iterable[bytes]) -> R:
+        """The events of these lines, taken in."""
+        read = self.reads()
+        for raw in lines:
+            event = parse(raw)
+            if event is None:
+                read.tear(raw)
+                continue
+            if read.is_last(event) is not None:
+                read.torn = read.torn_end = False
+            read.take(event)
+        return read
+
+    def begun(self, head: bytes) -> R:
+        """The same of an output that goes on: its last line may not be whole yet, and says nothing."""
+        return self.read(head.split(b"\n")[:-1])
+
+    def verdict(self, end: AgentEnd) -> Verdict:
+        """By `outcome`, with what was told of session, cost, tokens and the end of a usage limit."""
+        read = self.read(end.lines)
+        unguarded = read.unguarded(end.self_test)
+        outcome, detail = (Outcome.GUARD_FAILED, NOT_GUARDED) if unguarded else self.outcome(end, read)
+        if not read.has_begun and outcome in _BEFORE_IT_BEGAN:
+            outcome, detail = _did_not_start(end, outcome, detail, read)
+        return Verdict(
+            outcome,
+            shorten(clean(detail).strip(), _DETAIL),
+            read.session if outcome in RESUMABLE else None,
+            read.cost,
+            read.tokens,
+            read.resets_at(end, detail) if outcome is Outcome.RATE_LIMITED else None,
+            _is_unsure(end, outcome, read),
+        )
+
+    def has_begun(self, lines: Iterable[bytes]) -> bool:
+        """Whether a session began."""
+        return self.read(lines).has_begun
+
+    def finished(self, tail: bytes) -> bool:
+        """Whether the last of its events that says so ends it; a last line that is torn ends it too."""
+        for raw in reversed(tail.split(b"\n")):
+            event = parse(raw)
+            if event is None and self.reads.last.search(raw):
+                return True
+            is_last = None if event is None else self.reads.is_last(event)
+            if is_last is not None:
+                return is_last
+        return False
+
+    def refuses(self, head: bytes, self_test: str = "") -> str | None:
+        """That the session went on without the guard's answer."""
+        return NOT_GUARDED if self.begun(head).unguarded(self_test) else None
+
+    def guarded(self, head: bytes, self_test: str = "") -> bool:
+        """Whether the guard left its canary."""
+        return answered(self_test)
+
+    def session(self, lines: Iterable[bytes]) -> str | None:
+        """The id that the output names."""
+        return self.read(lines).session
+
+
+def _did_not_start(end: AgentEnd, outcome: Outcome, detail: str, read: Read) -> tuple[Outcome, str]:
+    """The same, where nothing had begun that a bead or its model could have done: with what the CLI printed."""
+    if outcome is Outcome.KILLED and not (end.code is not None and abs(end.code) % 128 in _CRASHES):
+        return outcome, detail
+    said = [*end.errors.strip().splitlines()[-_PRINTED:], *read.printed]
+    printed = "\n".join(line for line in said if line.strip() not in detail)
+    if not TABLE[outcome].is_of_start:
+        outcome, detail = Outcome.BAD_CONFIGURATION, f"it did not start: {detail}"
+    return outcome, f"{detail.strip()}\nit printed: {printed}" if printed else detail
+
+
+def _is_unsure(end: AgentEnd, outcome: Outcome, read: Read) -> bool:
+    """Whether it may have come to its end: it exited as who has, or its torn last line is that of an end."""
+    if end.code == 0:
+        return outcome is Outcome.CRASHED and read.torn
+    return end.code is None and outcome is Outcome.LOST and read.torn_end

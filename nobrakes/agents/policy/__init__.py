@@ -1,0 +1,1 @@
+"""What an agent may run, and what a person is alerted of."""

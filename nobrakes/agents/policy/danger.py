@@ -1,0 +1,260 @@
+"""Tool calls that look dangerous: what a person is alerted of while an agent works. It stops nothing.
+
+1. Tool calls are looked at and nothing else: what an agent says, writes into a file or searches for is prose. A command
+   line is read as a shell reads it (core.policy.shell), so that quoted words are no commands.
+2. What cannot be read as a shell would is judged no further than that.
+3. A pattern is here because it cannot be taken back, leaves the machine, or takes rights; what git can bring back is
+   no alert. What is missed and what is alerted in vain is counted in tests/support/danger_calls.py.
+"""
+
+import re
+from collections.abc import Sequence
+
+from .shell import SHELLS, Call, calls, plain, scripts
+
+MOST_DEPTH = 4
+_INTERPRETERS = SHELLS | {"python", "python3", "perl", "ruby", "node", "php"}
+_FETCHERS = frozenset(("curl", "wget", "fetch"))
+_DECODERS = frozenset(("base64", "xxd", "openssl"))
+_RIGHTS = frozenset(("sudo", "su", "doas", "pkexec"))
+_CLIS = frozenset(("claude", "codex", "gemini"))
+_ELEVATED = (
+    "--dangerously-skip-permissions",
+    "--dangerously-bypass-approvals-and-sandbox",
+    "--yolo",
+    "bypassPermissions",
+)
+_STOPS = frozenset(("shutdown", "reboot", "halt", "poweroff"))
+_DISKS = frozenset(("fdisk", "sfdisk", "parted", "wipefs", "blkdiscard"))
+_PUBLISHES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "npm": (("publish",), ("unpublish",)),
+    "pnpm": (("publish",),),
+    "yarn": (("publish",), ("npm", "publish")),
+    "twine": (("upload",),),
+    "cargo": (("publish",),),
+    "gem": (("push",),),
+    "docker": (("push",), ("system", "prune"), ("volume", "rm"), ("volume", "prune")),
+    "terraform": (("apply",), ("destroy",)),
+    "tofu": (("apply",), ("destroy",)),
+    "pulumi": (("up",), ("destroy",)),
+    "kubectl": (("delete",), ("apply",), ("drain",)),
+    "helm": (("uninstall",), ("upgrade",), ("install",)),
+    "aws": (("s3", "rm"), ("s3", "rb"), ("ec2", "terminate-instances"), ("rds", "delete-db-instance")),
+    "gcloud": (("projects", "delete"), ("sql", "instances", "delete"), ("run", "deploy"), ("app", "deploy")),
+    "gh": (("pr", "merge"), ("release", "create"), ("release", "delete"), ("repo", "delete")),
+    "fly": (("deploy",),),
+    "flyctl": (("deploy",),),
+    "vercel": (("deploy",), ("--prod",)),
+    "netlify": (("deploy",),),
+    "redis-cli": (("flushall",), ("flushdb",)),
+    "dropdb": ((),),
+    "nobrakes": tuple(
+        (word,) for word in ("resolve", "answer", "commit-strategy", "undo", "daemon", "pause", "config")
+    ),
+}
+"""By program: the first words after it (options left out) of what reaches others, or throws away what no git has."""
+_GIT_LOSES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("push", ("-f", "--force", "--force-with-lease", "--mirror", "--delete", "-d")),
+    ("reflog", ("expire", "delete")),
+    ("filter-branch", ()),
+    ("update-ref", ("-d",)),
+)
+_SECRET = re.compile(
+    r"(?:^|[/~=@\s'\"])(?:\.ssh/(?:id_\w+|identity)(?!\.pub)\b(?!\.pub)|\.aws/credentials|\.netrc|\.git-credentials|"
+    r"\.docker/config\.json|\.kube/config|\.config/gh/hosts\.yml|\.gnupg/|\.claude/\.credentials\.json|\.codex/auth\.json)"
+    r"|^/etc/shadow$"
+)
+_SENT_FILE = re.compile(r"@.*\.(?:env|pem|key)\b|@.*credentials")
+_FORK_BOMB = re.compile(r":\s*\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:")
+_SQL = re.compile(
+    r"\b(?:drop\s+(?:database|table|schema)|truncate\s+(?:table\s+)?\w|delete\s+from\s+\S+\s*(?:;|$)|dropDatabase\()",
+    re.I,
+)
+_SQL_CLIENTS = frozenset(("psql", "mysql", "mariadb", "mongosh", "mongo", "sqlcmd"))
+_HOME = frozenset(("~", "$HOME", "${HOME}"))
+_OWN_FILES = (".bashrc", ".profile", ".bash_profile", ".zshrc", ".ssh/authorized_keys", ".ssh/config", ".gitconfig")
+_HERE = (".", "*", "./", "./*")
+_BROAD = frozenset(
+    ("python", "python3", "node", "java", "nobrakes", "postgres", "claude", "codex", "gemini", "sshd", "dockerd", "-u")
+)
+"""What ends more than the agent's own processes, by their name."""
+_REMOVERS = frozenset(("rm", "shred"))
+
+
+def of_command(text: str, own: str = "", depth: int = 0) -> str:
+    """What is dangerous about a command line, in words; empty: nothing that is known here. `own`: its own folder."""
+    text = text.replace(own.rstrip("/") + "/", "./") if own else text
+    if _FORK_BOMB.search(text):
+        return "it starts itself again and again (a fork bomb)"
+    try:
+        found = calls(text)
+    except ValueError:
+        return ""
+    before = ""
+    for call in found:
+        words = plain(call.words)
+        program = words[0].rpartition("/")[2] if words else ""
+        why = _of_call(program, words[1:], call, before, depth)
+        if why:
+            return why
+        before = "env" if program == "printenv" or call.words == ["env"] else program or before
+    return ""
+
+
+def of_file(path: str, writes: bool) -> str:
+    """What is dangerous about a file that a tool reads or writes."""
+    if writes:
+        return _of_target(path)
+    return f"it reads a secret: {path}" if _SECRET.search(path) else ""
+
+
+def of_tool(tool: str, what: str, own: str = "") -> str:
+    """As of_command and of_file, for a call as its line tells of it: the tool's name and what it is given first."""
+    name = tool.lower()
+    if name in ("bash", "shell", "run_shell_command", "exec_command", "command_execution", "execute"):
+        return of_command(what, own)
+    if name in ("write", "edit", "multiedit", "notebookedit", "write_file", "replace"):
+        return of_file(what, True)
+    return of_file(what, False) if name in ("read", "read_file") else ""
+
+
+def _of_call(program: str, rest: list[str], call: Call, before: str, depth: int) -> str:
+    for target in call.writes:
+        if why := _of_target(target):
+            return why
+    if not program:
+        return ""
+    if program in _RIGHTS:
+        return f"it takes other rights: {program}"
+    if depth < MOST_DEPTH:
+        inner = scripts(program, rest, call.documents)
+        why = next((found for text in inner if (found := of_command(text, depth=depth + 1))), "")
+        if why:
+            return why
+    return (
+        _fed(program, rest, "" if call.documents else before)
+        or _of_secrets(program, rest, before)
+        or _of_removal(program, rest)
+        or _of_machine(program, rest)
+        or _of_others(program, rest)
+    )
+
+
+def _fed(program: str, rest: list[str], before: str) -> str:
+    """What was fetched or decoded, and is run unseen."""
+    takes = before in _FETCHERS or before in _DECODERS
+    operands = [word for word in rest if not word.startswith("-")]
+    if program in _INTERPRETERS and takes and not operands and "-c" not in rest and "-m" not in rest:
+        return f"it runs what {before} brings, unseen"
+    if program in SHELLS | {"eval", "source", "."} and any(word.startswith("$") for word in operands[:1]):
+        return "it runs what another command prints, unseen" if program != "eval" or operands == ["$"] else ""
+    return ""
+
+
+def _of_secrets(program: str, rest: list[str], before: str) -> str:
+    secret = next((word for word in rest if _SECRET.search(word)), "")
+    if secret and program not in ("ls", "chmod", "stat", "test", "[", "echo", "printf", "git", "grep", "rg"):
+        return f"it reads a secret: {secret}"
+    if program in _FETCHERS | {"nc", "ncat", "scp", "rsync"}:
+        if before == "env" and any("@-" in word for word in rest):
+            return "it sends its whole environment"
+        sent = next((word for word in rest if _SENT_FILE.search(word)), "")
+        return f"it sends a file that looks secret: {sent}" if sent else ""
+    return ""
+
+
+def _flags(rest: list[str], letters: str, words: Sequence[str]) -> bool:
+    return any(
+        word in words or (word[:1] == "-" and word[:2] != "--" and any(letter in word for letter in letters))
+        for word in rest
+    )
+
+
+def _of_removal(program: str, rest: list[str]) -> str:
+    operands = [word for word in rest if not word.startswith("-")]
+    if program in _REMOVERS and (program == "shred" or _flags(rest, "rR", ("--recursive",))):
+        worst = next((word for word in operands if _is_far(word)), "")
+        return f"it removes what is not its own: {worst}" if worst else ""
+    if program in ("chmod", "chown", "chgrp") and _flags(rest, "R", ("--recursive",)):
+        worst = next((word for word in operands[1:] if _is_far(word) and word not in _HERE), "")
+        return f"it changes the rights of what is not its own: {worst}" if worst else ""
+    if program == "find" and ("-delete" in rest or "rm" in rest):
+        worst = next((word for word in operands[:1] if _is_far(word) and word not in _HERE), "")
+        return f"it removes what is not its own: {worst}" if worst else ""
+    if program == "mv":
+        return next((why for word in operands if (why := _of_target(word))), "")
+    if program in ("tee", "cp", "install", "ln"):
+        return _of_target(operands[-1]) if operands else ""
+    return ""
+
+
+def _is_far(word: str) -> bool:
+    """Whether a path reaches out of any workspace: the root, the home, above, git's own folder, an unset variable."""
+    bare = word.rstrip("/*.")
+    if word in _HERE or _leaves(word):
+        return True
+    if word.rstrip("/") == ".git" or word.startswith(".git/"):
+        return True
+    if word.startswith(("/tmp/", "/var/tmp/", "/dev/shm/", "$TMPDIR/", "$")):
+        return bare in _HOME or (word.startswith("$") and word.endswith(("/", "/*"))) or word.startswith("$HOME/")
+    return word.startswith(("/", "~")) or bare in _HOME
+
+
+def _leaves(word: str) -> bool:
+    """Whether a relative path leads above where it begins."""
+    depth = 0
+    for part in word.split("/"):
+        depth += 0 if part in ("", ".") else -1 if part == ".." else 1
+        if depth < 0:
+            return True
+    return False
+
+
+def _of_target(path: str) -> str:
+    """What is dangerous about writing to this path."""
+    if path.startswith(("/dev/sd", "/dev/nvme", "/dev/vd", "/dev/disk", "/dev/mapper")):
+        return f"it writes to a disk: {path}"
+    if path.startswith(("/etc/", "/usr/", "/bin/", "/sbin/", "/boot/", "/lib", "/var/spool/cron")):
+        return f"it changes the machine: {path}"
+    is_home = path.startswith(("~", "$HOME", "${HOME}")) or path.split("/")[:2] in (["", "home"], ["", "root"])
+    if is_home and path.endswith(_OWN_FILES):
+        return f"it changes what is the person's own: {path}"
+    return ""
+
+
+def _of_machine(program: str, rest: list[str]) -> str:
+    if program in _STOPS or (program in ("systemctl", "service") and {"stop", "disable", "poweroff"} & set(rest)):
+        return f"it stops what runs on the machine: {program}"
+    if program in _DISKS or program.startswith("mkfs"):
+        return f"it changes a disk: {program}"
+    if program == "dd":
+        return next((why for word in rest if word.startswith("of=") and (why := _of_target(word[3:]))), "")
+    if program == "kill" and "-1" in rest[-1:]:
+        return "it ends every process"
+    if program in ("killall", "pkill") and _BROAD & set(rest):
+        return f"it ends processes by their name: {' '.join(rest)[:60]}"
+    if program == "crontab" and (rest in ([], ["-"]) or "-r" in rest):
+        return "it changes what runs by itself: crontab"
+    if program in ("iptables", "ufw", "setenforce"):
+        return f"it opens the machine: {program}" if {"-F", "--flush", "disable", "0"} & set(rest) else ""
+    return ""
+
+
+def _of_others(program: str, rest: list[str]) -> str:
+    operands = [word for word in rest if not word.startswith("-")]
+    if program in _CLIS:
+        if any(word.startswith(_ELEVATED) for word in rest) or "bypassPermissions" in rest:
+            return f"it starts an agent that asks nobody: {program}"
+        if operands[:1] in (["exec"], ["e"]) or _flags(rest, "p", ("--print", "--prompt")):
+            return f"it starts an agent of its own: {program}"
+    for first in _PUBLISHES.get(program, ()):
+        if tuple(operands[: len(first)]) == first or (first and first[0].startswith("--") and first[0] in rest):
+            return f"it reaches others, or removes for good: {program} {' '.join(first)}".strip()
+    if program == "git":
+        for name, options in _GIT_LOSES:
+            is_forced = name == "push" and any(word.startswith("+") for word in operands)
+            if name in operands[:2] and (not options or is_forced or any(word in options for word in rest)):
+                return f"it changes what others have, or removes history: git {name}"
+    if program in _SQL_CLIENTS | {"sqlite3"} and any(_SQL.search(word) for word in rest):
+        return f"it removes data: {program}"
+    return ""

@@ -1,0 +1,1 @@
+"""Role, bead and history made into a prompt."""

@@ -1,0 +1,492 @@
+"""What a reviewer of work is told that passed its checks: the bead, the change, the results, what was found before.
+
+1. What agents wrote (the change, earlier findings, what the Doer said of them) is data: cleaned, bounded, quoted in a
+   fence with a nonce. The same facts give the same text.
+2. It reads in a checkout of the very commit that would be merged, and sees nothing of the Doer's conversation.
+"""
+
+import hashlib
+import os
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Protocol
+
+from ...beads.branches import branch_of
+from ...beads.model import Attempt, Bead, Role
+from ...db.port import Store
+from ...decisions.model import Escalation
+from ...errors import ConfigError
+from ...paths import Paths, resource
+from ...sessions.model import Message
+from ...sessions.prompts import joined, new
+from ...text.cleaning import clean, only_seen
+from ..transcript import PREFIX, Marker
+from .delivery import new_since, resume_prompt
+from .quoting import CRITERION, TITLES, answered, answers_of, bead_text, cut, earlier_text, fenced, plan_text, quoted
+
+ROLE = "code_reviewer"
+"""The persona's name."""
+WHOLE, CHANGE, FOUND, SUMMARY, BEADS = 64_000, 22_000, 8_000, 2_000, 8_000
+"""Characters of the whole, of the change, of what was found before, of what the Doer said last, of an epic's beads."""
+_FILES, _CHECKS, _BEAD = 200, 50, 600
+
+PROTOCOL = f"""# How this session works
+
+Nobody answers while you read. Your review is what you give by `nobrakes agent review -`, or by the tool `review` of the
+MCP server `nobrakes`; your last message is only read by people. This folder is a checkout of the commit that would be
+merged, made anew for each turn: what you write in it is lost.
+
+End your last message with exactly one line, plain and alone on its line: `{PREFIX}{Marker.COMPLETED.value}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What is read: the commit `candidate` on `base`, its files, its difference, the `checks` that passed as rows.
+
+    `earlier`: what was found in earlier rounds (core.review.reading.Reading.as_values); `said`: the Doer's last words;
+    `decided`: what people said about findings; `within`: of an epic that is read as a whole, its beads.
+    """
+
+    base: str
+    candidate: str
+    files: Sequence[str]
+    difference: str
+    checks: Sequence[Mapping[str, Any]] = ()
+    earlier: Sequence[Mapping[str, Any]] = ()
+    said: str = ""
+    decided: Sequence[str] = ()
+    within: Sequence[Bead] = ()
+
+
+def review_text(bead: Bead, read: Read, number: int, most: int) -> str:
+    """The first message of one reviewer's session. `number` of `most`: the round."""
+    nonce = hashlib.sha256(f"{bead.id}\0{read.candidate}\0{number}".encode()).hexdigest()[:12]
+    what = f"epic {bead.id} as a whole" if read.within else f"bead {bead.id}"
+    parts = [
+        f"Read the work on {what}, in round {number} of at most {most}. It is commit {read.candidate} on "
+        f"{read.base}: `git diff {read.base[:12]} HEAD` shows all of it. Every check passed on it.",
+        "# The bead\n\n" + fenced(quoted(bead_text(bead)), nonce),
+        *_within(read.within, nonce),
+        "# What the checks said\n\n" + "\n".join(_check(row) for row in read.checks[:_CHECKS]),
+        "# Files that it changes\n\n" + fenced(quoted("\n".join(read.files[:_FILES])), nonce),
+        "# The change\n\n" + fenced(quoted(cut(read.difference, CHANGE)), nonce),
+    ]
+    if read.earlier:
+        lines = [line for one in read.earlier for line in _found(one)]
+        parts.append(
+            "# What was found before\n\nThe work was sent back for it, or a person decided. Look whether it was "
+            "mended; find it again only where it was not, and what was said against it does not hold.\n\n"
+            + fenced(quoted("\n".join(lines)[-FOUND:]), nonce)
+        )
+        if read.decided:
+            words = "\n".join(cut(clean(one), 400) for one in read.decided[-10:])
+            parts.append("# What people decided about it\n\n" + fenced(quoted(words), nonce))
+        if read.said.strip():
+            parts.append("# What the Doer said of it\n\n" + fenced(quoted(cut(clean(read.said), SUMMARY)), nonce))
+    return "\n\n".join(parts) + "\n"
+
+
+def _within(beads: Sequence[Bead], nonce: str) -> list[str]:
+    """Of an epic: its beads, and what each was to bring; they may not fit together, and nobody looked at that yet."""
+    if not beads:
+        return []
+    lines = cut("\n".join(_one(bead) for bead in beads), BEADS)
+    told = "Each was checked by itself. Look above all at what is between them: whether they fit together, and whether "
+    return [f"# Its beads\n\n{told}all of it is what the epic asks for.\n\n" + fenced(quoted(lines), nonce)]
+
+
+def _one(bead: Bead) -> str:
+    wanted = "; ".join(" ".join(clean(one).split()) for one in bead.acceptance)
+    return cut(f"- {bead.id}: {clean(bead.title)}{f' (wanted: {wanted})' if wanted else ''}", _BEAD)
+
+
+def _check(row: Mapping[str, Any]) -> str:
+    counts = row.get("counts") or {}
+    passed = f", {counts['passed']} tests" if isinstance(counts, dict) and counts.get("passed") is not None else ""
+    return f"- {clean(str(row.get('name', '')))[:100]}: {clean(str(row.get('outcome', '')))[:40]}{passed}"
+
+
+def _found(one: Mapping[str, Any]) -> list[str]:
+    return [
+        f"round {one['round']}, {found['priority']} {found['category']} {found['path']}: {cut(found['text'], 400)}"
+        for found in one["findings"]
+    ]
+
+
+def prompt(told: Sequence[Message], cut_off: str, *, resumes: bool) -> str:
+    """The prompt of a reviewer's turn: how its session works, and what it reads."""
+    return joined([*([] if resumes else [PROTOCOL]), *new(told, cut_off, resumes=resumes, most=WHOLE)])
+
+
+# Role, bead and history made into a prompt. No model is asked: the same input gives the same text.
+#
+# 1. What earlier agents wrote is data: cleaned, quoted line by line inside a block whose fence holds a nonce that they
+# cannot know, and never longer than HISTORY characters, newest attempt first.
+# 2. What people wrote (bead, answers) is the task; it is cleaned and bounded too, and says so where it was cut.
+# 3. What the project may add to a role is a file, .nobrakes/roles/<role>.md, which replaces ours.
+
+# How an agent works and talks back: the part of every prompt that is the same for each bead.
+
+_COMMITS = """- Commit often, each commit one step, with the message `<subject>`, an empty line, `Bead: {bead}`.
+  Only what is committed counts. Never push, merge, rebase, switch branches or touch git's configuration."""
+
+_TALK = """The tools of an MCP server `nobrakes` do the same.
+
+- `nobrakes agent progress "<where you are>" --step <n> --of <m>` after each committed step.
+- `nobrakes agent ask "<question>" --wait 120` when only the human can decide. Unanswered, stop as BLOCKED.
+  Choices: `--option "<label>: <meaning>; costs <what>"`, `--recommend <label>`, `--yes-no`.
+- `nobrakes agent blocked "<why>" --option "<way on>"` when nothing goes on without: commit first, you are stopped.
+- `nobrakes agent escalate "<suggestion>"` for work outside this bead; do not do it. Begin with `dependency:` for what
+  it lacks, `scope:` for more than planned.
+- `nobrakes agent notify "<text>"` tells the human something.
+- `nobrakes agent log "<text>"` explains (say, failing tests).
+- `nobrakes agent test` runs the checks: one test round.
+- `nobrakes agent whats-next` when unsure what is left."""
+
+_GIVE_UP = """Give up after three rounds of {what} that you cannot explain, or when your context runs low, before you
+start guessing."""
+
+_HAND_IN = """Hand in with one command, whether you are done or give up:
+
+    nobrakes agent done <{outcomes}> --summary "<what you did>" \\
+        --blockers "<what stopped you>" --learnings "<what the next one should know>" --keep-branch
+
+Use `--discard-branch` instead when your commits would mislead the next attempt; they are archived.
+If the command does not work, write the same into the file "$NOBRAKES_HANDOFF".
+
+Then end your last message with exactly one of these, alone on its line:
+
+{markers}"""
+
+_MEANINGS = {
+    Marker.COMPLETED: "every acceptance criterion is met, the checks ran, all is committed",
+    Marker.CONTEXT_EXHAUSTED: "your context runs low",
+    Marker.BLOCKED: "you wait for the human",
+    Marker.FAILED: "you give up",
+}
+
+
+def protocol(role: Role, bead: str) -> str:
+    """The rules of work for a role on a bead; the Shaper, who talks with a person, has its own in its persona."""
+    what = "failures of the tests you wrote" if role is Role.TEST_WRITER else "test failures"
+    markers = "\n".join(f"- `{PREFIX}{marker.value}`: {meaning}" for marker, meaning in _MEANINGS.items())
+    outcomes = "|".join(marker.value.lower() for marker in Marker)
+    return "\n\n".join(
+        (
+            "# How to work",
+            _COMMITS.format(bead=bead),
+            "## Talking back",
+            _TALK,
+            "## Giving up",
+            _GIVE_UP.format(what=what),
+            "## Ending",
+            _HAND_IN.format(outcomes=outcomes, markers=markers),
+        )
+    )
+
+
+# What a role may do, in words for a prompt and in tools for an agent CLI.
+#
+# 1. core.policy.boundaries is the law, checked on the tree afterwards; what is said here only advises, and says the
+# same.
+# 2. The Shaper reads and proposes; it gets no tool that edits.
+
+TOOLS: Mapping[Role, tuple[str, ...]] = {
+    Role.SHAPER: ("Bash", "Read", "Glob", "Grep"),
+    Role.TEST_WRITER: ("Bash", "Read", "Edit", "Write", "Glob", "Grep"),
+    Role.DOER: ("Bash", "Read", "Edit", "Write", "Glob", "Grep"),
+    Role.REVIEWER: (),
+    Role.PERSON: (),
+}
+
+MOST_TOLD = 80
+"""So many globs are told; all of them are looked at."""
+
+
+def allowed_tools(role: Role) -> tuple[str, ...]:
+    """The tools that an agent in this role gets, by Claude Code's names; the Reviewer is a program and has none."""
+    return TOOLS[role]
+
+
+def globs_text(globs: Sequence[str]) -> str:
+    """Globs for a sentence: `a`, `b`; "(none)" where there are none, and how many more where there are too many."""
+    more = f" and {len(globs) - MOST_TOLD} more" if len(globs) > MOST_TOLD else ""
+    return ", ".join(f"`{glob}`" for glob in globs[:MOST_TOLD]) + more or "(none)"
+
+
+def may_change(role: Role, tests: Sequence[str], gates: Sequence[str], scaffolding: bool = False) -> str:
+    """Which files the role may change, one sentence a line."""
+    never = "- Never touch `.nobrakes/` or `.git/`, nor anything outside this folder."
+    if role is Role.SHAPER:
+        return "- You change no file of the project. You propose beads, and people approve them."
+    if scaffolding:
+        return (
+            "- This is a scaffolding bead: you may change code, tests and the files that decide whether work is good "
+            f"({globs_text(gates)}).\n"
+            "- Where the project has no checks yet, add them as [[checks]] to `.nobrakes/config.toml` (name, command, "
+            "kind, format, min_tests), and `boundaries.tests` where its tests have unusual names. A person approves "
+            "them. Leave every other setting as it is there: work that changes one is rejected.\n"
+            "- Never touch anything else in `.nobrakes/`, nor `.git/`, nor anything outside this folder."
+        )
+    if role is Role.TEST_WRITER:
+        rule = f"- Change only tests: {globs_text(tests)}. Never change code, not even to make a test pass."
+    else:
+        rule = f"- Never change a test: {globs_text(tests)}. Work that changes one is rejected."
+    return f"{rule}\n- Never change what decides whether work is good: {globs_text(gates)}.\n{never}"
+
+
+ROLE_TEXT = 20_000
+
+
+class CheckSection(Protocol):
+    """One `checks` entry of the config."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def command(self) -> str:
+        """What a shell runs."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """test, lint, types or build."""
+        ...
+
+
+class BoundarySection(Protocol):
+    """The config's `boundaries`."""
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """Globs of tests."""
+        ...
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """Globs of gates."""
+        ...
+
+
+class Settings(Protocol):
+    """The config, as far as a prompt tells of it (nobrakes.config.Config)."""
+
+    @property
+    def checks(self) -> Sequence[CheckSection]:
+        """The project's contract."""
+        ...
+
+    @property
+    def boundaries(self) -> BoundarySection:
+        """What is a test and what is a protected file."""
+        ...
+
+
+def compile_prompt(
+    role: Role,
+    bead: Bead,
+    config: Settings,
+    attempts: Sequence[Attempt],
+    answers: Sequence[tuple[str, str]],
+    *,
+    nonce: str,
+    main: str,
+    plan: str = "",
+    instructions: str = "",
+) -> str:
+    """The prompt of one attempt. `attempts` are the bead's earlier ones in any order, `answers` (question, answer).
+
+    `plan` is the section about the plan (see plan_text), `instructions` that of the repository. `nonce` must be new for
+    each attempt: letters and digits, at least 8.
+    """
+    if len(nonce) < 8 or not nonce.isalnum():
+        raise ValueError(f"{nonce!r} is no nonce")
+    parts = [_task(role, bead, main), bead_text(bead)]
+    if instructions:
+        parts.append(instructions)
+    if answers:
+        parts.append("# What the human answered\n\n" + answered(answers, nonce))
+    if plan:
+        parts.append(plan)
+    ended = sorted((a for a in attempts if a.outcome is not None), key=lambda a: a.number, reverse=True)
+    if ended:
+        parts.append(earlier_text(bead.id, ended, nonce))
+    parts.append("# The checks that decide\n\n" + _checks(config.checks))
+    rules = may_change(role, config.boundaries.tests, config.boundaries.gates, bead.scaffolding)
+    parts.append(f"# What you may change\n\n{rules}")
+    parts.append(protocol(role, bead.id))
+    return "\n\n".join(parts) + "\n"
+
+
+def system_prompt(role: Role, overrides_folder: str) -> str:
+    """The role's persona: `<overrides_folder>/<role>.md` where it exists, else ours; ConfigError for a bad file."""
+    return persona(role.value, overrides_folder)
+
+
+def role_text(name: str, home: str) -> str:
+    """The same for a role by its name, with what the repository of this .nobrakes folder says of it. ConfigError."""
+    return persona(name, os.path.join(home, "roles"))
+
+
+def persona(name: str, overrides_folder: str) -> str:
+    """The persona of this name, as system_prompt; features have some that are no role of a bead."""
+    own = os.path.join(overrides_folder, f"{name}.md")
+    path = own if os.path.lexists(own) else resource(os.path.join("config", "roles", f"{name}.md"))
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read(ROLE_TEXT + 1).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the role file {path} cannot be read: {error}", "Mend or remove the file.") from None
+    if not text or len(text) > ROLE_TEXT:
+        what = "is empty" if not text else f"is longer than {ROLE_TEXT} characters"
+        raise ConfigError(f"the role file {path} {what}", "Mend the file, or remove it to use the role's own text.")
+    return text
+
+
+def _task(role: Role, bead: Bead, main: str) -> str:
+    work = {
+        Role.TEST_WRITER: "Write the tests that prove this bead done, and see them fail for the right reason.",
+        Role.DOER: "Do this bead: make its tests pass and fulfil every acceptance criterion."
+        + (" Its tests are committed on your branch, and fail." if bead.needs_tests else ""),
+    }.get(role, "Shape this bead with the human.")
+    kept = " The branch holds what an earlier attempt committed: read it first (`git log`, `git diff`)."
+    return (
+        f"# Your task\n\nYou are the {TITLES[role]} of bead {bead.id}. {work}\n"
+        f"You work in this folder, a private clone, on the branch `{branch_of(bead)}`, which started from `{main}`. "
+        f"Stay on it.{kept if bead.branch_kept else ''}"
+    )
+
+
+def _checks(checks: Iterable[CheckSection]) -> str:
+    lines = []
+    for check in checks:
+        command = cut(clean(check.command).strip(), CRITERION).replace("\n", "\n      ")
+        lines.append(f"- {check.name} ({check.kind}):\n\n      {command}")
+    if not lines:
+        return "The project has none yet. Run what its documentation says."
+    return "They run on your commit, in a fresh checkout. Run them before you stop.\n\n" + "\n".join(lines)
+
+
+# All that one attempt is told: the persona and the prompt, from what the store knows now.
+#
+# The daemon starts agents with it and `nobrakes prompt` prints it, so that what is printed is what is given.
+
+TOLD = "told"
+"""In an attempt's data: the digest of the bead as its session knows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What an agent is given: `system` on top of its own instructions, then `prompt`, in which are the `answers` to
+    questions, by number.
+    """
+
+    system: str
+    prompt: str
+    answers: Mapping[int, str] = field(default_factory=dict)
+
+
+def brief(
+    store: Store,
+    paths: Paths,
+    config: Settings,
+    main: str,
+    bead: Bead,
+    role: Role,
+    nonce: str,
+    attempt: int = 0,
+    resumes: Attempt | None = None,
+    instructions: str = "",
+) -> Briefing:
+    """The briefing of `attempt` (0: of one that is not open yet); ConfigError for a bad file of the persona.
+
+    `resumes`: the attempt whose session it goes on with, which is told only what is new. `instructions`: the
+    repository's own (roles.instructions).
+    """
+    earlier = [a for a in store.attempts(bead.id) if a.id != attempt]
+    filed = store.escalations(open_only=False, bead=bead.id)
+    plan = plan_text(bead, role, filed, nonce)
+    system = system_prompt(role, os.path.join(paths.folder, "roles"))
+    if resumes is not None:
+        changed = "" if resumes.data.get(TOLD) == digest(bead) else bead_text(bead)
+        new = new_since(resumes, filed)
+        prompt = resume_prompt(bead, resumes, filed, changed, plan if new else "", nonce)
+        return Briefing(only_seen(system), only_seen(prompt), _given(new))
+    prompt = compile_prompt(
+        role, bead, config, earlier, answers_of(filed), nonce=nonce, main=main, plan=plan, instructions=instructions
+    )
+    return Briefing(only_seen(system), only_seen(prompt), _given(filed))
+
+
+def _given(filed: Iterable[Escalation]) -> dict[int, str]:
+    return {one.id: one.answer for one in filed if one.answer}
+
+
+def digest(bead: Bead) -> str:
+    """What tells two versions of a bead's text apart."""
+    return sha256(bead_text(bead).encode(errors="replace")).hexdigest()[:16]
+
+
+# What a repository tells every agent: its AGENTS.md, CLAUDE.md and GEMINI.md, as main has them.
+#
+# 1. Whatever CLI works, it is given all of them, once, in its prompt; its own reading of such files is turned off where
+# it can be. So a change that an agent makes in its clone tells nobody anything before a person accepted it.
+# 2. The files of the top folder come first, then those of the folders on the way to what the bead touches.
+# 3. A file that only points to another one (`@AGENTS.md`, a link) and one that says the same are left out. Each is
+# cleaned and bounded, and so are all together.
+
+NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+LONGEST = 12_000
+"""Characters of one file."""
+TOGETHER = 30_000
+"""Characters of all of them."""
+FOLDERS = 40
+"""So many folders are looked into."""
+
+_HEADING = (
+    "# The repository's own instructions\n\nFrom main. They were written for everybody who works here: follow them. "
+    "Where they say something else than this prompt, this prompt counts."
+)
+_POINTS = re.compile(r"(?:@[\w./-]+\s*)+\Z")
+
+
+def instructions(read: Callable[[str], bytes | None], touches: Sequence[str], already: str = "") -> str:
+    """The section of the prompt; empty where the repository has none. `read` gives a file of main, None: no file.
+
+    `already`: a text that the prompt has, and that is not said again.
+    """
+    parts, seen, room = [], {already}, TOGETHER
+    for folder in _folders(touches):
+        for name in NAMES:
+            path = posixpath.join(folder, name)
+            content = read(path)
+            text = clean((content or b"").decode("utf-8", "replace")).strip()
+            if not text or _POINTS.match(text) or text in seen:
+                continue
+            seen.add(text)
+            told = cut(text, min(LONGEST, room))
+            room -= len(told)
+            parts.append(f"## {clean(path)}\n\n{told}")
+            if room <= 0:
+                parts.append("[… more of them left out; read them in the repository]")
+                return "\n\n".join([_HEADING, *parts])
+    return "\n\n".join([_HEADING, *parts]) if parts else ""
+
+
+def _folders(touches: Sequence[str]) -> Iterator[str]:
+    """The top folder, and those on the way to each of these paths or globs; each once."""
+    found = {"": None}
+    for touched in touches:
+        plain = re.split(r"[*?\[]", touched, maxsplit=1)[0]
+        parts = [part for part in posixpath.dirname(plain).split("/") if part]
+        if ".." in parts or touched.startswith("/"):
+            continue
+        for end in range(1, len(parts) + 1):
+            found["/".join(parts[:end])] = None
+    yield from list(found)[:FOLDERS]

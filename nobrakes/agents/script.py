@@ -1,0 +1,100 @@
+"""Any command as an agent: the demo, the examples, and "bring your own".
+
+1. `{prompt}` (the path of the prompt's file) and `{workspace}` are replaced where they are a whole word of the
+   command; no shell reads it.
+2. Exit 0 is success unless a marker in its output says otherwise; 127 and 126 are the machine's fault; a signal is
+   `killed`. Only a marker or `nobrakes agent done` says "I give up": every other exit code is `failed`.
+3. Where nobody saw the exit code, only a marker speaks: without one the attempt is `lost`.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from ..beads.model import Outcome
+from ..errors import ConfigError
+from ..text.cleaning import clean, shorten
+from .adapter import UNSEEN, AgentEnd, Assignment, Launch, Login, Use, Verdict, identity, killed
+from .settings import Settings
+from .transcript import Line, LineKind, marker_outcome, read_marker
+
+_LINE = 2000
+
+
+class Script:
+    """The command of `agents.script` in the config."""
+
+    name = "script"
+    provider = "script"  # itself: its gate is closed where it does not start
+    steering: tuple[str, ...] = ()
+    sessions = False
+    credentials: tuple[str, ...] = ()
+
+    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+        """None: what a script needs is its own business."""
+        return None
+
+    def launch(self, a: Assignment) -> Launch:
+        """The command with its words filled in; ConfigError where none is set."""
+        command = a.settings.script.command
+        if not command:
+            raise ConfigError(
+                "the agent is 'script', but no command is set for it",
+                'Set agents.script.command in .nobrakes/config.toml, for example ["./agent.sh", "{prompt}"].',
+            )
+        words = {"{prompt}": a.prompt_file, "{workspace}": a.workspace}
+        return Launch(tuple(words.get(word, word) for word in command), {**a.env, **identity(a)})
+
+    def lines(self, raw: bytes) -> tuple[Line, ...]:
+        """Each line that is not empty, as text."""
+        text = clean(raw.decode(errors="replace")).strip("\n")
+        return (Line(LineKind.TEXT, shorten(text, _LINE)),) if text.strip() else ()
+
+    def used(self, raw: bytes) -> Use | None:
+        """Nothing: what a script uses is its own business."""
+        return None
+
+    def verdict(self, end: AgentEnd) -> Verdict:
+        """By marker and exit code, as the module says."""
+        signal = killed(end.code)
+        if signal is not None:
+            return Verdict(Outcome.KILLED, signal)
+        if end.code == 127:
+            return Verdict(Outcome.MISSING_EXECUTABLE, _said(end, "the command was not found"))
+        if end.code == 126:
+            return Verdict(Outcome.BAD_CONFIGURATION, _said(end, "the command may not be executed"))
+        marked = marker_outcome(read_marker(_text(end.lines)))
+        if marked is not None and (marked is not Outcome.COMPLETED or end.code is None):
+            return Verdict(marked, "its marker says so")
+        if end.code is None:
+            return Verdict(Outcome.LOST, UNSEEN)
+        if end.code == 0:
+            return Verdict(Outcome.COMPLETED, "it exited with 0")
+        return Verdict(Outcome.FAILED, _said(end, f"it exited with {end.code}"))
+
+    def has_begun(self, lines: Iterable[bytes]) -> bool:
+        """Yes: nothing has to be said."""
+        return True
+
+    def finished(self, tail: bytes) -> bool:
+        """By its marker."""
+        return marker_outcome(read_marker(_text(tail.split(b"\n")))) is not None
+
+    def refuses(self, head: bytes, self_test: str = "") -> str | None:
+        """Nothing: a script has no guard that could fail to answer."""
+        return None
+
+    def guarded(self, head: bytes, self_test: str = "") -> bool:
+        """Yes: there is nothing to wait for."""
+        return True
+
+    def session(self, lines: Iterable[bytes]) -> str | None:
+        """None: what a script remembers is its own business."""
+        return None
+
+
+def _text(lines: Iterable[bytes]) -> str:
+    return "\n".join(line.decode(errors="replace").rstrip("\r\n") for line in lines)
+
+
+def _said(end: AgentEnd, what: str) -> str:
+    errors = shorten(clean(end.errors).strip(), _LINE)
+    return f"{what}: {errors}" if errors else what

@@ -1,0 +1,1 @@
+"""What agents may ask: one table, its client, and both sides of the channel."""

@@ -1,0 +1,399 @@
+"""The one table of what an agent may do over its channel. CLI, MCP server and docs are made from it, and add nothing.
+
+1. An operation takes JSON values by name and gives a Reply; whoever calls it shows `text`, or `data` to a program.
+2. Arguments are judged here: an unknown name, a missing one, another type, an empty text are a UsageError.
+3. No parameter is called like a path or a command, which the guard of an agent CLI would judge as one.
+4. On the command line the first parameter is a word, the others are options.
+5. Imports nothing that costs, since agents call all night: no dataclass and no NamedTuple here.
+"""
+
+from ...beads.progress import WORK_TYPES
+from ...decisions import forms
+from ...decisions.forms import MOST_OPTIONS
+from ...features.categories import CATEGORIES
+from ...projects.service import documents
+from ...text.cleaning import unusable
+from . import client
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+
+class Reply:
+    """What an operation gives: JSON values, and the same as text for a reader."""
+
+    def __init__(self, data: "Any", text: str) -> None:
+        self.data, self.text = data, text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reply) and (self.data, self.text) == (other.data, other.text)
+
+
+class Parameter:
+    """One argument. `kind` is str, int, float, bool or list.
+
+    A text of `choices` is one of them, a number is within its ends. A list is one of texts, at most `most` of them; on
+    the command line its option may be given again and again.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        help: str,
+        kind: type = str,
+        default: "Any" = None,
+        *,
+        required: bool = False,
+        choices: "tuple[str, ...]" = (),
+        least: int = 0,
+        most: int = 10**9,
+    ) -> None:
+        self.name, self.help, self.kind, self.default = name, help, kind, default
+        self.required, self.choices, self.least, self.most = required, choices, least, most
+
+
+class Operation:
+    """One thing to ask for. `reads`: it changes nothing."""
+
+    def __init__(
+        self,
+        name: str,
+        help: str,
+        perform: "Callable[..., Reply]",
+        parameters: "tuple[Parameter, ...]" = (),
+        *,
+        reads: bool = False,
+    ) -> None:
+        self.name, self.help, self.perform, self.parameters, self.reads = name, help, perform, parameters, reads
+
+
+def _bead() -> Reply:
+    from . import own_bead
+
+    return Reply(*own_bead.bead())
+
+
+def _attempts() -> Reply:
+    from . import own_bead
+
+    return Reply(*own_bead.attempts())
+
+
+def _whats_next() -> Reply:
+    from . import own_bead
+
+    found = own_bead.next_steps()
+    return Reply({"next": list(found)}, "\n".join(found))
+
+
+def _said(verb: str) -> "Callable[..., Reply]":
+    def perform(text: str) -> Reply:
+        client.say(verb, text)
+        return Reply({"written": True}, client.WRITTEN)
+
+    return perform
+
+
+def _progress(text: str, step: "int | None", of: "int | None", percent: "int | None", work_type: "str | None") -> Reply:
+    commits, doubt = client.progress(text, step, of, percent, work_type)
+    data: dict[str, Any] = {"written": True}
+    if step is not None:
+        data |= {"step": step, "of": of, "commits": commits, "doubt": doubt}
+    return Reply(data, client.WRITTEN + (f"; but {doubt}" if doubt else ""))
+
+
+def _ask(
+    question: str,
+    wait: float,
+    option: "list[str]",
+    recommend: "list[str]",
+    checkbox: bool,
+    yes_no: bool,
+    long: bool,
+    optional: bool,
+    priority: "int | None",
+    context: str,
+) -> Reply:
+    form = None
+    if option or recommend or checkbox or yes_no or long or optional or priority is not None or context:
+        from .folder import form_of
+
+        form = form_of(option, recommend, checkbox, yes_no, long, optional, priority, context)
+    return _answered(*client.ask(question, wait, form))
+
+
+def _answer(number: "int | None") -> Reply:
+    return _answered(*client.answer(number))
+
+
+def _answered(number: int, answer: "str | None") -> Reply:
+    return Reply({"escalation": number, "answer": answer}, client.no_answer(number) if answer is None else answer)
+
+
+def _request_review(plan: str, wait: float) -> Reply:
+    from . import own_bead
+
+    number, decision = own_bead.request_review(plan, wait)
+    text = client.plan_waits(number) if decision is None else decision
+    return Reply({"escalation": number, "decision": decision}, text)
+
+
+def _blocked(what: str, option: "list[str]", recommend: "list[str]", tried: str) -> Reply:
+    number = client.blocked(what, list(option), list(recommend), tried)
+    return Reply({"escalation": number}, client.waits(number))
+
+
+def _escalate(suggestion: str, detail: str, severity: str) -> Reply:
+    number = client.escalate(suggestion, detail, severity)
+    return Reply({"escalation": number}, client.suggested(number))
+
+
+def _test(check: str) -> Reply:
+    from . import folder
+
+    return Reply(*folder.test(check))
+
+
+def _done(outcome: str, summary: str, blockers: str, learnings: str, discard_branch: bool) -> Reply:
+    said = client.OUTCOMES[outcome]
+    client.done(said, summary, blockers, learnings, not discard_branch)
+    return Reply({"outcome": said}, client.HANDED_IN)
+
+
+def _forging(name: str) -> "Callable[..., Reply]":
+    """The function of forging with this name: it takes what the operation does."""
+
+    def perform(**given: "Any") -> Reply:
+        from ...features.service import shaping
+
+        return Reply(*getattr(shaping, name)(**given))
+
+    return perform
+
+
+_TEXT = Parameter("text", "The text.", required=True)
+_WAIT = Parameter("wait", "Seconds to wait for the person.", float, 0.0, most=int(client.MOST_SECONDS))
+_FORM = (
+    Parameter(
+        "option", 'A choice, as "LABEL: what it means; costs what it costs"; from 2 to 12.', list, (), most=MOST_OPTIONS
+    ),
+    Parameter("recommend", "The label of the option that you recommend.", list, (), most=MOST_OPTIONS),
+    Parameter("checkbox", "Several options may be chosen.", bool, False),
+    Parameter("yes_no", "The answer is yes or no.", bool, False),
+    Parameter("long", "The answer is a longer text.", bool, False),
+    Parameter("optional", "The person may leave it open: you decide then.", bool, False),
+    Parameter("priority", "How urgent it is: 1 is most, 2 if not given.", int, least=1, most=3),
+    Parameter("context", "What the person has to know to decide.", default=""),
+)
+
+OPERATIONS: "tuple[Operation, ...]" = (
+    Operation("bead", "Your bead: description, acceptance criteria, notes, what people answered.", _bead, reads=True),
+    Operation("attempts", "What earlier attempts on your bead left, newest first.", _attempts, reads=True),
+    Operation("whats-next", "What to do next, by the facts: plan, questions, steps, commits.", _whats_next, reads=True),
+    Operation("log", "Write a line into the bead's log, for whoever works on it later.", _said("log"), (_TEXT,)),
+    Operation(
+        "progress",
+        "Say how far you are. The person sees it beside the commits that you made.",
+        _progress,
+        (
+            _TEXT,
+            Parameter("step", "The step that you have finished, with its commit made.", int),
+            Parameter("of", "How many steps there are.", int, least=1),
+            Parameter("percent", "How much of your bead is done, from 0 to 100.", int, most=100),
+            Parameter("work_type", "What you are at.", choices=WORK_TYPES),
+        ),
+    ),
+    Operation(
+        "test",
+        "Run the project's checks in your workspace: each call is one test round.",
+        _test,
+        (Parameter("check", "One check alone, by its name.", default=""),),
+    ),
+    Operation("notify", "Tell the person something, without waiting for an answer.", _said("notify"), (_TEXT,)),
+    Operation(
+        "ask",
+        "Ask the person what only they can decide; with options, where you can name them. Asked twice, it is asked "
+        "once. Without an answer in time, end as blocked: the answer comes with the next attempt.",
+        _ask,
+        (Parameter("question", "The question.", required=True), _WAIT, *_FORM),
+    ),
+    Operation(
+        "blocked",
+        "Say that nothing of your bead goes on without the person. Commit first: your session ends with it, the bead "
+        "waits, and the answer goes to this session.",
+        _blocked,
+        (
+            Parameter("what", "What stops you, in one line.", required=True),
+            Parameter(
+                "option",
+                'A way on, as "LABEL: what it means; costs what it costs".',
+                list,
+                (),
+                most=forms.BLOCKERS_MOST_OPTIONS,
+            ),
+            Parameter("recommend", "The label of the option that you recommend.", list, (), most=1),
+            Parameter("tried", "What you tried, and why it did not work.", default=""),
+        ),
+    ),
+    Operation(
+        "answer",
+        "Read the answer to a question of your bead, or what was decided about its plan.",
+        _answer,
+        (Parameter("number", "The question's number; the last one.", int),),
+        reads=True,
+    ),
+    Operation(
+        "request-review",
+        "Have your plan approved before you begin, where the bead asks for it. Then end as blocked.",
+        _request_review,
+        (Parameter("plan", "What you will change, in which steps, and how it is shown.", required=True), _WAIT),
+    ),
+    Operation(
+        "escalate",
+        "Suggest work that is outside your bead. You go on with your own; a person decides about it.",
+        _escalate,
+        (
+            Parameter("suggestion", "What should be done, in one line.", required=True),
+            Parameter("detail", "More about it.", default=""),
+            Parameter("severity", "How much it matters to the person now.", default="info", choices=client.SEVERITIES),
+        ),
+    ),
+    Operation(
+        "document",
+        "Hand in for the documents of your sprint: a decision, a deviation, a wish, its review, its plan.",
+        lambda text, kind, title: Reply(*documents.document(text, kind, title)),
+        (
+            _TEXT,
+            Parameter("kind", "What it is.", default="decision", choices=documents.KINDS),
+            Parameter("title", "Of a plan: what the sprint is called, in one or two words.", default=""),
+        ),
+    ),
+    Operation(
+        "propose",
+        "Propose the beads of your feature's plan, as a plan file has them: they become drafts under its epic. What a "
+        "plan names again is changed; what it wants of a live bead waits for a person's yes.",
+        _forging("propose"),
+        (Parameter("plan", "The plan as YAML or JSON: {beads: [{id, title, …}]}.", required=True),),
+    ),
+    Operation("plan", "The plan of your feature as it lies now: its beads as JSON.", _forging("plan"), reads=True),
+    Operation(
+        "plan-ready",
+        "Say that your feature's plan is whole: a version of it is kept, and goes to review. Then end your turn.",
+        _forging("plan_ready"),
+    ),
+    Operation(
+        "review",
+        "Give your review of the work that you read: all findings at once, none where all is well.",
+        _forging("review"),
+        (
+            Parameter(
+                "findings",
+                'JSON: {"findings": [{"category", "priority": "P1" | "P2" | "P3", "path", "line", "text"}]}.',
+                required=True,
+            ),
+        ),
+    ),
+    Operation(
+        "finding",
+        "Say what is wrong with the plan that you review. A person decides about it.",
+        _forging("finding"),
+        (
+            Parameter("issue", "What is wrong.", required=True),
+            Parameter("impact", "What comes of it if it stays so.", required=True),
+            Parameter("option", "A way to mend it, the best one first; at most 6.", list, (), most=6),
+            Parameter("category", "What kind of matter it is.", default=CATEGORIES[0], choices=CATEGORIES),
+            Parameter("priority", "1 must be mended, 2 should be, 3 may be.", int, 2, least=1, most=3),
+            Parameter("about", "The bead of the plan that it is about.", default=""),
+        ),
+    ),
+    Operation(
+        "done",
+        "Hand in: how it ended, and what the next one should know. Commit first; then end your session.",
+        _done,
+        (
+            Parameter("outcome", "How it ended.", default="completed", choices=tuple(client.OUTCOMES)),
+            Parameter("summary", "What you did.", default=""),
+            Parameter("blockers", "What stopped you.", default=""),
+            Parameter("learnings", "What the next one should know.", default=""),
+            Parameter("discard_branch", "The next attempt starts without your commits.", bool, False),
+        ),
+    ),
+)
+
+
+INSTRUCTIONS = (
+    "Your channel to nobrakes: your own bead and nothing else. The tools do what `nobrakes agent …` does. Claim "
+    "progress step by step with each commit, ask only what the person alone can decide, and hand in with done."
+)
+
+
+def choose(operations: "Sequence[Operation]", name: str, arguments: "Mapping[str, Any]") -> Reply:
+    """Do the operation of this name with these arguments; UsageError where they do not fit."""
+    found = next((one for one in operations if one.name == name), None)
+    if found is None:
+        known = ", ".join(one.name for one in operations)
+        raise _refused(f"there is no operation '{client.cleaned(name)[:40]}'", f"Use one of: {known}.")
+    unknown = sorted(set(arguments) - {parameter.name for parameter in found.parameters})
+    if unknown:
+        known = ", ".join(parameter.name for parameter in found.parameters) or "nothing"
+        raise _refused(f"{name} does not know '{client.cleaned(str(unknown[0]))[:40]}'", f"It takes: {known}.")
+    return found.perform(**{p.name: _value(p, arguments.get(p.name)) for p in found.parameters})
+
+
+def perform(name: str, arguments: "Mapping[str, Any]") -> Reply:
+    """Do it for the attempt whose token this process has; NotAllowed, Stale, UsageError."""
+    return choose(OPERATIONS, name, arguments)
+
+
+def _refused(why: str, hint: str = "") -> Exception:
+    from ...errors import UsageError
+
+    return UsageError(why, hint)
+
+
+def _value(parameter: Parameter, given: "Any") -> "Any":
+    name, kind = parameter.name, parameter.kind
+    if given is None and not parameter.required:
+        return parameter.default
+    if kind is float and type(given) is int:
+        given = float(given)
+    value: Any = given
+    fits = type(value) is kind
+    if not fits:
+        what = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", list: "a list of texts"}
+        raise _refused(f"{name} has to be {what[kind]}")
+    if kind is list and not all(type(one) is str for one in value):
+        raise _refused(f"{name} has to be a list of texts")
+    if kind is list and len(value) > parameter.most:
+        raise _refused(f"{name} has at most {parameter.most} texts, and here are {len(value)}")
+    for text in value if kind is list else (value,) if kind is str else ():
+        if why := unusable(text):
+            raise _refused(f"{name} {why}")
+    if kind is str and parameter.required and not value.strip():
+        raise _refused(f"the {name} is empty", f"Say something in {name}.")
+    if parameter.choices and value not in parameter.choices:
+        raise _refused(f"'{client.cleaned(value)[:40]}' is no {name}", f"Use one of: {', '.join(parameter.choices)}.")
+    if kind in (int, float) and not parameter.least <= value <= parameter.most:
+        raise _refused(f"{name} has to be from {parameter.least} to {parameter.most}")
+    return value
+
+
+def schema(found: Operation) -> "dict[str, Any]":
+    """The arguments as JSON Schema."""
+    words = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array"}
+    properties: dict[str, Any] = {}
+    for parameter in found.parameters:
+        one: dict[str, Any] = {"type": words[parameter.kind], "description": parameter.help}
+        if parameter.choices:
+            one["enum"] = list(parameter.choices)
+        if parameter.kind in (int, float):
+            one |= {"minimum": parameter.least, "maximum": parameter.most}
+        if parameter.kind is list:
+            one |= {"items": {"type": "string"}, "maxItems": parameter.most}
+        if parameter.default not in (None, "", False, ()):
+            one["default"] = parameter.default
+        properties[parameter.name] = one
+    required = [parameter.name for parameter in found.parameters if parameter.required]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

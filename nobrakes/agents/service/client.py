@@ -1,0 +1,218 @@
+"""What an agent does at its door: NOBRAKES_TOKEN names its attempt, and it reaches that attempt's bead only.
+
+1. Imports nothing that costs: the hot commands, the whole command line and the MCP server share it.
+2. Every text is cleaned here and bounded in the store; so many remarks and so many questions an attempt, no more.
+"""
+
+import os
+import time
+
+from ... import paths
+from ...text.cleaning import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+POLL_SECONDS = 0.25
+MOST_SECONDS = 3600.0
+"""As long as an attempt may take by default; MCP clients are told to wait longer than this (agents.mcp)."""
+SIGN_SECONDS = 5.0
+"""Seconds between two signs of life of an agent that waits, since it says nothing meanwhile."""
+OUTCOMES = {
+    "completed": "completed",
+    "context_exhausted": "gave_up_context",
+    "gave_up_context": "gave_up_context",
+    "gave_up_tests": "gave_up_tests",
+    "failed": "failed",
+    "blocked": "blocked",
+}
+"""What an agent may say about its end: the words of the exit markers, or those of the outcomes."""
+NO_ANSWER = "no answer yet: commit, log and end with NOBRAKES: BLOCKED"
+WRITTEN = "written down"
+HANDED_IN = "handed in: now end your session"
+_FIRST = 64_000
+"""Characters of a text that are looked at; the store keeps fewer."""
+
+
+def key() -> "tuple[str, str]":
+    """(database, token) of the attempt that this process belongs to; NotAllowed for anybody else."""
+    token = os.environ.get("NOBRAKES_TOKEN", "")
+    if not token:
+        from ...errors import NotAllowed
+
+        raise NotAllowed("`nobrakes agent …` is for agents, and NOBRAKES_TOKEN is not set", "See `nobrakes --help`.")
+    found = paths.find()
+    if found is None:
+        from ...errors import NotInitialised
+
+        raise NotInitialised("there is no .nobrakes here, and NOBRAKES_HOME names none")
+    return found.database, token
+
+
+def is_confined() -> bool:
+    """Whether this process is in a sandbox, where files take the place of the database."""
+    return bool(os.environ.get("NOBRAKES_DOOR"))
+
+
+def store() -> "Any":
+    """Where an agent's words go: the database, or the files that a sandbox has in its place."""
+    if is_confined():
+        from . import folder
+
+        return folder
+    from ..db import edits
+
+    return edits
+
+
+def cleaned(text: str) -> str:
+    """The text without escapes and invisible characters, as much of it as is looked at."""
+    return clean(text[:_FIRST])
+
+
+def no_answer(number: int) -> str:
+    """What an agent is told while nobody has answered."""
+    return f"question {number}: {NO_ANSWER}"
+
+
+def plan_waits(number: int) -> str:
+    """What an agent is told while nobody has decided about its plan."""
+    return f"plan {number} waits for a person: change nothing, and end with NOBRAKES: BLOCKED"
+
+
+def suggested(number: int) -> str:
+    """What an agent is told about its suggestion."""
+    return f"filed as escalation {number}; go on with your bead"
+
+
+def waits(number: int) -> str:
+    """What an agent is told that cannot go on."""
+    return f"filed as question {number}: the bead waits, and your session goes on with the answer. End now."
+
+
+def say(verb: str, text: str) -> None:
+    """Write a log line, a progress or a notice down."""
+    store().agent_say(*key(), verb, cleaned(text))
+
+
+def progress(
+    text: str, step: "int | None", of: "int | None", percent: "int | None" = None, work_type: "str | None" = None
+) -> "tuple[int | None, str]":
+    """Write down where the agent says it is; (its commits so far, what speaks against the claim)."""
+    from ...lightjson import dumps
+
+    claim = {"step": step, "of": of or None, "percent": percent, "work_type": work_type or None}
+    data = dumps({name: value for name, value in claim.items() if value is not None})
+    if step is None:
+        if of is not None:
+            from ...errors import UsageError
+
+            raise UsageError("--of says out of how many, and --step is missing", "Give both, or --step alone.")
+        store().agent_say(*key(), "progress", cleaned(text), data)
+        return None, ""
+    from ...beads.progress import MOST_STEPS, doubt
+
+    if not 0 <= step <= (of or MOST_STEPS) <= MOST_STEPS:
+        from ...errors import UsageError
+
+        raise UsageError(f"step {step} of {of or MOST_STEPS} cannot be", f"Count from 0 to at most {MOST_STEPS}.")
+    at = store()
+    path, token = key()
+    at.agent_say(path, token, "progress", cleaned(text), data)
+    commits = own_commits(at.agent_standing(path, token))
+    return commits, doubt(step, commits)
+
+
+def own_commits(since: float) -> "int | None":
+    """The commits that the agent's clone says were made since then; None: nobody can count."""
+    from ...git.workspaces.inside import commits_since
+
+    workspace = os.environ.get("NOBRAKES_WORKSPACE", "")
+    return commits_since(workspace, since) if os.path.isabs(workspace) else None
+
+
+def ask(question: str, wait: float, form: "dict[str, Any] | None" = None) -> "tuple[int, str | None]":
+    """File the question, or find the one that is the same, and wait at most `wait` seconds for its answer."""
+    at = store()
+    path, token = key()
+    if form is None:
+        number = at.agent_ask(path, token, cleaned(question))
+    else:
+        from ...lightjson import dumps
+
+        number = at.agent_ask(path, token, cleaned(question), dumps(form))
+    return number, wait_for(path, token, number, wait)
+
+
+def wait_for(path: str, token: str, number: int, wait: float) -> "str | None":
+    """The answer to the question, or the decision about the plan, as soon as it is there; None: not in time."""
+    if wait <= 0:
+        return None  # what is answered is open no more, and what is not open was asked anew
+    now = sign = time.monotonic()
+    until = now + wait
+    answer = _answer_now(path, token, number)
+    while answer is None and (now := time.monotonic()) < until:
+        if now >= sign:
+            _show_life()
+            sign = now + SIGN_SECONDS
+        time.sleep(min(POLL_SECONDS, until - now))
+        answer = _answer_now(path, token, number)
+    return answer
+
+
+def _answer_now(path: str, token: str, number: int) -> "str | None":
+    """What was answered; None: nothing yet, or nobody can say just now (the daemon starts anew)."""
+    try:
+        found: str | None = store().agent_answer(path, token, number)[1]
+    except Exception as error:
+        from ...errors import DoorClosed, StoreBusy
+
+        if isinstance(error, (DoorClosed, StoreBusy)):
+            return None
+        raise
+    return found
+
+
+def _show_life() -> None:
+    """Touch the run's own folder, which the daemon looks at: whoever waits for a person is not silent."""
+    written = os.environ.get("NOBRAKES_HANDOFF", "")
+    if os.path.isabs(written):
+        os.utime(os.path.dirname(written))
+
+
+def blocked(what: str, options: "list[str]", recommended: "list[str]", tried: str) -> int:
+    """Say that nothing goes on without a person, who is asked at once; the question's number."""
+    from ...decisions.forms import form_of
+    from ...lightjson import dumps
+
+    form = form_of([cleaned(one) for one in options], [cleaned(one) for one in recommended], cleaned(tried))
+    path, token = key()
+    number = int(store().agent_blocked(path, token, cleaned(what), dumps(form)))
+    if not is_confined():
+        from ...host.watching import poke
+
+        found = paths.find()
+        assert found is not None, "it names the database"
+        poke(found.wake, "agent")
+    return number
+
+
+SEVERITIES = ("info", "warning", "urgent")
+"""core.notices.notice.Severity, which costs an import of `enum`."""
+
+
+def escalate(suggestion: str, detail: str, severity: str) -> int:
+    """File a suggestion; its number."""
+    return int(store().agent_escalate(*key(), cleaned(suggestion), cleaned(detail), severity))
+
+
+def answer(number: "int | None") -> "tuple[int, str | None]":
+    """(number, answer) of a question of this bead; None: the last one."""
+    found: tuple[int, str | None] = store().agent_answer(*key(), number)
+    return found
+
+
+def done(outcome: str, summary: str, blockers: str, learnings: str, keep_branch: bool) -> None:
+    """Say how the attempt ended, and leave its log."""
+    store().agent_done(*key(), outcome, cleaned(summary), cleaned(blockers), cleaned(learnings), keep=keep_branch)

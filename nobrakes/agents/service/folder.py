@@ -1,0 +1,206 @@
+"""What the guard does about a command that a person says yes to first: it asks once, and lets it through once.
+
+In a sandbox the daemon does it, by the same function (`CALLS`).
+"""
+
+import os
+import time
+from typing import Any
+
+from ...decisions.forms import USUAL, as_values, made
+from ...environ import process_environment
+from ...errors import UsageError
+from ...lightjson import dumps, loads
+from ...paths import AGAIN
+from ..db.channel import NO, YES, agent_permit
+from . import client
+from .own_bead import asked
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+
+CALLS: "Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]" = {"permit": (agent_permit, ((str,),))}
+
+
+def why_not(command: str, pattern: str) -> "str | None":
+    """Why the command may not run now; None: a person said yes to it, and that yes is used by this."""
+    number, said = asked("permit", command, calls=CALLS)
+    if said == YES:
+        return None
+    if said == NO:
+        return f"a person said no to it (question {number}): do without it"
+    return (
+        f"a person says yes to `{pattern}` first, and question {number} asks for it. Try no other way: commit, and end "
+        "with NOBRAKES: BLOCKED. After the yes, call the very same command again: it runs once."
+    )
+
+
+# The form of a question from the words that an agent asks with: None where it asks for any text.
+
+
+def form_of(
+    options: "Sequence[str]",
+    recommended: "Sequence[str]",
+    checkbox: bool,
+    yes_no: bool,
+    long: bool,
+    optional: bool,
+    priority: "int | None",
+    context: str,
+) -> "dict[str, Any] | None":
+    """The form as JSON values; UsageError where the words do not fit each other."""
+    kinds = [name for name, wanted in (("yes-no", yes_no), ("long", long), ("options", bool(options))) if wanted]
+    if len(kinds) > 1 or (checkbox and not options):
+        from ...errors import UsageError
+
+        if checkbox and not options:
+            raise UsageError("a checkbox needs options", 'Give each as --option "LABEL: what it means; costs …".')
+        raise UsageError(f"a question is not {' and '.join(kinds)} at once", "Use one of options, yes-no and long.")
+    if not (kinds or recommended or optional or priority is not None or context):
+        return None
+    kind = "yes_no" if yes_no else "long_text" if long else "short_text"
+    if options:
+        kind = "checkbox" if checkbox else "radio"
+    urgent = USUAL if priority is None else priority
+    return as_values(made(kind, options, recommended, required=not optional, priority=urgent, context=context))
+
+
+# `nobrakes agent test`: the project's checks, run in the agent's own workspace, and reported at its door.
+#
+# 1. The contract comes with the agent's start (NOBRAKES_CHECKS), since config.toml is not in its reach. What passes
+# here proves nothing: the Reviewer runs the checks itself, on a fresh checkout.
+# 2. A check has its own time limit. One that failed does not keep the others from running.
+# 3. Each call is one test round (core.checks.test_rounds), reported with how each check ended.
+
+CHECKS = "NOBRAKES_CHECKS"
+_MARKS = ("NOBRAKES_RUN", "NOBRAKES_WAKE")
+_LINES = 40
+
+
+def test(name: str) -> tuple[dict[str, Any], str]:
+    """Run the check of this name, or all of them; (JSON values, text)."""
+    client.store().agent_standing(*client.key())  # who has no door runs nothing
+    workspace, known = os.environ.get("NOBRAKES_WORKSPACE", ""), loads(os.environ.get(CHECKS) or "[]")
+    wanted = [check for check in known if name in ("", check["name"])]
+    if not wanted or not os.path.isabs(workspace):
+        names = ", ".join(check["name"] for check in known) or "none"
+        raise UsageError(
+            f"there is no check '{client.cleaned(name)[:40]}'" if name else "no check is configured", names
+        )
+    ended = [_run(check, workspace) for check in wanted]
+    client.say("test", "; ".join(f"{one['name']}: {one['outcome']}" for one in ended))
+    text = "\n\n".join(f"{one['name']}: {one['outcome']}\n{one['output']}".strip() for one in ended)
+    return {"passed": all(one["code"] == 0 for one in ended), "checks": ended}, text
+
+
+def _run(check: dict[str, Any], workspace: str) -> dict[str, Any]:
+    from ...host.runs import probing
+
+    # the door is the agent's, and not its tests'; what marks its processes stays
+    environment = {n: v for n, v in process_environment().items() if not n.startswith("NOBRAKES_") or n in _MARKS}
+    folder = os.path.join(workspace, check["directory"])
+    if not os.path.isdir(folder):
+        return {"name": check["name"], "code": None, "outcome": "fail: its directory is missing", "output": ""}
+    code, output = probing.run(check["command"], folder, check["timeout"], environment)
+    outcome = "pass" if code == 0 else f"fail: exit code {code}"
+    if code is None:
+        outcome = f"fail: stopped after {check['timeout']:g} seconds"
+    tail = "\n".join(client.cleaned(output).strip().splitlines()[-_LINES:])
+    return {"name": check["name"], "code": code, "outcome": outcome, "output": "" if code == 0 else tail}
+
+
+# The agent's side of its channel, inside a sandbox: a file in a folder that the daemon reads, its answer in another.
+#
+# 1. A request is whole or not there. It stays where it is when nobody answers: a daemon that comes back takes it in.
+# 2. The daemon sleeps until the system tells it of a request. Whoever is not answered soon says again that it lies
+# there.
+# 3. Imported only where NOBRAKES_DOOR is set, and then in place of store.agent.edits: the same functions with the same
+# arguments. The path of the database is not used, since it is not there.
+
+PATIENCE = 100.0
+"""Seconds to wait for an answer: the daemon may be starting anew."""
+LOOK = 0.02
+"""Seconds between two looks, at most: the first ones follow each other faster."""
+SOON = 0.25
+"""After so many seconds without an answer it is said again that a request lies there; then in ever longer steps."""
+
+
+def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}") -> None:
+    """Write a log line, a progress or a notice down."""
+    call(token, "say", kind, text, data_json)
+
+
+def agent_standing(path: str, token: str) -> float:
+    """When the agent's attempt began."""
+    return float(call(token, "standing"))
+
+
+def agent_done(
+    path: str, token: str, outcome: str, summary: str, blockers: str = "", learnings: str = "", keep: bool = True
+) -> None:
+    """Leave the attempt's log and what the agent says of its end."""
+    call(token, "done", outcome, summary, blockers, learnings, keep)
+
+
+def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[int, str | None]":
+    """(number, answer) of a question about the agent's own bead."""
+    found, text = call(token, "answer", number)
+    return found, text
+
+
+def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
+    """File a question about the agent's own bead, perhaps with a form; its number."""
+    return int(call(token, "ask", question, form_json))
+
+
+def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
+    """File what stops the agent, and that its attempt ends so; the question's number."""
+    return int(call(token, "blocked", what, form_json))
+
+
+def agent_escalate(path: str, token: str, title: str, detail: str = "", severity: str = "info") -> int:
+    """File a suggestion; its number."""
+    return int(call(token, "escalate", title, detail, severity))
+
+
+def call(token: str, name: str, *arguments: "Any") -> "Any":
+    """What the daemon answers; its error, or DoorClosed where it did not answer in time."""
+    door = os.environ["NOBRAKES_DOOR"]
+    request = f"{time.time_ns():x}-{os.getpid()}-{os.urandom(4).hex()}.json"
+    temporary = os.path.join(door, "in", f".{request}")
+    with open(temporary, "x", encoding="utf-8", errors="replace") as file:
+        file.write(dumps({"token": token, "call": name, "arguments": arguments}))
+    os.rename(temporary, os.path.join(door, "in", request))
+    answer = os.path.join(door, "out", request)
+    _await(answer, os.path.join(door, "in", AGAIN))
+    with open(answer, encoding="utf-8") as file:
+        said = loads(file.read())
+    if "error" in said:
+        from ... import errors
+
+        kind, message, hint = said["error"]
+        raise getattr(errors, kind, errors.NobrakesError)(message, hint)
+    return said["value"]
+
+
+def _await(answer: str, again: str) -> None:
+    """Return when the answer is there; DoorClosed."""
+    begun = time.monotonic()
+    waited, soon = 0.0, SOON
+    while not os.path.exists(answer):
+        if waited > PATIENCE:
+            from ...errors import DoorClosed
+
+            raise DoorClosed("nobrakes does not answer just now; what you said is stored for it")
+        if waited > soon:
+            soon = 2 * waited
+            from contextlib import suppress
+
+            with suppress(OSError):  # the request lies there all the same
+                os.close(os.open(again, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+        time.sleep(min(LOOK, LOOK / 20 + waited / 4))
+        waited = time.monotonic() - begun

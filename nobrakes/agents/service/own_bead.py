@@ -1,0 +1,171 @@
+"""What an agent reads at its door: its own bead, what was tried before, what comes next. Nothing else is reachable.
+
+1. The token decides which bead; no operation takes the name of one.
+2. What other agents wrote comes fenced with a nonce, as in a prompt, and everything is bounded as there.
+3. In a sandbox there is no database: the daemon makes the same answer by the same function (`CALLS`,
+   store.agent.channel), and what only the agent's side can do, counting its clone's commits and waiting, stays there.
+4. Imports nothing that costs, since agents ask all night.
+"""
+
+import os
+
+from ...beads.branches import branch_of
+from ...beads.progress import Facts, approaches, whats_next
+from ...checks.policy import ownership
+from ...lightjson import loads
+from ...text.cleaning import shorten
+from ..prompts import quoting
+from . import client
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    Calls = Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]
+
+PLAN_TITLE = 200
+
+
+class _Row:
+    """A JSON object of the store, its fields as attributes: as good as the dataclass of the same fields, and light."""
+
+    def __init__(self, fields: "dict[str, Any]") -> None:
+        self.__dict__.update({name: _Row(value) if name == "log" else value for name, value in fields.items()})
+
+
+class _Own:
+    """All that one agent may read."""
+
+    def __init__(self, path: str, token: str, reads_answers: bool = False) -> None:
+        from ..db.edits import agent_own
+
+        found = loads(agent_own(path, token, reads_answers))
+        self.bead: Any = _Row(found["bead"])
+        self.attempt: Any = _Row(found["attempt"])
+        self.earlier: list[Any] = [_Row(one) for one in found["earlier"]]
+        self.filed: list[Any] = [_Row(one) for one in found["filed"]]
+        self.claim: dict[str, int] = found["claim"]
+
+
+def new_nonce() -> str:
+    """What no earlier agent can have written."""
+    return os.urandom(6).hex()
+
+
+def asked(name: str, *arguments: "Any", calls: "Calls | None" = None) -> "Any":
+    """What the call of this name gives for the attempt whose token this process has. `calls`: those of another room."""
+    path, token = client.key()
+    if client.is_confined():
+        from . import folder
+
+        return folder.call(token, name, *arguments)
+    return (calls or CALLS)[name][0](path, token, *arguments)
+
+
+def bead() -> "tuple[dict[str, Any], str]":
+    """The agent's own bead with its answers and its plan, as (JSON values, text)."""
+    data, text = asked("bead")
+    return data, text
+
+
+def _bead(path: str, token: str) -> "tuple[dict[str, Any], str]":
+    own = _Own(path, token, reads_answers=True)
+    found, attempt, filed = own.bead, own.attempt, own.filed
+    nonce = new_nonce()
+    answers = quoting.answers_of(filed)
+    plan = ownership.approved(filed)
+    text = [f"You are {attempt.name}, {quoting.TITLES[attempt.role]}, in attempt {attempt.number}."]
+    text.append(quoting.bead_text(found))
+    if answers:
+        text.append("# What the human answered\n\n" + quoting.answered(answers, nonce))
+    if told := quoting.plan_text(found, attempt.role, filed, nonce):
+        text.append(told)
+    data = {
+        "id": found.id,
+        "title": found.title,
+        "type": found.type,
+        "description": found.description,
+        "acceptance": found.acceptance,
+        "notes": found.notes,
+        "touches": found.touches,
+        "branch": branch_of(found),
+        "role": attempt.role,
+        "name": attempt.name,
+        "attempt": attempt.number,
+        "answers": [{"question": question, "answer": answer} for question, answer in answers],
+        "plan": None if plan is None else plan.detail,
+    }
+    return data, "\n\n".join(text)
+
+
+def attempts() -> "tuple[list[dict[str, Any]], str]":
+    """The bead's earlier attempts with their logs, as (JSON values oldest first, text newest first)."""
+    data, text = asked("attempts")
+    return data, text
+
+
+def _attempts(path: str, token: str) -> "tuple[list[dict[str, Any]], str]":
+    own = _Own(path, token)
+    if not own.earlier:
+        return [], "this is the first attempt"
+    told = quoting.earlier_text(own.bead.id, own.earlier[::-1], new_nonce())
+    return approaches(own.earlier), told
+
+
+def next_steps() -> "tuple[str, ...]":
+    """What the agent does next, most urgent first."""
+    since = float(client.store().agent_standing(*client.key()))
+    return tuple(asked("next_steps", client.own_commits(since)))
+
+
+def _next_steps(path: str, token: str, commits: "int | None") -> "tuple[str, ...]":
+    own = _Own(path, token)
+    waiting = ownership.waiting(own.filed)
+    mine = [e for e in own.filed if e.attempt == own.attempt.id and e.resolved_at is None]
+    return whats_next(
+        Facts(
+            criteria=len(own.bead.acceptance),
+            needs_plan=ownership.needed(own.bead, own.attempt.role) and ownership.approved(own.filed) is None,
+            plan_waits=None if waiting is None else waiting.id,
+            questions=tuple(sorted(e.id for e in mine if e.type == "question")),
+            step=own.claim.get("step"),
+            of=own.claim.get("of"),
+            commits=commits,
+            said=own.attempt.said,
+        )
+    )
+
+
+def request_review(plan: str, wait: float) -> "tuple[int, str | None]":
+    """File the agent's plan for a person's approval, or find the open one that is the same; (number, decision).
+
+    NotAllowed where the bead does not ask for it, or where a plan was approved already.
+    """
+    number = int(asked("file_plan", client.cleaned(plan)))
+    return number, client.wait_for(*client.key(), number, wait)
+
+
+def _file_plan(path: str, token: str, plan: str) -> int:
+    from ..db.edits import agent_plan, bounded
+
+    own = _Own(path, token)
+    done = ownership.approved(own.filed)
+    needed = ownership.needed(own.bead, own.attempt.role)
+    if done is not None or not needed:
+        from ...errors import NotAllowed
+
+        if done is None or not needed:
+            raise NotAllowed(f"bead {own.bead.id} asks for no approved plan", "Begin with the work.")
+        raise NotAllowed(f"plan {done.id} was approved already", "Begin with the work, and follow it.")
+    text = bounded(plan).strip()
+    return agent_plan(path, token, shorten(f"Plan for {own.bead.id}: {' '.join(text.split())}", PLAN_TITLE), text)
+
+
+CALLS: "Calls" = {
+    "bead": (_bead, ()),
+    "attempts": (_attempts, ()),
+    "next_steps": (_next_steps, ((int, type(None)),)),
+    "file_plan": (_file_plan, ((str,),)),
+}
+"""What is done where the database is, and the types of its arguments beside (path, token)."""

@@ -1,0 +1,1 @@
+"""Agents at work: started, watched, ended."""

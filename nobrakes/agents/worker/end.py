@@ -1,0 +1,279 @@
+"""What becomes of a bead when an attempt ends: the outcome's consequences, in one transaction.
+
+1. A counted failure sends the bead back; the last allowed one sends it to a person, with all that was tried.
+2. A fault of the machine waits, longer each time; the fifth in a row goes to a person, the second where the agent does
+   not start. What the provider refuses, and an agent that starts on no bead, leaves no mark on the bead: its cooldown
+   begins (accounts.py).
+3. Whatever an attempt committed is fetched to the daemon's side first: nothing is lost with its clone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...beads.lifecycle import GIVEN_BACK
+from ...beads.model import TABLE, WAITING_FOR_AGENT, Attempt, AttemptLog, Bead, Outcome, Role, of_bead, retry_after
+from ...beads.progress import approaches
+from ...beads.proposals import handed_back, is_by_person, submitted
+from ...daemon.model import Limits
+from ...daemon.worker.ports import Ports
+from ...db.port import NewEscalation, Store
+from ...decisions import forms
+from ...decisions import model as decisions_model
+from ...decisions.model import EscalationType, hypothesis
+from ...events.kinds import Event, Kind
+from ...features import rounds
+from ...features.plan_beads import epics_above
+from ...host.port import Notice
+from ...sessions.model import Talk
+from .. import limits
+from ..adapter import Verdict
+from ..limits import RESUMES, Breaker, Thresholds
+from . import process
+from .watch import in_diary
+
+# What an agent's end says about others: the provider's gate, the bead's breaker, what was spent.
+#
+# 1. Each may be said again after a crash: it says the same, and nothing is counted twice.
+# 2. A breaker is stored in the transaction that ends the attempt (daemon.attempts.end); a cooldown begins before the
+# attempt ends, so that nothing is started between the two.
+
+NOBODY = "nobrakes"
+
+
+def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
+    """Keep what the attempt has cost, and close or open its provider's gate."""
+    store = ports.store
+    if verdict.cost_usd is not None or verdict.tokens:
+        store.spend(attempt.id, verdict.cost_usd or 0.0, _tokens(ports, attempt, verdict))
+    cool(ports, attempt, verdict)
+    if verdict.outcome is Outcome.COMPLETED:
+        owner = of_bead(attempt.bead)
+        for provider, one in store.breakers(owner).items():
+            if provider == attempt.provider:
+                store.save_breaker(owner, provider, limits.after(one, verdict.outcome, "", True, Thresholds()))
+
+
+def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
+    """Begin or end the cooldown of the provider that served it; of an agent that does not start a person is asked."""
+    store = ports.store
+    gate, shared = store.gates().get(work.provider), False
+    if TABLE[verdict.outcome].is_of_start:
+        shared = process.is_shared(ports, work, verdict, gate)
+    elif verdict.outcome in limits.LETS_IN:
+        process.forget(ports, work)
+    after = limits.close(gate, work, verdict.outcome, verdict.detail, store.now(), verdict.resets_at, shared)
+    if after is not None and after != gate:
+        with store.together():
+            store.start_cooldown(after)
+            if shared and not (gate is not None and gate.is_of_start):
+                store.escalate(process.question(work, verdict), None, None, NOBODY)
+    elif gate is not None and limits.is_proven(gate, work, verdict.outcome):
+        store.end_cooldown(work.provider, NOBODY)
+
+
+def _tokens(ports: Ports, attempt: Attempt, verdict: Verdict) -> int:
+    """What the attempt took. Who goes on with a session may tell the whole session's sum at its end, as Codex does."""
+    told = total(verdict.tokens)
+    own = in_diary(ports, attempt) if attempt.data.get(RESUMES) is not None else 0
+    return min(told, own) if own else told
+
+
+def total(tokens: Mapping[str, int]) -> int:
+    """All tokens of a verdict, read and written."""
+    return sum(tokens.values())
+
+
+def blamed(attempt: Attempt, past: Sequence[Attempt]) -> Attempt | None:
+    """Whose provider a failure speaks of: for a review the Doer whose work it was."""
+    if attempt.role is not Role.REVIEWER:
+        return attempt
+    return next((a for a in reversed(past) if a.role is Role.DOER and a.id != attempt.id), None)
+
+
+def breaker_after(
+    ports: Ports,
+    attempt: Attempt,
+    past: Sequence[Attempt],
+    outcome: Outcome,
+    detail: str,
+    head: str | None,
+    thresholds: Thresholds,
+) -> tuple[str, Breaker] | None:
+    """The provider and its breaker for the bead after this end; None: it is as it was."""
+    worker = blamed(attempt, past)
+    if worker is None:
+        return None
+    before = ports.store.breakers(of_bead(attempt.bead)).get(worker.provider, Breaker())
+    progress = attempt.role is Role.REVIEWER or (head is not None and head != attempt.data.get("start"))
+    after = limits.after(before, outcome, detail, progress, thresholds)
+    return None if after == before else (worker.provider, after)
+
+
+MACHINE_FAULTS = 5
+"""So many faults of the machine in a row, and a person is asked."""
+
+START_FAULTS = 2
+"""So often in a row an agent did not start on one bead, and on no other: a person is asked."""
+
+STARTS_AFRESH = frozenset({Outcome.BOUNDARY, Outcome.CONFLICT, Outcome.CHECKS_CHANGED, Outcome.UNUSUAL_CONTENT})
+"""After these the branch is archived and the next attempt starts without it."""
+
+_NEEDS_PERSON: Mapping[Outcome, EscalationType] = {
+    Outcome.CONFLICT: EscalationType.CONFLICT,
+    Outcome.CHECKS_CHANGED: EscalationType.CHECKS_CHANGED,
+    Outcome.UNUSUAL_CONTENT: EscalationType.UNUSUAL_CONTENT,
+    Outcome.MERGE_REVIEW: EscalationType.MERGE_REVIEW,
+    Outcome.CODE_REVIEW: EscalationType.CODE_REVIEW,
+    Outcome.ASKED_AGAIN: EscalationType.ASKED_AGAIN,
+    Outcome.PULL_CLOSED: EscalationType.PULL_CLOSED,
+    Outcome.BROKEN_CHECKS: EscalationType.BROKEN_CHECKS,
+}
+
+_DECIDED_BY_WORK = (
+    EscalationType.CONFLICT,
+    EscalationType.CHECKS_CHANGED,
+    EscalationType.UNUSUAL_CONTENT,
+    EscalationType.MERGE_REVIEW,
+    EscalationType.CODE_REVIEW,
+    EscalationType.ASKED_AGAIN,
+    EscalationType.PULL_CLOSED,
+)
+"""There is nothing to guess: what a person decides on is shown."""
+
+
+def close(
+    ports: Ports,
+    limits: Limits,
+    attempt: Attempt,
+    outcome: Outcome,
+    detail: str,
+    *,
+    kind: Kind | None = None,
+    head: str | None = None,
+    log: AttemptLog | None = None,
+    evidence: Mapping[str, Any] | None = None,
+    form: Mapping[str, Any] | None = None,
+) -> Bead:
+    """End an attempt that did not succeed; the bead goes back, a review's to where its `kind` says, or to a person."""
+    store = ports.store
+    bead = store.bead(attempt.bead)
+    consequence = TABLE[outcome]
+    log = log or attempt.log
+    if outcome in STARTS_AFRESH:
+        log = AttemptLog(log.summary, log.blockers, log.learnings, keep_branch=False)
+    past = [*store.attempts(bead.id)]
+    repeats = _in_a_row(past, attempt, outcome)
+    retry_at = None
+    gate = store.gates().get(attempt.provider) if consequence.is_of_start else None
+    is_shared = gate is not None and gate.is_of_start
+    alone = consequence.is_of_start and not is_shared
+    waits = alone or consequence.backoff or (consequence.starts_cooldown and not attempt.provider)
+    if waits:
+        retry_at = store.now() + retry_after(outcome, repeats)
+    asked = outcome is Outcome.BLOCKED and has_asked(ports, attempt, open_only=False)
+    is_persons = attempt.role is Role.REVIEWER and is_by_person(past)
+    counts = consequence.counts and not is_persons
+    tried = None if is_persons else breaker_after(ports, attempt, past, outcome, detail, head, limits.breaker)
+    escalation = _escalation(
+        bead, past, attempt, outcome, detail, log, limits, repeats if waits else 0, evidence or {}, asked
+    )
+    if escalation is not None and form is not None:
+        escalation = replace(escalation, form=form)
+    elif escalation is not None:
+        escalation = offered(store, bead, escalation)
+    with store.together():
+        if tried is not None:
+            store.save_breaker(of_bead(bead.id), *tried)
+        after = store.close_attempt(
+            attempt,
+            kind or GIVEN_BACK[attempt.role],
+            outcome,
+            detail=detail[:8000],
+            head=head,
+            log=log,
+            counts=counts,
+            retry_at=retry_at,
+            escalation=None if is_persons and consequence.counts else escalation,
+        )
+        if is_persons and after.status in WAITING_FOR_AGENT:
+            _hand_back(ports, after, past, detail)
+        return after
+
+
+def _hand_back(ports: Ports, bead: Bead, past: Sequence[Attempt], why: str) -> None:
+    """A person's work did not pass: it is theirs to mend, and no agent begins on it meanwhile."""
+    done = submitted(past)
+    person = done.name if done is not None else "you"
+    ports.store.record(Event(Kind.HELD, bead.id, data={"reason": handed_back(person, why)}))
+    then = f"Mend it, then `nobrakes hand-in {bead.id}`; or give it to agents: `nobrakes retry {bead.id}`."
+    first = next(iter(why.strip().splitlines()), "it did not pass")[:200]
+    ports.notifier.tell(Notice(f"{bead.id} is handed back to {person}: {first}. {then}", bead.id, urgent=True))
+
+
+def has_asked(ports: Ports, attempt: Attempt, open_only: bool = True) -> bool:
+    """Whether the attempt's own question or plan is open: then nothing has to be asked for it.
+
+    Nor when it was answered a moment ago, in the last moments of an agent that had given up waiting.
+    """
+    found = ports.store.escalations(open_only=open_only, bead=attempt.bead)
+    mine = (e.type for e in found if e.attempt == attempt.id)
+    return any(type_ in (EscalationType.QUESTION, EscalationType.PLAN_REVIEW) for type_ in mine)
+
+
+def _in_a_row(past: Sequence[Attempt], attempt: Attempt, outcome: Outcome) -> int:
+    count = 1
+    for earlier in reversed(past):
+        if earlier.id == attempt.id:
+            continue
+        if earlier.outcome is not outcome:
+            break
+        count += 1
+    return count
+
+
+def _escalation(
+    bead: Bead,
+    past: Sequence[Attempt],
+    attempt: Attempt,
+    outcome: Outcome,
+    detail: str,
+    log: AttemptLog,
+    limits: Limits,
+    repeats: int,
+    evidence: Mapping[str, Any],
+    asked: bool,
+) -> NewEscalation | None:
+    consequence = TABLE[outcome]
+    attempts = [a if a.id != attempt.id else _ended(a, outcome, detail, log) for a in past]
+    tried = {"attempts": approaches(attempts), **evidence}
+    if consequence.needs_person:
+        type_ = _NEEDS_PERSON.get(outcome, EscalationType.BROKEN_ENVIRONMENT)
+        title = f"{bead.id}: {outcome.value.replace('_', ' ')}"
+        guess = "" if type_ in _DECIDED_BY_WORK else hypothesis(attempts[-1:])
+        return NewEscalation(type_, title, detail, tried, guess)
+    if repeats >= (START_FAULTS if consequence.is_of_start else MACHINE_FAULTS):
+        title = f"{bead.id}: {outcome.value.replace('_', ' ')}, {repeats} times in a row"
+        return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, tried, hypothesis(attempts))
+    if consequence.counts and decisions_model.too_many_failures(bead.failures + 1, limits.max_failures):
+        title = f"{bead.id} failed {bead.failures + 1} times"
+        type_ = EscalationType.WEAK_TESTS if outcome is Outcome.WEAK_TESTS else EscalationType.REPEATED_FAILURE
+        return NewEscalation(type_, title, detail, tried, hypothesis(attempts))
+    if outcome is Outcome.BLOCKED and not asked:
+        title = log.blockers or log.summary or "The agent says that it is blocked, and not by what"
+        form = forms.form_of(context=detail)
+        return NewEscalation(EscalationType.QUESTION, title[:500], detail, {**tried, forms.MARK: True}, form=form)
+    return None
+
+
+def offered(store: Store, bead: Bead, new: NewEscalation) -> NewEscalation:
+    """With the ways that a person has where it is a step of a feature that fails."""
+    feature = rounds.of(store.features(), epics_above(store, bead)) if new.type in rounds.OFFERED else None
+    if feature is None:
+        return new
+    evidence = {**new.evidence, rounds.FEATURE: feature.id}
+    return replace(new, evidence=evidence, form=rounds.form_of(feature))
+
+
+def _ended(attempt: Attempt, outcome: Outcome, detail: str, log: AttemptLog) -> Attempt:
+    return replace(attempt, outcome=outcome, detail=detail, log=log)

@@ -1,0 +1,420 @@
+"""What becomes of an agent that ended: its verdict, the tree it left, the red proof, the hand-over.
+
+1. The tree is the truth: what an agent says counts only where the tree bears it out.
+2. An agent whose exit code nobody saw is judged by its words and its tree; without a word it is lost, and that is
+   nobody's failure, until it happens on the same bead again and again. One whose last line is torn is unsure: what it
+   committed is handed in, and its history and the evidence say so. A red proof that was cut off is run again. One
+   that tells of no test is followed by the same checks without the new tests, where they are not known to pass: a
+   runner that is broken there too is no failure.
+3. A Test Writer's tests go to a Doer only after they were proven red, and a person accepted what in them bends the
+   runner; a Doer's work goes to the Reviewer.
+"""
+
+import os
+from collections.abc import Callable, Set
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from ...beads.model import FORK, UNSURE, Attempt, AttemptLog, Bead, Outcome, Role, Run, RunKind
+from ...checks.contract import CheckOutcome, CheckResult, overall, setup_failed
+from ...checks.counts import why_failed
+from ...checks.policy import ownership
+from ...checks.policy.boundaries import violations
+from ...checks.proof import ROUNDS, judge_red, looked_for_nowhere, mute, mute_without_tests
+from ...checks.worker import validation
+from ...checks.worker.steps import boundary_at, clean
+from ...checks.worker.validation import (
+    MOST_CUT_OFF,
+    Strength,
+    Validation,
+    as_json,
+    counts_of,
+    explain,
+    fewer_assertions,
+    result_of,
+    run_id,
+    sum_counts,
+)
+from ...daemon.model import Board, Limits
+from ...daemon.worker.ports import Ports
+from ...daemon.worker.upkeep import of_run, parked
+from ...db.port import NewEscalation
+from ...errors import NobrakesError, Tampered
+from ...events.kinds import Kind
+from ..adapter import NOT_GUARDED, UNSEEN, Verdict
+from .end import close, has_asked, settle
+from .launch import head_of, note_session, tests_pin
+from .process import HANDOFF, How, how_it_ended, unsure
+from .watch import WorkWatch, files_changed
+
+UNSEEN_IN_PEACE = 2
+"""So often agents of one role may end unseen on a bead, and nobody is blamed; from then on it counts as killed."""
+
+ON_BASE = "on_base"
+"""Where the journal keeps what the red proof said, while the same checks run without the new tests."""
+
+
+class AgentEndings:
+    """Deals with agents and red proofs that ended. Each may be dealt with again after a crash."""
+
+    def __init__(
+        self, ports: Ports, validation: Validation, asks: Callable[[Bead, str, str], NewEscalation | None]
+    ) -> None:
+        """`asks`: what a person is asked of proven tests, by their bead, its fork from main and their commit."""
+        self.ports = ports
+        self.validation = validation
+        self.asks = asks
+        self.strength = Strength(ports, validation, self._proven)
+        self.work = WorkWatch(ports)
+        self.refused: dict[int, Tampered] = {}
+        """By attempt, why its work is not taken in, where that was seen beside the loop (daemon.attempts.fetch)."""
+
+    def agent(self, attempt: Attempt, run: Run, limits: Limits) -> None:
+        """Close the attempt, or go on with the red proof."""
+        bead = self.ports.store.bead(attempt.bead)
+        attempt = note_session(self.ports, attempt, head_of(self.ports, run))
+        attempt = replace(attempt, data={**attempt.data, ROUNDS: validation.count(self.ports, attempt, run)})
+        try:
+            if attempt.id in self.refused:
+                raise self.refused.pop(attempt.id)
+            head = self.ports.git.take_in(bead, attempt.fence)
+        except Tampered as error:  # the agent's doing: it must not hold up the others
+            self.ports.store.journal(attempt.id, attempt.data)
+            settle(self.ports, attempt, self._verdict(attempt, run)[0])
+            self._not_taken_in(attempt, limits, str(error))
+            return
+        self.work.ended(attempt, run)
+        verdict, log = self._verdict(attempt, run)
+        verdict = self._unseen_too_often(attempt, verdict)
+        settle(self.ports, attempt, verdict)
+        if verdict.outcome is Outcome.COMPLETED or verdict.unsure:
+            start = str(attempt.data["start"])
+            fault = self._fault(bead, attempt.role, start, head)
+            if fault is None and verdict.unsure:
+                verdict = replace(verdict, outcome=Outcome.COMPLETED, detail=unsure(verdict))
+                attempt = replace(attempt, data={**attempt.data, UNSURE: verdict.detail})
+            elif fault is not None and not verdict.unsure:
+                verdict = Verdict(fault[0], fault[1] + self._beside(attempt))
+        if verdict.outcome is not Outcome.COMPLETED:
+            self.ports.store.journal(attempt.id, attempt.data)
+            close(self.ports, limits, attempt, verdict.outcome, verdict.detail, head=head, log=log)
+            return
+        assert head is not None, "no work is a fault"
+        if attempt.role is Role.TEST_WRITER:
+            self.ports.store.journal(attempt.id, {**attempt.data, "phase": "proof", "head": head})
+            self.ports.store.end_run(run.id)
+            self.start_proof(replace(attempt, data={**attempt.data, "head": head}))
+            return
+        self.ports.store.close_attempt(
+            attempt,
+            Kind.WORK_SUBMITTED,
+            Outcome.COMPLETED,
+            detail=verdict.detail,
+            head=head,
+            log=log,
+            data=attempt.data,
+        )
+
+    def _unseen_too_often(self, attempt: Attempt, verdict: Verdict) -> Verdict:
+        """The verdict, or `killed` where the bead's agents ended unseen before: some kill what watches them."""
+        if verdict.outcome is not Outcome.LOST:
+            return verdict
+        past = self.ports.store.attempts(attempt.bead)
+        before = sum(one.role is attempt.role and one.outcome is Outcome.LOST for one in past)
+        if before < UNSEEN_IN_PEACE:
+            return verdict
+        why = (
+            f"{verdict.detail}, as {before} times before on this bead; an agent that kills what runs it looks like that"
+        )
+        return replace(verdict, outcome=Outcome.KILLED, detail=why)
+
+    def _not_taken_in(self, attempt: Attempt, limits: Limits, why: str) -> None:
+        """What lies in the workspace is not whole: the agent's doing, unless git lost what it was made from."""
+        start = str(attempt.data["start"])
+        if self.ports.git.is_whole(start):
+            close(self.ports, limits, attempt, Outcome.BOUNDARY, why)
+            return
+        why = f"git lost {start[:12]}, which the workspace was made from (a prune?): {why}"
+        log = replace(attempt.log, keep_branch=False)
+        close(self.ports, limits, attempt, Outcome.WORKSPACE_FAILED, why, log=log)
+
+    def start_proof(self, attempt: Attempt) -> None:
+        """Run the new tests where they must fail, or the base without them; doing it twice starts it once."""
+        commit = str(attempt.data["start" if ON_BASE in attempt.data else "head"])
+        self.validation.start(attempt, commit, RunKind.RED_PROOF, _serial(attempt))
+
+    def proof(self, attempt: Attempt, run: Run, limits: Limits) -> None:
+        """Hand the tests over to a Doer when they are red for a good reason, else send them back."""
+        ports = self.ports
+        head = str(attempt.data["head"])
+        cut_off = self.validation.was_cut_off(run)
+        results = self.validation.judge(run)
+        times = _cut_off(attempt)
+        known = run.id != run_id(attempt, RunKind.RED_PROOF, _serial(attempt))  # it was counted, and a crash hid it
+        if known or (cut_off and times < MOST_CUT_OFF):
+            again = attempt
+            if not known:
+                again = replace(attempt, data={**attempt.data, "cut_off": times + 1})
+                ports.store.journal(attempt.id, again.data)
+            ports.store.end_run(run.id)
+            self.start_proof(again)
+            return
+        if run.stopping is Outcome.INTERRUPTED:
+            close(ports, limits, attempt, Outcome.INTERRUPTED, "stopped during the red proof", head=head)
+            return
+        if ON_BASE in attempt.data:
+            self._proof_on_base(attempt, results, limits)
+            return
+        rows = as_json(results)
+        no_setup = bool(setup_failed(results))
+        if not results or (overall(results) is CheckOutcome.BROKEN and not no_setup):
+            detail = "The new tests could not be run.\n" + explain(results)
+            evidence = {"red_proof": rows}
+            close(ports, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
+            return
+        base = self.validation.recorded(ports.git.tree(str(attempt.data["start"])))
+        reason = why_failed("\n".join(r.tail for r in results if r.outcome is not CheckOutcome.PASS))
+        why_not = judge_red(results, counts_of(base), sum_counts(results), reason)
+        detail = "" if why_not is None else why_not + "\n" + explain(results)
+        if no_setup or (base is None and mute(results)):  # a set-up may fail today where it passed before
+            kept = {"red_proof": rows, "why_not": detail}
+            attempt = replace(attempt, data={**attempt.data, ON_BASE: kept, "cut_off": 0})
+            ports.store.journal(attempt.id, attempt.data)
+            ports.store.end_run(run.id)
+            self.start_proof(attempt)
+            return
+        self._proof_judged(attempt, limits, rows, detail)
+
+    def _proof_on_base(self, attempt: Attempt, on_base: list[CheckResult], limits: Limits) -> None:
+        """The checks told of no test: whether they do so without the new tests too says whose fault it is."""
+        kept = attempt.data[ON_BASE]
+        broken = mute_without_tests([result_of(row) for row in kept["red_proof"]], on_base)
+        if not broken:
+            self._proof_judged(attempt, limits, kept["red_proof"], str(kept["why_not"]))
+            return
+        detail = "The checks tell of no test, and without the new tests they end in the same way.\n"
+        detail = ("Without the new tests it fails too.\n" if setup_failed(broken) else detail) + explain(broken)
+        evidence = {"red_proof": kept["red_proof"], "base": as_json(on_base)}
+        head = str(attempt.data["head"])
+        close(self.ports, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
+
+    def _proof_judged(self, attempt: Attempt, limits: Limits, rows: list[dict[str, Any]], why_not: str) -> None:
+        """Go on with tests that are red ("" for `why_not`), or send them back."""
+        head = str(attempt.data["head"])
+        paths = [change.path for change in self.ports.git.changes(str(attempt.data["start"]), head)] if why_not else []
+        if nowhere := looked_for_nowhere(paths, self.validation.present().checks):
+            detail, evidence = f"{nowhere}\n{why_not}", {"red_proof": rows}
+            close(self.ports, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
+            return
+        if why_not:
+            kind, head, evidence = Kind.TESTS_REJECTED, str(attempt.data["head"]), {"red_proof": rows}
+            close(self.ports, limits, attempt, Outcome.NOT_RED, why_not, kind=kind, head=head, evidence=evidence)
+            return
+        self.strength.begin(attempt, limits, rows)
+
+    def _proven(self, attempt: Attempt) -> None:
+        head = str(attempt.data["head"])
+        self.ports.git.pin(tests_pin(attempt.bead), head)
+        fork = str(attempt.data.get(FORK) or attempt.data["start"])
+        self.ports.store.close_attempt(
+            attempt,
+            Kind.TESTS_PROVEN_RED,
+            Outcome.COMPLETED,
+            detail="the new tests fail, as they should",
+            head=head,
+            log=attempt.log,
+            data=attempt.data,
+            escalation=self.asks(self.ports.store.bead(attempt.bead), fork, head),
+        )
+
+    def _verdict(self, attempt: Attempt, run: Run) -> tuple[Verdict, AttemptLog]:
+        folder = os.path.join(self.ports.paths.runs, run.id)
+        ended = how_it_ended(self.ports, attempt.agent, run)
+        if ended.how is How.ENDED:
+            return self._with_own_words(attempt, ended.verdict, folder)
+        if ended.how is not How.STOPPED:
+            return ended.verdict, attempt.log
+        why = ended.verdict.outcome
+        if attempt.data.get("said") and why is not Outcome.GUARD_FAILED:
+            return self._with_own_words(attempt, Verdict(Outcome.LOST, UNSEEN), folder)
+        log = self._handed_on(attempt, folder)
+        if why is Outcome.GAVE_UP_CONTEXT and not log.summary:
+            log = replace(log, summary=self._told(attempt))
+        return Verdict(why, _STOPPED.get(why, "")), log
+
+    def _with_own_words(self, attempt: Attempt, verdict: Verdict, folder: str) -> tuple[Verdict, AttemptLog]:
+        """What the agent said with `nobrakes agent done` overrules its last words, but never an error."""
+        log = self._handed_on(attempt, folder)
+        if verdict.outcome is Outcome.CONTEXT_OVERFLOW:
+            if not log.summary:
+                log = replace(log, summary=self._told(attempt))
+            if log.summary:  # its own words are a hand-off, though it came to no end
+                verdict = replace(verdict, outcome=Outcome.GAVE_UP_CONTEXT)
+        said = attempt.data.get("said")
+        clean_end = verdict.outcome in _BY_WORDS or verdict.outcome is Outcome.LOST or verdict.unsure
+        if said and clean_end:
+            unseen = "nobody saw how it ended" if verdict.detail == UNSEEN else verdict.detail
+            detail = f"it said so; {unseen}" if verdict.outcome is Outcome.LOST else verdict.detail
+            verdict = replace(verdict, outcome=Outcome(said), detail=detail, unsure=False)
+        if clean_end and verdict.outcome is not Outcome.COMPLETED and has_asked(self.ports, attempt):
+            verdict = replace(verdict, outcome=Outcome.BLOCKED, detail="waits for an answer")
+        if clean_end and ownership.waiting(self.ports.store.escalations(bead=attempt.bead)) is not None:
+            verdict = replace(verdict, outcome=Outcome.BLOCKED, detail="its plan waits for approval")
+        return verdict, log
+
+    def _handed_on(self, attempt: Attempt, folder: str) -> AttemptLog:
+        """What it said as it ended, else what it wrote into its hand-off."""
+        log = attempt.log
+        if log.summary:
+            return log
+        written = self.ports.processes.output(os.path.join(folder, HANDOFF), 8000).strip()
+        return replace(log, summary=clean(self.ports, written))
+
+    def _told(self, attempt: Attempt) -> str:
+        """What the agent wrote down while it worked: all that is left of a session that overflowed."""
+        events = self.ports.store.events(0, 100_000, attempt.bead)
+        own = [e for e in events if e.attempt == attempt.id and e.kind in (Kind.LOGGED, Kind.PROGRESSED)]
+        return "\n".join(str(event.data.get("text", "")) for event in own)[-8000:].strip()
+
+    def _fault(self, bead: Bead, role: Role, start: str, head: str | None) -> tuple[Outcome, str] | None:
+        """Why a tree that was handed in as complete is not taken."""
+        decided = self.ports.store.escalations(open_only=False, bead=bead.id)
+        if ownership.needed(bead, role) and ownership.approved(decided) is None:
+            return Outcome.FAILED, "The bead is worked on by an approved plan only, and none was approved."
+        path = os.path.join(self.ports.paths.workspaces, bead.id)
+        if head is None and not self.ports.git.has_workspace(bead.id) and not os.path.lexists(path):
+            return Outcome.WORKSPACE_FAILED, "its workspace was removed while it worked: nothing is left to be taken in"
+        if head is None or head == start:
+            return Outcome.NO_WORK, "the agent says that it is done, but its branch has no commit of its own"
+        changes = self.ports.git.changes(start, head)
+        if not changes:
+            return Outcome.NO_WORK, "the agent's commits change nothing"
+        # of a Doer's gates a person is asked in the review; a Test Writer has none to change
+        boundary = boundary_at(self.ports, start, role, head)
+        found = violations(role, changes, boundary, bead.scaffolding, asks=role is Role.DOER)
+        if found:
+            return Outcome.BOUNDARY, "The branch changes what this role may not change:\n" + "\n".join(found[:50])
+        less = fewer_assertions(self.ports, start, head) if role is Role.TEST_WRITER and not bead.scaffolding else None
+        if less is not None:
+            return Outcome.WEAK_TESTS, f"The tests prove less than before: {less}"
+        return None
+
+    def _beside(self, attempt: Attempt) -> str:
+        """What to say of commits that the agent made somewhere else than on its branch."""
+        mark = f"/{attempt.fence}-head"
+        kept = [ref for ref, _ in self.ports.git.archived(attempt.bead) if mark in ref]
+        return (
+            f"\nIt committed beside its branch, where nothing is taken from: that is kept at {kept[0]}" if kept else ""
+        )
+
+
+def _cut_off(attempt: Attempt) -> int:
+    """How many of its red proofs were cut off, of those on the same commit."""
+    return int(attempt.data.get("cut_off", 0))
+
+
+def _serial(attempt: Attempt) -> int:
+    """The number of the red proof that is to be done now; those on the base are numbered from 11 on."""
+    return _cut_off(attempt) + (11 if ON_BASE in attempt.data else 1)
+
+
+_STOPPED = {
+    Outcome.GUARD_FAILED: f"{NOT_GUARDED}: stopped",
+    Outcome.STALLED: "no output, no changed file, no commit and no CPU for too long: stopped",
+    Outcome.TIMED_OUT: "it ran longer than an attempt may: stopped",
+    Outcome.INTERRUPTED: "stopped by a person or with the daemon",
+    Outcome.CAPPED: "a cap of its bead, the day or the run was reached: asked to stop, and its work is kept",
+    Outcome.TURN_LIMIT: "it used up the tokens of one attempt (caps.attempt.tokens): asked to stop, its work is kept",
+    Outcome.GAVE_UP_CONTEXT: "its context was nearly full (limits.context_share): asked to stop, and its work is kept",
+    Outcome.GAVE_UP_TESTS: "its tests failed in the same way again and again, and it explained nothing "
+    "(limits.failed_rounds): asked to stop, and its work is kept",
+    Outcome.BLOCKED: "waits for an answer",
+    Outcome.CANCELLED: "the bead was taken away by a person",
+}
+
+_BY_WORDS = frozenset(
+    {
+        Outcome.COMPLETED,
+        Outcome.GAVE_UP_CONTEXT,
+        Outcome.GAVE_UP_TESTS,
+        Outcome.FAILED,
+        Outcome.BLOCKED,
+        Outcome.CONTRADICTED_ITSELF,
+        Outcome.EMPTY_OUTPUT,  # who has handed in need not say so again
+    }
+)
+
+
+# Taking in what agents left, beside the loop: git copies and checks objects while others are being served.
+#
+# 1. It is help, not a step: whoever closes the run takes in again, finds the ref there, and meets the same troubles.
+# 2. What cannot be taken in for what it is (Tampered, and too large) is not tried again: that took its time.
+# 3. With it the files are counted that the agent left changed (daemon.attempts.work_watch).
+# 4. Only for an attempt that is still open. One that a person ended is put away by the next turns.
+
+
+class Fetches:
+    """Which agents' branches are being taken in. Forgotten over a restart, and then done again."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._begun: set[str] = set()
+        self.refused: dict[int, Tampered] = {}
+        """By attempt, why its work is not taken in; dropped with its run."""
+        self.left: dict[str, int] = {}
+        """By run, how many files its agent left changed."""
+        self.unseen: set[str] = set()
+        """The ids of the runs at which nobody has looked in this turn: they may be dead."""
+
+    def is_over(self, run: Run) -> bool:
+        """Whether the run, whose tree is dead, can be closed without waiting; the first question begins it."""
+        if run.kind is not RunKind.AGENT or run.turn:
+            return True
+        background, name = self.ports.background, f"take in {run.id}"
+        if run.id not in self._begun:
+            attempt = self.ports.store.attempt(run.attempt)
+            if attempt.ended_at is not None:
+                return True
+            self._begun.add(run.id)
+            background.begin(name, partial(self._take_in, self.ports.store.bead(attempt.bead), attempt, run))
+        return background.over(name)
+
+    def _take_in(self, bead: Bead, attempt: Attempt, run: Run) -> None:
+        try:
+            self.ports.git.take_in(bead, attempt.fence)
+        except Tampered as error:
+            self.refused[attempt.id] = error
+        except NobrakesError:
+            return  # met again, and told, when the run is closed
+        else:
+            left = files_changed(self.ports, bead.id)
+            if left is not None:
+                self.left[run.id] = left
+
+    @property
+    def begun(self) -> Set[str]:
+        """The ids of the runs whose tree was seen dead, and whose work is being taken in."""
+        return self._begun
+
+    @property
+    def excused(self) -> Set[str]:
+        """The ids of the runs whose silence is no fault of theirs: they are dead, or may be."""
+        return self._begun | self.unseen
+
+    def without_dead(self, board: Board) -> Board:
+        """The board for who looks at what the living do. No plan can be made by it: an attempt there has no run."""
+        excused = self.excused
+        runs = {attempt: run for attempt, run in board.runs.items() if run.id not in excused}
+        of_turns = {turn: run for turn, run in board.turn_runs.items() if run.id not in excused}
+        same = len(runs) + len(of_turns) == len(board.all_runs)
+        return board if same else replace(board, runs=runs, turn_runs=of_turns)
+
+    def keep(self, runs: set[str]) -> None:
+        """Forget the others, as soon as their work beside the loop has ended: unheard it would be waited for."""
+        for run in tuple(self._begun - runs):
+            with parked(self.ports, partial(of_run, self.ports, run)):
+                if not self.ports.background.over(f"take in {run}"):
+                    continue
+            self._begun.discard(run)
+            self.left.pop(run, None)

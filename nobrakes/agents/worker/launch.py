@@ -1,0 +1,416 @@
+"""Starting agents: the workspace, the prompt, the environment, and the child.
+
+1. The attempt is open before anything is touched; each step may be done again after a crash.
+2. A kept branch is worked on further, also after its clone was archived; else work starts afresh, and what was there
+   is archived first.
+3. A Doer starts from the proven tests, carried over to the present main where they apply. An attempt's data say
+   where that is (`start`) and on which commit of main it stands (`fork`), for main may be rewritten later.
+4. An agent goes on with the session of the attempt before where core.limits.resuming says so and nobody else holds it.
+"""
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Callable, Sequence, Set
+from dataclasses import replace
+
+from ... import abilities
+from ...abilities import Standing
+from ...beads.branches import branch_of
+from ...beads.model import FORK, NO_AGENTS, Attempt, Bead, Outcome, Role, Run, RunKind
+from ...checks.worker.steps import setup_argv
+from ...config.settings import Config
+from ...daemon.model import Board, Limits, Terminate
+from ...daemon.worker.ports import Ports
+from ...daemon.worker.upkeep import owner_of, parked
+from ...errors import NobrakesError
+from ...events.kinds import Event, Kind
+from ...git.port import Candidate, Message, Workspace
+from ...host import versions
+from ...host.confine import OWN, Confinement
+from ...host.port import Command, Notice
+from ...host.runs import recording
+from ...paths import Paths
+from ...requests.worker.landing_branch import git_of
+from ...sessions.model import Talk
+from ..adapter import Adapter, Assignment, Launch, WithoutSessions
+from ..limits import BEGUN, RESUMES, goes_on
+from ..prompts.prompts import TOLD, Briefing, brief, digest, instructions
+from . import process
+from .process import SELF_TEST, STEP
+
+# The agents as they may be used on this machine: whole, or without their sessions (abilities, agents.degraded).
+
+
+class Adapters:
+    """Gives the adapter of a name, by what was written down of its CLI."""
+
+    def __init__(
+        self, whole: Callable[[str], Adapter], paths: Paths, config: Callable[[], Config], path: str | None
+    ) -> None:
+        self.whole = whole
+        self.paths = paths
+        self.config = config
+        self.path = path
+        self.versions = versions.Versions(paths, path, writes=True)
+        self._said: dict[str, str] = {}
+
+    def __call__(self, name: str) -> Adapter:
+        """The adapter; NoAgent for an unknown name."""
+        adapter = self.whole(name)
+        if name not in abilities.TRIED or self._standing(name).resumes:
+            return adapter
+        return WithoutSessions(adapter)
+
+    def degraded(self) -> list[str]:
+        """What is to be said of the agents that are named in the settings, and was not said before."""
+        said, found = self._said, {}
+        for name in self.config().agents.agent_choice().names():
+            text = self._standing(name).said
+            if text:
+                found[name] = text
+        self._said = found
+        return [text for name, text in found.items() if said.get(name) != text]
+
+    def trouble(self, name: str) -> str:
+        """Why the CLI of this agent does not work, where it may be asked; empty: it does, or nobody knows."""
+        command = self.config().agents.command(name) if name in abilities.PROVEN else ()
+        return versions.trouble(command[0], self.path or os.defpath, self.paths.root) if command else ""
+
+    def _standing(self, name: str) -> Standing:
+        command = self.config().agents.command(name)
+        return abilities.standing(name, command, abilities.recall(self.paths), self.versions, self.path)
+
+
+def tell(ports: Ports) -> None:
+    """Say of which agents less is asked than they should be able to do: once, and again when it changes."""
+    for why in ports.degraded():
+        ports.notifier.tell(Notice(why, urgent=True))
+        ports.store.record(Event(Kind.DEGRADED, data={"why": why}))
+
+
+WINDOW = "window"
+"""In an attempt's data: how many tokens its model's context holds, where that is known before."""
+TELLS = "tells"
+"""In an attempt's data: whether its output may tell of that."""
+DIARY = "diary"
+"""In an attempt's data: the folder and the glob of the files in which its CLI tells of its calls."""
+"""In an attempt's data: the commit of main that its work and the tests under it stand on."""
+
+
+def start_pin(bead: str) -> str:
+    """The ref (below refs/nobrakes/) that keeps the commit alive that a bead's workspace was made from."""
+    return f"start/{bead}"
+
+
+def tests_pin(bead: str) -> str:
+    """The ref (below refs/nobrakes/) that keeps a bead's proven tests."""
+    return f"tests/{bead}"
+
+
+class Launcher:
+    """Turns an open attempt into a running agent."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.confinement = Confinement(ports)
+
+    def start(self, attempt: Attempt, limits: Limits) -> None:
+        """Start the attempt's agent. Doing it again after a crash starts it once."""
+        ports = self.ports
+        config = ports.config()
+        bead = ports.store.bead(attempt.bead)
+        start, fork, workspace = self._workspace(bead, attempt)
+        minutes = limits.caps.attempt.minutes
+        seconds = limits.agent_seconds if minutes is None else min(limits.agent_seconds, minutes * 60)
+        run_id = f"{attempt.id}-agent"
+        folder = os.path.join(ports.paths.runs, run_id)
+        last = self._held_session(bead, attempt, start, workspace)
+        settings = config.within(ports.git, start, attempt.role)
+        briefing = self._briefing(settings, bead, attempt, last)
+        tell(ports)  # a CLI may be another one than when the daemon began
+        adapter = ports.adapter(attempt.agent)
+        launch = adapter.launch(
+            Assignment(
+                role=attempt.role,
+                bead=bead.id,
+                worker=attempt.name,
+                attempt=attempt.number,
+                prompt=briefing.prompt,
+                prompt_file=os.path.join(folder, "prompt.md"),
+                workspace=workspace.path,
+                folder=os.path.join(folder, OWN),
+                session=(last and last.provider_session)
+                or str(uuid.UUID(hashlib.md5(attempt.token.encode()).hexdigest())),
+                resume=last is not None,
+                env=self._environment(settings, bead, attempt, workspace, folder, adapter.credentials),
+                settings=config.agents.seated(attempt.agent, attempt.role.value, limits.caps.attempt.usd),
+                system_prompt=briefing.system,
+                guard=ports.guard,
+                permitted=process.permitted(self.confinement, config, attempt.agent),
+            )
+        )
+        now = ports.store.now()
+        if (
+            last is None
+            and launch.session is not None
+            and not ports.store.hold_session(launch.session, attempt.id, fresh=True)
+        ):
+            raise NobrakesError(f"the session {launch.session} is held by another attempt", "The next one has its own.")
+        known: dict[str, object] = {
+            TOLD: digest(bead),
+            BEGUN: False,
+            RESUMES: last.number if last else None,
+        }
+        known |= {WINDOW: launch.context_tokens, DIARY: launch.diary}
+        known |= {TELLS: True} if launch.tells else {}
+        data = {**attempt.data, "phase": "agent", "start": start, FORK: fork, **known}
+        if not ports.store.journal(attempt.id, data, briefing.answers):
+            self.start(attempt, limits)  # an answer was taken back since the prompt was made with it
+            return
+        ports.store.plan_run(
+            Run(
+                run_id,
+                attempt.id,
+                RunKind.AGENT,
+                now,
+                hard_deadline=now + seconds,
+                idle_seconds=limits.idle_seconds,
+                active_at=now,
+            )
+        )
+        born = ports.processes.start(run_id, self._command(launch, run_id, folder, workspace, briefing.prompt))
+        ports.store.update_run(run_id, pid=born.pid, born=born.mark)
+
+    def _held_session(self, bead: Bead, attempt: Attempt, start: str, workspace: Workspace) -> Attempt | None:
+        """The attempt whose session this one goes on with, and holds now; None: it begins one."""
+        if not (bead.branch_kept and workspace.is_kept):  # the sessions of a clone that was archived went with it
+            return None
+        last = goes_on(attempt, self.ports.store.attempts(bead.id), start)
+        session = last and last.provider_session
+        return last if session and self.ports.store.hold_session(session, attempt.id) else None
+
+    def _command(self, launch: Launch, run_id: str, folder: str, workspace: Workspace, prompt: str) -> Command:
+        """What is started: the workspace's own steps, the set-up in a new one, and the agent, behind the wall."""
+        confined = self.confinement.agent(run_id, workspace.path, folder, launch)
+        prologue = workspace.prologue
+        if prologue and not workspace.is_kept:
+            setup = setup_argv(workspace.path, self.ports.config().setup)
+            prologue += tuple(recording.capped(confined.wrap(argv)) for argv in setup)
+        return process.command(launch, confined, folder, workspace.path, prompt, prologue)
+
+    def _workspace(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None, Workspace]:
+        """The commit that this role's changes are measured from, the commit of main under it, and where to work."""
+        git = git_of(self.ports, bead)
+        left = None if git.has_workspace(bead.id) else self._archived(bead, attempt)
+        if left is not None:
+            head, files = left
+            start = str(attempt.data.get("start") or self._earlier_start(bead, attempt))
+            return start, self._earlier_fork(bead), git.workspace(bead, head, attempt.name, files)
+        if attempt.data.get("start"):  # a crash cut the start off
+            start, fork = str(attempt.data["start"]), attempt.data.get(FORK)
+        elif git.has_workspace(bead.id) and bead.branch_kept:
+            start, fork = self._earlier_start(bead, attempt), self._earlier_fork(bead)
+        else:
+            if git.has_workspace(bead.id):
+                git.retire(bead, attempt.fence - 1)  # its holder's, so that no archive of ours takes its place
+            start, fork = self._fresh_start(bead, attempt)
+        git.pin(start_pin(bead.id), start)  # a person may take it off main while it is worked on
+        return start, fork, git.workspace(bead, start, attempt.name)
+
+    def _archived(self, bead: Bead, attempt: Attempt) -> tuple[str, str] | None:
+        """Where a kept branch was, and the commit with its files, when its clone was archived (a cancel taken back)."""
+        if not bead.branch_kept:
+            return None
+        git = git_of(self.ports, bead)
+        past = self.ports.store.attempts(bead.id)
+        fences = [a.fence for a in past if a.id != attempt.id and a.role not in NO_AGENTS]
+        # what was archived before the last agent began is older than what it was given
+        found = [(*_archive_name(ref), commit) for ref, commit in git.archived(bead.id)]
+        newest = max((fence for fence, _, _ in found if fences and fence >= max(fences)), default=None)
+        kept = {kind: commit for fence, kind, commit in reversed(found) if fence == newest}
+        files = kept.get("wip") or kept.get("branch")
+        head = kept.get("branch") or (git.fork(git.main(), files, self._earlier_fork(bead)) if files else None)
+        return (head, files) if head and files else None
+
+    def _earlier_start(self, bead: Bead, attempt: Attempt) -> str:
+        """On a kept branch: the proven tests for a Doer, else where the earlier attempts of the role started."""
+        for earlier in reversed(self.ports.store.attempts(bead.id)):
+            if earlier.id == attempt.id or not earlier.head:
+                continue
+            if earlier.role is attempt.role and earlier.data.get("start"):
+                return str(earlier.data["start"])
+            if earlier.role is Role.TEST_WRITER and earlier.outcome is Outcome.COMPLETED:
+                return earlier.head
+        past = (a for a in self.ports.store.attempts(bead.id) if a.role not in NO_AGENTS)
+        starts = [a.data["start"] for a in past if a.data.get("start")]
+        return str(starts[-1]) if starts else (attempt.base or git_of(self.ports, bead).main())
+
+    def _earlier_fork(self, bead: Bead) -> str | None:
+        """The commit of main that a kept branch stands on; None: it was made when nobody wrote that down."""
+        agents = (one for one in reversed(self.ports.store.attempts(bead.id)) if one.role not in NO_AGENTS)
+        return next((one.data.get(FORK) for one in agents if one.data.get("start")), None)
+
+    def _fresh_start(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None]:
+        """What fresh work starts from: main, or for a Doer the proven tests carried over to it; and main below it."""
+        git = git_of(self.ports, bead)
+        main = attempt.base or git.main()
+        proof = proven_tests(self.ports, bead.id) if attempt.role is Role.DOER else None
+        if proof is None or proof.head is None:
+            return main, main
+        began = git.fork(main, proof.head, proof.data.get(FORK))
+        if began == main:
+            return proof.head, main
+        message = Message(
+            f"Tests for {bead.title}",
+            "",
+            "nobrakes <nobrakes@nobrakes.invalid>",
+            proof.ended_at or proof.started_at,
+            (("Bead", bead.id),),
+        )
+        moved = git.squash(main, proof.head, message, began)
+        if not isinstance(moved, Candidate):
+            return proof.head, began
+        git.pin(tests_pin(bead.id), moved.commit)
+        return moved.commit, main
+
+    def _briefing(self, config: Config, bead: Bead, attempt: Attempt, last: Attempt | None) -> Briefing:
+        ports = self.ports
+        nonce = hashlib.sha256(attempt.token.encode()).hexdigest()[:12]
+        main = git_of(ports, bead).main()
+        own = instructions(lambda path: ports.git.read(main, path), bead.touches)
+        return brief(ports.store, ports.paths, config, config.main, bead, attempt.role, nonce, attempt.id, last, own)
+
+    def _environment(
+        self,
+        config: Config,
+        bead: Bead,
+        attempt: Attempt,
+        workspace: Workspace,
+        folder: str,
+        credentials: Sequence[str],
+    ) -> dict[str, str]:
+        return {
+            **process.environment(self.ports, config, credentials, attempt.token, folder),
+            "NOBRAKES_BEAD": bead.id,
+            "NOBRAKES_BRANCH": branch_of(bead),
+            "NOBRAKES_ROLE": attempt.role.value,
+            "NOBRAKES_ATTEMPT": str(attempt.number),
+            "NOBRAKES_NAME": attempt.name,
+            "NOBRAKES_WORKSPACE": workspace.path,
+            "NOBRAKES_CHECKS": _checks(config),
+            "NOBRAKES_SCAFFOLDING": "1" if bead.scaffolding else "",
+        }
+
+
+def _checks(config: Config) -> str:
+    """The contract, for whoever runs it in the workspace (operations.agent.testing)."""
+    wanted = ("name", "command", "directory", "timeout")
+    return json.dumps([{name: getattr(check, name) for name in wanted} for check in config.contract()])
+
+
+def _archive_name(ref: str) -> tuple[int, str]:
+    """The fence and the kind in an archive's name: `<fence>-branch`, `<fence>-wip`, perhaps with an id behind."""
+    fence, _, kind = ref.rpartition("/")[2].partition("-")
+    return (int(fence) if fence.isdigit() else -1), kind.partition("-")[0]
+
+
+def proven_tests(ports: Ports, bead: str) -> Attempt | None:
+    """The attempt whose tests were proven red, if the bead's latest Test Writer got that far."""
+    for attempt in reversed(ports.store.attempts(bead)):
+        if attempt.role is Role.TEST_WRITER and attempt.outcome is not None:
+            return attempt if attempt.outcome is Outcome.COMPLETED else None
+    return None
+
+
+# Looking at agents that have just begun: one whose guard did not answer is stopped at once.
+#
+# 1. A run is looked at until its guard has answered and its session has begun, and never again; what is remembered is
+# only that.
+# 2. A session is noted as soon as it is seen, so that a crash does not lose it: that it has begun, and its id where the
+# CLI chose it. An id that another session has already is not believed.
+
+LOOK_SECONDS = 0.5
+"""Between two looks at an agent whose guard has not answered yet."""
+NAMED = "named"
+"""In a turn's data: the id of the CLI's session, where nobrakes chose it."""
+HEAD = 256_000
+"""Bytes of an agent's output that are read for it: what comes before the first deed of an agent is far less."""
+
+
+def note_session(ports: Ports, attempt: Attempt, head: bytes) -> Attempt:
+    """The attempt as it is noted now: with its session, where its output begins with `head` and tells of one."""
+    if attempt.data.get(BEGUN):
+        return attempt
+    found = ports.adapter(attempt.agent).session(head.split(b"\n")[:-1])
+    expected = attempt.provider_session
+    if found is None or (expected is not None and expected != found):
+        return attempt
+    if expected is None and not ports.store.hold_session(found, attempt.id, fresh=True):
+        return attempt
+    noted = replace(attempt, data={**attempt.data, BEGUN: True}, provider_session=found)
+    ports.store.journal(attempt.id, noted.data)
+    return noted
+
+
+def hear_turn(ports: Ports, talk: Talk, head: bytes) -> bool:
+    """Note the session of a turn whose output begins with `head`; whether its agent said now that it has begun."""
+    found = ports.adapter(talk.agent).session(head.split(b"\n")[:-1])
+    if found is None or talk.turn.data.get(BEGUN):
+        return False
+    named = talk.session.provider_session if talk.turn.resumes else talk.turn.data.get(NAMED)
+    return (named is None or named == found) and ports.store.hear_session(talk.turn.id, found)
+
+
+def head_of(ports: Ports, run: Run) -> bytes:
+    """How the run's output begins."""
+    return ports.processes.head(os.path.join(ports.paths.runs, run.id, f"{STEP}.out"), HEAD)
+
+
+class GuardWatch:
+    """Watches the beginnings of agents."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._known: set[str] = set()
+        self._waiting: set[str] = set()
+
+    def plan(self, board: Board) -> list[Terminate]:
+        """The runs to stop."""
+        actions = []
+        self._waiting = set()
+        for run in board.all_runs:
+            work = board.work_of(run)
+            if work is None or run.kind is not RunKind.AGENT or run.pid is None or run.term_at is not None:
+                continue
+            with parked(self.ports, owner_of(work)):
+                if run.id not in self._known and self._refuses(run, work):
+                    actions.append(Terminate(run.id, Outcome.GUARD_FAILED))
+        return actions
+
+    def _refuses(self, run: Run, work: Attempt | Talk) -> bool:
+        processes = self.ports.processes
+        adapter = self.ports.adapter(work.agent)
+        folder = os.path.join(self.ports.paths.runs, run.id)
+        self_test = processes.output(os.path.join(folder, SELF_TEST), 100)  # first: it is there before what follows it
+        head = head_of(self.ports, run)
+        if adapter.refuses(head, self_test) is not None:
+            return True
+        told = adapter.session(head.split(b"\n")[:-1]) is not None
+        if isinstance(work, Talk):
+            hear_turn(self.ports, work, head)
+        else:
+            note_session(self.ports, work, head)
+        is_known = adapter.guarded(head, self_test) and (told or not adapter.sessions)
+        (self._known if is_known else self._waiting).add(run.id)
+        return False
+
+    def keep(self, runs: Set[str]) -> None:
+        """Forget all runs but these."""
+        self._known &= runs
+        self._waiting &= runs
+
+    def wake_at(self, now: float) -> list[float]:
+        """When an agent has to be looked at again."""
+        return [now + LOOK_SECONDS] if self._waiting else []

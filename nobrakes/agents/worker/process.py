@@ -1,0 +1,298 @@
+"""What an agent's process came to, whoever it worked for: an attempt or a session.
+
+Our own stop is never the agent's failure: whatever signal or exit code follows it, only the agent's words count, and
+that it waited for its provider. Without these the reason of the stop is how it ended.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from functools import partial
+
+from ...beads.model import TABLE, Attempt, Outcome, Run
+from ...checks.contract import SETUP_FAILED, first_error
+from ...checks.worker.steps import clean, setup_said, with_agents
+from ...config.settings import Config
+from ...daemon.model import Board
+from ...daemon.worker.ports import Ports
+from ...daemon.worker.upkeep import owner_of
+from ...db.port import NewEscalation
+from ...decisions.model import STARTS, EscalationType
+from ...git.port import Argv
+from ...host.confine import OWN, Confined, Confinement
+from ...host.port import Command, Step, StepEnd
+from ...host.runs import recording
+from ...sessions.model import Talk
+from .. import limits
+from ..adapter import CANARY_FILE, UNSEEN, AgentEnd, Launch, Verdict, self_test_failed
+from ..limits import Cooldown, error_of
+from ..policy import permissions
+
+STEP = "agent"
+SELF_TEST = os.path.join(OWN, CANARY_FILE)
+"""In the folder of a run: what its agent writes."""
+HEAD, TAIL = 64_000, 2_000_000
+"""Bytes of the beginning and of the end of an agent's output that are read for its verdict."""
+
+_OUTAGES = frozenset({Outcome.NETWORK, Outcome.PROVIDER_DOWN, Outcome.RATE_LIMITED})
+"""An agent that took too long because it waited for one of these is not to blame."""
+_TOO_LONG = frozenset({Outcome.STALLED, Outcome.TIMED_OUT})
+_OWN_WORDS = frozenset({Outcome.COMPLETED, Outcome.GAVE_UP_CONTEXT, Outcome.GAVE_UP_TESTS, Outcome.BLOCKED})
+"""What an agent says of its own end."""
+_NO_WORDS_COUNT = frozenset({Outcome.GUARD_FAILED, Outcome.CANCELLED})
+"""After a stop for one of these nothing is taken from it."""
+
+
+LIVED_ON = "it had finished and lived on, so it was ended"
+
+
+class How(Enum):
+    """How far an agent came."""
+
+    NEVER_BEGAN = auto()
+    STOPPED = auto()  # by us; `outcome` says why
+    OUTAGE = auto()  # by us, while it waited for its provider
+    ENDED = auto()  # by itself: its words count
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How far it came, and what that means."""
+
+    how: How
+    verdict: Verdict
+
+
+def how_it_ended(ports: Ports, agent: str, run: Run) -> Ended:
+    """What the run's exit files and its output say."""
+    folder = os.path.join(ports.paths.runs, run.id)
+    ending = ports.processes.ending(folder, [STEP])
+    step = ending.steps[0]
+    if run.stopping is not None:
+        return _stopped(ports, agent, run.stopping, step, folder)
+    if ending.prologue_failed is not None:
+        unguarded = self_test_failed(ending.prologue_failed)
+        if unguarded is not None:
+            return Ended(How.NEVER_BEGAN, Verdict(Outcome.GUARD_FAILED, unguarded))
+        why = clean(ports, ending.prologue_failed)[-4000:]
+        if said := setup_said(ending.prologue_failed):
+            why = f"{SETUP_FAILED}: {first_error(clean(ports, said))}\n{why}"
+        return Ended(How.NEVER_BEGAN, Verdict(Outcome.WORKSPACE_FAILED, why))
+    if not step.started:
+        return Ended(How.NEVER_BEGAN, Verdict(Outcome.LOST, UNSEEN))
+    return Ended(How.ENDED, _by_adapter(ports, agent, step, folder))
+
+
+def _stopped(ports: Ports, agent: str, why: Outcome, step: StepEnd, folder: str) -> Ended:
+    """By its words, as far as they count. An exit code other than 0 is what our stop came to."""
+    if why in _NO_WORDS_COUNT or not step.started:
+        return Ended(How.STOPPED, Verdict(why, ""))
+    verdict = _by_adapter(ports, agent, step if step.code == 0 else replace(step, code=None), folder)
+    if why is Outcome.COMPLETED and verdict.outcome is Outcome.LOST:
+        verdict = replace(verdict, detail=LIVED_ON)
+    if verdict.outcome in _OWN_WORDS or verdict.unsure or why is Outcome.COMPLETED:
+        return Ended(How.ENDED, verdict)
+    if verdict.outcome in _OUTAGES and why in _TOO_LONG:
+        return Ended(How.OUTAGE, verdict)
+    if why in _TOO_LONG and not ports.adapter(agent).has_begun(lines(ports, step.output)):
+        errors = clean(ports, ports.processes.output(os.path.join(folder, f"{STEP}.err"), 2000)).strip()
+        why_not = f"it did not start: it was silent from its start on, and was stopped. {errors}".strip()
+        return Ended(How.NEVER_BEGAN, Verdict(Outcome.BAD_CONFIGURATION, why_not))
+    return Ended(How.STOPPED, Verdict(why, ""))
+
+
+def _by_adapter(ports: Ports, agent: str, step: StepEnd, folder: str) -> Verdict:
+    processes = ports.processes
+    errors = processes.output(os.path.join(folder, f"{STEP}.err"), 20_000)
+    self_test = processes.output(os.path.join(folder, SELF_TEST), 100)
+    end = AgentEnd(step.code, lines(ports, step.output), errors, self_test, ports.store.now())
+    return ports.adapter(agent).verdict(end)
+
+
+def unsure(verdict: Verdict) -> str:
+    """How an unsure end is told."""
+    return f"unsure whether it had finished, since its last line is torn ({verdict.detail}): its commits are judged"
+
+
+def lines(ports: Ports, path: str) -> list[bytes]:
+    """The lines of an agent's output; of a long one those at its beginning and at its end."""
+    processes, older = ports.processes, f"{path}.1"  # host.runs.recorder
+    end = (processes.output(older, HEAD + TAIL) + processes.output(path, HEAD + TAIL)).encode()
+    if len(end) < HEAD + TAIL:
+        return end.split(b"\n")
+    begin = processes.head(older, HEAD) or processes.head(path, HEAD)
+    return [*begin.split(b"\n")[:-1], *end[-TAIL:].split(b"\n")[1:]]  # no line that was cut
+
+
+# What every start of an agent has in common, whoever it works for: an attempt or a session.
+
+HANDOFF = os.path.join(OWN, "handoff.md")
+"""In the folder of a run: what its agent hands on in a file."""
+
+
+_GO_IN = """
+left=$1
+shift
+while [ "$left" -gt 0 ]; do
+    if [ -L "./$1" ] || { [ ! -d "./$1" ] && ! mkdir -- "./$1"; } || ! cd -- "./$1"; then
+        echo "its folder cannot be worked in: $1 is no folder of the workspace" >&2
+        exit 126
+    fi
+    left=$((left - 1))
+    shift
+done
+exec "$@"
+"""
+
+
+def environment(ports: Ports, config: Config, credentials: Sequence[str], token: str, folder: str) -> dict[str, str]:
+    """What an agent of this token sees in the run's folder; the caller adds whom it works for."""
+    named = (*credentials, *config.agents.environment)
+    boundary = with_agents(config.boundary())
+    path = os.path.join(ports.paths.folder, "bin") + os.pathsep + ports.environment.get("PATH", os.defpath)
+    return {
+        **ports.environment,
+        **{name: ports.credentials[name] for name in named if name in ports.credentials},
+        "PATH": path,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_EDITOR": "true",
+        "NOBRAKES_HOME": ports.paths.folder,
+        "NOBRAKES_TOKEN": token,
+        "NOBRAKES_DOOR": "",  # there and empty: a CLI hands a variable on that is not there by its name, with the $
+        "NOBRAKES_SANDBOX": "",
+        "NOBRAKES_PROMPT": os.path.join(folder, "prompt.md"),
+        "NOBRAKES_HANDOFF": os.path.join(folder, HANDOFF),
+        "NOBRAKES_TESTS": "\n".join(boundary.tests),
+        "NOBRAKES_GATES": "\n".join((*boundary.gates, *boundary.steering)),
+        "NOBRAKES_ASK_FIRST": "\n".join(config.agents.ask_first),
+        "NOBRAKES_PYTHON": sys.executable,
+    }
+
+
+def permitted(confinement: Confinement, config: Config, agent: str) -> tuple[tuple[str, ...], ...] | None:
+    """What the CLI's own permissions let through; None: they are off, by its setting or in a closure."""
+    if config.agents.bypasses(agent) or not confinement.nothing():
+        return None
+    return permissions.commands(config.contract(), config.setup)
+
+
+def in_directory(launch: Launch, directory: str) -> Launch:
+    """The same, begun in this folder of the workspace: made where it is missing, and never through a link."""
+    parts = [part for part in directory.split("/") if part]
+    argv = ("/bin/sh", "-c", _GO_IN, "go-in", str(len(parts)), *parts, *launch.argv)
+    return replace(launch, argv=argv, programs=(launch.argv[0], *launch.programs))
+
+
+def command(
+    launch: Launch, confined: Confined, folder: str, workspace: str, prompt: str, prologue: Sequence[Argv]
+) -> Command:
+    """What is started: what comes before, as the caller made it, then the agent, behind the wall."""
+    return Command(
+        folder=folder,
+        cwd=workspace,
+        env=launch.env,
+        steps=(Step(STEP, _recorded(folder, confined.wrap(launch.argv)), stdin=launch.stdin),),
+        prologue=(*prologue, *(confined.wrap(argv, alone=True) for argv in launch.prologue)),
+        files={
+            **{os.path.join(OWN, name): content for name, content in launch.files.items()},
+            "prompt.md": prompt.encode(),
+            HANDOFF: b"",
+        },
+    )
+
+
+def _recorded(folder: str, argv: Argv) -> Argv:
+    """The argv by way of the recorder: whatever an agent says is kept without secrets, and bounded."""
+    out, err = (os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err"))
+    return recording.recorded(argv, out, err)
+
+
+# Agents that do not start are one fault of the machine, whichever beads meet it.
+#
+# 1. The first failure to start is noted, with who met it. The same failure of somebody else closes the agent's gate
+# (core.limits.cooldowns) and asks once, in the name of no bead; both in one transaction. Any end of an agent that
+# started takes back what was noted.
+# 2. What makes two failures the same is the beginning of what was printed, without numbers and the names of beads.
+# 3. Once the gate's time is over the CLI is asked for its version first, outside of every repository (host.versions).
+# One that cannot answer is not started, and asked again a minute later; one that answers goes ahead with one bead.
+# 4. The question is withdrawn with the gate (store.spender): by the first agent that starts, or by a person.
+
+NOTED = "not_started:"
+"""The setting of a provider: by failure to start, who met it."""
+MOST = 20
+"""Different failures that are noted."""
+
+
+def is_shared(ports: Ports, work: Attempt | Talk, verdict: Verdict, gate: Cooldown | None) -> bool:
+    """Whether the failure to start is the agent's and not the work's: its gate is closed for that, or others met it."""
+    if not TABLE[verdict.outcome].is_of_start:
+        return False
+    if gate is not None and gate.is_of_start:
+        return True
+    store, key, owner, error = ports.store, f"{NOTED}{work.provider}", owner_of(work), _error(work, verdict)
+    noted: dict[str, str] = json.loads(store.setting(key) or "{}")
+    if noted.get(error, owner) != owner:
+        return True
+    if error not in noted:
+        store.set_setting(key, json.dumps(dict([*noted.items(), (error, owner)][-MOST:])))
+    return False
+
+
+def forget(ports: Ports, work: Attempt | Talk) -> None:
+    """Its agent started: what was noted of others was not the agent's fault, or is mended."""
+    if ports.store.setting(f"{NOTED}{work.provider}"):
+        ports.store.set_setting(f"{NOTED}{work.provider}", None)
+
+
+def question(work: Attempt | Talk, verdict: Verdict) -> NewEscalation:
+    """What a person is asked, in the name of no bead."""
+    detail = (
+        f"{verdict.detail}\n\nThis met more than one bead or session, so nothing else is started with {work.agent}. "
+        "Nothing counts against them. Mend its installation, its settings or its login. It is tried again by itself, "
+        f"and this question is withdrawn once it starts. Try at once: nobrakes providers open {work.provider}"
+    )
+    evidence = {STARTS: work.provider, "agent": work.agent, "outcome": verdict.outcome.value}
+    title = f"the agent {work.agent} does not start"
+    return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence)
+
+
+class StartProbe:
+    """Asks CLIs that did not start whether they work, before anybody is started with them."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._said: dict[str, str] = {}
+        self._passed: dict[str, float] = {}
+
+    def holds(self, agent: str, provider: str, board: Board) -> bool | None:
+        """None: it may be started. Else it may not, and this says whether the board is different now."""
+        gate = board.gates.get(provider)
+        if gate is None or not gate.is_of_start or self._passed.get(provider) == gate.until:
+            return None
+        background, job = self.ports.background, f"ask whether {agent} works"
+        if provider not in self._said:
+            background.begin(job, partial(self._ask, agent, provider))
+        if not background.over(job) or provider not in self._said:
+            return False
+        trouble = self._said.pop(provider)
+        if not trouble:
+            self._passed[provider] = gate.until
+            return None
+        self.ports.store.start_cooldown(limits.still_broken(gate, trouble, self.ports.store.now()))
+        return True
+
+    def _ask(self, agent: str, provider: str) -> None:
+        """Beside the loop."""
+        self._said[provider] = self.ports.start_trouble(agent)
+
+
+def _error(work: Attempt | Talk, verdict: Verdict) -> str:
+    """What makes two failures the same."""
+    text = verdict.detail
+    if isinstance(work, Attempt):
+        text = re.sub(rf"(?<![\w.-]){re.escape(work.bead)}(?![\w.-])", "BEAD", text)
+    return error_of(verdict.outcome, " / ".join(line.strip() for line in text.splitlines() if line.strip())[:400])

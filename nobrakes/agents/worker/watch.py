@@ -1,0 +1,534 @@
+"""What agents do while they work, as events: how many files they changed, and what tests they ran by their tools.
+
+1. Files are counted beside the loop, and told only where the number is another one: once the agent has ended, in the
+   job that takes its work in (daemon.attempts.fetch); and while it works on a bead of a feature, at most once in
+   LOOK_SECONDS, and only after it said something. For such a bead the loop wakes; what the agents of any other say is
+   read when it wakes anyway.
+2. A test run is a call of a tool that runs a check of kind test (core.checks.test_rounds), told with its result once
+   that is there: failed where its exit code or its counts say so. `nobrakes agent test` tells of itself.
+3. A Doer whose test rounds fail in the same way again and again, without a word about it, is asked to stop
+   (core.stopping): by the calls of its tools, or by what it reported.
+4. Nothing is told twice: a new daemon reads the output from its beginning, and finds in the events what was told of it,
+   the calls by their ids.
+5. Trouble with it ends nothing.
+"""
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping, Set
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import takewhile
+
+from ...beads.model import NO_AGENTS, Attempt, Run, RunKind
+from ...checks import proof
+from ...checks.counts import count_tests
+from ...daemon.model import Board
+from ...daemon.worker.ports import Ports
+from ...daemon.worker.upkeep import of_run, owner_of, parked
+from ...errors import NobrakesError
+from ...events.kinds import WATCHED, Event, Kind
+from ...features import rounds
+from ...features.plan_beads import epics_above
+from ...sessions.model import Talk
+from ...text.cleaning import clean, shorten
+from ..adapter import Adapter
+from ..transcript import Line, LineKind
+from .launch import DIARY, TELLS, WINDOW
+from .process import STEP
+
+# What an agent says on its output, read on from where one was, and the calls of its tools in it.
+#
+# 1. A run's output is two files: at half of its limit the recorder calls OUT OUT.1 and begins OUT anew
+# (host.runs.recorder). They are read as one, the older first; what was thrown away before it was read is lost.
+# 2. That a file is another one than before is seen by how it begins.
+# 3. Lines without any of the words that are looked for are not parsed: a million a second can be skipped.
+
+MOST = 4_000_000
+"""Bytes that are read in one look."""
+LOOKS = 20
+"""So often at most where nobody comes back for the rest: all that is kept of an output."""
+_MARK = 1024
+"""Bytes of a file's beginning that tell it from another."""
+
+
+@dataclass(slots=True)
+class Output:
+    """How far the output of a run was read. `mark`: how the file begins that is read now."""
+
+    path: str
+    is_old: bool = True
+    place: int = 0
+    mark: bytes = b""
+
+    @classmethod
+    def of(cls, ports: Ports, run: Run) -> "Output":
+        """The output of this run's agent, from its beginning."""
+        return cls(os.path.join(ports.paths.runs, run.id, f"{STEP}.out"))
+
+    def read(self, ports: Ports, at_end: bool = False) -> tuple[bytes, bool]:
+        """The next whole lines, and whether more may be there. `at_end`: nobody writes any more, the last is whole."""
+        new = self._next(ports)
+        is_full, cut = len(new) == MOST, new.rfind(b"\n") + 1
+        is_last = not is_full and (at_end or self.is_old)
+        whole = new if is_last or (is_full and not cut) else new[:cut]
+        self.place += len(whole)
+        if self.is_old and not is_full:
+            self.is_old, self.place, self.mark = False, 0, b""
+            return (whole, True) if whole else self.read(ports, at_end)
+        return whole, is_full
+
+    def _next(self, ports: Ports) -> bytes:
+        """What follows in the file that is read. It is read before its mark, so that both are of one file."""
+        while True:
+            file = f"{self.path}.1" if self.is_old else self.path
+            new, begins = ports.processes.head(file, MOST, self.place), ports.processes.head(file, _MARK)
+            if begins.startswith(self.mark or new[:_MARK]):
+                self.mark = begins
+                return new
+            if self.is_old:
+                self.place, self.mark = 0, b""
+            self.is_old = True
+
+
+def is_agents(work: Attempt | Talk, run: Run) -> bool:
+    """Whether the run is an agent's that was started: its output is what an agent says."""
+    return run.kind is RunKind.AGENT and run.pid is not None and (isinstance(work, Talk) or work.role not in NO_AGENTS)
+
+
+def calls_in(text: bytes, words: Collection[bytes], adapter: Adapter) -> Iterator[Line]:
+    """The calls of tools and their results, of the lines that hold one of the words; these may grow meanwhile."""
+    if not any(word in text for word in words):
+        return
+    for raw in text.split(b"\n"):
+        if any(word in raw for word in words):
+            yield from (line for line in adapter.lines(raw) if line.kind in (LineKind.TOOL_CALL, LineKind.RESULT))
+
+
+LOOK_SECONDS = 10.0
+"""Between two counts of an attempt's changed files, and two looks at what it says."""
+_ID = 100
+"""Characters of a call's id that are kept."""
+_ROUNDS = frozenset({Kind.TESTED, Kind.LOGGED})
+_LATEST = 50
+"""Events of rounds that are looked through."""
+_TOLD = 10_000
+"""Events that are looked through for what was told of an attempt."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of one run. `told`: the ids of calls that were told; `calls`: those whose result is not there."""
+
+    output: Output
+    wakes: bool
+    files: int = 0
+    told: set[str] = field(default_factory=set)
+    looked_at: float = 0.0
+    spoke: bool = False
+    calls: set[str] = field(default_factory=set)
+    counted: list[int] = field(default_factory=list)
+    attempt: int = 0
+    by_calls: proof.Streak = field(default_factory=proof.Streak)
+    reported: proof.Streak = field(default_factory=proof.Streak)
+    explained: int = 0  # the number of the last event in which it explained something
+
+    @property
+    def failed_rounds(self) -> int:
+        """How many rounds in a row failed in the same way."""
+        return max(self.by_calls.rounds, self.reported.rounds)
+
+
+class WorkWatch:
+    """Watches the agents of beads at work."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._seen: dict[str, _Seen] = {}
+        self._words: list[bytes] = []
+        self._due: list[float] = []
+        self.left: dict[str, int] = {}
+        """By run, how many files it left changed, where that was counted beside the loop (daemon.attempts.fetch)."""
+
+    def look(self, board: Board) -> bool:
+        """Tell what is new; it changes nothing of the board."""
+        pattern, self._due = None, []
+        for run in board.runs.values():
+            work = board.work_of(run)
+            if work is None or isinstance(work, Talk) or not is_agents(work, run):
+                continue
+            pattern = pattern or self._pattern()
+            with parked(self.ports, owner_of(work)):
+                self._look_at(work, run, pattern, board.now)
+        return False
+
+    def _look_at(self, work: Attempt, run: Run, pattern: re.Pattern[str] | None, now: float) -> None:
+        seen = self._seen.get(run.id) or self._begin(work, run)
+        is_over = self._is_over(run.id)
+        if is_over:
+            self._tell_files(work, seen)
+        if abs(now - seen.looked_at) >= LOOK_SECONDS:  # also where the clock went back
+            seen.looked_at = now
+            self._read(work, seen, pattern)
+            self._hear(work, seen)
+            if seen.wakes and seen.spoke and is_over:
+                seen.spoke = False
+                self.ports.background.begin(_job(run.id), partial(_count, self.ports, work.bead, seen))
+        self._due += [seen.looked_at + LOOK_SECONDS] if seen.wakes or seen.failed_rounds else []
+
+    def seen(self, board: Board) -> Board:
+        """The board with the failed rounds in a row of each attempt."""
+        failed = {seen.attempt: seen.failed_rounds for seen in self._seen.values() if seen.failed_rounds}
+        return replace(board, failed_rounds=failed) if failed else board
+
+    def _hear(self, attempt: Attempt, seen: _Seen) -> None:
+        """What it reported of its rounds, and whether it explained them."""
+        told = self.ports.store.latest_events(_ROUNDS, None, _LATEST, attempt.bead)
+        contract, streak = self.ports.config().contract(), proof.Streak()
+        for event in reversed([*takewhile(lambda one: one.attempt == attempt.id, told)]):
+            if event.kind is Kind.TESTED:
+                how = proof.failed_at_door(str(event.data.get("text")), contract)
+                streak = proof.after(streak, how)
+                continue
+            streak = proof.Streak()
+            if event.seq > seen.explained:
+                seen.explained, seen.by_calls = event.seq, streak
+        seen.reported = streak
+
+    def ended(self, attempt: Attempt, run: Run) -> None:
+        """The agent has ended: what it said last is read, and what it left is told."""
+        if attempt.role in NO_AGENTS:
+            return
+        seen = self._seen.get(run.id) or self._begin(attempt, run)
+        pattern = self._pattern()
+        for _ in range(LOOKS):
+            if not self._read(attempt, seen, pattern, at_end=True):
+                break
+        left = self.left.pop(run.id, None)
+        seen.counted += [] if left is None else [left]
+        self._tell_files(attempt, seen)
+
+    def keep(self, runs: Set[str]) -> None:
+        """Forget all runs but these, once nothing is counted for them any more."""
+        for run in self._seen.keys() - runs:
+            if self._is_over(run):
+                del self._seen[run]
+
+    def _is_over(self, run: str) -> bool:
+        """Whether nothing is counted for the run; a count that failed is none, and nobody's trouble."""
+        with suppress(NobrakesError), parked(self.ports, partial(of_run, self.ports, run)):
+            return self.ports.background.over(_job(run))
+        return True
+
+    def wake_at(self) -> list[float]:
+        """When the steps of features have to be looked at again."""
+        return self._due
+
+    def _pattern(self) -> re.Pattern[str] | None:
+        contract = self.ports.config().contract()
+        self._words = [word.encode() for word in proof.words(contract)]
+        return proof.runs(contract)
+
+    def _begin(self, attempt: Attempt, run: Run) -> _Seen:
+        store = self.ports.store
+        features = store.features()
+        above = epics_above(store, store.bead(attempt.bead)) if features else []
+        wakes = rounds.of(features, above) is not None
+        seen = _Seen(Output.of(self.ports, run), wakes, attempt=attempt.id)
+        told = store.latest_events(WATCHED, None, _TOLD, attempt.bead)
+        for event in reversed([*takewhile(lambda one: one.attempt == attempt.id, told)]):
+            if event.kind is Kind.FILES_CHANGED:
+                seen.files = int(event.data.get("changed", 0))
+            else:
+                seen.told.add(str(event.data.get("call")))
+        self._seen[run.id] = seen
+        return seen
+
+    def _tell_files(self, attempt: Attempt, seen: _Seen) -> None:
+        if not seen.counted:
+            return
+        count, seen.counted = seen.counted[-1], []
+        if count != seen.files:
+            seen.files = count
+            self._record(Kind.FILES_CHANGED, attempt, {"changed": count})
+
+    def _read(self, attempt: Attempt, seen: _Seen, pattern: re.Pattern[str] | None, at_end: bool = False) -> bool:
+        """Read on in its output; whether there may be more."""
+        text, more = seen.output.read(self.ports, at_end)
+        seen.spoke |= bool(text)
+        if pattern is None:
+            return more
+        words = [*self._words, *(call.encode() for call in seen.calls)]
+        for line in calls_in(text, words, self.ports.adapter(attempt.agent)):
+            call = str(line.data.get("id") or "")
+            if line.kind is LineKind.RESULT and call in seen.calls:
+                seen.calls.discard(call)
+                counts = count_tests(line.text)
+                passed = not line.data.get("failed") and not (counts is not None and counts.failed)
+                how = None if passed else f"{counts.failed} failed" if counts is not None else "it failed"
+                seen.by_calls = proof.after(seen.by_calls, how)
+                self._ran(attempt, seen, call, passed)
+            elif line.kind is LineKind.TOOL_CALL and call and pattern.search(line.text):
+                seen.calls.add(call)
+                words.append(call.encode())
+        return more
+
+    def _ran(self, attempt: Attempt, seen: _Seen, call: str, passed: bool) -> None:
+        name = shorten(clean(call), _ID)
+        if name not in seen.told:
+            seen.told.add(name)
+            self._record(Kind.TESTS_RUN, attempt, {"passed": passed, "call": name})
+
+    def _record(self, kind: Kind, attempt: Attempt, data: dict[str, object]) -> None:
+        self.ports.store.record(Event(kind, attempt.bead, attempt.id, attempt.name, data))
+
+
+def _job(run: str) -> str:
+    return f"files of {run}"
+
+
+def files_changed(ports: Ports, bead: str) -> int | None:
+    """How many files of the bead's clone differ from what it began with; None: nobody can say. Beside the loop."""
+    with suppress(NobrakesError, OSError):  # a clone that is being removed, or is not whole: its end says so
+        return ports.git.touched(bead)
+    return None
+
+
+def _count(ports: Ports, bead: str, seen: _Seen) -> None:
+    """Beside the loop: nothing is written here."""
+    found = files_changed(ports, bead)
+    seen.counted += [] if found is None else [found]
+
+
+# Reading on in what agents say while they work: how many tokens went by, and how full the context is.
+#
+# 1. Only what is new is read. A daemon that starts reads from the beginning, and comes to the same sums: a diary is the
+# session's, so what it tells of the time before the attempt is left out.
+# 2. The sum of an attempt is kept in the store as it grows, so that every cap counts it; its end brings the exact one.
+# 3. While nobody said anything there is no turn of the loop for it: whether there is more to read costs a byte an
+# agent.
+# 4. Whose CLI tells of all that only at its end is not read. Agents can write their diaries themselves: who lies there
+# is stopped early, or late, and its end brings the exact sum.
+
+METERING_LOOK_SECONDS = 5.0
+"""Between two looks at what an agent said."""
+METERING_MOST = 4_000_000
+"""Bytes that are read in one look; the rest follows in the next."""
+
+METERING_LOOKS = 16
+"""So often at most when an attempt has ended."""
+
+
+@dataclass(slots=True)
+class _Count:
+    work: Attempt | Talk
+    output: str
+    paths: dict[str, int] = field(default_factory=dict)
+    looked_at: float = 0.0
+    calls: dict[str, int] = field(default_factory=dict)
+    context: int = 0
+    window: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Of all calls."""
+        return sum(self.calls.values())
+
+
+class Meter:
+    """Counts what the agents at work use."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._counts: dict[str, _Count] = {}
+
+    def look(self, board: Board) -> bool:
+        """Read what is new; whether the store knows more than before."""
+        changed = False
+        for run in board.all_runs:
+            work = board.work_of(run)
+            if work is None or not self._tells(work, run) or run.term_at is not None:
+                continue
+            output = os.path.join(self.ports.paths.runs, run.id, f"{STEP}.out")
+            count = self._counts.setdefault(run.id, _Count(work, output))
+            count.work = work
+            if board.now >= count.looked_at + METERING_LOOK_SECONDS:
+                count.looked_at = board.now
+                with parked(self.ports, owner_of(work)):
+                    changed |= self._read(count)
+        return changed
+
+    def contexts(self, board: Board) -> dict[int, float]:
+        """How full the context of each attempt is, from 0 to 1."""
+        known = {a.id: int(a.data.get(WINDOW) or 0) for a in board.attempts}
+        counted = [(run.attempt, self._counts[run.id]) for run in board.runs.values() if run.id in self._counts]
+        windows = {attempt: count.window or known.get(attempt, 0) for attempt, count in counted}
+        return {attempt: count.context / windows[attempt] for attempt, count in counted if windows[attempt]}
+
+    def keep(self, runs: Set[str]) -> None:
+        """Forget all runs but these."""
+        self._counts = {run: count for run, count in self._counts.items() if run in runs}
+
+    def wake_at(self) -> list[float]:
+        """When the agents have to be looked at again."""
+        return [count.looked_at + METERING_LOOK_SECONDS for count in self._counts.values()]
+
+    def is_silent(self, now: float) -> bool:
+        """Whether the agents that are due have said nothing since they were looked at; then they are due later."""
+        for count in self._counts.values():
+            if abs(now - count.looked_at) >= METERING_LOOK_SECONDS:  # also where the clock went back
+                if any(_new(self.ports, count, 1).values()):
+                    return False
+                count.looked_at = now
+        return True
+
+    @staticmethod
+    def _tells(work: Attempt | Talk, run: Run) -> bool:
+        tells = any(work.data.get(name) for name in (WINDOW, DIARY, TELLS))
+        return run.kind is RunKind.AGENT and run.pid is not None and tells
+
+    def _read(self, count: _Count) -> bool:
+        before, work = count.tokens, count.work
+        _take_in(self.ports, _new(self.ports, count, METERING_MOST), count)
+        if count.tokens <= max(before, work.tokens):
+            return False
+        if isinstance(work, Talk):
+            window = count.window or int(work.data.get(WINDOW) or 0)
+            context = count.context / window if window else None
+            self.ports.store.spend_turn(work.turn.id, work.turn.cost_usd, count.tokens, context)
+        else:
+            self.ports.store.spend(work.id, work.cost_usd, count.tokens)
+        return True
+
+
+def in_diary(ports: Ports, attempt: Attempt) -> int:
+    """The tokens that the attempt's diary tells of; 0 where there is none."""
+    count = _Count(attempt, "")
+    for _ in range(METERING_LOOKS if attempt.data.get(DIARY) else 0):
+        if not _take_in(ports, _new(ports, count, METERING_MOST), count):
+            break
+    return count.tokens
+
+
+def _new(ports: Ports, count: _Count, most: int) -> dict[str, bytes]:
+    """What is new in its diary, by file, or in its output; `most` bytes."""
+    work = count.work
+    if work.data.get(DIARY):
+        folder, glob = work.data[DIARY]
+        return ports.processes.appended(folder, glob, work.started_at, count.paths, most)
+    return {count.output: ports.processes.head(count.output, most, count.paths.get(count.output, 0))}
+
+
+def _take_in(ports: Ports, found: Mapping[str, bytes], count: _Count) -> int:
+    """Count what the whole lines say; how many bytes that was."""
+    work = count.work
+    adapter, total = ports.adapter(work.agent), 0
+    for path, new in found.items():
+        # one that is as long as all that is read would stop it
+        whole = new[: new.rfind(b"\n") + 1] or (new if len(new) == METERING_MOST else b"")
+        count.paths[path] = count.paths.get(path, 0) + len(whole)
+        total += len(whole)
+        for raw in whole.split(b"\n"):
+            use = adapter.used(raw)
+            if use is not None and not 0 < use.at < work.started_at:
+                count.calls[use.call] = use.tokens
+                count.context = use.context or count.context
+                count.window = use.window or count.window
+    return total
+
+
+# Looking for agents that have finished and live on: they said so with `nobrakes agent done`, or on their output.
+#
+# 1. They are ended after `limits.linger_seconds` of silence, and judged by their words (agent_ends). The silence of one
+# that says more begins again, up to MOST graces; one that begins another turn has not finished.
+# 2. After `agent done` a CLI still has its last event to print, which tells of costs: it has LAST_WORDS graces.
+# 3. While nobody says anything there is no turn of the loop for it, as for the meter. A new daemon gives the grace
+# anew.
+
+END_WATCH_LOOK_SECONDS = 2.0
+"""Between two looks at what an agent said last."""
+TAIL = 256_000
+"""Bytes of the end of an output in which its last event is looked for."""
+LAST_WORDS = 3
+END_WATCH_MOST = 6
+_END_WATCH_MARK = 4_000
+"""Bytes of the end of an output that tell whether something was said since."""
+
+
+@dataclass(slots=True)
+class _EndWatchSeen:
+    """What was seen of one agent. `since`: when it had finished; `said_at`: when it said something last."""
+
+    agent: str
+    output: str
+    end: str = ""
+    looked_at: float = 0.0
+    said_at: float = 0.0
+    since: float | None = None
+    has_ended: bool = False  # its output says so
+
+
+class EndWatch:
+    """Watches the ends of agents at work."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._seen: dict[str, _EndWatchSeen] = {}
+
+    def finished(self, board: Board) -> dict[str, float]:
+        """By run of an agent that has finished and is not stopped yet: when it is."""
+        found = {}
+        for run in board.all_runs:
+            work = board.work_of(run)
+            if work is None or run.term_at is not None or not is_agents(work, run):
+                continue
+            path = os.path.join(self.ports.paths.runs, run.id, f"{STEP}.out")
+            seen = self._seen.setdefault(run.id, _EndWatchSeen(work.agent, path))
+            with parked(self.ports, owner_of(work)):
+                at = self._ends_at(seen, work, board)
+                if at is not None:
+                    found[run.id] = at
+        return found
+
+    def _ends_at(self, seen: _EndWatchSeen, work: Attempt | Talk, board: Board) -> float | None:
+        self._look(seen, board.now)
+        said = isinstance(work, Attempt) and bool(work.data.get("said"))
+        if not (said or seen.has_ended):
+            seen.since = None
+            return None
+        if seen.since is None:
+            seen.since = board.now
+        grace = board.limits.linger_seconds
+        adapter = self.ports.adapter(work.agent)
+        quiet = grace if seen.has_ended or not adapter.sessions else LAST_WORDS * grace
+        return min(max(seen.since, seen.said_at) + quiet, seen.since + END_WATCH_MOST * grace)
+
+    def _look(self, seen: _EndWatchSeen, now: float) -> None:
+        """Read how the output ends, where that is another end than before."""
+        if 0 <= now - seen.looked_at < END_WATCH_LOOK_SECONDS and seen.end:
+            return
+        seen.looked_at, end = now, self.ports.processes.output(seen.output, _END_WATCH_MARK)
+        if end != seen.end:
+            seen.end, seen.said_at = end, now
+            tail = self.ports.processes.output(seen.output, TAIL).encode()
+            seen.has_ended = self.ports.adapter(seen.agent).finished(tail)
+
+    def keep(self, runs: Set[str]) -> None:
+        """Forget all runs but these."""
+        self._seen = {run: seen for run, seen in self._seen.items() if run in runs}
+
+    def wake_at(self) -> list[float]:
+        """When the agents that have not finished have to be looked at again."""
+        return [seen.looked_at + END_WATCH_LOOK_SECONDS for seen in self._seen.values() if seen.since is None]
+
+    def is_silent(self, now: float) -> bool:
+        """Whether none of the agents that are due has finished meanwhile; then they are due later."""
+        for seen in self._seen.values():
+            if (
+                seen.since is None and abs(now - seen.looked_at) >= END_WATCH_LOOK_SECONDS
+            ):  # also where the clock went back
+                self._look(seen, now)
+                if seen.has_ended:
+                    return False
+        return True

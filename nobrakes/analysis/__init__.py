@@ -1,1 +1,0 @@
-"""Questions about the whole graph, and pictures of it. networkx is imported where it is used."""

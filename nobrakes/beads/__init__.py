@@ -1,0 +1,1 @@
+"""Beads: their records, their life, what waits for what, and who works on them."""

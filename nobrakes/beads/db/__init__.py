@@ -1,0 +1,1 @@
+"""Beads in the database: every statement that writes or reads them."""

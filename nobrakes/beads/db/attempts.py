@@ -1,0 +1,449 @@
+"""Attempts: the claim that exactly one of many racers wins, and the end that exactly one caller writes.
+
+1. A claim checks readiness and takes the bead in one transaction: name, lease, fence + 1, token, status, event.
+2. An end is guarded by "not ended and the fence is mine"; whoever comes too late gets Stale and has changed nothing.
+3. A token is "<attempt>.<fence>.<secret>". It speaks for the attempt while that is open, and for nothing else.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...db import rows
+from ...db.database import Database, Row
+from ...db.database import row as row_of
+from ...db.fast import OPEN_ATTEMPT, attempt_of
+from ...db.port import NewEscalation
+from ...decisions import db as decisions_db
+from ...decisions.model import STOPS_BEAD
+from ...errors import NobrakesError, NoSuchBead, Stale
+from ...events import db as events_db
+from ...events.kinds import Kind
+from ...review.port import ByHand
+from ...sessions.model import SessionKind, State
+from .. import proposals
+from ..branches import named
+from ..lifecycle import Facts, advance
+from ..model import CLOSED, FORK, Attempt, AttemptLog, Bead, Outcome, Role, Status, next_name, of_bead
+from . import levels, moves, transitions
+from .planning import get_bead as whole_bead
+
+NAME_CURSOR = "name_cursor"
+REVIEWER_NAME = "Reviewer"
+_NUMBERS = f"""SELECT 1 + coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'attempts'), 0),
+1 + coalesce((SELECT max(number) FROM attempts WHERE bead = ?), 0),
+coalesce((SELECT value FROM settings WHERE key = '{NAME_CURSOR}'), 0),
+(SELECT json_group_array(name) FROM attempts WHERE outcome IS NULL)"""
+"""The numbers of the next attempt: in the store, which gives none twice, of its bead, and among the names; and which
+names are in use."""
+
+_CLAIM: Mapping[Role, tuple[Status, Kind]] = {
+    Role.TEST_WRITER: (Status.NEEDS_TESTS, Kind.TEST_WRITER_STARTED),
+    Role.DOER: (Status.NEEDS_DOER, Kind.DOER_STARTED),
+    Role.REVIEWER: (Status.NEEDS_REVIEW, Kind.REVIEW_STARTED),
+}
+_HANDED_IN = (Kind.WORK_SUBMITTED, Kind.TESTS_PROVEN_RED)
+
+
+def open_attempt(
+    db: Database,
+    token_source: Callable[[], str],
+    bead_id: str,
+    role: Role,
+    agent_spec: tuple[str, str, str],
+    names: Sequence[str],
+    lease_seconds: float,
+    base: str | None,
+    branch_pattern: str,
+) -> Attempt | None:
+    """Claim the bead for the seat (agent, provider, model); None when somebody else has it or it is not ready."""
+    status, kind = _CLAIM[role]
+    agent, provider, model = agent_spec
+    now = db.now()
+    moves.wake(db, now)
+    with db.write():
+        state = moves.state(db, bead_id)
+        is_free = state["assignee"] is None if role is Role.REVIEWER else bool(state["is_claimable"])
+        if not is_free or state["status"] != status:
+            return None
+        bead = whole_bead(db, bead_id)
+        attempt_id, number, cursor, found = db.one(_NUMBERS, (bead_id,))
+        in_use = frozenset(json.loads(found))
+        name = _reviewer_name(in_use) if role is Role.REVIEWER else _next_name(db, names, cursor, in_use)
+        fence = bead.fence + 1
+        values = {
+            "id": attempt_id,
+            "bead": bead_id,
+            "number": number,
+            "role": role.value,
+            "name": name,
+            "fence": fence,
+            "token": f"{attempt_id}.{fence}.{token_source()}",
+            "started_at": now,
+            "agent": agent,
+            "base": base,
+            "detail": "",
+            "summary": "",
+            "blockers": "",
+            "learnings": "",
+            "keep_branch": True,
+            "data": "{}",
+            "provider": provider,
+            "model": model,
+        }
+        db.insert("attempts", values, (*_only(bead_id, attempt_id), _begun(attempt_id)))
+        data = {"role": role.value, "name": name, "agent": agent, "model": model, "number": number}
+        events_db.append(db, now, kind, bead_id, "nobrakes", data, attempt_id)
+        moves.move(
+            db,
+            bead_id,
+            {
+                **transitions.columns(advance(bead, kind)),
+                "assignee": name,
+                "fence": fence,
+                "lease_until": now + lease_seconds,
+                "retry_at": None,
+                "branch": bead.branch or named(bead, branch_pattern),
+            },
+            now,
+            state,
+        )
+        row = _row(db, bead_id, attempt_id)
+        assert row is not None, "it was written just now"
+        return rows.attempt(row)
+
+
+def _reviewer_name(in_use: frozenset[str]) -> str:
+    """The Reviewer's; with several reviews open, each has a number of its own."""
+    names = (REVIEWER_NAME, *(f"{REVIEWER_NAME} {number}" for number in range(2, len(in_use) + 3)))
+    return next(name for name in names if name not in in_use)
+
+
+def _next_name(db: Database, names: Sequence[str], cursor: str | int, in_use: frozenset[str]) -> str:
+    name, following = next_name(names, int(cursor), in_use)
+    values, only = (NAME_CURSOR, str(following)), (f"settings {NAME_CURSOR}",)
+    db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", values, only)
+    return name
+
+
+def close_attempt(
+    db: Database,
+    attempt_: Attempt,
+    kind: Kind,
+    outcome: Outcome,
+    *,
+    detail: str,
+    head: str | None,
+    log: AttemptLog | None,
+    data: Mapping[str, Any] | None,
+    counts: bool,
+    retry_at: float | None,
+    escalation: NewEscalation | None,
+    merged_commit: str | None,
+) -> Bead:
+    """End the attempt and advance its bead, all or nothing."""
+    now = db.now()
+    with db.write():
+        bead = whole_bead(db, attempt_.bead)
+        current = _still_open(db, attempt_, bead)
+        kept = log or current.log
+        db.run(
+            "UPDATE attempts SET outcome = ?, ended_at = ?, detail = ?, head = coalesce(?, head), summary = ?, "
+            "blockers = ?, learnings = ?, keep_branch = ?, data = coalesce(?, data) WHERE id = ?",
+            (
+                outcome.value,
+                now,
+                detail,
+                head,
+                kept.summary,
+                kept.blockers,
+                kept.learnings,
+                kept.keep_branch,
+                None if data is None else rows.attempt_data(data),
+                current.id,
+            ),
+            _only(bead.id, current.id),
+        )
+        told = {
+            "outcome": outcome.value,
+            "detail": detail[:500],
+            "role": current.role.value,
+            "name": current.name,
+            "number": current.number,
+            "head": head or current.head,
+            "merged_commit": merged_commit,
+        }
+        events_db.append(db, now, kind, bead.id, "nobrakes", told, current.id)
+        filed = decisions_db.file(db, escalation, bead.id, current.id, "nobrakes", now) if escalation else None
+        stops = filed is not None and filed.type in STOPS_BEAD
+        move = advance(bead, kind, Facts(is_asked=stops or decisions_db.has_stopping(db, bead.id)))
+        changes = transitions.columns(move) | {
+            "assignee": None,
+            "lease_until": None,
+            "failures": bead.failures + counts,
+            "retry_at": retry_at,
+            "branch_kept": kind in _HANDED_IN or kept.keep_branch,
+        }
+        if move.status in CLOSED:
+            changes |= {
+                "closed_at": now,
+                "close_reason": kind.value,
+                "branch_kept": False,
+                "retry_at": None,
+                "merged_commit": merged_commit,
+            }
+        if move.status is Status.ESCALATED:
+            changes["retry_at"] = None  # it waits for a person, not for a time: a run need not stay for it
+            decisions_db.remember(db, bead.id, move)
+        transitions.apply(db, bead, changes, now)
+        return whole_bead(db, bead.id)
+
+
+def _still_open(db: Database, attempt_: Attempt, bead: Bead) -> Attempt:
+    row = _row(db, attempt_.bead, attempt_.id)
+    if row is None or row["outcome"] is not None or not row["fence"] == bead.fence == attempt_.fence:
+        raise Stale(f"attempt {attempt_.number} of bead {attempt_.bead} has ended already")
+    return rows.attempt(row)
+
+
+def get_attempt(db: Database, attempt_id: int) -> Attempt:
+    """One attempt."""
+    bead = _whose(db, attempt_id)
+    row = None if bead is None else _row(db, bead, attempt_id)
+    if row is None:
+        raise NobrakesError(f"there is no attempt {attempt_id}", "`nobrakes history BEAD` shows a bead's attempts.")
+    return rows.attempt(row)
+
+
+def attempts(db: Database, bead_id: str) -> list[Attempt]:
+    """All attempts of a bead, oldest first; NoSuchBead."""
+    found = _of_bead(db, bead_id)
+    if not found and db.maybe("SELECT 1 FROM beads WHERE id = ?", (bead_id,)) is None:
+        raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
+    return [rows.attempt(row) for row in found]
+
+
+def _of_bead(db: Database, bead_id: str) -> list[Row]:
+    """The bead's attempts: the one question by which all attempts are read, so that its answer is kept for all."""
+    of = (*row_of("attempts of", bead_id), "attempts *", "sessions")
+    return db.all(f"{rows.ATTEMPT} WHERE bead = ? ORDER BY number", (bead_id,), of)
+
+
+def _row(db: Database, bead_id: str, attempt_id: int) -> Row | None:
+    return next((row for row in _of_bead(db, bead_id) if row["id"] == attempt_id), None)
+
+
+def _whose(db: Database, attempt_id: int) -> str | None:
+    """The attempt's bead, which never changes from its beginning on."""
+    of = (_begun(attempt_id), "attempts *")
+    row = db.maybe("SELECT bead FROM attempts WHERE id = ?", (attempt_id,), of)
+    return None if row is None else str(row[0])
+
+
+def _begun(attempt_id: int) -> str:
+    return f"attempt {attempt_id} begun"
+
+
+def journal(db: Database, attempt_id: int, data: Mapping[str, Any], answers_: Mapping[int, str]) -> bool:
+    """Replace an open attempt's data; what the agent said about its end is kept apart and stays. Stale: it ended.
+
+    False, and nothing is written: one of the answers that it acts by from now on does not stand any more.
+    """
+    if answers_:
+        with db.write():
+            if not decisions_db.act_by(db, answers_, get_attempt(db, attempt_id).name, attempt_id):
+                return False
+            _set_data(db, attempt_id, data)
+    else:
+        _set_data(db, attempt_id, data)
+    return True
+
+
+def _set_data(db: Database, attempt_id: int, data: Mapping[str, Any]) -> None:
+    bead = _whose(db, attempt_id)
+    only = () if bead is None else _only(bead, attempt_id)
+    set_it = "UPDATE attempts SET data = ? WHERE id = ? AND outcome IS NULL"
+    if not db.alone(set_it, (rows.attempt_data(data), attempt_id), only):
+        found = get_attempt(db, attempt_id)
+        raise Stale(f"attempt {found.number} of bead {found.bead} has ended already")
+
+
+def _only(bead: str, number: int | None = None) -> tuple[str, ...]:
+    """What changes with one attempt of the bead, in the words of store.cache."""
+    return (f"attempts of {bead}",) if number is None else (f"attempts of {bead}", f"attempts {number}")
+
+
+def renew(db: Database, attempt_ids: Sequence[int], lease_seconds: float) -> None:
+    """Prolong the leases of which a third is gone; no write when there is none."""
+    now = db.now()
+    due = db.all(
+        "SELECT bead FROM attempts JOIN beads ON beads.id = attempts.bead WHERE outcome IS NULL "
+        "AND attempts.id IN (SELECT value FROM json_each(?)) AND lease_until < ?",
+        (json.dumps(list(attempt_ids)), now + lease_seconds * 2 / 3),
+    )
+    if due:
+        with db.write():
+            db.run_many(
+                "UPDATE beads SET lease_until = ? WHERE id = ? AND assignee IS NOT NULL",
+                [(now + lease_seconds, row[0]) for row in due],
+            )
+
+
+_MEASURED = """UPDATE runs SET active_at = active_at + :by,
+sampled_at = iif(sampled_at > 0, sampled_at + :by, sampled_at),
+hard_deadline = iif(hard_deadline > 0, hard_deadline + :by, hard_deadline), term_at = term_at + :by"""
+_ALSO_MEASURED = (
+    "UPDATE beads SET lease_until = lease_until + :by WHERE assignee IS NOT NULL",
+    # the minutes of an agent at work are counted from there
+    "UPDATE attempts SET started_at = started_at + :by WHERE ended_at IS NULL AND role <> 'reviewer'",
+    "UPDATE turns SET started_at = started_at + :by WHERE ended_at IS NULL",
+)
+_MOVED_BACK = (
+    "UPDATE beads SET retry_at = retry_at + :by WHERE retry_at > :now",  # those that were due already stay due
+    "UPDATE gates SET since = since + :by, until = until + :by",
+    "UPDATE sessions SET retry_at = retry_at + :by WHERE retry_at IS NOT NULL AND ended_at IS NULL",
+)
+
+
+def move_times(db: Database, seconds: float) -> None:
+    """The clock jumped: what is measured is moved along; what waits for a moment only with a clock that went back.
+
+    What a clock that was ahead let in, or let rise, is counted again. 0 seconds: nobody knows whether it was ahead.
+    """
+    also = _MOVED_BACK if seconds < 0 else ()
+    with db.write():
+        for sql in (_MEASURED, *_ALSO_MEASURED, *also):
+            db.run(sql, {"by": seconds, "now": db.now()})
+        if seconds <= 0:
+            db.run("UPDATE beads SET ready_since = :now WHERE ready_since > :now", {"now": db.now()})
+            levels.recompute(db, db.now())
+
+
+def door(db: Database, token: str) -> Attempt:
+    """The open attempt that the token speaks for."""
+    from hmac import compare_digest  # loads OpenSSL, and only agents come to the door
+
+    number = attempt_of(token)
+    row = None if number is None else db.maybe(OPEN_ATTEMPT, (number,))
+    if row is None or not compare_digest(row["token"].encode(), token.encode("utf-8", "replace")):
+        raise Stale("this attempt has ended, or the token is not one of nobrakes")
+    return get_attempt(db, row["id"])
+
+
+# Work that a person hands in: an attempt of theirs, ended as it begins, and the bead before the Reviewer.
+#
+# 1. Who hands in says under which fence: whoever else had the bead meanwhile makes it Stale, and nothing is written.
+# 2. A bead on which somebody works is not handed in (the table knows no such move), nor one that lands just now.
+# 3. What stopped the bead is settled by it, its hold is released, and its failures are forgotten.
+
+
+def hand_in(db: Database, work: ByHand) -> Attempt:
+    """Write it down, all or nothing; NotAllowed, Stale."""
+    now = db.now()
+    with db.write():
+        bead = whole_bead(db, work.bead)
+        changes = transitions.moved(db, bead, Kind.HANDED_IN, {}, now)
+        moves.refuse_while_it_lands(db, bead.id, bead.status)
+        if bead.fence + 1 != work.fence:
+            raise Stale(f"somebody else had bead {bead.id} meanwhile", "Hand it in once more.")
+        number = 1 + (db.one("SELECT max(number) FROM attempts WHERE bead = ?", (bead.id,))[0] or 0)
+        data = {"start": work.fork, FORK: work.fork, **proposals.as_data(work.takes_back, work.built)}
+        attempt = db.insert(
+            "attempts",
+            {
+                "bead": bead.id,
+                "number": number,
+                "role": Role.PERSON.value,
+                "name": work.person,
+                "fence": work.fence,
+                "token": "",
+                "started_at": now,
+                "ended_at": now,
+                "agent": Role.PERSON.value,
+                "base": work.fork,
+                "head": work.head,
+                "outcome": Outcome.COMPLETED.value,
+                "detail": "handed in",
+                "summary": "",
+                "blockers": "",
+                "learnings": "",
+                "keep_branch": True,
+                "data": rows.attempt_data(data),
+                "provider": "",
+                "model": "",
+            },
+        )
+        told = {"head": work.head, "number": number, "folder": work.folder, "before": bead.status.value}
+        told |= {"return_to": bead.return_to and bead.return_to.value}
+        events_db.append(db, now, Kind.HANDED_IN, bead.id, work.person, told, attempt)
+        changes |= {"held": None, "fence": work.fence, "branch_kept": True}
+        transitions.apply(db, bead, changes, now)
+        return get_attempt(db, attempt)
+
+
+# The lock of an agent's session: one attempt holds it at a time, and never one of another bead.
+#
+# Who held it last stands with the session; what holds of that attempt is asked when the next one comes. A database that
+# was rebuilt knows no sessions, and no attempts that could go on with one.
+
+_LIVES = "SELECT 1 FROM attempts WHERE id = :id AND outcome IS NULL UNION ALL SELECT 1 FROM runs WHERE attempt = :id"
+
+
+def hold_session(db: Database, session: str, attempt: int, fresh: bool = False) -> bool:
+    """Give the session to the attempt; False: it is another bead's, or another run of it may live.
+
+    `fresh`: nobody may have had it before.
+    """
+    with db.write():
+        row = db.maybe("SELECT * FROM sessions WHERE provider_session = ?", (session,))
+        mine = get_attempt(db, attempt)
+        owner = of_bead(mine.bead)
+        if row is None:
+            _give(db, _new(db, session, attempt), attempt)
+            return True
+        if row["attempt"] != attempt:
+            if row["disputed"]:
+                return False
+            if row["owner"] != owner:
+                if fresh:  # a CLI names it that was heard later: which of the two speaks the truth, nobody can tell
+                    db.run("UPDATE sessions SET disputed = 1 WHERE id = ?", (row["id"],))
+                return False
+            if fresh or db.maybe(_LIVES, {"id": row["attempt"]}) is not None:
+                return False
+        _give(db, row["id"], attempt)
+        return True
+
+
+def is_session(db: Database, provider_session: str) -> bool:
+    """Whether a session is known by this id of its CLI."""
+    return db.maybe("SELECT 1 FROM sessions WHERE provider_session = ?", (provider_session,)) is not None
+
+
+def _new(db: Database, session: str, attempt: int) -> int:
+    one, now = get_attempt(db, attempt), db.now()
+    values = {
+        "kind": SessionKind.ATTEMPT.value,
+        "owner": of_bead(one.bead),
+        "title": "",
+        "agent": one.agent,
+        "provider": one.provider,
+        "model": one.model,
+        "provider_session": session,
+        "begun": False,
+        "disputed": False,
+        "state": State.IDLE.value,
+        "failures": 0,
+        "stop_asked": False,
+        "detail": "",
+        "cost_usd": 0.0,
+        "tokens": 0,
+        "created_at": now,
+        "updated_at": now,
+        "data": "{}",
+    }
+    return db.insert("sessions", values)
+
+
+def _give(db: Database, session: int, attempt: int) -> None:
+    db.run("UPDATE sessions SET attempt = ?, updated_at = ? WHERE id = ?", (attempt, db.now(), session))
+    db.run("UPDATE attempts SET session = ? WHERE id = ?", (session, attempt))

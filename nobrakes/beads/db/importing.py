@@ -1,0 +1,442 @@
+"""Many beads added at once: worked out and staged outside of the write lock, then brought in whole by a few statements.
+
+1. Staged is all that is to be written, in tables that only this connection has; refused is before anything is written.
+2. Derived columns are computed with the rest, so each row is written once.
+3. When another connection has committed meanwhile, what is staged is worked out anew, under the lock.
+4. Beads that only wait for what is there stand beside it: nothing of before waits for them, so the graph is not read.
+   The levels of what they wait for are due then.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+from ...db import rows
+from ...db.database import Database, Row
+from ...db.fast import UNFINISHED
+from ...errors import BadBead, Deadlock, NoSuchBead
+from ...events.kinds import Kind
+from .. import lifecycle
+from ..graph import Links, Node, Usual, rank, rises_at
+from ..model import CLOSED, Bead, BeadType, Dependency, DependencyType, Status
+from ..readiness import circles
+from . import levels
+from .levels import (
+    Derived,
+    Differences,
+    all_dependencies,
+    all_links,
+    all_nodes,
+    differing,
+    node_of_places,
+    nodes_of,
+    set_right,
+)
+
+# Refuses the dependency that would close a circle, by looking only where a circle can be.
+#
+# 1. Levels are the compass: what a moment needs has a level at least as high, so a way back to the waiting bead never
+# leads over a higher level than its own. A bead that nothing waits for needs no search at all.
+# While levels are due there is no compass, and all ways are gone.
+# 2. One prepared statement a step, driven from here: SQLite's recursive queries are far slower on large graphs.
+
+_OWN = "SELECT status, type, epic, b_level, done_level FROM beads WHERE id = ?"
+_BLOCKERS = "SELECT needs FROM edges WHERE bead = ? AND type = 'blocks'"
+_NEEDED = """SELECT 1 FROM edges WHERE needs = :id AND type = 'blocks' UNION ALL SELECT 1 FROM beads WHERE epic = :id
+LIMIT 1"""
+_NEEDING = f"""SELECT coalesce(max(level), -1) FROM (
+SELECT b_level AS level FROM edges JOIN beads ON beads.id = edges.bead
+WHERE edges.needs = :id AND edges.type = 'blocks' AND {UNFINISHED}
+UNION ALL SELECT b_level FROM beads WHERE epic = :id AND {UNFINISHED}
+UNION ALL SELECT done_level FROM beads WHERE id = :epic AND {UNFINISHED})"""
+"""The highest level of what needs a bead's start or its end."""
+
+Moment = tuple[str, bool]
+"""A bead, and whether its end is meant (else its start)."""
+
+
+def refuse_circle(db: Database, dependency: Dependency) -> None:
+    """Deadlock when `dependency`, not yet written, would close a circle of live beads."""
+    waiting, needed = (db.one(_OWN, (bead,)) for bead in (dependency.bead, dependency.needs))
+    if dependency.bead == dependency.needs:
+        raise Deadlock(f"bead {dependency.bead} cannot wait for itself")
+    if dependency.type is DependencyType.PARENT_CHILD:
+        _refuse_nesting(db, dependency)
+    if waiting["status"] in CLOSED or needed["status"] in CLOSED:
+        return
+    lost = levels.is_due(db)
+    start, done = (None, None) if lost else (waiting["b_level"], needed["done_level"])
+    if dependency.type is DependencyType.BLOCKS:
+        way = _way(db, (dependency.needs, True), (dependency.bead, False), start)
+        if way is not None:
+            raise _deadlock([dependency.bead, *way])
+        return
+    way = _way(db, (dependency.needs, False), (dependency.bead, False), start)
+    if way is None and needed["type"] == BeadType.EPIC:
+        # the epic cannot end before its new child ends
+        way = _way(db, (dependency.bead, True), (dependency.needs, True), done)
+        if way is not None:
+            raise _deadlock([dependency.needs, *way])
+    if way is not None:
+        raise _deadlock([dependency.bead, *way])
+
+
+def _refuse_nesting(db: Database, dependency: Dependency) -> None:
+    """Deadlock when the new parent lies inside its new child; closed beads count, too."""
+    chain = [dependency.needs]
+    while chain[-1] != dependency.bead:
+        epic = db.one(_OWN, (chain[-1],))["epic"]
+        if epic is None:
+            return
+        chain.append(epic)
+    raise _deadlock([dependency.bead, *chain])
+
+
+def refuse_circles(db: Database) -> None:
+    """Deadlock when the graph as written holds a circle."""
+    refuse_circles_in(all_links(db))
+
+
+def refuse_circles_in(links: Links) -> None:
+    """Deadlock when this graph holds a circle: for imports, before they are written."""
+    free: set[str] = set()
+    for bead in links.parents:
+        chain = [bead]
+        while chain[-1] not in free and chain[-1] in links.parents:
+            chain.append(links.parents[chain[-1]][0])
+            if chain[-1] in chain[:-1]:
+                raise _deadlock(chain[chain.index(chain[-1]) :])
+        free.update(chain)
+    found = circles(links)
+    if found:
+        circle = found[0]
+        more = f" ({len(found) - 1} more circles)" if len(found) > 1 else ""
+        cut = f"{circle.cut.bead} -> {circle.cut.needs} ({circle.cut.type.value})"
+        error = _deadlock([*circle.members, circle.members[0]])
+        raise Deadlock(f"{error}{more}", f"Leave out the dependency {cut}.")
+
+
+def refuse_reopening(db: Database, bead: str) -> None:
+    """Deadlock when the closed bead, made live again, would be part of a circle of live beads."""
+    own = db.one(_OWN, (bead,))
+    if own["epic"] is None and db.maybe(_NEEDED, {"id": bead}) is None:
+        return
+    # it has no levels while it is closed, but what needs it has: a way back comes over one of these
+    limit = None if levels.is_due(db) else db.one(_NEEDING, {"id": bead, "epic": own["epic"]})[0]
+    # an end that needs the beginning is no circle: an epic ends after its children, which begin after it
+    for moment, targets in (((bead, False), ((bead, False), (bead, True))), ((bead, True), ((bead, True),))):
+        for source in _edges(db, moment, own):
+            for target in targets:
+                way = None if source[0] == bead else _way(db, source, target, limit)
+                if way is not None:
+                    raise _deadlock([bead, *way])
+
+
+def cuts(db: Database, bead: str, to: Status) -> list[Dependency]:
+    """The dependencies whose removal leaves no circle once this closed bead has that status."""
+    nodes = [node._replace(status=to) if node.id == bead else node for node in all_nodes(db)]
+    return [circle.cut for circle in circles(Links(nodes, all_dependencies(db)))]
+
+
+def _deadlock(beads: Sequence[str]) -> Deadlock:
+    names = list(dict.fromkeys(beads))
+    shown = " -> ".join([*names[:12], *(["..."] if len(names) > 12 else []), names[0]])
+    return Deadlock(f"these beads would wait for each other: {shown}")
+
+
+def _way(db: Database, source: Moment, target: Moment, limit: int | None) -> list[str] | None:
+    """The beads on a way along needs from `source` to `target`, over no level above `limit`; None: there is none."""
+    came: dict[Moment, Moment | None] = {source: None}
+    todo = [source]
+    while todo:
+        moment = todo.pop()
+        if moment == target:
+            way: list[str] = []
+            step: Moment | None = moment
+            while step is not None:
+                way.append(step[0])
+                step = came[step]
+            return way[::-1]
+        own = db.one(_OWN, (moment[0],))
+        level = own["done_level" if moment[1] else "b_level"]
+        if own["status"] in CLOSED or (limit is not None and level > limit):
+            continue
+        for following in _edges(db, moment, own):
+            if following not in came:
+                came[following] = moment
+                todo.append(following)
+    return None
+
+
+def _edges(db: Database, moment: Moment, own: Row) -> list[Moment]:
+    """What the moment needs, were all beads live."""
+    bead, end = moment
+    if end:
+        found: list[Moment] = [(bead, False)]
+        if own["type"] == BeadType.EPIC:
+            found += [(row[0], True) for row in db.all("SELECT id FROM beads WHERE epic = ?", (bead,))]
+        return found
+    found = [(row[0], True) for row in db.all(_BLOCKERS, (bead,))]
+    if own["epic"] is not None:
+        found.append((own["epic"], False))
+    return found
+
+
+STAGED = {"beads": "incoming_beads", "bead_text": "incoming_texts", "edges": "incoming_edges"}
+EVENTS = "incoming_events"
+_STATE = (
+    *("id", "status", "type", "priority", "estimate", "epic", "needs_tests", "scaffolding", "created_at", "updated_at"),
+    *("failures", "fence", "branch_kept", "branch", "ready_since", "rank", "rises_at"),
+)
+_RARE = ("held", "defer_until", "closed_at", "retry_at", "return_to", "merged_commit")
+"""What most beads that come in have none of. Each None takes as long as ten texts, so these are written apart."""
+_NONE = (None,) * len(_RARE)
+_WORDS = {type_: type_.value for type_ in DependencyType}
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """What was worked out beside the staged rows, for beads that are there already and for the graph.
+
+    `version` is that of the database which it was worked out from. `needed`: bead of before -> how many wait for it
+    now, where the new ones stand beside the graph; None: the graph was worked out as a whole.
+    """
+
+    version: int
+    epics: Sequence[tuple[str, str]]  # (epic, bead)
+    wrong: Differences
+    expected: Usual
+    needed: Mapping[str, int] | None = None
+
+
+def is_beside(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency]) -> bool:
+    """Whether these, no more than are there, only wait for what is there and belong to nothing of it."""
+    new = {one.id for one in wanted}
+    return (
+        all(one.epic is None or one.epic in new for one in wanted)
+        and all(edge.bead in new for edge in edges)
+        and len(wanted) <= db.one("SELECT count(*) FROM beads")[0]
+    )
+
+
+def stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], now: float) -> Staged:
+    """Work out what adding the beads with their epics and the dependencies comes to; BadBead, NoSuchBead, Deadlock."""
+    with db.read():
+        return _stage(db, wanted, edges, now)
+
+
+def bring_in(
+    db: Database, staged: Staged, wanted: Sequence[Bead], edges: Sequence[Dependency], actor: str, now: float
+) -> None:
+    """Write what is staged, in the caller's transaction."""
+    if db.data_version() != staged.version:
+        staged = _stage(db, wanted, edges, now)
+    for table, of in STAGED.items():
+        db.run(f"INSERT OR {'IGNORE' if table == 'edges' else 'ABORT'} INTO {table} SELECT * FROM temp.{of}")
+    db.run(
+        f"INSERT INTO events (at, kind, bead, actor, data) SELECT ?, ?, bead, ?, data FROM temp.{EVENTS}",
+        (now, Kind.PROPOSED.value, actor),
+    )
+    db.noted = True
+    if staged.needed is None:
+        db.run_many("UPDATE beads SET epic = ? WHERE id = ?", staged.epics)
+        if staged.expected != levels.usual(db):
+            levels.keep(db, staged.expected)
+        set_right(db, staged.wrong)
+    else:
+        counted = [(count, bead) for bead, count in staged.needed.items()]
+        db.run_many("UPDATE beads SET dependents = dependents + ? WHERE id = ?", counted)
+        if any(one.estimate for one in wanted) and levels.learn(db):
+            levels.mark_unestimated(db)
+        levels.mark(db, staged.needed)
+
+
+def clear(db: Database) -> None:
+    """Let go of what was staged; nobody waits for it, so it is called after the write."""
+    for staged in (*STAGED.values(), EVENTS):
+        db.run(f"DROP TABLE IF EXISTS temp.{staged}")
+
+
+def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], now: float) -> Staged:
+    version = db.data_version()
+    beside = is_beside(db, wanted, edges)
+    known = {node.id: node for node in (_named(db, wanted, edges) if beside else all_nodes(db))}
+    _refuse_wrong(wanted, edges, known)
+    statuses = {one.id: lifecycle.added(one) for one in wanted}
+    epics = []
+    for edge in edges:
+        if edge.bead in known and _is_child(edge):
+            _refuse_second_epic(edge, known[edge.bead].epic)
+            known[edge.bead] = known[edge.bead]._replace(epic=edge.needs)
+            epics.append((edge.needs, edge.bead))
+    nodes = [*known.values(), *(_node(one, statuses[one.id]) for one in wanted)]
+    old = () if beside else all_dependencies(db)
+    blocks = [edge for edge in (*old, *edges) if edge[2] is DependencyType.BLOCKS]
+    links = Links(nodes, blocks)
+    needed = Counter(edge.needs for edge in blocks if edge.needs in known) if beside else None
+    del nodes, blocks, old
+    refuse_circles_in(links)
+    estimates = [one.estimate for one in wanted if one.estimate is not None and one.type is not BeadType.EPIC]
+    expected = levels.usual(db) if beside else levels.learnt(db, estimates)
+    derived = Derived(links, now, expected)
+    links.forget_moments()
+    wrong = differing(db, derived, now) if known and not beside else {}
+    clear(db)
+    for table, staged in STAGED.items():
+        db.run(f"CREATE TEMP TABLE {staged} AS SELECT * FROM main.{table} WHERE 0")
+    db.run(f"CREATE TEMP TABLE {EVENTS} (bead, data)")
+    by_id = sorted(wanted, key=attrgetter("id"))  # rows that lie in order are written, and found, sooner
+    begins = (now, rank(0, now, now), rises_at(now, now))
+    apart: list[tuple[Any, ...]] = []
+
+    def states() -> Iterator[tuple[Any, ...]]:
+        for one in by_id:
+            state, rare = (*_state(one, statuses[one.id], *begins), *derived.values(one.id)), _rare(one)
+            if rare == _NONE:
+                yield state
+            else:
+                apart.append((*state, *rare))
+
+    _fill(db, STAGED["beads"], (*_STATE, *Derived.COLUMNS), states())
+    _fill(db, STAGED["beads"], (*_STATE, *Derived.COLUMNS, *_RARE), apart)
+    _fill(db, STAGED["bead_text"], ("id", *rows.TEXT_COLUMNS), ((one.id, *rows.texts_of(one)) for one in by_id))
+    _fill(db, EVENTS, ("bead", "data"), _told(wanted, edges, statuses))
+    _fill(
+        db,
+        STAGED["edges"],
+        ("bead", "type", "needs"),
+        ((bead, _WORDS[type_], needs) for bead, needs, type_ in edges if type_ is not DependencyType.PARENT_CHILD),
+    )
+    return Staged(version, epics, wrong, expected, needed)
+
+
+def _named(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency]) -> list[Node]:
+    """What is there of that which has these names. Whom it belongs to does not matter."""
+    named = {one.id for one in wanted}.union(edge.needs for edge in edges)
+    return [node._replace(epic=None) for node in nodes_of(db, named)]
+
+
+def _is_child(edge: Dependency) -> bool:
+    return edge.type is DependencyType.PARENT_CHILD
+
+
+def _refuse_wrong(wanted: Sequence[Bead], edges: Sequence[Dependency], known: Mapping[str, Node]) -> None:
+    new = {one.id for one in wanted}
+    for one in wanted:
+        if one.id in known:
+            raise is_known(one.id)
+    new.update(known)
+    for one in wanted:
+        if one.epic is not None:
+            _require(one.epic, new)
+    for edge in edges:
+        refuse_itself(edge)
+        _require(edge.bead, new)
+        _require(edge.needs, new)
+
+
+def _require(bead: str, known: Collection[str]) -> None:
+    if bead not in known:
+        raise NoSuchBead(f"there is no bead '{bead[:80]}'")
+
+
+def is_known(bead: str) -> BadBead:
+    """The error for a bead that is there already."""
+    return BadBead(f"there is a bead {bead} already", f"`nobrakes show {bead}` shows it.")
+
+
+def refuse_itself(edge: Dependency) -> None:
+    """BadBead for a bead that is related to itself; who waits for itself is a circle."""
+    if edge.bead == edge.needs and edge.type in (DependencyType.RELATED, DependencyType.DISCOVERED_FROM):
+        raise BadBead(f"bead {edge.bead} cannot be {edge.type.value} itself")
+
+
+def two_epics(edge: Dependency, epic: str | None) -> BadBead:
+    """The error for a bead that would be in a second epic."""
+    return BadBead(
+        f"bead {edge.bead} is in epic {epic} already, so it cannot be in {edge.needs} too",
+        "A bead has one epic: remove the first parent-child dependency, or set `epic`.",
+    )
+
+
+def _refuse_second_epic(edge: Dependency, epic: str | None) -> None:
+    if epic not in (None, edge.needs):
+        raise two_epics(edge, epic)
+
+
+def state_of(one: Bead, status: Status, now: float) -> dict[str, Any]:
+    """The columns of `beads` of a bead that comes in, but those that its place in the graph decides."""
+    return {
+        **dict(zip(_STATE, _state(one, status, now, rank(0, now, now), rises_at(now, now)), strict=True)),
+        **dict(zip(_RARE, _rare(one), strict=True)),
+        "asleep": int(one.defer_until is not None and one.defer_until > now),
+        "resting": int(one.retry_at is not None and one.retry_at > now),
+    }
+
+
+def _state(one: Bead, status: Status, now: float, risen: int, late: float) -> tuple[Any, ...]:
+    """_STATE of a bead; `risen` is by how much it has risen, `late` is when it rises first."""
+    created = one.created_at or now
+    return (
+        one.id,
+        status.value,
+        one.type.value,
+        one.priority,
+        one.estimate,
+        one.epic,
+        1 if one.needs_tests else 0,  # a truth takes as long as ten texts, too
+        1 if one.scaffolding else 0,
+        created,
+        one.updated_at or created,
+        one.failures,
+        one.fence,
+        1 if one.branch_kept else 0,
+        one.branch,
+        now,
+        one.priority + risen,
+        late,
+    )
+
+
+def _rare(one: Bead) -> tuple[Any, ...]:
+    """_RARE of a bead."""
+    return_to = one.return_to.value if one.return_to else None
+    return one.held, one.defer_until, one.closed_at, one.retry_at, return_to, one.merged_commit
+
+
+def _node(one: Bead, status: Status) -> Node:
+    """The bead as it comes in."""
+    places = (one.id, status, one.type.value, one.title, one.priority, one.estimate, one.epic)
+    return node_of_places((*places, one.held, one.defer_until, one.retry_at, None, None))
+
+
+def event_data(status: Status, needs: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """What the event of a bead that comes in says."""
+    return {"status": status.value, "needs": needs}
+
+
+def _told(
+    wanted: Sequence[Bead], edges: Sequence[Dependency], statuses: Mapping[str, Status]
+) -> Iterator[tuple[str, str]]:
+    """(bead, `event_data` as JSON): of texts, since ids and types are words that JSON has as they are."""
+    of: dict[str, list[Dependency]] = {}
+    for edge in edges:
+        of.setdefault(edge[0], []).append(edge)
+    for one in wanted:
+        needs = ",".join([f'["{other}","{_WORDS[type_]}"]' for _, other, type_ in of.get(one.id, ())])
+        yield one.id, f'{{"needs":[{needs}],"status":"{statuses[one.id].value}"}}'
+
+
+def needs_of(edges: Sequence[Dependency]) -> dict[str, list[list[str]]]:
+    """What each bead depends on, as events say it."""
+    needs: dict[str, list[list[str]]] = {}
+    for edge in edges:
+        needs.setdefault(edge.bead, []).append([edge.needs, edge.type.value])
+    return needs
+
+
+def _fill(db: Database, table: str, columns: Sequence[str], found: Iterable[tuple[Any, ...]]) -> None:
+    names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))
+    db.run_many(f"INSERT INTO temp.{table} ({names}) VALUES ({marks})", found)

@@ -1,0 +1,507 @@
+"""Keeps `b_level` and `done_level` as core.graph.priority_levels defines them, looking only at what a change can reach.
+
+1. A level is computed from the levels of what waits for the bead; a changed one is passed on to what it waits for.
+2. Lowest level first. What a level is computed from is lower, so each bead is settled once, after all that it is
+   computed from; only epics, which weigh nothing, can tie with what is below them and be settled again.
+3. One transaction settles at most PART beads. The rest is written down (`levels_due`) and settled by those that come
+   next, so that no change holds the write lock longer than that. Levels may lag; readiness never does.
+4. When what a bead takes as a rule is another number, every open bead without an estimate is due. They are marked in
+   parts as well (`MARKED` is the last one that was); until all are, nothing is settled, since lowest first would not
+   hold.
+5. While something is due, levels are no compass: who needs one calls `settle_all` first, or looks everywhere.
+6. In a circle levels would grow for ever. The store lets none in, but a database may be another's or an older one's:
+   when many more parts were settled than the graph has, all is computed anew. That is done outside of the write lock,
+   and what differs is written in parts, marked before, as long as nobody else writes; else parts are settled on.
+"""
+
+import heapq
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from ...db import rows
+from ...db.database import Database, Row
+from ...db.database import row as row_of
+from ...db.fast import ESTIMATED, UNFINISHED
+from ..graph import AGEING_SECONDS, OUTLIER, Links, Node, Took, Usual, days, levels, rank, rises_at, weight
+from ..graph import usual as computed
+from ..model import CLOSED, NO_AGENTS, BeadType, Dependency, DependencyType, Status
+from ..readiness import Readiness
+
+# What a bead without an estimate takes as a rule, kept for the levels that are computed with it (core.graph.usual).
+#
+# 1. It is learnt when estimates come in, when everything is counted anew, and now and then from what has been done.
+# 2. Another number makes every open bead without an estimate due (priority_levels), so where many are it has to differ
+# by more than a quarter.
+
+USUAL = "usual_minutes"
+"""The setting that keeps it."""
+
+USUAL_MANY = 1000
+"""So many beads without an estimate are many."""
+
+_NONE = ", ".join(sorted(f"'{role.value}'" for role in NO_AGENTS))
+_FROM = f"FROM beads INDEXED BY beads_estimated WHERE {ESTIMATED}"
+_MEDIAN = f"SELECT estimate {_FROM} ORDER BY estimate LIMIT 1 OFFSET (SELECT count(*) / 2 {_FROM})"
+_TYPICAL = f"SELECT sum(min(estimate, {OUTLIER} * ({_MEDIAN}))), count(*) {_FROM}"
+_BY_AGENTS = f"attempts.role NOT IN ({_NONE})"
+_PAST = f"""WITH latest AS (SELECT bead FROM (SELECT bead, max(id) AS last FROM attempts NOT INDEXED
+WHERE {_BY_AGENTS} AND id > (SELECT max(id) FROM attempts) - 1000 GROUP BY bead ORDER BY last DESC LIMIT 200))
+SELECT beads.type, beads.estimate, sum(attempts.ended_at - attempts.started_at) / 60.0
+FROM latest JOIN beads ON beads.id = latest.bead JOIN attempts ON attempts.bead = latest.bead
+WHERE beads.status = 'done' AND {_BY_AGENTS} AND attempts.ended_at IS NOT NULL
+GROUP BY beads.id ORDER BY beads.id"""
+_OPEN = f"""SELECT count(*) FROM (SELECT 1 FROM beads WHERE estimate IS NULL AND type <> 'epic'
+AND {UNFINISHED} LIMIT ?)"""
+
+
+def usual(db: Database) -> Usual:
+    """What the levels are computed with now."""
+    row = db.maybe("SELECT value FROM settings WHERE key = ?", (USUAL,), row_of("settings", USUAL))
+    return Usual() if row is None else Usual(**json.loads(row[0]))
+
+
+def learn(db: Database, anyhow: bool = False) -> bool:
+    """Keep what is usual by now, in the caller's transaction; whether levels have to follow.
+
+    `anyhow`: the caller computes all levels anew, so the least difference counts.
+    """
+    before, now = usual(db), learnt(db)
+    if now == before or not (anyhow or _differs(before, now) or db.one(_OPEN, (USUAL_MANY,))[0] < USUAL_MANY):
+        return False
+    keep(db, now)
+    return True
+
+
+def learnt(db: Database, more: Sequence[int] = ()) -> Usual:
+    """What is usual by now, were there these estimates too; nothing is kept."""
+    together, count = _with(db, more) if more else db.one(_TYPICAL)
+    past = [Took(*row) for row in db.plain(_PAST)]
+    return computed(-(-together // count) if count else None, past)
+
+
+def _with(db: Database, more: Sequence[int]) -> tuple[int, int]:
+    """What _TYPICAL asks, of the known estimates and of these."""
+    found = sorted([*(row[0] for row in db.plain(f"SELECT estimate {_FROM}")), *more])
+    most = OUTLIER * found[len(found) // 2]
+    return sum(min(one, most) for one in found), len(found)
+
+
+def keep(db: Database, found: Usual) -> None:
+    """Keep it, in the caller's transaction."""
+    text = json.dumps(asdict(found), sort_keys=True)
+    db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (USUAL, text))
+
+
+def _differs(before: Usual, now: Usual) -> bool:
+    pairs = [(before.minutes, now.minutes)]
+    pairs += [(before.of(type_), now.of(type_)) for type_ in {*before.by_type, *now.by_type}]
+    return any(4 * abs(new - old) > old for old, new in pairs)
+
+
+# The longest chain of live work, read off the levels: as many steps as it has moments, whatever the graph's size.
+#
+# A moment's successor on the chain is one whose level is what is left; of several the smallest id is taken.
+
+_OVER = ", ".join(f"'{status.value}'" for status in CLOSED)
+_FIRST = f"SELECT id, b_level FROM beads WHERE status NOT IN ({_OVER}) ORDER BY b_level DESC, id LIMIT 1"
+_OWN_ROW = "SELECT type, estimate, epic, done_level FROM beads WHERE id = ?"
+_CHILD = f"SELECT id FROM beads WHERE epic = ? AND b_level = ? AND status NOT IN ({_OVER}) ORDER BY id LIMIT 1"
+_WAITS = f"""SELECT beads.id FROM edges JOIN beads ON beads.id = edges.bead
+WHERE edges.needs = ? AND edges.type = 'blocks' AND b_level = ? AND status NOT IN ({_OVER})
+ORDER BY beads.id LIMIT 1"""
+_EPIC_CHILD = f"SELECT id FROM beads WHERE id = ? AND type = 'epic' AND done_level = ? AND status NOT IN ({_OVER})"
+
+
+def longest_chain(db: Database, limit: int | None = None) -> list[str]:
+    """The beads of the longest chain by estimate, first bead first, epics left out; empty without live beads.
+
+    `limit`: so many of its beginning; None: all.
+    """
+    with db.read():
+        first = db.maybe(_FIRST)
+        if first is None:
+            return []
+        expected = usual(db)
+        chain: list[str] = []
+        bead, left, ended = str(first[0]), int(first[1]), False
+        while True:
+            type_, estimate, epic, done = db.one(_OWN_ROW, (bead,))
+            if not ended:
+                if weight(type_, estimate, expected) + done < left:
+                    child = db.maybe(_CHILD, (bead, left))
+                    if child is None:  # spoilt levels: doctor's affair
+                        return chain
+                    bead = child[0]
+                    continue
+                left = done
+                if type_ != BeadType.EPIC:
+                    chain.append(bead)
+            if not left or len(chain) == limit:
+                return chain
+            following = db.maybe(_WAITS, (bead, left))
+            ended = following is None
+            following = following or db.maybe(_EPIC_CHILD, (epic, left))
+            if following is None:
+                return chain
+            bead = following[0]
+
+
+# The whole graph as the store has it, read at once.
+
+node_of_places: Callable[[tuple[Any, ...]], Node] = partial(tuple.__new__, Node)
+_DEPENDENCY: Callable[[tuple[Any, ...]], Dependency] = partial(tuple.__new__, Dependency)
+"""What `_make` does, without its look at the length: a whole graph is tens of thousands of them."""
+
+
+def all_nodes(db: Database) -> list[Node]:
+    """Every bead without its texts, by id order."""
+    statuses = rows.STATUSES
+    return list(
+        map(node_of_places, [(row[0], statuses[row[1]], *row[2:]) for row in db.plain(f"{rows.NODE} ORDER BY id")])
+    )
+
+
+def nodes_of(db: Database, beads: Iterable[str]) -> list[Node]:
+    """Those of these beads that are there, without their texts."""
+    found = db.plain(f"{rows.NODE} WHERE beads.id IN (SELECT value FROM json_each(?))", (json.dumps([*beads]),))
+    return [rows.plain_node(row) for row in found]
+
+
+def all_dependencies(db: Database) -> list[Dependency]:
+    """Every dependency, the parents as rows, sorted."""
+    # in the order in which the table lies, and sorted here: nearly sorted is sorted in no time
+    found = db.plain("SELECT bead, needs, type FROM edges ORDER BY bead, type, needs")
+    found += db.plain("SELECT id, epic, 'parent-child' FROM beads WHERE epic IS NOT NULL")
+    found.sort()
+    types = {type_.value: type_ for type_ in DependencyType}
+    return list(map(_DEPENDENCY, [(bead, needs, types[word]) for bead, needs, word in found]))
+
+
+def all_links(db: Database) -> Links:
+    """The whole graph."""
+    return Links(all_nodes(db), all_dependencies(db))
+
+
+PART = 1000
+"""Beads that are settled in one transaction: 40 ms."""
+
+MARKS = 20_000
+"""Beads that are marked in one transaction: 40 ms."""
+
+MARKED = "levels_marked"
+"""The setting that keeps the last bead that was marked, by id."""
+
+PARTS = "levels_parts"
+"""The setting that keeps how many parts were settled since nothing was due."""
+
+MANY = 2
+"""With so many parts due at once, as after several plans in a row, beads would be settled once for each of those."""
+
+SPARE = 10
+"""So many parts more than three times those that the graph has are a circle's."""
+
+_OWN = "SELECT status, type, estimate, epic, b_level, done_level FROM beads WHERE id = ?"
+_WAITING = """SELECT max(b_level) FROM edges JOIN beads ON beads.id = edges.bead
+WHERE edges.needs = ? AND edges.type = 'blocks'"""
+_EPIC = "SELECT max(done_level) FROM beads WHERE id = ? AND type = 'epic'"
+_CHILDREN = "SELECT max(b_level) FROM beads WHERE epic = ?"
+_NEEDED = """SELECT beads.b_level, beads.id FROM edges JOIN beads ON beads.id = edges.needs
+WHERE edges.bead = ? AND edges.type = 'blocks'"""
+_LEVEL = "SELECT b_level, id FROM beads WHERE id = ?"
+_LEVELS_OF_CHILDREN = "SELECT b_level, id FROM beads WHERE epic = ?"
+_CLOSED = ", ".join(f"'{status.value}'" for status in CLOSED)
+_TO_MARK = f"""SELECT b_level, id FROM beads WHERE id > ? AND estimate IS NULL AND type <> 'epic'
+AND status NOT IN ({_CLOSED}) ORDER BY id LIMIT ?"""
+_MARKING = f"SELECT value FROM settings WHERE key = '{MARKED}'"
+_MARKED = row_of("settings", MARKED)
+IS_DUE = f"(EXISTS (SELECT 1 FROM levels_due) OR EXISTS ({_MARKING}))"
+OF_DUE = ("levels_due", *_MARKED)
+"""Whether some levels lag behind the graph, as a part of a question, and what that is read from."""
+_MARK = "INSERT OR IGNORE INTO levels_due (level, id) VALUES (?, ?)"
+_SET = "UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?"
+_FIRST_DUE = "SELECT level, id FROM levels_due ORDER BY level, id LIMIT ?"
+
+Entry = tuple[int, str]
+"""A bead's level before it is settled, and its id."""
+
+
+def refresh(db: Database, beads: Iterable[str]) -> None:
+    """Bring the levels of these beads up to date, and of all that depend on them, as far as one transaction may."""
+    _settle_part(db, [(row[0], row[1]) for bead in dict.fromkeys(beads) for row in db.all(_LEVEL, (bead,))])
+
+
+def mark(db: Database, beads: Iterable[str]) -> None:
+    """The levels of these beads are due: something waits for them now."""
+    db.run_many(f"INSERT OR IGNORE INTO levels_due (level, id) {_LEVEL}", [(bead,) for bead in beads])
+
+
+def is_due(db: Database) -> bool:
+    """Whether some levels lag behind the graph."""
+    return bool(db.one(f"SELECT {IS_DUE}", (), OF_DUE)[0])
+
+
+def settle_some(db: Database) -> None:
+    """Settle a part of what is due, in a transaction of its own; or all of it, where parts have no end."""
+    if is_due(db):
+        if _has_no_end(db):
+            _compute_anew(db)
+            return
+        with db.write(derived=True):
+            _settle_part(db, [])
+
+
+def settle_all(db: Database) -> None:
+    """Settle all that is due, a transaction for each part. Inside of a transaction, in that one."""
+    if db.one("SELECT count(*) FROM (SELECT 1 FROM levels_due LIMIT ?)", (MANY * PART,))[0] == MANY * PART:
+        _compute_anew(db)  # who waits for all gets it sooner so
+    while is_due(db):
+        settle_some(db)
+
+
+def nothing_due(db: Database) -> None:
+    """All levels were just computed anew."""
+    db.run("DELETE FROM levels_due")
+    db.run("DELETE FROM settings WHERE key IN (?, ?)", (MARKED, PARTS))
+
+
+def mark_unestimated(db: Database) -> None:
+    """What a bead takes as a rule has changed."""
+    db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, '')", (MARKED,))
+    _settle_part(db, [])
+
+
+def relearn(db: Database) -> bool:
+    """Learn what is usual in a transaction of its own, and mark what follows; whether it changed."""
+    with db.write(derived=True):
+        changed = learn(db)
+        if changed:
+            mark_unestimated(db)
+    return changed
+
+
+def _mark_part(db: Database, after: str) -> bool:
+    """Mark a part of what has to be; whether more is left."""
+    found = [(row[0], row[1]) for row in db.all(_TO_MARK, (after, MARKS))]
+    db.run_many(_MARK, found)
+    if len(found) == MARKS:
+        db.run("UPDATE settings SET value = ? WHERE key = ?", (found[-1][1], MARKED))
+        return True
+    db.run("DELETE FROM settings WHERE key = ?", (MARKED,))
+    return False
+
+
+def _settle_part(db: Database, entries: list[Entry]) -> None:
+    marking = db.maybe(_MARKING, (), _MARKED)
+    if marking is not None and _mark_part(db, marking[0]):
+        db.run_many(_MARK, entries)
+        return
+    expected = usual(db)
+    due = [(row[0], row[1]) for row in db.all(_FIRST_DUE, (PART,))]
+    beyond = due[-1] if len(due) == PART else None  # what is due above this one is not in the heap
+    if due:
+        db.run_many("DELETE FROM levels_due WHERE id = ?", [(bead,) for _, bead in due])
+    heap = list({bead: (level, bead) for level, bead in [*due, *entries]}.values())
+    heapq.heapify(heap)
+    queued = {bead for _, bead in heap}
+    settled = 0
+    while heap and settled < PART and not (settled and beyond is not None and heap[0] > beyond):
+        _, bead = heapq.heappop(heap)
+        queued.discard(bead)
+        settled += 1
+        for entry in _settle(db, bead, expected):
+            if entry[1] not in queued:
+                queued.add(entry[1])
+                heapq.heappush(heap, entry)
+    if heap:
+        db.run_many(_MARK, heap)
+    if heap or due:
+        _count_part(db)
+
+
+def _count_part(db: Database) -> None:
+    """Count the parts that were settled since nothing was due."""
+    if db.maybe(_FIRST_DUE, (1,)) is None:
+        db.run("DELETE FROM settings WHERE key = ?", (PARTS,))
+    else:
+        db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (PARTS, str(_parts(db) + 1)))
+
+
+def _parts(db: Database) -> int:
+    before = db.maybe("SELECT value FROM settings WHERE key = ?", (PARTS,), row_of("settings", PARTS))
+    return 0 if before is None else int(before[0])
+
+
+def _has_no_end(db: Database) -> bool:
+    """Whether settling goes on for so long that it may go in circles."""
+    parts = _parts(db)
+    return parts > SPARE and parts > SPARE + 3 * int(db.one("SELECT count(*) FROM beads")[0]) // PART
+
+
+def _compute_anew(db: Database) -> None:
+    """Compute all levels from the whole graph, and write those that differ. Inside of a transaction, in that one."""
+    with db.read():
+        version = db.data_version()
+        known = {row[0]: (row[1], row[2]) for row in db.each("SELECT id, b_level, done_level FROM beads")}
+        found = levels(all_links(db), usual(db)).items()
+        wrong = [(one.start, one.done, bead) for bead, one in found if known.get(bead) != (one.start, one.done)]
+    del known, found
+    marks = [(level, bead) for level, _, bead in wrong]
+    size = MARKS // 2
+    # first marked, so that none of them is forgotten where somebody else writes before all of them are right
+    writes = [partial(db.run_many, _MARK, marks[at : at + size]) for at in range(0, len(marks), size)]
+    writes += [partial(db.run_many, _SET, wrong[at : at + size]) for at in range(0, len(wrong), size)]
+    for write in (*writes, partial(nothing_due, db)):
+        with db.write(derived=True):
+            if db.data_version() != version:
+                db.run("DELETE FROM settings WHERE key = ?", (PARTS,))
+                return
+            write()
+
+
+def _settle(db: Database, bead: str, expected: Usual) -> list[Entry]:
+    """Compute one bead's levels; the beads whose levels are computed from what changed."""
+    own = db.one(_OWN, (bead,))
+    start, done = _levels(db, bead, own, expected)
+    if (start, done) == (own["b_level"], own["done_level"]):
+        return []
+    db.run("UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?", (start, done, bead), (f"beads {bead}",))
+    others: list[Row] = []
+    if start != own["b_level"]:
+        others += db.all(_NEEDED, (bead,))
+        if own["epic"] is not None:
+            others += db.all(_LEVEL, (own["epic"],))
+    if done != own["done_level"]:
+        others += db.all(_LEVELS_OF_CHILDREN, (bead,))
+    return [(row[0], row[1]) for row in others]
+
+
+def _levels(db: Database, bead: str, own: Row, expected: Usual) -> tuple[int, int]:
+    """(b_level, done_level) by what waits for the bead, as that stands now."""
+    if own["status"] in CLOSED:
+        return 0, 0
+    done = db.one(_WAITING, (bead,))[0] or 0
+    if own["epic"] is not None:
+        done = max(done, db.one(_EPIC, (own["epic"],))[0] or 0)
+    children = db.one(_CHILDREN, (bead,))[0] or 0
+    return max(weight(own["type"], own["estimate"], expected) + done, children), done
+
+
+# Every derived column computed anew from the facts, by core's rules: for imports, doctor, and as proof of the rest.
+
+LEVELS = ("b_level", "done_level")
+
+Differences = dict[str, dict[str, tuple[Any, Any]]]
+"""Bead -> column -> (what the store says, what it must be)."""
+
+
+class Derived:
+    """What the derived columns of each bead of a graph must be, by core's rules."""
+
+    COLUMNS = (
+        *("open_blockers", "children", "open_children", "done_children", "asleep", "resting"),
+        *("b_level", "done_level", "dependents"),
+    )
+
+    def __init__(self, links: Links, now: float, expected: Usual) -> None:
+        self._links, self._now = links, now
+        self._readiness = Readiness(links, now)
+        self._levels = levels(links, expected)
+
+    def of(self, bead: str) -> dict[str, int]:
+        """Column -> value, the class that the bead competes in apart."""
+        return dict(zip(self.COLUMNS, self.values(bead), strict=True))
+
+    def _open_blockers(self, bead: str) -> int:
+        """As core counts them; most beads have no parent, and many no blockers."""
+        if bead in self._links.parents:
+            return self._readiness.open_blockers(bead)
+        return len(self._readiness.unfinished_blockers(bead)) if bead in self._links.blockers else 0
+
+    def values(self, bead: str) -> tuple[int, ...]:
+        """The values of COLUMNS."""
+        links, now = self._links, self._now
+        node, level = links.nodes[bead], self._levels[bead]
+        within = links.children.get(bead)
+        children = [links.nodes[child].status for child in within] if within else ()
+        return (
+            self._open_blockers(bead),
+            len(children),
+            sum(status not in CLOSED for status in children) if children else 0,
+            children.count(Status.DONE),
+            int(node.defer_until is not None and node.defer_until > now),
+            int(node.retry_at is not None and node.retry_at > now),
+            level.start,
+            level.done,
+            len(links.dependents.get(bead, ())),
+        )
+
+
+def differences(db: Database, now: float, lag: bool = False) -> Differences:
+    """Bead -> column -> (what the store says, what it must be). Empty when all is right.
+
+    `lag`: levels that are due are no difference, and none is looked at while there are some.
+    """
+    late = set(LEVELS) if lag and is_due(db) else set()
+    return differing(db, Derived(all_links(db), now, usual(db)), now, late)
+
+
+def differing(db: Database, derived: Derived, now: float, late: Collection[str] = ()) -> Differences:
+    """`differences` of what was derived already, from the graph as it is or as it is about to be.
+
+    `late`: columns that may lag.
+    """
+    found: Differences = {}
+    for row in db.all("SELECT * FROM beads"):
+        own = derived.of(row["id"]) | _class(row, now)
+        wrong = {name: (row[name], value) for name, value in own.items() if row[name] != value and name not in late}
+        if wrong:
+            found[row["id"]] = wrong
+    return found
+
+
+def _class(row: Row, now: float) -> dict[str, Any]:
+    """The class that the bead competes in; one that has not risen as often as it might only lags."""
+    since, risen = row["ready_since"], row["priority"] - row["rank"]
+    if 0 <= risen <= days(since, now):
+        now = since + risen * AGEING_SECONDS
+    return {"rank": rank(row["priority"], since, now), "rises_at": rises_at(since, now)}
+
+
+def told(found: Mapping[str, Mapping[str, tuple[Any, Any]]]) -> list[str]:
+    """What `differences` found, a line each."""
+    return [
+        f"{bead}.{name} is {kept}, and should be {right}"
+        for bead, columns in found.items()
+        for name, (kept, right) in columns.items()
+    ]
+
+
+def problems(db: Database) -> list[str]:
+    """What is wrong with the file as SQLite sees it, and with references."""
+    integrity = [str(row[0]) for row in db.all("PRAGMA integrity_check")]
+    if integrity != ["ok"]:
+        return integrity
+    return [f"a row of {row[0]} refers to {row[2]} in vain" for row in db.all("PRAGMA foreign_key_check")]
+
+
+def recompute(db: Database, now: float) -> int:
+    """Set every derived column right, in the caller's transaction; how many beads were wrong."""
+    learn(db, anyhow=True)
+    found = differences(db, now)
+    set_right(db, found)
+    return len(found)
+
+
+def set_right(db: Database, found: Differences) -> None:
+    """Set these columns right, after which all levels are those of the graph."""
+    # one statement for each set of columns: an import sets the same ones in most beads
+    groups: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
+    for bead, wrong in found.items():
+        groups.setdefault(tuple(wrong), []).append((*(value for _, value in wrong.values()), bead))
+    for columns, values in groups.items():
+        sets = ", ".join(f'"{name}" = ?' for name in columns)
+        db.run_many(f"UPDATE beads SET {sets} WHERE id = ?", values)
+    nothing_due(db)

@@ -1,0 +1,439 @@
+"""Writes of the graph: beads and dependencies, added and removed. Each function is one transaction.
+
+1. Nothing half: a bead that is wrong, missing or part of a circle refuses the whole call.
+2. A large import is checked and counted as a whole (importing), and so are many beads that only wait for what is
+   there; a small one is checked edge by edge.
+3. A bead that comes in as being worked on comes in as waiting: no attempt of this store works on it.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import itemgetter
+from typing import Any
+
+from ...db import rows
+from ...db.database import Database
+from ...db.database import row as row_of
+from ...db.fast import CLOSES_OFF, PROPOSED
+from ...errors import BadBead, Deadlock, NoSuchBead
+from ...events import db as events_db
+from ...events.kinds import Kind
+from .. import lifecycle
+from ..graph import rank, rises_at
+from ..model import Bead, BeadType, Dependency, DependencyType, Status, check_bead
+from ..port import Said
+from ..proposals import LISTS, is_part
+from . import importing, levels, moves
+from .levels import learn
+
+LARGE = 200
+"""Beads and dependencies in one call from which on counting the whole graph may be cheaper."""
+
+
+def get_bead(db: Database, bead_id: str) -> Bead:
+    """One bead, whole; NoSuchBead."""
+    row = db.maybe(f"{rows.BEAD} WHERE id = ?", (bead_id,), row_of("beads", bead_id) + row_of("bead_text", bead_id))
+    if row is None:
+        raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
+    return rows.bead(row)
+
+
+def put(db: Database, beads: Sequence[Bead], dependencies: Sequence[Dependency], actor: str) -> None:
+    """Add beads and dependencies."""
+    now = db.now()
+    wanted = _with_epics(beads, dependencies)
+    for one in wanted:
+        check_bead(one)
+    edges = list(dict.fromkeys(dependencies))
+    new = {one.id for one in wanted}
+    size = len(wanted) + len(edges)
+    is_large = size > LARGE and (
+        size > db.one("SELECT count(*) FROM beads")[0] // 20 or importing.is_beside(db, wanted, edges)
+    )
+    staged = importing.stage(db, wanted, edges, now) if is_large else None
+    with db.write():
+        db.run("PRAGMA defer_foreign_keys = ON")
+        if staged is not None:
+            importing.bring_in(db, staged, wanted, edges, actor, now)
+        else:
+            _put_each(db, wanted, edges, actor, now)
+        for edge in edges:
+            if edge.bead not in new:
+                _tell(db, now, Kind.DEPENDENCY_ADDED, edge, actor)
+    if staged is not None:
+        importing.clear(db)
+
+
+def _put_each(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], actor: str, now: float) -> None:
+    """Write beads and dependencies one by one, each with what follows from it for others."""
+    new, needs = {one.id for one in wanted}, importing.needs_of(edges)
+    _insert(db, wanted, now)
+    moves.require(db, (one.epic for one in wanted if one.epic is not None and one.epic not in new))
+    for one in wanted:
+        told = importing.event_data(lifecycle.added(one), needs.get(one.id, ()))
+        events_db.append(db, now, Kind.PROPOSED, one.id, actor, told)
+    if any(one.estimate for one in wanted) and learn(db):
+        levels.mark_unestimated(db)
+    levels.refresh(db, (one.id for one in wanted))
+    for one in wanted:
+        if one.epic is not None:
+            connect(db, Dependency(one.id, one.epic, DependencyType.PARENT_CHILD), now)
+    for edge in edges:
+        if edge.type is not DependencyType.PARENT_CHILD or edge.bead not in new:
+            connect(db, edge, now)
+
+
+def _with_epics(beads: Sequence[Bead], dependencies: Sequence[Dependency]) -> list[Bead]:
+    """The beads with their parent-child dependencies as `epic`."""
+    epics = {one.id: one.epic for one in beads}
+    if len(epics) < len(beads):
+        seen: set[str] = set()
+        for one in beads:
+            if one.id in seen:
+                raise BadBead(f"bead {one.id} is given twice")
+            seen.add(one.id)
+    for dependency in dependencies:
+        if dependency.type is DependencyType.PARENT_CHILD and dependency.bead in epics:
+            if epics[dependency.bead] not in (None, dependency.needs):
+                raise importing.two_epics(dependency, epics[dependency.bead])
+            epics[dependency.bead] = dependency.needs
+    return [replace(one, epic=epics[one.id]) if epics[one.id] != one.epic else one for one in beads]
+
+
+def _insert(db: Database, wanted: Sequence[Bead], now: float) -> None:
+    states, texts = [], []
+    for one in wanted:
+        if db.maybe("SELECT 1 FROM beads WHERE id = ?", (one.id,)) is not None:
+            raise importing.is_known(one.id)
+        states.append(importing.state_of(one, lifecycle.added(one), now) | {"epic": None})
+        texts.append(rows.text_values(one) | {"id": one.id})
+    for table, values in (("beads", states), ("bead_text", texts)):
+        if values:
+            columns = ", ".join(f'"{name}"' for name in values[0])
+            marks = ", ".join(f":{name}" for name in values[0])
+            db.run_many(f"INSERT INTO {table} ({columns}) VALUES ({marks})", values)
+
+
+def connect(db: Database, dependency: Dependency, now: float) -> bool:
+    """Write one dependency with its counters and levels; False: it was there."""
+    moves.require(db, (dependency.bead, dependency.needs))
+    importing.refuse_itself(dependency)
+    own = moves.state(db, dependency.bead)
+    if dependency.type is DependencyType.PARENT_CHILD:
+        if own["epic"] == dependency.needs:
+            return False
+        if own["epic"] is not None:
+            raise importing.two_epics(dependency, own["epic"])
+        importing.refuse_circle(db, dependency)
+        moves.move_into(db, dependency.bead, dependency.needs, now)
+        return True
+    if dependency.type is DependencyType.BLOCKS:
+        importing.refuse_circle(db, dependency)
+    added = db.run(
+        "INSERT OR IGNORE INTO edges (bead, type, needs) VALUES (?, ?, ?)",
+        (dependency.bead, dependency.type.value, dependency.needs),
+    )
+    if added and dependency.type is DependencyType.BLOCKS:
+        _count(db, dependency, 1, now)
+    return bool(added)
+
+
+def _count(db: Database, dependency: Dependency, by: int, now: float) -> None:
+    db.run("UPDATE beads SET dependents = dependents + ? WHERE id = ?", (by, dependency.needs))
+    if not moves.is_finished_for(db, dependency.needs, dependency.bead):
+        moves.shift_one(db, dependency.bead, by, now)
+    levels.refresh(db, (dependency.needs,))
+
+
+def _tell(db: Database, now: float, kind: Kind, dependency: Dependency, actor: str) -> None:
+    db.run("UPDATE beads SET updated_at = ? WHERE id = ?", (now, dependency.bead))
+    events_db.append(db, now, kind, dependency.bead, actor, {"needs": dependency.needs, "type": dependency.type.value})
+
+
+def add_dependency(db: Database, dependency: Dependency, actor: str) -> None:
+    """Add one dependency; nothing happens when it is there."""
+    now = db.now()
+    if dependency.type in (DependencyType.BLOCKS, DependencyType.PARENT_CHILD):
+        levels.settle_all(db)
+    with db.write():
+        if connect(db, dependency, now):
+            _tell(db, now, Kind.DEPENDENCY_ADDED, dependency, actor)
+
+
+def remove_dependency(db: Database, dependency: Dependency, actor: str) -> None:
+    """Remove one dependency; nothing happens when it is not there."""
+    now = db.now()
+    with db.write():
+        if dependency.type is DependencyType.PARENT_CHILD:
+            row = db.maybe("SELECT 1 FROM beads WHERE id = ? AND epic = ?", (dependency.bead, dependency.needs))
+            if row is not None:
+                moves.move_into(db, dependency.bead, None, now)
+                _tell(db, now, Kind.DEPENDENCY_REMOVED, dependency, actor)
+            return
+        removed = db.run(
+            "DELETE FROM edges WHERE bead = ? AND type = ? AND needs = ?",
+            (dependency.bead, dependency.type.value, dependency.needs),
+        )
+        if removed:
+            if dependency.type is DependencyType.BLOCKS:
+                _count(db, dependency, -1, now)
+                if moves.state(db, dependency.bead)["stacks_on"] == dependency.needs:
+                    moves.stack(db, dependency.bead, None, now)
+            _tell(db, now, Kind.DEPENDENCY_REMOVED, dependency, actor)
+
+
+def stack(db: Database, bead: str, on: str | None) -> None:
+    """The bead is worked on on top of the request of this blocker of it, or of nobody's."""
+    with db.write():
+        moves.stack(db, bead, on, db.now())
+
+
+def stacked(db: Database) -> list[tuple[str, str]]:
+    """The beads that stack, each with the one on whose request, by id order."""
+    found = db.all("SELECT id, stacks_on FROM beads WHERE stacks_on IS NOT NULL ORDER BY id")
+    return [(row[0], row[1]) for row in found]
+
+
+def cut_circles(db: Database, bead: str, to: Status) -> None:
+    """Remove a dependency of each circle that the closed bead closes with that status: nobody in it could start.
+
+    It was accepted while the bead was done, and bound nobody then.
+    """
+    try:
+        importing.refuse_reopening(db, bead)
+    except Deadlock:
+        for cut in importing.cuts(db, bead, to):
+            remove_dependency(db, cut, "nobrakes")
+
+
+# Many drafts made live at once: a statement for each kind of bead, and one by one only those that have children.
+#
+# A draft without children decides about no other bead: nothing hangs on what it becomes but its own row and its event.
+# Where it goes is the lifecycle's word, asked once for each kind.
+
+_TABLE = "temp.approving"
+_OF_THEM = f"status = ? AND id IN (SELECT id FROM {_TABLE})"
+
+
+def at_once(
+    db: Database, beads: Sequence[str], approved: Callable[[Bead], dict[str, Any]], actor: str, now: float
+) -> bool:
+    """Make these live in the caller's transaction; False: not all of them are drafts, and nothing was done.
+
+    `approved`: what changes of a draft by it.
+    """
+    draft = Status.DRAFT.value
+    db.run(f"CREATE TEMP TABLE {_TABLE.partition('.')[2]} (id VARCHAR NOT NULL PRIMARY KEY)")  # looked up by each row
+    try:
+        db.run_many(f"INSERT INTO {_TABLE} VALUES (?)", ((bead,) for bead in beads))
+        asked = f"SELECT type, needs_tests, count(*), sum(children > 0) FROM beads WHERE {_OF_THEM} GROUP BY 1, 2"
+        kinds = db.plain(asked, (draft,))
+        if sum(many for _, _, many, _ in kinds) < len(beads):
+            return False
+        db.run(
+            f"INSERT INTO events (at, kind, bead, actor, data) SELECT ?, ?, id, ?, '{{}}' FROM {_TABLE} ORDER BY rowid",
+            (now, Kind.APPROVED.value, actor),
+        )
+        db.noted = True
+        of_kind = "type = ? AND needs_tests = ?"
+        to = {(type_, tested): approved(_of_kind(type_, tested)) for type_, tested, _, _ in kinds}
+        parents = []
+        if any(with_children for _, _, _, with_children in kinds):
+            parents = db.all(f"SELECT id, type, needs_tests FROM beads WHERE {_OF_THEM} AND children > 0", (draft,))
+        for kind, move in to.items():
+            values = {**move, "ready_since": now, "rises_at": rises_at(now, now), "updated_at": now}
+            sets = ", ".join(f'"{name}" = ?' for name in values)
+            db.run(
+                f"UPDATE beads SET {sets}, rank = priority + ? WHERE {of_kind} AND children = 0 AND {_OF_THEM}",
+                (*values.values(), rank(0, now, now), *kind, draft),
+            )
+        for bead, type_, needs_tests in parents:
+            moves.move(db, bead, to[type_, needs_tests], now)
+        return True
+    finally:
+        db.run(f"DROP TABLE IF EXISTS {_TABLE}")  # a full disk has rolled it back already
+
+
+def _of_kind(type_: str, needs_tests: int) -> Bead:
+    """A draft of that kind."""
+    return Bead("any", "Any", BeadType(type_), needs_tests=bool(needs_tests))
+
+
+# What is proposed for a bead: written beside it, never into its fields. Each function is one transaction.
+
+
+def propose(
+    db: Database, bead_id: str, parts: Mapping[str, Mapping[str, Any] | None], actor: str, kind: Kind, why: str
+) -> Bead:
+    """Set parts of what is proposed, or take them away (None); the event says what was there and what is."""
+    wrong = [part for part in parts if not is_part(part)]
+    if wrong:
+        raise BadBead(f"'{wrong[0][:80]}' is no part of a bead that can be proposed")
+    now = db.now()
+    with db.write():
+        bead = get_bead(db, bead_id)
+        told: dict[str, Any] = {}
+        after = dict(bead.proposed)
+        for part, wanted in parts.items():
+            was = bead.proposed.get(part)
+            if was == wanted:
+                continue
+            told[part] = {"was": was, "is": wanted}
+            if wanted is None:
+                del after[part]
+            else:
+                after[part] = dict(wanted)
+        if not told:
+            return bead
+        moves.set_texts(db, bead_id, {"proposed": rows.as_json(after)})
+        db.run("UPDATE beads SET updated_at = ? WHERE id = ?", (now, bead_id))
+        data: dict[str, Any] = {"parts": told}
+        events_db.append(db, now, kind, bead_id, actor, data | ({"why": why} if why else {}))
+        return get_bead(db, bead_id)
+
+
+def proposed(db: Database) -> list[Bead]:
+    """The beads for which something is proposed, by id order."""
+    ids = f"SELECT id FROM bead_text INDEXED BY bead_text_proposed WHERE {PROPOSED}"
+    return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE beads.id IN ({ids}) ORDER BY id")]
+
+
+# What a large plan finds in the graph, without an object for each bead: what is there already, what could start.
+#
+# Rows are compared as they are written and as they come, so that the graph is never in memory beside the plan. Which
+# bead could start is read off the counters, by core.graph.readiness's rule.
+
+AT_ONCE = 5000
+MANY = 5
+"""A plan of more than one in so many beads of the graph is compared by reading whole tables."""
+
+_OF_TEXT = frozenset(rows.TEXT_COLUMNS)
+_IDS = "(SELECT value FROM json_each(?))"
+_KINDS = tuple(kind.value for kind in LISTS.values())
+_WRITTEN: dict[str, Callable[[Any], str]] = {
+    **dict.fromkeys(("acceptance", "labels", "touches"), rows.texts),
+    "metadata": rows.mapping_text,
+}
+_COULD_START = """SELECT id, epic, open_blockers FROM beads
+WHERE status IN ('draft', 'needs_tests', 'needs_doer') AND type <> 'epic' AND held IS NULL AND asleep = 0
+AND resting = 0 AND assignee IS NULL AND (open_blockers = 0 OR epic IS NOT NULL)"""
+_PARENT = f"""SELECT epic, status, held IS NOT NULL OR asleep = 1 AS aside, open_blockers, {CLOSES_OFF} AS closes_off
+FROM beads WHERE id = ?"""
+
+
+def as_said(db: Database, said: Sequence[Said]) -> dict[str, Status]:
+    """Of these the beads that are there and in all that is said of them as it is said, with their status."""
+    with db.read():
+        if len(said) * MANY > db.one("SELECT count(*) FROM beads")[0]:
+            return _as_said(db, {one[0]: one for one in said}, "", ())
+        found: dict[str, Status] = {}
+        for first in range(0, len(said), AT_ONCE):
+            part = {one[0]: one for one in said[first : first + AT_ONCE]}
+            found |= _as_said(db, part, f"WHERE {{}} IN {_IDS}", (json.dumps([*part]),))
+        return found
+
+
+def _as_said(db: Database, said: Mapping[str, Said], where: str, ids: Sequence[str]) -> dict[str, Status]:
+    names: set[str] = set()
+    for one in said.values():
+        if not names.issuperset(one[1]):
+            names.update(one[1])
+    found = {}
+    for bead, status in _same(db, "beads", ("status", *(names - _OF_TEXT)), said, where.format("id"), ids):
+        found[bead] = rows.STATUSES[status]
+    if texts := names & _OF_TEXT:
+        same = {row[0] for row in _same(db, "bead_text", (*texts,), said, where.format("id"), ids)}
+        found = {bead: status for bead, status in found.items() if bead in same}
+    sql = f"SELECT bead, group_concat(type || ' ' || needs) FROM edges {where.format('bead')} GROUP BY bead"
+    edges = dict(db.each(sql, ids))
+    return {bead: status for bead, status in found.items() if _needs_the_same(said[bead][2], edges.get(bead))}
+
+
+def _same(
+    db: Database, table: str, columns: Sequence[str], said: Mapping[str, Said], where: str, ids: Sequence[str]
+) -> Iterator[tuple[str, Any]]:
+    """(bead, the first of its columns) of those rows of the table that hold what is said."""
+    places = {name: place for place, name in enumerate(columns, 1)}
+    shapes: dict[tuple[str, ...], _Shape] = {}
+    for row in db.each(f"SELECT id, {', '.join(columns)} FROM {table} {where}", ids):
+        one = said.get(row[0])
+        if one is None:
+            continue
+        fields = one[1]
+        names = (*fields,)
+        shape = shapes.get(names)
+        if shape is None:
+            shape = shapes[names] = _Shape([name for name in names if name in places], places)
+        if shape.of_fields(fields) == shape.of_row(row) or shape.is_written(fields, row):
+            yield row[0], row[1]
+
+
+class _Shape:
+    """Which fields of a bead stand where in a row: most beads of a plan name the same ones."""
+
+    def __init__(self, names: Sequence[str], places: Mapping[str, int]) -> None:
+        self._places = {name: places[name] for name in names}
+        # itemgetter gives no tuple of less than two
+        self.of_fields: Callable[[Mapping[str, Any]], Any] = itemgetter(*names) if names else _nothing
+        self.of_row: Callable[[Sequence[Any]], Any] = itemgetter(*self._places.values()) if names else _nothing
+
+    def is_written(self, fields: Mapping[str, Any], row: Sequence[Any]) -> bool:
+        """Whether each of the fields is in the row as it is written."""
+        return all(
+            fields[name] == row[place] or (name in _WRITTEN and _is_written(name, fields[name], row[place]))
+            for name, place in self._places.items()
+        )
+
+
+def _nothing(_: object) -> None:
+    """What is asked of a bead of which nothing is said here."""
+
+
+def _is_written(name: str, value: Any, text: str) -> bool:
+    try:
+        return _WRITTEN[name](value) == text
+    except (TypeError, ValueError):  # no JSON value: whoever writes it says so
+        return False
+
+
+def _needs_the_same(lists: Sequence[Sequence[str] | None], edges: str | None) -> bool:
+    """Whether the edges (`<type> <id>`, with commas; None: there are none) are what is said of each kind."""
+    there = {*edges.split(",")} if edges else set()
+    wanted = {f"{kind} {one}" for needs, kind in zip(lists, _KINDS, strict=True) if needs for one in needs}
+    if there == wanted:
+        return True
+    told = tuple(f"{kind} " for needs, kind in zip(lists, _KINDS, strict=True) if needs is not None)
+    return {one for one in there if one.startswith(told)} == wanted
+
+
+def ready_once_approved(db: Database, beads: Sequence[str]) -> list[str]:
+    """Of these the beads that could be started, were the drafts among them approved; in their order."""
+    moves.wake(db, db.now())
+    approved = frozenset(beads)
+    closes_off: dict[str, bool] = {}
+    ready: set[str] = set()
+    with db.read():
+        for bead, epic, blockers in db.plain(_COULD_START):
+            if epic is not None and bead in approved:
+                blockers += _once_approved(db, epic, approved, closes_off) - db.one(_PARENT, (epic,))["closes_off"]
+            if not blockers:
+                ready.add(bead)
+    return [bead for bead in beads if bead in ready]
+
+
+def _once_approved(db: Database, epic: str, approved: frozenset[str], known: dict[str, bool]) -> bool:
+    """Whether the epic closes its children off once these are approved."""
+    chain: list[str] = []
+    above: str | None = epic
+    while above is not None and above not in known and above not in chain:
+        chain.append(above)
+        above = db.one(_PARENT, (above,))["epic"]
+    for bead in reversed(chain):
+        row = db.one(_PARENT, (bead,))
+        blockers = row["open_blockers"]
+        if row["epic"] is not None:
+            blockers += known[row["epic"]] - db.one(_PARENT, (row["epic"],))["closes_off"]
+        is_draft = row["status"] == Status.DRAFT and bead not in approved
+        known[bead] = bool(is_draft or row["status"] == Status.CANCELLED or row["aside"] or blockers)
+    return known[epic]

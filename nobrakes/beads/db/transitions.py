@@ -1,0 +1,296 @@
+"""`record` and `approve`: an event moves its bead by the lifecycle table, and both are written at once.
+
+1. A kind that the table does not know for the bead's status moves nothing and writes nothing.
+2. Only a claim brings a bead into work (attempts.py). Whatever takes it out of work here ends the open attempt
+   and raises the fence, so the agent's token is stale.
+3. A review that moves main at this moment, or has moved it, is not taken away any more: NotAllowed.
+4. A bead that is closed remembers where it was, and what it still asked of people is settled. When that is taken back
+   it asks again, and waits for the answer as before.
+5. A bead that is opened again keeps `merged_commit`: that merge is over, and a rebuilt database must know it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...db import rows
+from ...db.database import Database
+from ...decisions.model import STOPS_BEAD
+from ...errors import BadBead, NotAllowed
+from ...events import db as events_db
+from ...events.kinds import MERGES, Event, Kind
+from .. import lifecycle
+from ..lifecycle import MOVING, STAYS, TABLE, Facts, Move, advance
+from ..model import CLOSED, CONTENT, WORKING, Bead, Dependency, DependencyType, Outcome, Status, check_bead
+from . import importing, levels, moves, planning
+from .levels import learn
+from .moves import refuse_while_it_lands
+from .planning import cut_circles
+from .planning import get_bead as whole_bead
+
+_STOPPING = tuple(sorted(type_.value for type_ in STOPS_BEAD))
+_SENT_ON = (Kind.RESOLVED, Kind.HANDED_IN)
+"""A person decided what stopped the bead, or did it; suggestions are something else."""
+MANY = 20
+"""From more drafts on than this they are approved at once."""
+_OPENING = (Kind.UNDONE, Kind.REOPENED, Kind.REVERTED)
+"""What opens a closed bead again: whether it closes a circle is soon seen by the levels."""
+
+
+def record(db: Database, event: Event) -> Bead | None:
+    """Append the event, and move its bead where the kind moves beads."""
+    now = db.now()
+    if event.kind in _OPENING and not db.connection.in_transaction:
+        levels.settle_all(db)
+    is_aside = event.kind in events_db.QUIET and event.kind not in (*MOVING, *_REMARKS)
+    if event.bead is not None and is_aside and db.can_write_alone:
+        found = whole_bead(db, event.bead)
+        events_db.append(db, now, event.kind, event.bead, event.actor, event.data, event.attempt)
+        return found
+    with db.write():
+        if event.bead is None:
+            events_db.append(db, now, event.kind, None, event.actor, event.data, event.attempt)
+            return None
+        bead = whole_bead(db, event.bead)
+        changes: dict[str, Any] = {}
+        data = dict(event.data)
+        attempt = event.attempt
+        if event.kind in MOVING and TABLE[bead.status].get(event.kind) != STAYS:
+            asked = _ask_again(db, bead) if event.kind is Kind.UNDONE and bead.status in CLOSED else []
+            stopped = event.kind is Kind.TAKEN and has_stopping(db, bead.id)
+            changes = moved(db, bead, event.kind, event.data, now, is_asked=bool(asked) or stopped)
+            if event.kind is not Kind.FOUND_MERGED:  # which is of main, and no wish of a person
+                refuse_while_it_lands(db, bead.id, bead.status)
+            data |= {"before": bead.status.value, "return_to": bead.return_to and bead.return_to.value}
+            if asked and changes["status"] == Status.ESCALATED:
+                data["asked"] = asked
+            if bead.status in WORKING:
+                attempt = end_open_attempt(db, bead, event.kind.value, now)
+                # should the step be taken back, the next attempt goes on with what this one had
+                kept = event.kind is not Kind.FOUND_MERGED
+                changes |= {"assignee": None, "lease_until": None, "fence": bead.fence + 1, "branch_kept": kept}
+            if event.kind is Kind.TAKEN:
+                changes |= _held(event)
+                if stopped:
+                    remember(db, bead.id, changes["return_to"])
+        elif event.kind in _REMARKS:
+            changes = _REMARKS[event.kind](event)
+            data |= _before(bead, event.kind)
+        events_db.append(db, now, event.kind, bead.id, event.actor, data, attempt)
+        if changes:
+            apply(db, bead, changes, now)
+        return whole_bead(db, bead.id)
+
+
+def _before(bead: Bead, kind: Kind) -> dict[str, Any]:
+    """What a remark changes, as it was."""
+    if kind is Kind.TAKEN:
+        return {"before": bead.status.value, "return_to": bead.return_to and bead.return_to.value}
+    return {"before": bead.defer_until if kind is Kind.DEFERRED else bead.held}
+
+
+def _held(event: Event) -> dict[str, Any]:
+    return {"held": str(event.data.get("reason") or "held")[:2000]}
+
+
+def _released(event: Event) -> dict[str, Any]:
+    return {"held": None}
+
+
+def _deferred(event: Event) -> dict[str, Any]:
+    until = event.data.get("until")
+    return {"defer_until": None if until is None else float(until)}
+
+
+def _retried(event: Event) -> dict[str, Any]:
+    return {"failures": 0, "retry_at": None}
+
+
+_REMARKS = {
+    Kind.HELD: _held,
+    Kind.RELEASED: _released,
+    Kind.DEFERRED: _deferred,
+    Kind.RETRIED: _retried,
+    Kind.TAKEN: _held,  # of a bead that waits, or is asked about
+}
+
+
+def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_asked: bool = False) -> dict[str, Any]:
+    """The columns that change when `kind` moves the bead; NotAllowed, Deadlock."""
+    to = data.get("to")
+    move = advance(bead, kind, Facts(None if to is None else str(to), is_asked))
+    if move.status in WORKING:
+        raise NotAllowed(f"bead {bead.id} comes into work by a claim only", "Start the daemon; it assigns ready beads.")
+    if kind is Kind.EPIC_COMPLETED and moves.state(db, bead.id)["children"]:
+        row = db.one("SELECT open_children FROM beads WHERE id = ?", (bead.id,))
+        if row[0]:
+            raise NotAllowed(f"epic {bead.id} has {row[0]} open children", f"`nobrakes show {bead.id}` names them.")
+    changes = columns(move) | _closing(bead, kind, move.status, data, now)
+    if bead.status in CLOSED and move.status not in CLOSED:
+        if kind is Kind.REVERTED:  # a fact, which is never refused
+            cut_circles(db, bead.id, move.status)
+        else:
+            importing.refuse_reopening(db, bead.id)
+    if kind in _SENT_ON:
+        changes |= {"failures": 0, "retry_at": None}
+    if kind in (*_SENT_ON, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED):
+        settle_escalations(db, bead.id, kind, now)
+    return changes
+
+
+def columns(move: Move) -> dict[str, Any]:
+    """A move, as it is written."""
+    return {"status": move.status.value, "return_to": move.return_to and move.return_to.value}
+
+
+def _closing(bead: Bead, kind: Kind, status: Status, data: Any, now: float) -> dict[str, Any]:
+    if status in CLOSED:
+        changes = {
+            "closed_at": now,
+            "close_reason": str(data.get("reason") or kind.value.replace("_", " "))[:8000],
+            "retry_at": None,
+        }
+        if kind is Kind.FOUND_MERGED:
+            changes |= {"branch_kept": False}
+        if kind in MERGES and data.get("merged_commit"):
+            changes["merged_commit"] = data["merged_commit"]
+        return changes
+    if bead.status in CLOSED:
+        opened = {"closed_at": None, "close_reason": ""}
+        return opened if kind is Kind.UNDONE else opened | {"failures": 0, "branch_kept": False}
+    return {}
+
+
+def apply(db: Database, bead: Bead, changes: dict[str, Any], now: float) -> None:
+    """Write columns of either table."""
+    texts = {name: changes.pop(name) for name in ("close_reason",) if name in changes}
+    moves.set_texts(db, bead.id, texts)
+    moves.move(db, bead.id, changes, now)
+
+
+def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> int | None:
+    """End the bead's open attempt as cancelled; its number in the store."""
+    row = db.maybe("SELECT id FROM attempts WHERE bead = ? AND outcome IS NULL", (bead.id,))
+    if row is None:
+        return None
+    ended = (Outcome.CANCELLED.value, now, why, row[0])
+    db.run("UPDATE attempts SET outcome = ?, ended_at = ?, detail = ? WHERE id = ?", ended)
+    return int(row[0])
+
+
+def settle_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:
+    """What was asked about the bead is settled by what a person did with it; suggestions stay while it is live."""
+    only = f" AND type IN ({', '.join('?' * len(_STOPPING))})" if kind in _SENT_ON else ""
+    db.run(
+        f"UPDATE escalations SET resolved_at = ?, resolution = ? WHERE bead = ? AND resolved_at IS NULL{only}",
+        (now, kind.value, bead, *(_STOPPING if only else ())),
+    )
+
+
+def has_stopping(db: Database, bead: str, but: int = 0) -> bool:
+    """Whether an open escalation stops the bead, apart from number `but`."""
+    if not may_be_asked(db, bead):
+        return False
+    marks = ", ".join("?" * len(_STOPPING))
+    sql = f"SELECT 1 FROM escalations WHERE bead = ? AND resolved_at IS NULL AND id <> ? AND type IN ({marks})"
+    return db.maybe(sql, (bead, but, *_STOPPING)) is not None
+
+
+def may_be_asked(db: Database, bead: str) -> bool:
+    """Whether an open escalation may be about the bead; True where that would have to be asked for it alone."""
+    if not db.keeps_answers:
+        return True
+    open_ = db.all("SELECT bead FROM escalations INDEXED BY escalations_open WHERE resolved_at IS NULL")
+    return any(row[0] == bead for row in open_)
+
+
+def remember(db: Database, bead: str, return_to: str | None) -> None:
+    """Note on the open escalations of a bead that is stopped where it will return to."""
+    if return_to is not None:
+        marks = ", ".join("?" * len(_STOPPING))
+        db.run(
+            f"UPDATE escalations SET return_to = ? WHERE bead = ? AND resolved_at IS NULL AND type IN ({marks})",
+            (return_to, bead, *_STOPPING),
+        )
+
+
+def _ask_again(db: Database, bead: Bead) -> list[int]:
+    """Open again what the bead's close settled, which bears its moment; the numbers of those that stop it."""
+    settled = db.all(
+        "SELECT id, type FROM escalations AS one WHERE bead = ? AND resolved_at = ? AND resolution IN (?, ?) "
+        "AND NOT EXISTS (SELECT 1 FROM escalations AS other WHERE other.fingerprint = one.fingerprint "
+        "AND other.resolved_at IS NULL) ORDER BY id",
+        (bead.id, bead.closed_at, Kind.CANCELLED.value, Kind.DONE_BY_HAND.value),
+    )
+    for row in settled:
+        db.run("UPDATE escalations SET resolved_at = NULL, resolution = '' WHERE id = ?", (row["id"],))
+    return [row["id"] for row in settled if row["type"] in _STOPPING]
+
+
+def approve(db: Database, beads: Sequence[str], actor: str) -> None:
+    """Make drafts live, all or none."""
+    now = db.now()
+    wanted = list(dict.fromkeys(beads))
+    with db.write():
+        if len(wanted) > MANY and planning.at_once(db, wanted, _approved, actor, now):
+            return
+        for bead_id in wanted:
+            bead = whole_bead(db, bead_id)
+            changes = moved(db, bead, Kind.APPROVED, {}, now)
+            events_db.append(db, now, Kind.APPROVED, bead_id, actor)
+            apply(db, bead, changes, now)
+
+
+def _approved(draft: Bead) -> dict[str, Any]:
+    """What changes of a draft that is approved."""
+    return columns(advance(draft, Kind.APPROVED))
+
+
+# `change`: a person sets content fields of a bead, and what that means for its status, its epic and the graph.
+
+_TEXTS = {*CONTENT} & {*rows.TEXT_COLUMNS}
+
+
+def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -> Bead:
+    """Set content fields; the bead after it."""
+    unknown = sorted({*changes}.difference(CONTENT))
+    if unknown:
+        raise BadBead(f"'{unknown[0]}' is not a field that can be changed", f"Fields: {', '.join(sorted(CONTENT))}.")
+    now = db.now()
+    with db.write():
+        before = planning.get_bead(db, bead_id)
+        after = replace(before, **changes)
+        check_bead(after)
+        differing = {
+            name: {"before": _plain(getattr(before, name)), "after": _plain(getattr(after, name))}
+            for name in sorted(changes)
+            if getattr(before, name) != getattr(after, name)
+        }
+        if not differing:
+            return before
+        tried = db.maybe("SELECT 1 FROM attempts WHERE bead = ?", (bead_id,)) is not None
+        after = replace(after, status=lifecycle.changed(before, after, tried))
+        texts = rows.text_values(after)
+        moves.set_texts(db, bead_id, {name: texts[name] for name in _TEXTS})
+        if after.epic != before.epic:
+            _change_epic(db, after, now)
+        state = rows.state_values(after)
+        columns = ("type", "priority", "estimate", "needs_tests", "scaffolding", "status")
+        moves.move(db, bead_id, {name: state[name] for name in columns}, now)
+        if "estimate" in differing and learn(db):
+            levels.mark_unestimated(db)
+        if before.type != after.type:
+            levels.refresh(db, (row[0] for row in db.all("SELECT id FROM beads WHERE epic = ?", (bead_id,))))
+            importing.refuse_circles(db)
+        events_db.append(db, now, Kind.CHANGED, bead_id, actor, {"fields": differing})
+        return planning.get_bead(db, bead_id)
+
+
+def _change_epic(db: Database, after: Bead, now: float) -> None:
+    moves.move_into(db, after.id, None, now)
+    if after.epic is not None:
+        planning.connect(db, Dependency(after.id, after.epic, DependencyType.PARENT_CHILD), now)
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

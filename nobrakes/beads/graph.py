@@ -1,0 +1,451 @@
+"""How beads hang together, as plain dicts: what every question about the whole graph starts from.
+
+1. `Bead.epic` is the one truth about who contains whom; a `parent-child` dependency is that fact, written as a row.
+2. A bead is two moments, start(x) and done(x). done(x) needs start(x); start(x) needs done(b) of every `blocks`
+   blocker b and start(p) of its parent p; done(e) of an epic e needs done(c) of every child c.
+3. What is done needs nothing more, and what is cancelled will never happen: neither is in that graph of moments.
+4. Nothing recurses: 100,000 beads in one chain are a normal graph.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import fmean, median_high
+from typing import NamedTuple
+
+from .lifecycle import given_up
+from .model import CLOSED, Bead, BeadType, Dependency, DependencyType, Status
+from .proposals import CANCEL, ProposedChange
+
+# The class that a bead competes in for an agent: its priority, one more urgent for each day since it became ready.
+#
+# 1. Each bead rises by its own clock, a day after it became ready itself, and each day after; there is no moment at
+# which all of them rise. Inside a class the longest chain of work behind decides.
+# 2. The store keeps the class as of now and when it rises next; whoever looks lets those rise whose time has come.
+
+AGEING_SECONDS = 24 * 3600.0
+"""A bead that waited this long competes one priority class higher, so nothing starves."""
+
+
+def days(ready_since: float, now: float) -> int:
+    """How often a bead has risen by now."""
+    return max(0, math.floor((now - ready_since) / AGEING_SECONDS))
+
+
+def rank(priority: int, ready_since: float, now: float) -> int:
+    """The class a bead competes in, smaller first; below 0 for urgent ones that have waited."""
+    return priority - days(ready_since, now)
+
+
+def rises_at(ready_since: float, now: float) -> float:
+    """When the bead rises next."""
+    return ready_since + (days(ready_since, now) + 1) * AGEING_SECONDS
+
+
+# The moments of core.graph.links as plain numbers: for whole graphs, where an object an edge would be most of the
+# work.
+#
+# start(x) and done(x) of the i-th live bead are 2i and 2i + 1. What needs what is the rule of core.graph.links.
+
+Needs = list[list[int]]
+"""For each moment the moments that it needs."""
+
+
+def needs_of(
+    live: Sequence[tuple[str, bool]], blocks: Iterable[tuple[str, str]], parents: Iterable[tuple[str, str]]
+) -> Needs:
+    """What each moment needs. `live` are (bead, whether it is an epic); the pairs are (bead, what it depends on).
+
+    Pairs with an end that is not live say nothing.
+    """
+    start = {bead: 2 * place for place, (bead, _) in enumerate(live)}
+    epics = {bead for bead, is_epic in live if is_epic}
+    needs: Needs = [[moment - 1] if moment & 1 else [] for moment in range(2 * len(live))]
+    for bead, blocker in blocks:
+        if bead in start and blocker in start:
+            needs[start[bead]].append(start[blocker] + 1)
+    for bead, parent in parents:
+        if bead in start and parent in start:
+            needs[start[bead]].append(start[parent])
+            if parent in epics:
+                needs[start[parent] + 1].append(start[bead] + 1)
+    return needs
+
+
+def order_of(needs: Sequence[Sequence[int]]) -> list[int]:
+    """The moments that can happen, each after all that it needs; those in or behind a circle are left out."""
+    missing = [len(row) for row in needs]
+    needed_by: Needs = [[] for _ in needs]
+    for moment, row in enumerate(needs):
+        for needed in row:
+            needed_by[needed].append(moment)
+    order = [moment for moment, count in enumerate(missing) if not count]
+    for moment in order:  # it grows meanwhile
+        for waiting in needed_by[moment]:
+            missing[waiting] -= 1
+            if not missing[waiting]:
+                order.append(waiting)
+    return order
+
+
+def levels_of(needs: Sequence[Sequence[int]], weights: Sequence[int], order: Sequence[int] | None = None) -> list[int]:
+    """The heaviest chain behind each moment, `weights` being those of the beads. In a circle: what is known of it.
+
+    `order`: what `order_of` says, where somebody asked already.
+    """
+    order = order_of(needs) if order is None else order
+    stuck = sorted(set(range(len(needs))).difference(order), reverse=True) if len(order) < len(needs) else []
+    reached = [0] * len(needs)
+    for moment in [*stuck, *reversed(order)]:
+        behind = reached[moment]
+        for needed in needs[moment]:
+            # only a bead's own end follows from its own beginning, and takes its time
+            far = behind + weights[moment >> 1] if needed == moment - 1 and moment & 1 else behind
+            if far > reached[needed]:
+                reached[needed] = far
+    return reached
+
+
+def chains_ahead(needs: Sequence[Sequence[int]], weights: Sequence[int]) -> list[int]:
+    """The heaviest chain in front of each moment: of a start when it can be, of an end when that can be."""
+    # seen from the other side an end is a start: what is ahead of a moment is what is behind its mirror
+    mirrored: Needs = [[] for _ in needs]
+    for moment, row in enumerate(needs):
+        for needed in row:
+            mirrored[needed ^ 1].append(moment ^ 1)
+    behind = levels_of(mirrored, weights)
+    return [behind[moment ^ 1] for moment in range(len(needs))]
+
+
+class Node(NamedTuple):
+    """What the whole-graph questions need of a bead. A tuple: whole graphs are made of tens of thousands."""
+
+    id: str
+    status: Status
+    type: str
+    title: str
+    priority: int
+    estimate: int | None
+    epic: str | None
+    held: str | None
+    defer_until: float | None
+    retry_at: float | None
+    assignee: str | None
+    stacks_on: str | None = None  # the blocker on whose open request it is worked on
+
+
+def node_of(bead: Bead) -> Node:
+    """The bead as the whole-graph questions see it."""
+    return Node(
+        bead.id,
+        bead.status,
+        BeadType(bead.type).value,
+        bead.title,
+        bead.priority,
+        bead.estimate,
+        bead.epic,
+        bead.held,
+        bead.defer_until,
+        bead.retry_at,
+        bead.assignee,
+        bead.stacks_on,
+    )
+
+
+class Links:
+    """The blockers, dependents, parents and children of every bead, each list sorted and without repeats."""
+
+    def __init__(self, nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> None:
+        self.nodes = {node.id: node for node in nodes}
+        blockers: defaultdict[str, list[str]] = defaultdict(list)
+        parents: defaultdict[str, list[str]] = defaultdict(list)
+        for node in self.nodes.values():
+            if node.epic is not None:
+                parents[node.id].append(node.epic)
+        for bead, needs, type_ in dependencies:
+            if type_ is DependencyType.BLOCKS:
+                blockers[bead].append(needs)
+            elif type_ is DependencyType.PARENT_CHILD:
+                parents[bead].append(needs)
+        self.blockers = _once(blockers, self.nodes)
+        self.parents = _once(parents, self.nodes)
+
+    @cached_property
+    def dependents(self) -> dict[str, list[str]]:
+        """Whom each bead blocks."""
+        return _turned(self.blockers)
+
+    @cached_property
+    def children(self) -> dict[str, list[str]]:
+        """Who has each bead as a parent."""
+        return _turned(self.parents)
+
+    @cached_property
+    def alive(self) -> list[Node]:
+        """The beads that are neither done nor cancelled, by id."""
+        return [self.nodes[bead] for bead in sorted(self.nodes) if self.live(bead)]
+
+    @cached_property
+    def needs(self) -> Needs:
+        """What Moments says, as plain numbers in the order of `alive`."""
+        return plain_needs(self, self.alive)
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The moments of `needs` in an order in which they can happen; those in or behind a circle are left out."""
+        return order_of(self.needs)
+
+    def forget_moments(self) -> None:
+        """Give back what circles and levels were read off: of a large graph it is as much as all the rest."""
+        for name in ("alive", "needs", "order"):
+            self.__dict__.pop(name, None)
+
+    def inside(self, bead: str) -> list[str]:
+        """The bead, and all that is in it at any depth."""
+        found, seen = [bead], {bead}
+        for one in found:  # it grows meanwhile
+            new = [child for child in self.children.get(one, ()) if child not in seen]
+            seen.update(new)
+            found += new
+        return found
+
+    def live(self, bead: str) -> bool:
+        """Whether the bead exists and is neither done nor cancelled."""
+        node = self.nodes.get(bead)
+        return node is not None and node.status not in CLOSED
+
+
+def _once(found: Mapping[str, list[str]], nodes: Mapping[str, Node]) -> dict[str, list[str]]:
+    return {bead: row if len(row) == 1 else sorted(set(row)) for bead, row in found.items() if bead in nodes}
+
+
+def _turned(edges: dict[str, list[str]]) -> dict[str, list[str]]:
+    turned: defaultdict[str, list[str]] = defaultdict(list)
+    for source, targets in edges.items():
+        for target in targets:
+            turned[target].append(source)
+    return {target: sorted(sources) for target, sources in turned.items()}
+
+
+class Need(NamedTuple):
+    """An edge between moments: `of` cannot happen before `what`. `by` is None between a bead's own moments."""
+
+    of: int
+    what: int
+    by: Dependency | None
+
+
+class Moments:
+    """start(x) and done(x) of every live bead as numbers: 2i and 2i + 1 of the i-th bead in id order."""
+
+    def __init__(self, links: Links) -> None:
+        self.links = links
+        self.beads = sorted(bead for bead in links.nodes if links.live(bead))
+        self._place = {bead: place for place, bead in enumerate(self.beads)}
+        self.needs: list[list[Need]] = [[] for _ in range(2 * len(self.beads))]
+        for need in self._all():
+            self.needs[need.of].append(need)
+
+    def start(self, bead: str) -> int:
+        """The number of start(bead)."""
+        return 2 * self._place[bead]
+
+    def done(self, bead: str) -> int:
+        """The number of done(bead)."""
+        return 2 * self._place[bead] + 1
+
+    def bead(self, moment: int) -> str:
+        """The bead that the moment is of."""
+        return self.beads[moment // 2]
+
+    def _all(self) -> Iterator[Need]:
+        links = self.links
+        for bead in self.beads:
+            start, done = self.start(bead), self.done(bead)
+            yield Need(done, start, None)
+            for blocker in links.blockers.get(bead, ()):
+                if links.live(blocker):
+                    yield Need(start, self.done(blocker), Dependency(bead, blocker))
+            for parent in links.parents.get(bead, ()):
+                if links.live(parent):
+                    by = Dependency(bead, parent, DependencyType.PARENT_CHILD)
+                    yield Need(start, self.start(parent), by)
+                    if links.nodes[parent].type == BeadType.EPIC:
+                        yield Need(self.done(parent), done, by)
+
+
+def plain_needs(links: Links, live: Sequence[Node]) -> Needs:
+    """What Moments says, as plain numbers in the order of `live`."""
+    return needs_of(
+        [(node.id, node.type == BeadType.EPIC) for node in live],
+        ((node.id, blocker) for node in live for blocker in links.blockers.get(node.id, ())),
+        ((node.id, parent) for node in live for parent in links.parents.get(node.id, ())),
+    )
+
+
+def possible(needs: Sequence[Sequence[Need]]) -> list[int]:
+    """The moments that can happen, each after all that it needs (Kahn's algorithm)."""
+    return order_of([[need.what for need in row] for row in needs])
+
+
+# How long a bead takes for which nobody gave an estimate, in the minutes that the estimates of its graph are in.
+#
+# 1. It is the mean of the estimates that are known, none of them counted as more than OUTLIER medians: a chain of
+# unknown work then weighs what such a chain does. The median alone is too little, since a few are long, and
+# schedules a tenth worse where half of them are missing (benchmarks/scheduling.py).
+# 2. Once LEAST beads of a type were done, what they took tells for that type. People's minutes and agents' minutes are
+# not the same: what beads took is scaled by those that had an estimate, too; without LEAST of these it tells nothing.
+# 3. Where nobody estimated anything, what beads took stands for itself; where nothing is known, all weigh 1.
+
+LEAST = 5
+"""So many beads tell something."""
+
+
+OUTLIER = 4
+"""An estimate of more medians than this counts as so many: one of a month says nothing about the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """A bead that was done: its type, its estimate if it had one, and the minutes that agents worked on it."""
+
+    type: str
+    estimate: int | None
+    minutes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """Minutes: of any bead, and of those types that have a past."""
+
+    minutes: int = 1
+    by_type: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, type_: str) -> int:
+        """What a bead of the type takes as a rule."""
+        return self.by_type.get(type_, self.minutes)
+
+
+NOTHING_KNOWN = Usual()
+
+
+def usual(known: int | None, past: Sequence[Took]) -> Usual:
+    """What is to be expected. `known`: what the known estimates tell (`typical`); None: there are none."""
+    past = [one for one in past if one.minutes > 0]
+    scale = 1.0
+    if known is not None:
+        both = [one.estimate / one.minutes for one in past if one.estimate]
+        if len(both) < LEAST:
+            return Usual(known)
+        scale = median_high(both)
+    took: dict[str, list[float]] = {}
+    for one in past:
+        took.setdefault(one.type, []).append(one.minutes * scale)
+    by_type = {type_: typical(found) for type_, found in sorted(took.items()) if len(found) >= LEAST}
+    if known is None:
+        known = typical([one.minutes for one in past]) if len(past) >= LEAST else 1
+    return Usual(known, by_type)
+
+
+def usual_of(nodes: Iterable[Node]) -> Usual:
+    """What the estimates of these beads tell."""
+    known = [node.estimate for node in nodes if node.estimate and node.type != BeadType.EPIC]
+    return Usual(typical(known)) if known else NOTHING_KNOWN
+
+
+def weight(type_: str, estimate: int | None, expected: Usual) -> int:
+    """What one bead adds to a chain, in minutes; an epic adds nothing."""
+    if type_ == BeadType.EPIC:
+        return 0
+    return estimate or expected.of(type_)
+
+
+def typical(found: Sequence[float]) -> int:
+    """Minutes that stand for all of these; there has to be one."""
+    most = OUTLIER * median_high(found)
+    return max(1, math.ceil(fmean(min(one, most) for one in found)))
+
+
+# The graph as it would be with proposed changes in force.
+
+_IN_GRAPH = ("type", "title", "priority", "estimate", "epic")
+"""The fields of a bead that a Node has."""
+
+
+def overlay(
+    nodes: Iterable[Node], dependencies: Iterable[Dependency], changes: Iterable[ProposedChange]
+) -> tuple[list[Node], list[Dependency]]:
+    """The graph with these changes in force: dependencies without parent-child ones, which are the nodes' epics."""
+    after = {node.id: node for node in nodes}
+    edges = {one for one in dependencies if one.type is not DependencyType.PARENT_CHILD}
+    for change in changes:
+        dependency = change.dependency
+        if dependency is not None:
+            (edges.add if change.after else edges.discard)(dependency)
+        elif change.part == CANCEL:
+            after[change.bead] = after[change.bead]._replace(status=given_up())
+        elif change.part in _IN_GRAPH:
+            after[change.bead] = after[change.bead]._replace(**{change.part: change.after})
+    known = after.keys()
+    kept = [one for one in edges if one.bead in known and one.needs in known]
+    whole = [n if n.epic is None or n.epic in known else n._replace(epic=None) for n in after.values()]
+    return sorted(whole, key=lambda node: node.id), sorted(kept, key=lambda one: (one.bead, one.type.value, one.needs))
+
+
+# What waits for what where people merge epics as a whole: to everybody outside a bead is done with its epic.
+#
+# So epics may wait for each other though no beads do: each needs something of the other that is done only when all of
+# the other is merged.
+
+
+def of_epics(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> Mapping[Dependency, Dependency]:
+    """The dependencies as they bind then, each with the one that it stands for."""
+    epics = {node.id: node.epic for node in nodes if node.type != BeadType.EPIC}
+    found: dict[Dependency, Dependency] = {}
+    for one in dependencies:
+        epic = epics.get(one.needs) if one.type is DependencyType.BLOCKS else None
+        is_outside = epic is not None and epic not in (one.bead, epics.get(one.bead))
+        found.setdefault(Dependency(one.bead, epic) if epic is not None and is_outside else one, one)
+    return found
+
+
+# How much work waits behind a bead: the b-level, by which the Assigner tells urgent from less urgent.
+#
+# 1. A bead weighs its estimate in minutes, or what is usual where nobody estimated; an epic weighs nothing
+# (core.graph.usual).
+# 2. A level is the longest chain of such weights over the moments of core.graph.links: through what the bead blocks,
+# through its epic to what that blocks, and from a parent into its children.
+# 3. Closed beads wait for nothing: their level is 0, and they pass nothing on.
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Minutes. `start` is the b-level: the bead and all behind it; `done` is what is behind its end."""
+
+    start: int
+    done: int
+
+
+NOTHING = Level(0, 0)
+
+
+def levels(links: Links, expected: Usual | None = None) -> dict[str, Level]:
+    """Both levels of every bead. Beads in a circle count what is known to be behind them.
+
+    `expected`: what a bead without an estimate takes; None: what the estimates of the others tell.
+    """
+    expected = expected or usual_of(links.nodes.values())
+    reached = levels_of(links.needs, [weight(node.type, node.estimate, expected) for node in links.alive], links.order)
+    found = dict.fromkeys(links.nodes, NOTHING)
+    for place, node in enumerate(links.alive):
+        found[node.id] = Level(reached[2 * place], reached[2 * place + 1])
+    return found
+
+
+def b_levels(
+    nodes: Iterable[Node], dependencies: Iterable[Dependency], expected: Usual | None = None
+) -> dict[str, int]:
+    """The longest estimated chain that waits behind each bead, itself included, in minutes."""
+    return {bead: level.start for bead, level in levels(Links(nodes, dependencies), expected).items()}

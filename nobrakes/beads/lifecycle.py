@@ -1,0 +1,359 @@
+"""The state machine of a bead: whatever moves a bead is decided here, and nobody else chooses a status.
+
+1. A pair (status, kind) that is not in the table is refused; there is no default.
+2. START is where a live bead starts, BACK where one was before it stopped or was closed; STAYS leaves it where it is.
+3. Of a bead that is asked about (`Facts.is_asked`) the move ends in escalated in place of waiting. While somebody works
+   on it nothing changes: the end of that attempt stops it.
+4. An escalated bead and a closed one remember where they go back to; no other does.
+5. docs/design.md's diagram is printed from what is answered here (`mermaid()`), and a test compares them. The
+   simulation replays every event log through `advance` and compares the store with that.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from ..errors import NotAllowed
+from ..events.kinds import Kind
+from .model import CLOSED, WAITING_FOR_AGENT, WORKING, Bead, BeadType, Role, Status, first_status
+
+START: Final = "START"
+BACK: Final = "BACK"
+STAYS: Final = "STAYS"
+Target = Status | Literal["START", "BACK", "STAYS"]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a move hangs on beside the bead and the kind."""
+
+    to: str | None = None  # where a person sends the bead, or where it was before what is taken back
+    is_asked: bool = False  # once this happened, something is open that stops the bead
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Where the bead is then, and where an escalated or closed one goes back to."""
+
+    status: Status
+    return_to: Status | None = None
+
+
+_NOTHING_MORE = Facts()
+
+_AT_ANY_TIME: Mapping[Kind, Target] = {
+    Kind.CANCELLED: Status.CANCELLED,
+    Kind.DONE_BY_HAND: Status.DONE,
+    Kind.FOUND_MERGED: Status.DONE,
+}
+_WAITING: Mapping[Kind, Target] = {**_AT_ANY_TIME, Kind.ESCALATED: Status.ESCALATED}
+_WORKING: Mapping[Kind, Target] = {**_AT_ANY_TIME, Kind.ESCALATED: STAYS}
+
+TABLE: Mapping[Status, Mapping[Kind, Target]] = {
+    Status.DRAFT: {
+        Kind.APPROVED: START,
+        Kind.CANCELLED: Status.CANCELLED,
+        Kind.FOUND_MERGED: Status.DONE,
+        Kind.ESCALATED: STAYS,
+    },
+    Status.OPEN: {
+        Kind.EPIC_COMPLETED: Status.DONE,
+        Kind.EPIC_LANDED: Status.NEEDS_REVIEW,
+        Kind.CANCELLED: Status.CANCELLED,
+        Kind.DONE_BY_HAND: Status.DONE,
+        Kind.UNDONE: Status.DRAFT,
+        Kind.ESCALATED: STAYS,
+    },
+    Status.NEEDS_TESTS: {
+        Kind.TEST_WRITER_STARTED: Status.WRITING_TESTS,
+        Kind.UNDONE: Status.DRAFT,
+        Kind.TAKEN: STAYS,
+        Kind.HANDED_IN: Status.NEEDS_REVIEW,
+        **_WAITING,
+    },
+    Status.WRITING_TESTS: {
+        Kind.TESTS_PROVEN_RED: Status.NEEDS_DOER,
+        Kind.TESTS_REJECTED: Status.NEEDS_TESTS,
+        Kind.TEST_WRITER_STOPPED: Status.NEEDS_TESTS,
+        Kind.TAKEN: Status.NEEDS_TESTS,
+        **_WORKING,
+    },
+    Status.NEEDS_DOER: {
+        Kind.DOER_STARTED: Status.DOING,
+        Kind.UNDONE: Status.DRAFT,
+        Kind.TAKEN: STAYS,
+        Kind.HANDED_IN: Status.NEEDS_REVIEW,
+        **_WAITING,
+    },
+    Status.DOING: {
+        Kind.WORK_SUBMITTED: Status.NEEDS_REVIEW,
+        Kind.DOER_STOPPED: Status.NEEDS_DOER,
+        Kind.TAKEN: Status.NEEDS_DOER,
+        **_WORKING,
+    },
+    Status.NEEDS_REVIEW: {
+        Kind.REVIEW_STARTED: Status.REVIEWING,
+        Kind.TAKEN: Status.NEEDS_DOER,
+        Kind.HANDED_IN: Status.NEEDS_REVIEW,  # in the place of what waits there
+        **_WAITING,
+    },
+    Status.REVIEWING: {
+        Kind.MERGED: Status.DONE,
+        Kind.LANDED: Status.LANDED,
+        Kind.REVIEW_REJECTED: Status.NEEDS_DOER,
+        Kind.REVIEW_INTERRUPTED: Status.NEEDS_REVIEW,
+        Kind.TAKEN: Status.NEEDS_DOER,
+        **_WORKING,
+    },
+    Status.LANDED: {  # what is on its epic's branch is given up by a revert alone
+        Kind.FOUND_MERGED: Status.DONE,
+        Kind.REVERTED: Status.NEEDS_DOER,
+        Kind.ESCALATED: STAYS,
+    },
+    Status.ESCALATED: {
+        Kind.RESOLVED: BACK,
+        Kind.TAKEN: STAYS,
+        Kind.HANDED_IN: Status.NEEDS_REVIEW,
+        **_AT_ANY_TIME,
+        Kind.ESCALATED: STAYS,
+    },
+    Status.DONE: {
+        Kind.REOPENED: START,
+        Kind.REVERTED: Status.NEEDS_DOER,
+        Kind.UNDONE: BACK,
+        Kind.FOUND_MERGED: Status.DONE,  # once more: it was opened again, merged, and all of that was lost
+        Kind.ESCALATED: STAYS,
+    },
+    Status.CANCELLED: {
+        Kind.REOPENED: START,
+        Kind.UNDONE: BACK,
+        Kind.FOUND_MERGED: Status.DONE,
+        Kind.ESCALATED: STAYS,
+    },
+}
+
+MOVING: frozenset[Kind] = frozenset(kind for row in TABLE.values() for kind in row)
+"""The kinds that move a bead; every other kind is a remark on it."""
+
+RETURNS_TO: Mapping[Status, Status] = {
+    Status.WRITING_TESTS: Status.NEEDS_TESTS,
+    Status.DOING: Status.NEEDS_DOER,
+    Status.REVIEWING: Status.NEEDS_REVIEW,
+    Status.LANDED: Status.NEEDS_REVIEW,
+}
+"""Where a bead that was being worked on waits for the next one."""
+
+GIVEN_BACK: Mapping[Role, Kind] = {
+    Role.TEST_WRITER: Kind.TEST_WRITER_STOPPED,
+    Role.DOER: Kind.DOER_STOPPED,
+    Role.REVIEWER: Kind.REVIEW_INTERRUPTED,
+}
+"""What happens to a bead whose work ends without a result that moves it on."""
+
+RESOLVES_TO = (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.NEEDS_REVIEW)
+"""Where a person may send a bead; there, and nowhere else, a question stops it."""
+
+_ASKED_ABOUT = frozenset({Kind.RESOLVED, Kind.UNDONE})
+"""After these, and when an attempt ends, what is still open stops the bead. Who approves or reopens it has read it."""
+
+
+def advance(bead: Bead, kind: Kind, facts: Facts = _NOTHING_MORE) -> Move:
+    """Where `kind` brings `bead`; NotAllowed where the table has no such move, or `facts.to` is no place for it."""
+    target = TABLE[bead.status].get(kind)
+    if target is None:
+        raise NotAllowed(
+            f"bead {bead.id} is {bead.status.value}: '{kind.value}' cannot happen to it",
+            f"`nobrakes show {bead.id}` tells where it is.",
+        )
+    if target == STAYS:
+        return Move(bead.status, bead.return_to)
+    status = _target(bead, kind, target, facts)
+    if status is Status.ESCALATED:
+        return Move(status, bead.status)
+    if facts.is_asked and _stops(bead, status) and (bead.status in WORKING or kind in _ASKED_ABOUT):
+        return Move(Status.ESCALATED, status)
+    if status in CLOSED:
+        remembers = bead.status in (Status.ESCALATED, *CLOSED)
+        return Move(status, bead.return_to if remembers else added(replace(bead, status=returns_to(bead.status))))
+    return Move(status)
+
+
+def _stops(bead: Bead, status: Status) -> bool:
+    """Whether a question may stop the bead there."""
+    return status in RESOLVES_TO or (status is Status.OPEN and bead.status not in CLOSED)  # an epic of which is asked
+
+
+def _target(bead: Bead, kind: Kind, target: Target, facts: Facts) -> Status:
+    """Where the table sends the bead; nobody is started on an epic, so one that is sent back just contains."""
+    status = _named(bead, kind, target, facts)
+    return Status.OPEN if bead.type is BeadType.EPIC and status in (*WAITING_FOR_AGENT, Status.LANDED) else status
+
+
+def _named(bead: Bead, kind: Kind, target: Target, facts: Facts) -> Status:
+    if target == START:
+        return first_status(bead)
+    if target != BACK:
+        return Status(target)
+    if facts.to is None:
+        return bead.return_to or first_status(bead)
+    if kind is Kind.RESOLVED:
+        return _resolved_to(bead, facts.to)
+    if facts.to not in (Status.DRAFT, *((Status.OPEN,) if bead.type is BeadType.EPIC else RESOLVES_TO)):
+        raise NotAllowed(f"bead {bead.id} cannot go back to '{facts.to[:40]}'")
+    return Status(facts.to)
+
+
+def _resolved_to(bead: Bead, to: str) -> Status:
+    """The status that a person chose; NotAllowed for one where nothing would wait for it."""
+    if to not in RESOLVES_TO:
+        allowed = ", ".join(status.value for status in RESOLVES_TO)
+        raise NotAllowed(f"bead {bead.id} cannot go to '{to[:40]}'", f"Use one of: {allowed}.")
+    return Status(to)
+
+
+def given_up() -> Status:
+    """Where a bead is that a person cancels, wherever it was."""
+    return Status(_AT_ANY_TIME[Kind.CANCELLED])
+
+
+def returns_to(status: Status) -> Status:
+    """Where a bead waits that nobody works on any more."""
+    return RETURNS_TO.get(status, status)
+
+
+# --- how a bead comes in, and what an edit or a lost database means for it ---------------------------------------
+
+
+def live(bead: Bead) -> Bead:
+    """The bead as it waits once it is approved."""
+    return replace(bead, status=live_status(bead), closed_at=None, close_reason="")
+
+
+def live_status(bead: Bead) -> Status:
+    """Where the bead waits once it is approved."""
+    return first_status(bead)
+
+
+def draft(bead: Bead) -> Bead:
+    """The bead as a draft."""
+    if bead.status is Status.DRAFT and bead.closed_at is None and not bead.close_reason:
+        return bead
+    return replace(bead, status=Status.DRAFT, closed_at=None, close_reason="")
+
+
+def closed(bead: Bead, how: Status, at: float | None) -> Bead:
+    """The bead as somebody else's plan or tracker tells of it: closed, at its own time or at `at`."""
+    return replace(bead, status=how, closed_at=bead.closed_at or at)
+
+
+def told(bead: Bead, word: Status) -> Bead:
+    """The bead with the status that a file tells; that it is on an epic's branch only git can tell."""
+    return replace(bead, status=returns_to(word) if word is Status.LANDED else word)
+
+
+def added(bead: Bead) -> Status:
+    """Where a bead is that comes in with a status: nobody works on it, and an epic only contains."""
+    if bead.status is Status.LANDED:  # only a rebuilt database knows of one
+        return bead.status
+    waits = returns_to(bead.status)
+    return Status.OPEN if bead.type is BeadType.EPIC and waits in RESOLVES_TO else waits
+
+
+def changed(before: Bead, after: Bead, was_tried: bool) -> Status:
+    """Where a bead belongs whose type or `needs_tests` was edited; NotAllowed while it cannot become what it shall be.
+
+    `was_tried`: somebody worked on it. Tests that are asked for then do not throw that away.
+    """
+    if before.status in (Status.DRAFT, *CLOSED):
+        return before.status
+    if (before.type is BeadType.EPIC) != (after.type is BeadType.EPIC):
+        if before.status not in (Status.OPEN, *WAITING_FOR_AGENT):
+            raise NotAllowed(
+                f"bead {before.id} is {before.status.value}: it cannot become or stop being an epic now",
+                "Wait until nobody works on it, or add a new bead.",
+            )
+        return first_status(after)
+    if (
+        before.needs_tests != after.needs_tests
+        and before.status in WAITING_FOR_AGENT
+        and not (after.needs_tests and was_tried)
+    ):
+        return first_status(after)
+    return before.status
+
+
+def merged(bead: Bead, commit: str) -> Bead:
+    """The bead as evidence alone knows it: merged as `commit`."""
+    return replace(bead, status=Status.DONE, merged_commit=commit, closed_at=bead.updated_at or None)
+
+
+def landed(bead: Bead) -> Bead:
+    """The bead as the branch of its epic alone knows it."""
+    return replace(bead, status=Status.LANDED)
+
+
+def recovered(bead: Bead, has_tests: bool, is_asked: bool) -> Bead:
+    """The bead of a lost database where the next agent can go on: nobody remembers what was handed in, a Doer needs the
+    proven tests (`has_tests`), and what is asked about it stops it again.
+    """
+    if bead.status is Status.NEEDS_REVIEW:
+        bead = replace(bead, status=Status.NEEDS_DOER)
+    if bead.status is Status.NEEDS_DOER and bead.needs_tests and not has_tests:
+        bead = replace(bead, status=Status.NEEDS_TESTS, branch_kept=False)
+    if is_asked and bead.status in RESOLVES_TO:
+        bead = replace(bead, status=Status.ESCALATED, return_to=bead.status)
+    return bead
+
+
+# --- the diagram -------------------------------------------------------------------------------------------------
+
+
+def moves() -> Iterator[tuple[Status, Kind, Status]]:
+    """Every move that `advance` and `changed` answer and that changes something, each once, in the table's order."""
+    for status, row in TABLE.items():
+        for kind, target in row.items():
+            ends = {advance(bead, kind, facts).status for bead in _beads(status) for facts in _facts(bead, kind)}
+            for end in (end for end in Status if end in ends and target != STAYS):
+                yield status, kind, end
+        edited = {changed(one, other, False) for one in _beads(status) for other in _edits(one)}
+        yield from ((status, Kind.CHANGED, end) for end in Status if end in edited - {status})
+
+
+def _beads(status: Status) -> Iterator[Bead]:
+    """A bead of each sort that can be in this status, with each memory that it can have."""
+    epic = Bead("b", "A bead", type=BeadType.EPIC, status=status)
+    if status in (Status.DRAFT, Status.OPEN, Status.NEEDS_REVIEW, Status.REVIEWING):
+        yield epic
+    if status is Status.ESCALATED:
+        yield from (replace(epic, return_to=back) for back in (Status.OPEN, Status.NEEDS_REVIEW))
+    if status in CLOSED:
+        yield from (replace(epic, return_to=back) for back in (Status.DRAFT, Status.OPEN))
+    if status is not Status.OPEN:
+        memories = {
+            Status.ESCALATED: RESOLVES_TO,
+            Status.DONE: (Status.DRAFT, *RESOLVES_TO),
+            Status.CANCELLED: (Status.DRAFT, *RESOLVES_TO),
+        }
+        for back in memories.get(status, (None,)):
+            for needs_tests in (True, False):
+                yield Bead("b", "A bead", status=status, needs_tests=needs_tests, return_to=back)
+
+
+def _facts(bead: Bead, kind: Kind) -> Iterator[Facts]:
+    yield Facts()
+    if bead.type is not BeadType.EPIC or bead.status is Status.REVIEWING:
+        yield Facts(is_asked=True)
+        if kind is Kind.RESOLVED:
+            yield from (Facts(to.value) for to in RESOLVES_TO)
+
+
+def _edits(bead: Bead) -> Iterator[Bead]:
+    if bead.status in (Status.OPEN, *WAITING_FOR_AGENT):
+        yield replace(bead, type=BeadType.TASK if bead.type is BeadType.EPIC else BeadType.EPIC)
+        yield from (replace(bead, type=BeadType.TASK, needs_tests=needs_tests) for needs_tests in (True, False))
+
+
+def mermaid() -> str:
+    """`moves` as a Mermaid state diagram, a line each. A resolved bead of which more is asked stays escalated."""
+    lines = [f"    {before.value} --> {after.value}: {kind.value}" for before, kind, after in moves()]
+    return "\n".join(["stateDiagram-v2", "    [*] --> draft", *lines, "    done --> [*]", "    cancelled --> [*]"])

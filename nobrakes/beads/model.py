@@ -1,0 +1,632 @@
+"""Beads and what connects them, as plain frozen values.
+
+1. Facts are stored here; whether a bead is ready or blocked is derived (core.graph.readiness), never a field.
+2. Times are seconds since 1970-01-01 UTC, as floats; estimates are minutes.
+3. A bead's id is ref-safe by construction: `is_bead_id` is the grammar, shared by every way in.
+"""
+
+import string
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from ..errors import BadBead
+
+# How an attempt can end: one table that says for each ending what follows from it.
+#
+# 1. A usage limit, an outage or a broken machine is not the bead's failure: it does not count.
+# 2. What the provider refuses closes the provider's gate, for every bead (core.limits.cooldowns); the bead waits
+# without a mark.
+# 3. An agent that does not start is a fault of the machine: the second bead that meets the same fault closes the
+# agent's gate, with one question for all (daemon.attempts.starting). A bead that meets it alone twice goes to a person.
+# 4. docs/reference/outcomes.md is printed from this table.
+
+
+class Outcome(StrEnum):
+    """Why an attempt ended."""
+
+    COMPLETED = "completed"
+    # the work was not good enough: counts
+    GAVE_UP_CONTEXT = "gave_up_context"
+    GAVE_UP_TESTS = "gave_up_tests"
+    FAILED = "failed"
+    FAILED_REVIEW = "failed_review"
+    BOUNDARY = "boundary"
+    NOT_RED = "not_red"
+    WEAK_TESTS = "weak_tests"
+    NO_WORK = "no_work"
+    CONTRADICTED_ITSELF = "contradicted_itself"
+    EMPTY_OUTPUT = "empty_output"
+    CRASHED = "crashed"
+    KILLED = "killed"
+    STALLED = "stalled"
+    TIMED_OUT = "timed_out"
+    CONTEXT_OVERFLOW = "context_overflow"
+    INVALID_REQUEST = "invalid_request"
+    TURN_LIMIT = "turn_limit"
+    # waiting for a person: does not count
+    BLOCKED = "blocked"
+    CONFLICT = "conflict"
+    CHECKS_CHANGED = "checks_changed"
+    UNUSUAL_CONTENT = "unusual_content"
+    MERGE_REVIEW = "merge_review"
+    CODE_REVIEW = "code_review"
+    FINDINGS = "findings"
+    REMARKS = "remarks"
+    ASKED_AGAIN = "asked_again"
+    PULL_CLOSED = "pull_closed"
+    # the machine or the provider: does not count
+    BROKEN_CHECKS = "broken_checks"
+    LOST = "lost"
+    WORKSPACE_FAILED = "workspace_failed"
+    SESSION_LOST = "session_lost"
+    MISSING_EXECUTABLE = "missing_executable"
+    BAD_CONFIGURATION = "bad_configuration"
+    GUARD_FAILED = "guard_failed"
+    NOBRAKES_FAILED = "nobrakes_failed"
+    VERSION_UNSUPPORTED = "version_unsupported"
+    AUTH = "auth"
+    BILLING = "billing"
+    RATE_LIMITED = "rate_limited"
+    PROVIDER_DOWN = "provider_down"
+    NETWORK = "network"
+    MODEL_UNAVAILABLE = "model_unavailable"
+    INTERRUPTED = "interrupted"
+    CAPPED = "capped"
+    CANCELLED = "cancelled"
+
+
+class Retry(StrEnum):
+    """When the next attempt may come."""
+
+    AT_ONCE = "at once"
+    BACKOFF = "after a wait"  # longer each time it repeats
+    GATE = "after the cooldown"
+    STARTS = "when the agent starts again"
+    PERSON = "when you decided"
+
+
+class Session(StrEnum):
+    """What the next attempt's agent remembers, where its CLI can."""
+
+    RESUME = "resume"  # the session is whole and worth its context
+    FRESH = "fresh"
+
+
+class Told(StrEnum):
+    """To whom it is reported."""
+
+    NOBODY = "nobody"
+    LAST = "you, at the last one"  # of so many failures, or of faults in a row
+    ONCE = "you, once"  # for all beads together
+    EACH = "you"
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """What follows. `gate_seconds`: how long the provider's first cooldown lasts where it names no reset time."""
+
+    counts: bool  # as a failed attempt of the bead
+    retry: Retry
+    session: Session
+    told: Told
+    gate_seconds: float = 0.0
+
+    @property
+    def backoff(self) -> bool:
+        """Whether the bead waits, longer each time it repeats."""
+        return self.retry is Retry.BACKOFF
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether no later attempt can help before somebody mends it."""
+        return self.retry is Retry.PERSON
+
+    @property
+    def is_of_start(self) -> bool:
+        """Whether the agent did not start, which no bead is to blame for."""
+        return self.retry is Retry.STARTS
+
+    @property
+    def starts_cooldown(self) -> bool:
+        """Whether nothing more is started at the provider for now."""
+        return self.retry is Retry.GATE
+
+
+def _gate(seconds: float, told: Told = Told.NOBODY) -> Consequence:
+    return Consequence(False, Retry.GATE, Session.RESUME, told, seconds)
+
+
+_COUNTS = Consequence(True, Retry.AT_ONCE, Session.FRESH, Told.LAST)
+_CUT_OFF = Consequence(True, Retry.AT_ONCE, Session.RESUME, Told.LAST)
+_MACHINE = Consequence(False, Retry.BACKOFF, Session.FRESH, Told.LAST)
+_PERSON = Consequence(False, Retry.PERSON, Session.FRESH, Told.EACH)
+_VANISHED = Consequence(False, Retry.BACKOFF, Session.RESUME, Told.LAST)
+_QUIET = Consequence(False, Retry.AT_ONCE, Session.RESUME, Told.NOBODY)
+_MINUTE = 60.0
+_START = Consequence(False, Retry.STARTS, Session.FRESH, Told.ONCE, _MINUTE / 2)
+
+TABLE: Mapping[Outcome, Consequence] = {
+    Outcome.COMPLETED: _QUIET,
+    Outcome.GAVE_UP_CONTEXT: _COUNTS,
+    Outcome.GAVE_UP_TESTS: _COUNTS,
+    Outcome.FAILED: _COUNTS,
+    Outcome.FAILED_REVIEW: _COUNTS,
+    Outcome.BOUNDARY: _COUNTS,
+    Outcome.NOT_RED: _COUNTS,
+    Outcome.WEAK_TESTS: _COUNTS,
+    Outcome.NO_WORK: _COUNTS,
+    Outcome.CONTRADICTED_ITSELF: _COUNTS,
+    Outcome.EMPTY_OUTPUT: _COUNTS,
+    Outcome.CRASHED: _COUNTS,
+    Outcome.KILLED: _CUT_OFF,
+    Outcome.STALLED: _COUNTS,
+    Outcome.TIMED_OUT: _COUNTS,
+    Outcome.CONTEXT_OVERFLOW: _COUNTS,
+    Outcome.INVALID_REQUEST: _COUNTS,
+    Outcome.TURN_LIMIT: _CUT_OFF,
+    Outcome.BLOCKED: Consequence(False, Retry.AT_ONCE, Session.RESUME, Told.EACH),
+    Outcome.CONFLICT: _PERSON,
+    Outcome.CHECKS_CHANGED: _PERSON,
+    Outcome.UNUSUAL_CONTENT: _PERSON,
+    Outcome.MERGE_REVIEW: Consequence(False, Retry.PERSON, Session.RESUME, Told.EACH),
+    Outcome.CODE_REVIEW: _PERSON,
+    Outcome.FINDINGS: Consequence(False, Retry.AT_ONCE, Session.FRESH, Told.NOBODY),
+    Outcome.REMARKS: Consequence(False, Retry.AT_ONCE, Session.FRESH, Told.NOBODY),
+    Outcome.ASKED_AGAIN: _PERSON,
+    Outcome.PULL_CLOSED: _PERSON,
+    Outcome.BROKEN_CHECKS: _PERSON,
+    Outcome.LOST: _VANISHED,
+    Outcome.WORKSPACE_FAILED: _MACHINE,
+    Outcome.SESSION_LOST: _MACHINE,
+    Outcome.MISSING_EXECUTABLE: _START,
+    Outcome.BAD_CONFIGURATION: _START,
+    Outcome.GUARD_FAILED: _START,
+    Outcome.NOBRAKES_FAILED: _PERSON,
+    Outcome.VERSION_UNSUPPORTED: _START,
+    Outcome.AUTH: _gate(15 * _MINUTE, Told.ONCE),
+    Outcome.BILLING: _gate(15 * _MINUTE, Told.ONCE),
+    Outcome.RATE_LIMITED: _gate(5 * _MINUTE, Told.ONCE),
+    Outcome.PROVIDER_DOWN: _gate(_MINUTE, Told.ONCE),
+    Outcome.NETWORK: _gate(_MINUTE / 2, Told.ONCE),
+    Outcome.MODEL_UNAVAILABLE: _PERSON,
+    Outcome.INTERRUPTED: _QUIET,
+    Outcome.CAPPED: _QUIET,
+    Outcome.CANCELLED: _QUIET,
+}
+
+
+def retry_after(outcome: Outcome, repeats: int) -> float:
+    """Seconds to wait after `outcome` happened `repeats` times in a row: 30 s doubling, at most 15 minutes.
+
+    An outcome of the provider waits here only where there can be no cooldown: an agent without a provider.
+    """
+    if TABLE[outcome].retry not in (Retry.BACKOFF, Retry.GATE, Retry.STARTS):
+        return 0.0
+    return float(min(30 * 2 ** max(0, repeats - 1), 900))
+
+
+MAX_TITLE = 500
+_ID_FIRST = frozenset(string.ascii_letters + string.digits)
+_ID_REST = _ID_FIRST | frozenset("-_.")
+
+
+class Status(StrEnum):
+    """Where a bead is in its life; waiting and working statuses alternate."""
+
+    DRAFT = "draft"
+    OPEN = "open"  # an epic, while its children are worked on
+    NEEDS_TESTS = "needs_tests"
+    WRITING_TESTS = "writing_tests"
+    NEEDS_DOER = "needs_doer"
+    DOING = "doing"
+    NEEDS_REVIEW = "needs_review"
+    REVIEWING = "reviewing"
+    LANDED = "landed"  # on the branch of its epic, whose pull request people merge
+    DONE = "done"
+    ESCALATED = "escalated"
+    CANCELLED = "cancelled"
+
+
+WAITING_FOR_AGENT = (Status.NEEDS_TESTS, Status.NEEDS_DOER)
+WORKING = (Status.WRITING_TESTS, Status.DOING, Status.REVIEWING)
+CLOSED = (Status.DONE, Status.CANCELLED)
+
+
+class BeadType(StrEnum):
+    """What kind of work a bead is; the first part of its branch's name."""
+
+    FEATURE = "feature"
+    FIX = "fix"
+    TASK = "task"
+    CHORE = "chore"
+    DOCS = "docs"
+    TEST = "test"
+    REFACTOR = "refactor"
+    REPAIR = "repair"  # what turns a red main green: it may start and be merged there
+    EPIC = "epic"
+
+
+TYPE_ALIASES: Mapping[str, BeadType] = {
+    "bug": BeadType.FIX,
+    "feat": BeadType.FEATURE,
+    "enhancement": BeadType.FEATURE,
+    "story": BeadType.FEATURE,
+    "spike": BeadType.TASK,
+    "decision": BeadType.TASK,
+    "doc": BeadType.DOCS,
+}
+
+
+class DependencyType(StrEnum):
+    """How one bead hangs on another; only the first two decide readiness."""
+
+    BLOCKS = "blocks"
+    PARENT_CHILD = "parent-child"
+    DISCOVERED_FROM = "discovered-from"
+    RELATED = "related"
+
+
+class Role(StrEnum):
+    """Who works in an attempt. The Reviewer is a program, a person is a person, the others are agents."""
+
+    SHAPER = "shaper"
+    TEST_WRITER = "test_writer"
+    DOER = "doer"
+    REVIEWER = "reviewer"
+    PERSON = "person"  # who took the bead, or handed something in for it
+
+
+NO_AGENTS = (Role.REVIEWER, Role.PERSON)
+"""Who works without an agent: there is no transcript of them, and nothing to go on with."""
+
+
+class Dependency(NamedTuple):
+    """`bead` depends on `needs`: it waits for it (blocks), or is its child (parent-child)."""
+
+    bead: str
+    needs: str
+    type: DependencyType = DependencyType.BLOCKS
+
+
+def blockers_of(bead: str, dependencies: Iterable[Dependency]) -> list[str]:
+    """What the bead waits for, of these dependencies."""
+    return [one.needs for one in dependencies if one.bead == bead and one.type is DependencyType.BLOCKS]
+
+
+def blocked_by(bead: str, dependencies: Iterable[Dependency]) -> list[str]:
+    """Who waits for the bead, of these dependencies."""
+    return [one.bead for one in dependencies if one.needs == bead and one.type is DependencyType.BLOCKS]
+
+
+@dataclass(frozen=True, slots=True)
+class Bead:
+    """One coherent unit of work with a clear done condition, as people and agents read it."""
+
+    id: str
+    title: str
+    type: BeadType = BeadType.TASK
+    description: str = ""
+    acceptance: tuple[str, ...] = ()
+    priority: int = 2
+    labels: tuple[str, ...] = ()
+    epic: str | None = None
+    estimate: int | None = None
+    needs_tests: bool = True
+    scaffolding: bool = False
+    touches: tuple[str, ...] = ()
+    notes: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    status: Status = Status.DRAFT
+    held: str | None = None  # the reason, while a person holds it
+    defer_until: float | None = None
+    created_at: float = 0.0
+    updated_at: float = 0.0
+    closed_at: float | None = None
+    close_reason: str = ""
+    failures: int = 0
+    retry_at: float | None = None
+    assignee: str | None = None
+    fence: int = 0
+    lease_until: float | None = None
+    return_to: Status | None = None
+    branch_kept: bool = False  # the next attempt goes on where the last one stopped
+    merged_commit: str | None = None  # the last merge; of a live bead, one that does not count any more
+    branch: str = ""  # what its branch is called; empty before its first attempt (core.beads.branches)
+    stacks_on: str | None = None  # the blocker on whose open pull request it is worked on (core.pulls.stacking)
+    proposed: Mapping[str, Any] = field(default_factory=dict)  # what waits for a person's yes (core.beads.proposals)
+
+
+_FIELDS = tuple(Bead.__dataclass_fields__)
+_WRITE = [getattr(Bead, name).__set__ for name in _FIELDS]
+
+
+def bead_of(values: Iterable[Any]) -> Bead:
+    """The bead of these values of all fields, in their order: for whole graphs, since it takes half the time."""
+    made = object.__new__(Bead)
+    for write, value in zip(_WRITE, values, strict=True):
+        write(made, value)
+    return made
+
+
+_PLACES = {name: place for place, name in enumerate(_FIELDS)}
+_DEFAULTS = [getattr(Bead("", ""), name) for name in _FIELDS]
+
+
+def new_bead(id_: str, *given: Mapping[str, Any]) -> Bead:
+    """A bead of which these fields are given, the others as they begin; KeyError for a field that there is not."""
+    values = _DEFAULTS.copy()
+    values[0] = id_
+    for fields in given:
+        for name, value in fields.items():
+            values[_PLACES[name]] = value
+    return bead_of(values)
+
+
+CONTENT = (
+    "title",
+    "type",
+    "description",
+    "acceptance",
+    "priority",
+    "labels",
+    "epic",
+    "estimate",
+    "needs_tests",
+    "scaffolding",
+    "touches",
+    "notes",
+    "metadata",
+)
+"""The fields that people write; everything else of a bead is what happened to it."""
+assert {*CONTENT} < {*Bead.__dataclass_fields__}
+
+
+def is_bead_id(text: str) -> bool:
+    """Whether `text` may be a bead's id: 1 to 64 of letters, digits, `-_.`, safe inside a ref name."""
+    return (
+        0 < len(text) <= 64
+        and text[0] in _ID_FIRST
+        and _ID_REST.issuperset(text)
+        and ".." not in text
+        and not text.endswith((".", ".lock"))
+    )
+
+
+def first_status(bead: Bead) -> Status:
+    """Where a live bead starts: epics only contain, and `needs_tests: false` skips the Test Writer."""
+    if bead.type is BeadType.EPIC:
+        return Status.OPEN
+    return Status.NEEDS_TESTS if bead.needs_tests else Status.NEEDS_DOER
+
+
+def parse_type(text: str) -> BeadType:
+    """The type that `text` names, aliases included; BadBead for any other word."""
+    word = text.strip().lower()
+    if word in TYPE_ALIASES:
+        return TYPE_ALIASES[word]
+    try:
+        return BeadType(word)
+    except ValueError:
+        known = ", ".join(t.value for t in BeadType)
+        raise BadBead(f"'{text[:40]}' is not a type of bead", f"Use one of: {known}.") from None
+
+
+def check_bead(bead: Bead) -> None:
+    """Raise BadBead where a field has a value that no bead may have."""
+    if not is_bead_id(bead.id):
+        raise BadBead(
+            f"'{bead.id[:80]!s}' cannot be a bead's id".replace("\n", "\\n"),
+            "Use 1 to 64 letters, digits, '-', '_' or '.', beginning with a letter or digit.",
+        )
+    if not bead.title.strip():
+        raise BadBead(f"bead {bead.id} has no title", "Give it a title of one line.")
+    if len(bead.title) > MAX_TITLE:
+        raise BadBead(
+            f"the title of bead {bead.id} has {len(bead.title)} characters, more than {MAX_TITLE}",
+            "Shorten the title and put the rest into the description.",
+        )
+    if not bead.title.isprintable():
+        raise BadBead(
+            f"the title of bead {bead.id} has line breaks or control characters",
+            "A title is one line of printable text; put the rest into the description.",
+        )
+    if not 0 <= bead.priority <= 4:
+        raise BadBead(f"bead {bead.id} has priority {bead.priority}", "Use 0 (first) to 4 (last).")
+    if bead.estimate is not None and bead.estimate <= 0:
+        raise BadBead(f"bead {bead.id} has an estimate of {bead.estimate}", "Estimates are minutes above 0.")
+    if bead.epic == bead.id:
+        raise BadBead(f"bead {bead.id} is its own epic")
+
+
+# Attempts and the child processes they run.
+#
+# 1. An attempt is one run of one role on one bead: the unit of history, cost and blame.
+# 2. It holds the bead by a name, a lease and a fence; a write under an older fence is refused.
+# 3. It has at most one child process (a Run) at a time: the agent, then perhaps proofs; or a validation.
+
+UNSURE = "unsure"
+"""In an attempt's data: why nobody is sure that it had finished; what it committed was handed in all the same."""
+FORK = "fork"
+"""In an attempt's data: the commit of main under what it began on."""
+
+
+class RunKind(StrEnum):
+    """What a child process is for."""
+
+    AGENT = "agent"
+    RED_PROOF = "red_proof"
+    CHEAT = "cheat"
+    VALIDATION = "validation"
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptLog:
+    """What an attempt leaves for the next one (B24). All of it is untrusted text."""
+
+    summary: str = ""
+    blockers: str = ""
+    learnings: str = ""
+    keep_branch: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One run of one role on one bead. Ended when `outcome` is set."""
+
+    id: int
+    bead: str
+    number: int  # counts this bead's attempts of every role, from 1
+    role: Role
+    name: str
+    fence: int
+    token: str
+    started_at: float
+    agent: str = "script"
+    base: str | None = None  # commit that the branch started from
+    head: str | None = None  # commit that the attempt handed in
+    ended_at: float | None = None
+    outcome: Outcome | None = None
+    detail: str = ""
+    log: AttemptLog = field(default_factory=AttemptLog)
+    data: Mapping[str, Any] = field(default_factory=dict)  # the review's journal; the agent's session
+    provider: str = ""
+    model: str = ""  # empty: the agent's own choice
+    cost_usd: float = 0.0
+    tokens: int = 0
+    session: int | None = None  # the conversation that it works in; None: it has none yet
+    provider_session: str | None = None  # the CLI's own id of that; None: not known yet
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A child process: planned before it is started, so that a crash between leaves a trace.
+
+    It is of an attempt, of a session's turn, or (both 0) of the machine itself.
+    """
+
+    id: str  # "<attempt>-<n>" or "s<turn>-agent": file names, and the mark in the child's environment
+    attempt: int
+    kind: RunKind
+    started_at: float
+    pid: int | None = None  # None: planned, perhaps never started
+    born: str = ""  # boot id and start time: a pid alone may be reused
+    hard_deadline: float = 0.0
+    idle_seconds: float = 0.0  # 0: only the hard deadline counts
+    active_at: float = 0.0
+    sampled_at: float = 0.0  # when somebody last looked for signs of life; 0: nobody did
+    activity: str = ""  # fingerprint of what was last seen: output, files, commits, CPU
+    stopping: Outcome | None = None  # why it is being stopped
+    term_at: float | None = None
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """One bead that waits for somebody: just what the deciders need, never the whole bead."""
+
+    id: str
+    status: Status
+    type: str
+    priority: int
+    failures: int
+    retry_at: float | None = None
+    rank: int = 0  # the class that it competes in (core.graph.ranks)
+    touches: tuple[str, ...] = ()  # globs of the files that it will change
+
+
+# Worker names: one sequence for the whole repository, that wraps; a name in use is skipped.
+
+
+def next_name(names: Sequence[str], cursor: int, in_use: Collection[str]) -> tuple[str, int]:
+    """The next free name and the cursor after it. With every name in use, numbered names go on: 'Ada 2'."""
+    for round_ in range(1, len(in_use) + 2):
+        for step in range(len(names)):
+            place = (cursor + step) % len(names)
+            name = names[place] if round_ == 1 else f"{names[place]} {round_}"
+            if name not in in_use:
+                return name, (place + 1) % len(names)
+    raise AssertionError("more rounds than names in use always leave one free")
+
+
+# The numbers that refs and folders bear: a database that is older than these counts on from them.
+
+
+def fences(refs: Iterable[str]) -> dict[str, int]:
+    """The highest fence of each bead in names below refs/nobrakes/: the next attempt's refs must not be theirs."""
+    found: dict[str, int] = {}
+    for name in refs:
+        kind, _, rest = name.partition("/")
+        bead, _, last = rest.partition("/")
+        number = last.partition("-")[0]
+        if kind in ("incoming", "archive") and number.isdigit():
+            found[bead] = max(found.get(bead, 0), int(number))
+    return found
+
+
+def last_attempt(runs: Iterable[str]) -> int:
+    """The highest attempt that a folder of a run bears; 0: none does."""
+    return max(map(int, _numbers(runs, "")), default=0)
+
+
+def last_turn(runs: Iterable[str]) -> int:
+    """The highest turn of a session that a folder of a run bears; 0: none does."""
+    return max(map(int, _numbers(runs, "s")), default=0)
+
+
+def last_clone(clones: Iterable[str]) -> int:
+    """The highest session that a clone in .nobrakes/relays bears; 0: none does."""
+    return max((int(name) for name in clones if name.isascii() and name.isdigit()), default=0)
+
+
+def _numbers(runs: Iterable[str], begin: str) -> list[str]:
+    words = (name.partition("-")[0] for name in runs)
+    numbers = (word.removeprefix(begin) for word in words if word.startswith(begin))
+    return [number for number in numbers if number.isascii() and number.isdigit()]
+
+
+# Whom an agent's run serves: a bead, by an attempt; a session, by a turn; or the machine itself.
+#
+# 1. An owner is a word: `bead:<id>` or `session:<number>`. Breakers are kept by owner and provider, and a session says
+# by it whose conversation it is; `person:<name>` owns a session that a person began.
+# 2. `part:<name>` is a part of the daemon that works for the repository as a whole.
+
+BEAD, SESSION, PERSON, PART = "bead", "session", "person", "part"
+
+
+def of_bead(bead: str) -> str:
+    """The owner that is this bead."""
+    return f"{BEAD}:{bead}"
+
+
+def of_session(session: int) -> str:
+    """The owner that is this session."""
+    return f"{SESSION}:{session}"
+
+
+def of_person(name: str) -> str:
+    """The owner that is this person."""
+    return f"{PERSON}:{name}"
+
+
+def of_part(name: str) -> str:
+    """The owner that is this part of the daemon, as people are told of it."""
+    return f"{PART}:{name}"
+
+
+def owners_bead_of(owner: str) -> str | None:
+    """The bead that is this owner; None: it is none."""
+    kind, _, name = owner.partition(":")
+    return name if kind == BEAD else None
+
+
+def called(owner: str) -> str:
+    """What people call this owner."""
+    kind, _, name = owner.partition(":")
+    return f"session {name}" if kind == SESSION else name
+
+
+def is_part(owner: str) -> bool:
+    """Whether it is a part of the daemon."""
+    return owner.startswith(f"{PART}:")

@@ -1,0 +1,141 @@
+"""What was tried on a bead, for whoever decides or tries next. Imports nothing: agents ask for it all night."""
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from .model import Attempt
+
+
+def approaches(attempts: "Iterable[Attempt]") -> "list[dict[str, Any]]":
+    """What was tried, one entry an attempt, in the order given, as JSON values."""
+    return [
+        {
+            "attempt": a.number,
+            "role": str(a.role),
+            "name": a.name,
+            "agent": a.agent,
+            "outcome": str(a.outcome) if a.outcome else None,
+            "detail": a.detail,
+            "summary": a.log.summary,
+            "blockers": a.log.blockers,
+            "learnings": a.log.learnings,
+            "head": a.head,
+        }
+        for a in attempts
+    ]
+
+
+# Texts of a bead that another tool wrote and nobrakes has no field for: they are kept in `metadata`, and told.
+#
+# Imports nothing: agents ask for them all night. The words are people's and agents' of another tool: data.
+
+KEPT = "x_beads"
+"""The key of a bead's metadata under which an import keeps what it has no field for."""
+
+COMMENTS = 40
+"""So many comments are told, the latest."""
+
+
+def texts(metadata: "Mapping[str, Any]") -> "list[tuple[str, str]]":
+    """(title, text) of the design and the comments that came with a bead."""
+    kept = metadata.get(KEPT)
+    if not isinstance(kept, dict):
+        return []
+    found = []
+    design = kept.get("design")
+    if isinstance(design, str) and design.strip():
+        found.append(("Design", design))
+    comments = [
+        one for one in _list(kept.get("comments")) if isinstance(one, dict) and str(one.get("text") or "").strip()
+    ]
+    if comments:
+        rows = [f"{one.get('author') or 'somebody'}: {one['text']}" for one in comments[-COMMENTS:]]
+        if len(comments) > COMMENTS:
+            rows.insert(0, f"[{len(comments) - COMMENTS} older ones left out]")
+        found.append(("Comments", "\n\n".join(rows)))
+    return found
+
+
+def _list(value: "Any") -> "list[Any]":
+    return value if isinstance(value, list) else []
+
+
+# Two tracks of progress that know nothing of each other: what an agent claims, and what it has committed.
+#
+# 1. Commits are a fact, steps are a claim; nothing is decided by the claim.
+# 2. A claim that runs more than AHEAD steps before the commits is doubted: work that is not committed is lost work.
+#
+# Imports nothing, since agents claim all night.
+
+AHEAD = 2
+MOST_STEPS = 1000
+WORK_TYPES = ("implementation", "testing", "refactoring")
+"""What an agent may say that it is at."""
+
+
+def doubt(step: "int | None", commits: "int | None") -> str:
+    """What speaks against the claim; empty where nothing does, or where nobody can count."""
+    if step is None or commits is None or step - commits <= AHEAD:
+        return ""
+    plural = "commit" if commits == 1 else "commits"
+    return f"it claims step {step} with {commits} {plural}: what is not committed does not count"
+
+
+# What an agent on a bead does next: rules over facts, in a fixed order. Nobody is asked, and no text is interpreted.
+#
+# The first line is the thing to do now; the others are what else does not add up. Imports nothing that costs.
+
+
+class Facts:
+    """What is known about an open attempt. No dataclass: agents ask all night, and the module costs more than this."""
+
+    def __init__(
+        self,
+        criteria: int = 0,
+        *,
+        needs_plan: bool = False,  # the bead asks for an approved plan, and there is none
+        plan_waits: "int | None" = None,  # the plan that nobody has decided about
+        questions: "tuple[int, ...]" = (),  # open ones of this attempt
+        step: "int | None" = None,
+        of: "int | None" = None,
+        commits: "int | None" = None,  # nobody can count them
+        said: "str | None" = None,  # the outcome that was handed in
+    ) -> None:
+        self.criteria, self.needs_plan, self.plan_waits, self.questions = criteria, needs_plan, plan_waits, questions
+        self.step, self.of, self.commits, self.said = step, of, commits, said
+
+
+def whats_next(facts: Facts) -> "tuple[str, ...]":
+    """What to do, most urgent first; never empty."""
+    found: list[str] = []
+    unfinished = facts.step is not None and facts.of is not None and facts.step < facts.of
+    if facts.said == "completed" and facts.commits == 0:
+        found.append("You handed in as completed and have no commit: commit, then hand in again.")
+    if facts.said == "completed" and unfinished:
+        found.append(f"You handed in as completed at step {facts.step} of {facts.of}: finish, or hand in what is true.")
+    if facts.said is not None and not found:
+        found.append(f"You handed in as {facts.said}: end your session.")
+    if facts.plan_waits is not None and facts.said is None:
+        found.append(f"Plan {facts.plan_waits} waits for a person: change nothing, and end as BLOCKED.")
+    elif facts.needs_plan and facts.said is None:
+        found.append("The bead asks for an approved plan: read, then request-review, before you change anything.")
+    if facts.questions and facts.said is None:
+        numbers = ", ".join(str(number) for number in facts.questions)
+        found.append(f"Question {numbers} is open: do what does not depend on it, else end as BLOCKED.")
+    if doubt(facts.step, facts.commits):
+        found.append(f"Commit what you have: {doubt(facts.step, facts.commits)}.")
+    if facts.said is None and not (facts.needs_plan or facts.plan_waits is not None):
+        found += _work(facts, unfinished)
+    return tuple(found)
+
+
+def _work(facts: Facts, unfinished: bool) -> "list[str]":
+    if facts.commits == 0 or (facts.commits is None and facts.step is None):
+        criteria = f", of {facts.criteria} acceptance criteria" if facts.criteria > 1 else ""
+        return [f"Take the first step{criteria}, and commit it."]
+    if unfinished:
+        return [f"Go on with step {(facts.step or 0) + 1} of {facts.of}."]
+    return ["Compare each acceptance criterion with your commits, run every check, then hand in with done."]

@@ -1,0 +1,225 @@
+"""What people work on themselves: in what words a bead is held for them, and whose work is reviewed.
+
+The words stand in `Bead.held`, where people read them; only which command is named beside them hangs on them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from .model import CLOSED, CONTENT, Attempt, Bead, Dependency, DependencyType, Outcome, Role
+
+_TAKEN = "taken by "
+_BACK = "handed back to "
+MOST = 1500
+"""Characters of why work came back."""
+
+
+def taken(person: str, folder: str) -> str:
+    """Why a bead is held that a person works on."""
+    return f"{_TAKEN}{person}: {folder}"
+
+
+def handed_back(person: str, why: str) -> str:
+    """Why a bead is held whose work did not pass; `why`: what the review said."""
+    return f"{_BACK}{person}: {why.strip()[:MOST]}"
+
+
+def is_with_person(held: str | None) -> bool:
+    """Whether the bead is held because a person works on it."""
+    return held is not None and held.startswith((_TAKEN, _BACK))
+
+
+def is_handed_back(held: str | None) -> bool:
+    """Whether the bead is held because the work of the person on it did not pass."""
+    return held is not None and held.startswith(_BACK)
+
+
+def submitted(attempts: Sequence[Attempt]) -> Attempt | None:
+    """The attempt whose work is reviewed, of all the bead's, oldest first; None: nothing was handed in."""
+    for one in reversed(attempts):
+        if one.role in (Role.DOER, Role.PERSON) and one.head and one.outcome is Outcome.COMPLETED:
+            return one
+    return None
+
+
+def is_by_person(attempts: Sequence[Attempt]) -> bool:
+    """Whether what is reviewed is a person's work."""
+    found = submitted(attempts)
+    return found is not None and found.role is Role.PERSON
+
+
+# Merges that are taken off main again: what is known of each, and which of them a person's work takes back.
+
+TAKES_BACK = "takes_back"
+"""In the data of an attempt: the merges that its work takes off main. Only what hands such work in writes it."""
+BUILT = "built"
+"""In the data of an attempt that was handed in: nobrakes made the commit itself, and no person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A bead's merge: `base`..`commit` on main; `base` empty: the commit alone is known. `seq`: its event's number."""
+
+    bead: str
+    commit: str
+    base: str = ""
+    seq: int = 0
+
+
+def as_data(merges: Sequence[Merged], built: bool = False) -> dict[str, Any]:
+    """What the attempt keeps: the merges that it takes back, where it does, and whether nobrakes made the commit."""
+    rows = [{"bead": one.bead, "commit": one.commit, "base": one.base, "seq": one.seq} for one in merges]
+    return {**({TAKES_BACK: rows} if rows else {}), **({BUILT: True} if built else {})}
+
+
+def is_built(attempts: Sequence[Attempt]) -> bool:
+    """Whether what was handed in last is the commit that nobrakes made, and no person's work."""
+    last = submitted(attempts)
+    return last is not None and bool(last.data.get(BUILT))
+
+
+def of_attempts(attempts: Sequence[Attempt]) -> tuple[Merged, ...]:
+    """The merges that a bead's work takes back, of all its attempts, oldest first: what was handed in last says it, and
+    a person who mends it by hand goes on with the same.
+    """
+    for one in reversed(attempts):
+        if rows := one.data.get(TAKES_BACK):
+            return tuple(_merged(row) for row in rows)
+    return ()
+
+
+def _merged(row: Mapping[str, Any]) -> Merged:
+    return Merged(str(row["bead"]), str(row["commit"]), str(row["base"]), int(row["seq"]))
+
+
+def newest_first(merges: Sequence[Merged], line: Sequence[str]) -> tuple[Merged, ...]:
+    """The merges as main has them. `line`: commits of main, newest first; what is not among them is as old as its event
+    says."""
+    places = {commit: place for place, commit in enumerate(line)}
+    known = sorted((one for one in merges if one.commit in places), key=lambda one: places[one.commit])
+    return (*known, *sorted((one for one in merges if one.commit not in places), key=lambda one: -one.seq))
+
+
+# Changes of beads that were proposed and that no person has approved yet: how they are kept, and how they stand.
+#
+# 1. What is proposed lies beside the bead (`Bead.proposed`), part by part, and is in force only after a person's yes.
+# 2. A part remembers what it was proposed against. Where the bead is otherwise by now, somebody edited it since: that
+# edit stands until a person says that the proposal shall replace it.
+# 3. A part is a field of the bead, one dependency ("needs:OTHER"), or "cancel". People call it BEAD:PART.
+
+CANCEL = "cancel"
+LISTS: Mapping[str, DependencyType] = {
+    "needs": DependencyType.BLOCKS,
+    "related": DependencyType.RELATED,
+    "discovered_from": DependencyType.DISCOVERED_FROM,
+}
+"""What a plan calls the kinds of dependencies."""
+WORD_OF: Mapping[DependencyType, str] = {kind: word for word, kind in LISTS.items()}
+
+
+class Standing(StrEnum):
+    """What approving a part would do now."""
+
+    APPLIES = "applies"
+    ALREADY = "already"  # the bead is as the part wants it
+    EDITED = "edited"  # somebody changed the same thing since it was proposed
+    CLOSED = "closed"  # the bead is done or cancelled by now
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedChange:
+    """One part of what is proposed for a bead. `before`: what it was proposed against; `now`: what the bead has.
+
+    Of a dependency they are true (it is there) and false, of a cancel `after` is true.
+    """
+
+    name: str  # what people call it
+    bead: str
+    part: str
+    before: Any
+    after: Any
+    now: Any
+    standing: Standing
+    actor: str
+    at: float
+
+    @property
+    def dependency(self) -> Dependency | None:
+        """The dependency that it is about."""
+        return dependency_of(self.bead, self.part)
+
+
+def part_of(dependency: Dependency) -> str:
+    """The part that a dependency of a bead is. KeyError for a parent-child one, which is the field `epic`."""
+    return f"{WORD_OF[dependency.type]}:{dependency.needs}"
+
+
+def dependency_of(bead: str, part: str) -> Dependency | None:
+    """The dependency that a part is about; None: it is about something else."""
+    word, colon, needs = part.partition(":")
+    return Dependency(bead, needs, LISTS[word]) if colon and word in LISTS and needs else None
+
+
+def is_part(part: str) -> bool:
+    """Whether something can be proposed under this name."""
+    return part in CONTENT or part == CANCEL or dependency_of("", part) is not None
+
+
+def plain(value: Any) -> Any:
+    """A value of a field as JSON has it."""
+    if isinstance(value, tuple | list):
+        return [plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def entry(before: Any, after: Any, actor: str, at: float) -> dict[str, Any]:
+    """A part as it is kept."""
+    return {"before": plain(before), "after": plain(after), "actor": actor, "at": at}
+
+
+def sound(found: Any) -> dict[str, Any]:
+    """What of a kept value is a proposal: it may have come from a file that somebody edited."""
+    if not isinstance(found, Mapping):
+        return {}
+    return {
+        str(part): entry(kept["before"], kept["after"], str(kept.get("actor", "")), _seconds(kept.get("at")))
+        for part, kept in found.items()
+        if is_part(str(part)) and isinstance(kept, Mapping) and {"before", "after"} <= kept.keys()
+    }
+
+
+def _seconds(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+
+
+def changes_of(bead: Bead, dependencies: Iterable[Dependency]) -> tuple[ProposedChange, ...]:
+    """What is proposed for the bead, in the order of its parts, and how each stands. `dependencies`: also its own."""
+    own = frozenset(one for one in dependencies if one.bead == bead.id)
+    return tuple(_change(bead, part, bead.proposed[part], own) for part in sorted(bead.proposed, key=_order))
+
+
+def _order(part: str) -> tuple[int, str]:
+    return (CONTENT.index(part) if part in CONTENT else len(CONTENT) + (part == CANCEL), part)
+
+
+def _change(bead: Bead, part: str, kept: Mapping[str, Any], own: frozenset[Dependency]) -> ProposedChange:
+    before, after = kept["before"], kept["after"]
+    dependency = dependency_of(bead.id, part)
+    if dependency is not None:
+        now: Any = dependency in own
+    elif part == CANCEL:
+        now = False
+    else:
+        now = plain(getattr(bead, part))
+    if bead.status in CLOSED:
+        standing = Standing.CLOSED
+    elif now == after:
+        standing = Standing.ALREADY
+    else:
+        standing = Standing.APPLIES if now == before else Standing.EDITED
+    by, at = str(kept.get("actor", "")), _seconds(kept.get("at"))
+    return ProposedChange(f"{bead.id}:{part}", bead.id, part, before, after, now, standing, by, at)

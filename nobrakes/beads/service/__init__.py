@@ -1,0 +1,1 @@
+"""What people ask of beads: commands on one, the board, the page of one."""

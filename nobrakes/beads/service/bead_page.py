@@ -1,0 +1,450 @@
+"""One bead with all that people ask about it, in one value: what it is, what it waits for, what was tried.
+
+`bead_page` costs what the bead's own history is long, not the graph.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...db.port import Store
+from ...decisions.model import Escalation
+from ...errors import NoSuchBead
+from ...events.kinds import Event, Kind
+from ...requests import text
+from ...requests.model import PullState
+from ...requests.text import RequestLine, RequestView, page_of
+from ...review import reading
+from ...review.journal import waits_for_people
+from ...text.cleaning import clean, shorten
+from .. import work_status
+from ..graph import Node
+from ..model import CLOSED, NO_AGENTS, Attempt, Bead, BeadType, Dependency, DependencyType, Outcome, Role, Status
+from ..readiness import Why
+from ..readiness import explain as explain_all
+from ..work_status import BEGINS, WorkStatus, statuses
+
+if TYPE_CHECKING:
+    from ...db.port import Store
+    from ...git.port import Git
+
+
+# One bead with everything about it.
+
+
+@dataclass(frozen=True, slots=True)
+class WholeBead(Bead):
+    """A bead with its dependencies at either end, its attempts, its open escalations and its newest pull request."""
+
+    dependencies: tuple[Dependency, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    escalations: tuple[Escalation, ...] = ()
+    request: RequestView | None = None
+
+
+def whole_bead(store: Store, bead: str) -> WholeBead:
+    """The bead; NoSuchBead."""
+    found = store.bead(bead)
+    pull = store.pull(bead)
+    own = {one.name: getattr(found, one.name) for one in fields(Bead)}
+    return WholeBead(
+        **own,
+        dependencies=tuple(store.dependencies(bead)),
+        attempts=tuple(store.attempts(bead)),
+        escalations=tuple(store.escalations(bead=bead)),
+        request=None if pull is None else text.view(pull),
+    )
+
+
+def neighbours(store: Store, bead: WholeBead) -> dict[str, Bead]:
+    """The beads at the other ends of its dependencies, and it itself, by id."""
+    ids = {id_ for one in bead.dependencies for id_ in (one.bead, one.needs)}
+    return {one.id: one for one in store.beads(ids=ids)} if ids else {}
+
+
+# What happened: everything about one bead, for a post-mortem, and the Reviewer's latest work.
+
+PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One attempt of the Reviewer. `results` are the checks of its last validation, as JSON values.
+
+    `outcome` None: it is under way, at `step`. `commit` is what main, or the branch `onto`, became.
+    """
+
+    attempt: int
+    bead: str
+    title: str
+    outcome: Outcome | None
+    started_at: float
+    ended_at: float | None
+    detail: str
+    step: str
+    commit: str | None
+    results: tuple[Mapping[str, Any], ...]
+    gates: tuple[str, ...] = ()  # what decides whether work is good, and the branch changes
+    onto: str = ""  # the epic on whose branch it lands; empty: on main
+
+
+@dataclass(frozen=True, slots=True)
+class BeadHistory:
+    """Everything about one bead. `commit` is where it is on main, `archived` the (ref, commit) of kept branches."""
+
+    bead: Bead
+    dependencies: tuple[Dependency, ...]
+    events: tuple[Event, ...]
+    attempts: tuple[Attempt, ...]
+    reviews: tuple[Review, ...]
+    escalations: tuple[Escalation, ...]
+    commit: str | None
+    archived: tuple[tuple[str, str], ...]
+
+
+def review_of(attempt: Attempt, bead: Bead) -> Review:
+    """An attempt of the Reviewer as a review."""
+    results, onto = attempt.data.get("results"), str(attempt.data.get("epic") or "")
+    commit = str(attempt.data.get("candidate", "")) if onto else bead.merged_commit
+    return Review(
+        attempt.id,
+        attempt.bead,
+        bead.title,
+        attempt.outcome,
+        attempt.started_at,
+        attempt.ended_at,
+        attempt.detail,
+        str(attempt.data.get("step", "")),
+        commit if attempt.outcome is Outcome.COMPLETED else None,
+        tuple(results) if isinstance(results, list | tuple) else (),
+        tuple(map(str, attempt.data.get("gates") or ())),
+        onto,
+    )
+
+
+def reviews(store: "Store", limit: int = 20) -> list[Review]:
+    """The Reviewer's latest work, newest first, with what the checks said."""
+    attempts = store.reviews(limit)
+    beads = {bead.id: bead for bead in store.beads(ids=[a.bead for a in attempts])} if attempts else {}
+    return [review_of(attempt, beads[attempt.bead]) for attempt in attempts]
+
+
+def history(store: "Store", git: "Git | None", id: str) -> BeadHistory:
+    """The post-mortem of one bead; NoSuchBead. Without `git` nothing is said about commits and archives."""
+    bead = store.bead(id)
+    attempts = store.attempts(id)
+    events: list[Event] = []
+    after = 0
+    while True:
+        page = store.events(after, PAGE, id)
+        events += page
+        if len(page) < PAGE:
+            break
+        after = page[-1].seq
+    commit = bead.merged_commit
+    archived: list[tuple[str, str]] = []
+    if git is not None:
+        archived = git.archived(id)
+        commit = commit or git.merged().get(id)
+    return BeadHistory(
+        bead,
+        tuple(store.dependencies(id)),
+        tuple(events),
+        tuple(attempts),
+        tuple(review_of(attempt, bead) for attempt in attempts if attempt.role is Role.REVIEWER),
+        tuple(store.escalations(open_only=False, bead=id)),
+        commit,
+        tuple(archived),
+    )
+
+
+# What an attempt last claimed of its progress, as `agent progress` wrote it down.
+
+PROGRESS_PAGE = 1000
+TEXT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What an agent last said about where it is. `of` None: it did not say out of how many."""
+
+    text: str
+    step: int | None = None
+    of: int | None = None
+
+
+def spoken(claim: Claim, commits: int | None) -> str:
+    """Both tracks on one line."""
+    step = "" if claim.step is None else f"step {claim.step}" + (f" of {claim.of}" if claim.of else "")
+    fact = "" if commits is None else f"{commits} commit{'' if commits == 1 else 's'}"
+    return ", ".join(part for part in (step, fact, claim.text) if part)
+
+
+def claimed(store: Store, attempt: Attempt) -> Claim | None:
+    """What the attempt last said of its progress; None: nothing."""
+    after, found = 0, None
+    while page := store.events(after, PROGRESS_PAGE, attempt.bead):
+        after = page[-1].seq
+        for event in page:
+            if event.kind is Kind.PROGRESSED and event.attempt == attempt.id:
+                found = event
+    if found is None:
+        return None
+    numbers = found.data.get("data") or {}
+    return Claim(shorten(clean(str(found.data.get("text", ""))), TEXT), numbers.get("step"), numbers.get("of"))
+
+
+def review_step(attempt: Attempt) -> str:
+    """Where a review is, in words."""
+    from ...review.journal import Journal
+
+    journal = Journal.of(attempt.data)
+    return f"waits: {journal.waiting}" if journal.waiting else work_status.stage(journal.step.value, journal.epic)
+
+
+# What can be worked on now, and for every other bead exactly why not.
+
+
+class Explained(NamedTuple):
+    """Why a bead is ready or not. `whys` are the machine's words for `reasons`, in the same order."""
+
+    bead: str
+    ready: bool
+    reasons: tuple[str, ...]
+    whys: tuple[str, ...] = ()
+
+
+def ready(store: Store, limit: int = 20) -> list[Bead]:
+    """The ready beads in the order in which they will be taken, at most `limit`."""
+    return store.ready(limit)
+
+
+def ready_beyond(store: Store, limit: int) -> int:
+    """How many beads are ready beyond the first `limit`."""
+    return max(0, store.counts()["ready"] - limit)
+
+
+def explain(store: Store, ids: Collection[str] | None = None) -> list[Explained]:
+    """The reasons of the named beads, or of all, by id; NoSuchBead."""
+    # a bead that is asked for by name needs its neighbourhood only: the store lets no circle in
+    nodes, dependencies = store.around(tuple(ids)) if ids else (store.nodes(), store.dependencies())
+    found = explain_all(nodes, dependencies, store.now())
+    for id_ in ids or ():
+        if id_ not in found:
+            raise NoSuchBead(f"there is no bead '{id_[:80]}'")
+    return [
+        Explained(id_, not reasons, tuple([r.text for r in reasons]), tuple([r.why for r in reasons]))
+        for id_, reasons in found.values()
+        if not ids or id_ in ids
+    ]
+
+
+EVENTS = 200
+"""The latest events that are handed out."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeadPage:
+    """`waits_for` and `waited_for_by` are (bead, type of the dependency); `reasons` say why it is not ready.
+
+    `children` are those of an epic; `can` names the commands that its status allows; `request`: its newest pull
+    request; `readings`: those by fresh eyes, and `read` what they came to, in a line.
+    """
+
+    history: BeadHistory
+    waits_for: tuple[tuple[Bead, str], ...]
+    waited_for_by: tuple[tuple[Bead, str], ...]
+    children: tuple[Bead, ...]
+    reasons: tuple[str, ...]
+    events: tuple[Event, ...]
+    left_out: int
+    can: frozenset[str]
+    now: float
+    request: RequestView | None = None
+    readings: tuple[Mapping[str, Any], ...] = ()
+    read: str = ""
+
+
+def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
+    """All of it; NoSuchBead. Without `git` nothing is said of commits and archives."""
+    found = history(store, git, id)
+    whole = whole_bead(store, id)
+    beads = neighbours(store, whole)
+    mine, others, children = [], [], []
+    for one in found.dependencies:
+        other = beads.get(one.needs if one.bead == id else one.bead)
+        if other is None:
+            continue
+        if one.type is DependencyType.PARENT_CHILD and one.needs == id:
+            children.append(other)
+        elif one.bead == id:
+            mine.append((other, one.type.value))
+        else:
+            others.append((other, one.type.value))
+    why = explain(store, [id])[0]
+    readings = reading.of_last_merge(reading.of_sessions(store.code_reviews(id)))
+    reasons = tuple(
+        text for text, kind in zip(why.reasons, why.whys, strict=True) if kind not in (Why.DONE, Why.CANCELLED)
+    )
+    return BeadPage(
+        found,
+        tuple(mine),
+        tuple(others),
+        tuple(children),
+        reasons,
+        found.events[-EVENTS:],
+        max(0, len(found.events) - EVENTS),
+        allowed(found.bead),
+        store.now(),
+        whole.request,
+        tuple(one.as_values() for one in readings),
+        reading.summary(readings),
+    )
+
+
+def allowed(bead: Bead) -> frozenset[str]:
+    """The commands that a person may give about the bead as it stands."""
+    if bead.status in CLOSED:
+        return frozenset({"reopen", "edit"})
+    can = {"edit", "cancel", "done", "depend"}
+    if bead.type != "epic" or bead.status is not Status.DRAFT:
+        can |= {"release"} if bead.held is not None else {"hold"}
+        can |= {"defer"}
+    return frozenset(can - ({"done"} if bead.status is Status.DRAFT else set()))
+
+
+def spent(page: BeadPage) -> Mapping[str, float]:
+    """What its agents cost: dollars, tokens, seconds."""
+    attempts = [one for one in page.history.attempts if one.role not in NO_AGENTS]
+    return {
+        "usd": sum(one.cost_usd for one in attempts),
+        "tokens": float(sum(one.tokens for one in attempts)),
+        "seconds": sum((one.ended_at or page.now) - one.started_at for one in attempts),
+    }
+
+
+# Which beads wait for people at a code host, and for what: the board's column `requested`.
+
+
+def requested(store: "Store") -> dict[str, RequestLine]:
+    """Bead -> its request, as long as it has nothing to do but to wait for that. The beads of an epic that have landed
+    on its branch wait for the epic's, once that is there; the epic itself stands in no column.
+    """
+    found = {}
+    for attempt in store.reviewing():
+        if waits_for_people(attempt.data):
+            found[attempt.bead] = line(store, attempt.bead, str(attempt.data.get("waiting") or ""))
+    for bead in store.beads(statuses=(Status.LANDED,)):
+        of_epic = found.get(str(bead.epic))
+        if of_epic is not None:
+            found[bead.id] = replace(of_epic, says=f"{landed(str(bead.epic))}; {of_epic.says}")
+    return {one: how for one, how in found.items() if store.bead(one).type is not BeadType.EPIC}
+
+
+def landed(epic: str) -> str:
+    """Where a bead is that landed with its epic's others."""
+    return f"landed on the branch of {epic}"
+
+
+def _none(says: str) -> RequestLine:
+    return RequestLine(0, PullState.OPENING.value, "", says)
+
+
+def line(store: "Store", bead: str, waiting: str = "") -> RequestLine:
+    """The bead's request in a line; `waiting`: what its review says that it waits for."""
+    pull = store.pull(bead)
+    if pull is None or not pull.waits:
+        return _none(waiting)
+    return RequestLine(pull.number, pull.state.value, page_of(pull.url), waiting or pull.says)
+
+
+# Beads in a list, first by priority and then by id as people count.
+
+
+@dataclass(frozen=True, slots=True)
+class ListedBead(Bead):
+    """A bead as the list has it. `request`: of one that waits for people at a code host."""
+
+    request: RequestLine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The first beads that fit, and how many fit."""
+
+    beads: Sequence[Bead | Node]
+    fitting: int
+    read: int  # so many were looked at for their labels
+    requested: Mapping[str, RequestLine] = field(default_factory=dict)  # those that wait for people at a code host
+
+
+def listing(
+    store: Store,
+    statuses: Iterable[Status] = (),
+    epic: str | None = None,
+    labels: Iterable[str] = (),
+    limit: int | None = None,
+    lines_only: bool = False,
+) -> Listing:
+    """The first `limit` beads (None: all) with one of these statuses, in this epic, that have all these labels.
+
+    `lines_only`: what a line of text tells of each is enough.
+    """
+    fitting = store.by_priority(tuple(statuses), epic)
+    shown = _first(fitting, len(fitting) if limit is None else limit)
+    beads = _read(store, shown, lines_only)
+    wanted = set(labels)
+    if wanted:
+        beads = [bead for bead in beads if isinstance(bead, Bead) and wanted <= set(bead.labels)]
+    return Listing(beads, len(fitting), len(shown), requested(store))
+
+
+def with_requests(found: Listing) -> list[ListedBead]:
+    """The beads of a list that was read whole, each with the request that it waits in."""
+    names = tuple(one.name for one in fields(Bead))
+    return [
+        ListedBead(**{name: getattr(bead, name) for name in names}, request=found.requested.get(bead.id))
+        for bead in found.beads
+    ]
+
+
+def _read(store: Store, ids: list[str], lines_only: bool) -> list[Bead | Node]:
+    """These beads in this order; of a whole graph for its lines, what a line tells."""
+    if not ids:
+        return []
+    some: Sequence[Bead | Node] = store.nodes() if lines_only else store.beads(ids=ids)
+    found = {bead.id: bead for bead in some}
+    return [found[id_] for id_ in ids]
+
+
+def _first(fitting: list[tuple[int, str]], limit: int) -> list[str]:
+    """The ids of the first beads by priority and id; only those that may be among them are sorted by id."""
+    last = sorted(priority for priority, _ in fitting)[:limit][-1:]
+    near = [(priority, natural(id_), id_) for priority, id_ in fitting if [priority] <= last]
+    return [id_ for *_, id_ in sorted(near)[:limit]]
+
+
+def natural(bead: str) -> tuple[object, ...]:
+    """Sorts nb-2 before nb-10."""
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in bead.replace(".", "-").split("-"))
+
+
+# How a bead stands while it is worked on, by its events in the store: no more of them are read than say so.
+
+WORK_STATUS_PAGE = 1000
+
+
+def events_between(store: Store, bead: str, first: int, last: int) -> Iterator[Event]:
+    """A bead's events up to number `last`, from its last beginning at or before `first` on, oldest first."""
+    began = store.latest_events(BEGINS, first + 1, 1, bead)
+    after = began[0].seq - 1 if began else 0
+    while after < last and (page := store.events(after, WORK_STATUS_PAGE, bead)):
+        after = page[-1].seq
+        yield from (event for event in page if event.seq <= last)
+
+
+def status_now(store: Store, bead: str) -> WorkStatus | None:
+    """How the bead stands; None: nobody has begun on it."""
+    last = store.position().seq
+    found = statuses(events_between(store, bead, last, last))
+    return found[max(found)] if found else None

@@ -1,0 +1,250 @@
+"""What a person does to single beads: add, edit, connect, hold, defer, cancel, finish, reopen.
+
+1. Each function is one transaction of the store; a refusal wrote nothing.
+2. Cancelling or finishing a bead that is worked on ends its attempt in the same transaction; the daemon then stops
+   the agent. With `places` it is woken for that at once.
+3. Every step can be taken back by operations.undo.steps_back.
+"""
+
+import secrets
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...daemon.service.control import wake
+from ...db.port import Store
+from ...errors import BadBead, Deadlock, NoSuchBead, NotAllowed
+from ...events.kinds import Event, Kind
+from ...paths import Paths
+from .. import lifecycle
+from ..model import CONTENT, Bead, BeadType, Dependency, DependencyType, Status, check_bead, parse_type
+
+ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+"""Digits and letters that nobody mistakes for one another."""
+ID_LENGTH = 6
+
+
+def new_id(store: Store, taken: Container[str] = frozenset()) -> str:
+    """An id that no bead has, like "nb-k3f9q2". It says nothing about the title, which may change."""
+    return unused_id(lambda found: found in taken or _exists(store, found))
+
+
+def unused_id(is_taken: Callable[[str], bool]) -> str:
+    """An id that is not taken."""
+    length = ID_LENGTH
+    while True:
+        for _ in range(8):
+            found = "nb-" + "".join(secrets.choice(ALPHABET) for _ in range(length))
+            if not is_taken(found):
+                return found
+        length += 1
+
+
+def _exists(store: Store, bead: str) -> bool:
+    return bool(store.beads(ids=[bead]))
+
+
+def content(given: Mapping[str, Any]) -> dict[str, Any]:
+    """`given` as the values that Bead's content fields hold; BadBead for another field or a wrong kind of value."""
+    made: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in CONTENT:
+            raise BadBead(f"'{name}' is not a field that can be written", f"The fields are: {', '.join(CONTENT)}.")
+        if name == "type":
+            value = value if isinstance(value, BeadType) else parse_type(str(value))
+        elif name in ("acceptance", "labels", "touches"):
+            if isinstance(value, str) or not all(isinstance(item, str) for item in value):
+                raise BadBead(f"'{name}' is a list of texts")
+            value = tuple(dict.fromkeys(value)) if name == "labels" else tuple(value)
+        elif name == "metadata":
+            value = dict(value)
+        made[name] = value
+    return made
+
+
+def add(
+    store: Store,
+    title: str,
+    type: BeadType | str = BeadType.TASK,
+    description: str = "",
+    acceptance: Sequence[str] = (),
+    priority: int = 2,
+    labels: Sequence[str] = (),
+    epic: str | None = None,
+    estimate: int | None = None,
+    needs_tests: bool = True,
+    scaffolding: bool = False,
+    touches: Sequence[str] = (),
+    notes: str = "",
+    metadata: Mapping[str, Any] | None = None,
+    needs: Sequence[str] = (),
+    id: str | None = None,
+    draft: bool = True,
+    actor: str = "person",
+    paths: Paths | None = None,
+) -> Bead:
+    """Add one bead with what it waits for; a draft unless told. BadBead, NoSuchBead, Deadlock: nothing was written."""
+    made = content(
+        {
+            "title": title,
+            "type": type,
+            "description": description,
+            "acceptance": acceptance,
+            "priority": priority,
+            "labels": labels,
+            "epic": epic,
+            "estimate": estimate,
+            "needs_tests": needs_tests,
+            "scaffolding": scaffolding,
+            "touches": touches,
+            "notes": notes,
+            "metadata": metadata or {},
+        }
+    )
+    if id is not None and _exists(store, id):
+        raise BadBead(f"there is a bead {id} already", f"`nobrakes show {id}` shows it; `nobrakes edit` changes it.")
+    bead = Bead(id=id or new_id(store), **made)
+    check_bead(bead)
+    if bead.id in needs:
+        raise Deadlock(f"bead {bead.id} cannot wait for itself")
+    wanted = [*needs, *([epic] if epic else [])]
+    known = {found.id for found in store.beads(ids=wanted)} if wanted else set()
+    for other in wanted:
+        if other not in known:
+            raise NoSuchBead(f"there is no bead '{other}'")
+    if not draft:
+        bead = lifecycle.live(bead)
+    store.put([bead], [Dependency(bead.id, other) for other in dict.fromkeys(needs)], actor)
+    _woken(paths)
+    return store.bead(bead.id)
+
+
+def add_take_back(
+    store: Store, title: str, description: str, actor: str, id: str | None = None, epic: str | None = None
+) -> Bead:
+    """Add the live bead that stands for taking merges off main, or off the branch of an epic that it is in then; no
+    agent works on it. Raises as `add` does.
+    """
+    return add(
+        store,
+        title[:200],
+        BeadType.REPAIR,  # it may be what turns a red main green
+        description,
+        needs_tests=False,
+        scaffolding=True,  # tests and settings that the merges brought go with them
+        priority=0,
+        id=id,
+        epic=epic,
+        draft=False,
+        actor=actor,
+    )
+
+
+def edit(store: Store, id: str, fields: Mapping[str, Any], actor: str, paths: Paths | None = None) -> Bead:
+    """Set content fields by name. What an agent at work was told stays as it was told; the next one reads this."""
+    made = content(fields)
+    before = store.bead(id)
+    changes = {name: value for name, value in made.items() if getattr(before, name) != value}
+    if not changes:
+        return before
+    check_bead(replace(before, **changes))
+    after = store.change(id, changes, actor)
+    _woken(paths)
+    return after
+
+
+def _record(store: Store, kind: Kind, id: str, actor: str, paths: Paths | None, data: Mapping[str, Any]) -> Bead:
+    store.bead(id)
+    store.record(Event(kind, bead=id, actor=actor, data=data))
+    _woken(paths)
+    return store.bead(id)
+
+
+def _woken(paths: Paths | None) -> None:
+    if paths is not None:
+        wake(paths)
+
+
+def _unfinished(store: Store, id: str, what: str) -> Bead:
+    bead = store.bead(id)
+    if bead.status in (Status.DONE, Status.CANCELLED):
+        raise NotAllowed(
+            f"bead {id} is {bead.status.value}: it cannot be {what}", f"`nobrakes reopen {id}` brings it back."
+        )
+    return bead
+
+
+def hold(store: Store, id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
+    """Keep the bead from being assigned until `release`; what works on it goes on."""
+    _unfinished(store, id, "held")
+    return _record(store, Kind.HELD, id, actor, paths, {"reason": reason})
+
+
+def release(store: Store, id: str, actor: str, paths: Paths | None = None) -> Bead:
+    """Let a held bead be assigned again."""
+    if store.bead(id).held is None:
+        raise NotAllowed(f"bead {id} is not held")
+    return _record(store, Kind.RELEASED, id, actor, paths, {})
+
+
+def defer(store: Store, id: str, until: float | None, actor: str, paths: Paths | None = None) -> Bead:
+    """Leave the bead alone until a time (seconds since 1970 UTC); None: not any more."""
+    _unfinished(store, id, "deferred")
+    return _record(store, Kind.DEFERRED, id, actor, paths, {"until": until})
+
+
+def cancel(store: Store, id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
+    """Give the bead up. An agent that works on it is stopped; what it made is archived."""
+    return _record(store, Kind.CANCELLED, id, actor, paths, {"reason": reason})
+
+
+def done(store: Store, id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
+    """Say that the bead was done by hand. An agent that works on it is stopped; what waited may go on.
+
+    NotAllowed for an epic whose beads are on its branch: nobody would ask for that any more.
+    """
+    landed = [bead.id for bead in store.beads(statuses=(Status.LANDED,)) if bead.epic == id]
+    if landed:
+        raise NotAllowed(
+            f"{id} has {', '.join(landed[:5])} on its branch, and is done when its pull request is merged",
+            f"Merge it there (`nobrakes pr show {id}`), or `nobrakes cancel {id}` gives it up.",
+        )
+    return _record(store, Kind.DONE_BY_HAND, id, actor, paths, {"reason": reason})
+
+
+def reopen(store: Store, id: str, actor: str, reason: str = "", paths: Paths | None = None) -> Bead:
+    """Bring a done or cancelled bead back to its beginning."""
+    return _record(store, Kind.REOPENED, id, actor, paths, {"reason": reason})
+
+
+def depend(
+    store: Store,
+    bead: str,
+    needs: str,
+    type: DependencyType = DependencyType.BLOCKS,
+    actor: str = "person",
+    paths: Paths | None = None,
+) -> Dependency:
+    """Add a dependency; Deadlock names the circle that it would close."""
+    if bead == needs:
+        raise Deadlock(f"bead {bead} cannot wait for itself")
+    dependency = Dependency(bead, needs, type)
+    store.add_dependency(dependency, actor)
+    _woken(paths)
+    return dependency
+
+
+def undepend(
+    store: Store,
+    bead: str,
+    needs: str,
+    type: DependencyType = DependencyType.BLOCKS,
+    actor: str = "person",
+    paths: Paths | None = None,
+) -> bool:
+    """Take a dependency away; whether it was there."""
+    dependency = Dependency(bead, needs, type)
+    there = dependency in store.dependencies(bead)
+    store.remove_dependency(dependency, actor)
+    _woken(paths)
+    return there

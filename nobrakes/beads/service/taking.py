@@ -1,0 +1,414 @@
+"""`take`: a person works on a bead themselves, in a worktree of their own beside the repository.
+
+1. Who works on the bead is stopped, and what it made is archived first; the bead is held for the person.
+2. The worktree has the bead's branch, where it is by now; what nobody began is a branch from main. Where the branch
+   conflicts with main it is rebased, and stands at the conflict.
+3. It lies neither in .nobrakes nor in the person's checkout, and nothing that lies anywhere is overwritten. What was
+   taken before is told, and not made again.
+"""
+
+import contextlib
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...agents.limits import State
+from ...agents.prompts.delivery import git_at, where_of
+from ...daemon.service.control import wake
+from ...db.port import Store
+from ...decisions import forms
+from ...decisions.model import STOPS_BEAD, Escalation
+from ...decisions.service import desk
+from ...errors import GitFailed, NobrakesError, NotAllowed, Tampered, UsageError
+from ...events.kinds import Event, Kind
+from ...features.service import rollback
+from ...git.landing.standing import Worktree
+from ...git.persons import Persons
+from ...git.port import EPICS, Conflict, Git, Message
+from ...paths import Paths
+from ...review.port import ByHand
+from ..branches import named
+from ..model import (
+    CLOSED,
+    FORK,
+    NO_AGENTS,
+    WAITING_FOR_AGENT,
+    WORKING,
+    Attempt,
+    Bead,
+    BeadType,
+    Outcome,
+    Role,
+    Status,
+    of_bead,
+)
+from ..proposals import is_with_person, taken
+
+if TYPE_CHECKING:
+    from ...config.settings import Config
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """What taking and handing in work with; `config` names branches, and says where beads land."""
+
+    store: Store
+    git: Git
+    persons: Persons
+    paths: Paths
+    config: "Config"
+
+    def epic_of(self, bead: Bead) -> str:
+        """The epic on whose branch the bead lands; empty: on main."""
+        return where_of(self.store, self.config, bead).epic
+
+    def git_of(self, bead: Bead) -> Git:
+        """The repository as the bead sees it: main is the branch that it lands on."""
+        return git_at(self.git, where_of(self.store, self.config, bead))
+
+
+def repository(store: Store, git: Git, paths: Paths, config: "Config") -> Repository:
+    """The repository that is open, for `take` and `hand_in`."""
+    persons = Persons(paths.root, config.main)
+    return Repository(store, git, persons, paths, config)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Where the bead is worked on. `made`: the worktree is new; `stopped`: who worked on it until now.
+
+    `conflicts`: the files in which its branch conflicts with main, or with the branch of the epic `onto` on which it
+    lands; `rebasing`: a rebase stands at them.
+    """
+
+    bead: Bead
+    folder: str
+    branch: str
+    made: bool
+    stopped: str = ""
+    archived: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    rebasing: bool = False
+    onto: str = ""
+
+    @property
+    def base(self) -> str:
+        """What git calls what it lands on."""
+        return f"refs/nobrakes/{EPICS}/{self.onto}" if self.onto else "main"
+
+
+def take(here: Repository, bead: str, actor: str, to: str = "") -> Taken:
+    """Take the bead. NoSuchBead, NotAllowed, UsageError: nothing was done; GitFailed: it is held only."""
+    before = here.store.bead(bead)
+    refuse(before)
+    branch = before.branch or named(before, here.config.git.branch_pattern)
+    earlier = known_place(here, bead) or here.persons.of_branch(branch)
+    if earlier is not None and to and os.path.realpath(to) != os.path.realpath(earlier.path):
+        raise NotAllowed(
+            f"bead {bead} is worked on in {earlier.path} already",
+            f"`cd {earlier.path}`; then `nobrakes hand-in {bead}`.",
+        )
+    folder = earlier.path if earlier is not None else _free_place(here, bead, to)
+    moves = before.status in (*WORKING, Status.NEEDS_REVIEW)
+    archived: tuple[str, ...] = ()
+    if earlier is None or moves or not is_with_person(before.held):
+        with contextlib.suppress(Tampered):  # it stays where it is
+            archived = here.git.archive(before, before.fence)
+        data = {"reason": taken(actor, folder), "folder": folder}
+        here.store.record(Event(Kind.TAKEN, bead, actor=actor, data=data))
+        wake(here.paths)
+    stopped = before.assignee if before.status in WORKING and before.assignee else ""
+    if earlier is not None:
+        checked_out = here.persons.branch(earlier) or branch
+        return Taken(here.store.bead(bead), folder, checked_out, False, stopped, archived)
+    conflicts, rebasing = _make(here, before, branch, folder)
+    return Taken(
+        here.store.bead(bead), folder, branch, True, stopped, archived, conflicts, rebasing, here.epic_of(before)
+    )
+
+
+def refuse(bead: Bead) -> None:
+    """NotAllowed for a bead on which nobody can work."""
+    if bead.status in CLOSED:
+        raise NotAllowed(f"bead {bead.id} is {bead.status.value}", f"`nobrakes reopen {bead.id}` has it done again.")
+    if bead.status is Status.DRAFT:
+        raise NotAllowed(f"bead {bead.id} is a draft", "`nobrakes commit-strategy` makes drafts live.")
+    if bead.type is BeadType.EPIC:
+        raise NotAllowed(
+            f"bead {bead.id} is an epic: its children are worked on", f"`nobrakes show {bead.id}` names its children."
+        )
+
+
+def known_place(here: Repository, bead: str) -> Worktree | None:
+    """The worktree in which the bead was taken last, if it is still there."""
+    events = here.store.latest_events((Kind.TAKEN,), None, 1, bead)
+    folder = str(events[0].data.get("folder") or "") if events else ""
+    found = here.persons.around(folder) if folder and os.path.isdir(folder) else None
+    return found if found is not None and os.path.realpath(found.path) == os.path.realpath(folder) else None
+
+
+def _free_place(here: Repository, bead: str, to: str) -> str:
+    """Where the worktree shall be: nothing lies there, and it is nobody's else."""
+    root = os.path.realpath(here.paths.root)
+    name = os.path.basename(root).removesuffix(".git")
+    folder = os.path.realpath(to) if to else os.path.join(os.path.dirname(root), f"{name}-{bead}")
+    if here.persons.around(os.path.dirname(folder)) is not None or folder == root or folder.startswith(root + os.sep):
+        raise UsageError(f"{folder} lies in a checkout of this repository", "Name a folder outside: --to ../FOLDER.")
+    if os.path.lexists(folder) and not (os.path.isdir(folder) and not os.listdir(folder)):
+        raise UsageError(f"there is something in {folder} already", "Name another folder: --to FOLDER.")
+    above = os.path.dirname(folder)
+    while not os.path.isdir(above):
+        above = os.path.dirname(above)
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise UsageError(f"{above} cannot be written", "Name a folder elsewhere: --to FOLDER.")
+    return folder
+
+
+def _make(here: Repository, bead: Bead, branch: str, folder: str) -> tuple[tuple[str, ...], bool]:
+    """Make the worktree; the files in conflict with main, and whether a rebase stands there."""
+    git = here.git_of(bead)
+    main = git.main()
+    head, began = _work(here, bead, main)
+    is_ours = here.persons.add(folder, branch, head)
+    if not is_ours:
+        head = here.persons.commit(f"refs/heads/{branch}") or head
+    fork = git.fork(main, head, began)
+    if fork is None or git.contains(head, main):
+        return (), False
+    made = git.squash(main, head, Message(bead.title, "", "nobrakes <nobrakes@nobrakes.invalid>", 0.0), fork)
+    if not isinstance(made, Conflict):
+        return (), False
+    return tuple(made.files), is_ours and here.persons.rebase(folder, main, fork)
+
+
+def _work(here: Repository, bead: Bead, main: str) -> tuple[str, str | None]:
+    """Where the bead's work is by now, and the commit of main under it as far as it is known."""
+    git = here.git
+    past = [one for one in _since_merge(here.store.attempts(bead.id)) if one.role is not Role.REVIEWER]
+    if bead.status in WAITING_FOR_AGENT and not bead.branch_kept:  # what was tried is over, but for proven tests
+        proven = Role.TEST_WRITER if bead.status is Status.NEEDS_DOER else None
+        past = [one for one in past if one.role is proven and one.outcome is Outcome.COMPLETED]
+    elif past and past[-1].role not in NO_AGENTS:
+        with contextlib.suppress(GitFailed):
+            tip = git.tip(bead) if git.has_workspace(bead.id) else None
+            if tip is not None:
+                return (main if git.contains(tip, main) else tip), past[-1].data.get(FORK)
+    for one in reversed(past):
+        if one.head and git.has(one.head) and not git.contains(one.head, main):
+            return one.head, one.data.get(FORK)
+    return main, main
+
+
+def _since_merge(attempts: Sequence[Attempt]) -> Sequence[Attempt]:
+    """Those after the last merge: what was merged before is on main, or was taken back."""
+    merged = [n for n, one in enumerate(attempts) if one.role is Role.REVIEWER and one.outcome is Outcome.COMPLETED]
+    return attempts[merged[-1] + 1 :] if merged else attempts
+
+
+# `hand-in`: a person's commits on a bead go to the Reviewer, as an agent's would.
+#
+# 1. What is in no commit, or stands in the middle of a rebase, is not handed in: the person is told what to type.
+# 2. The commit is kept under refs/nobrakes/incoming before the bead moves; folder and branch stay as they are.
+# 3. Nobody's work is taken from them: a bead with an agent at it has to be taken first.
+# 4. Work on the bead of a feature's rollback takes the feature's merges off main, as what nobrakes builds does.
+
+_SHOWN = 5
+_CONTINUED = ("rebase", "merge", "cherry-pick", "revert")
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """What was handed in: the commit, the number of the person's attempt, and where it came from."""
+
+    bead: Bead
+    attempt: int
+    head: str
+    folder: str
+    branch: str
+
+
+def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> HandedIn:
+    """Hand in from `source` (a folder or a branch), else from where the bead was taken, else from the current folder.
+
+    NoSuchBead, NotAllowed, UsageError: nothing was changed.
+    """
+    before = here.store.bead(bead)
+    refuse(before)
+    if before.status in WORKING:
+        raise NotAllowed(
+            f"{before.assignee or 'somebody'} works on bead {bead} now: it is {before.status.value}",
+            f"`nobrakes take {bead}` stops that and keeps its work; then hand in.",
+        )
+    worktree, branch, head = _found(here, bead, source)
+    main = here.git_of(before).main()
+    fork = here.git.fork(main, head)
+    if fork is None:
+        raise NotAllowed("that branch has no commit in common with main", f"`nobrakes take {bead}` makes one that has.")
+    if fork == head:
+        raise NotAllowed(
+            f"there is nothing to hand in: main has all of {head[:12]} already",
+            f"`nobrakes take {bead}` gives you a worktree for it; `--from BRANCH` names another branch.",
+        )
+    folder = worktree.path if worktree is not None else ""
+    takes_back = rollback.takes_back(here.store, here.git, bead)
+    here.git.came_through(fork, head)
+    with here.store.together():
+        fence = here.store.bead(bead).fence + 1
+        kept = f"incoming/{bead}/{fence}"
+        here.git.pin(kept, head)
+        try:
+            attempt = here.store.hand_in(ByHand(bead, actor, fence, head, fork, folder, takes_back))
+        except NobrakesError:
+            here.git.pin(kept, None)
+            raise
+    wake(here.paths)
+    return HandedIn(here.store.bead(bead), attempt.number, head, folder, branch)
+
+
+def _found(here: Repository, bead: str, source: str) -> tuple[Worktree | None, str, str]:
+    """(the worktree, its branch, the commit) to hand in; a worktree with unfinished work is refused."""
+    persons = here.persons
+    if source and not os.path.isdir(source):
+        commit = persons.commit(f"refs/heads/{source}") or persons.commit(source)
+        if commit is None:
+            raise UsageError(
+                f"'{source[:80]}' is neither a folder nor a branch here", "`git branch` lists the branches."
+            )
+        worktree = persons.of_branch(source)
+        if worktree is None:
+            return None, source, commit
+    else:
+        worktree = persons.around(source) if source else known_place(here, bead) or _current(here, bead)
+    if worktree is None:
+        raise UsageError(
+            f"{source or os.getcwd()} is in no worktree of this repository",
+            f"`nobrakes take {bead}` makes one; `--from BRANCH` hands in a branch of the repository.",
+        )
+    if persons.branch(worktree) != persons.place.branch:  # of main itself there is nothing to hand in
+        _finished(here, worktree, bead)
+    return worktree, persons.branch(worktree), persons.head(worktree)
+
+
+def _current(here: Repository, bead: str) -> Worktree | None:
+    """The worktree around the current folder, unless it was made for another bead."""
+    found = here.persons.around(os.getcwd())
+    if found is None:
+        return None
+    for event in here.store.latest_events((Kind.TAKEN,), None, 200):
+        if event.bead != bead and event.data.get("folder") == found.path:
+            raise UsageError(
+                f"{found.path} was made for bead {event.bead}, and not for {bead}",
+                f"`nobrakes hand-in {event.bead}`; or name what you mean: --from BRANCH.",
+            )
+    return found
+
+
+def _finished(here: Repository, worktree: Worktree, bead: str) -> None:
+    place = shlex.quote(worktree.path)
+    under_way = worktree.under_way()
+    if under_way is not None:
+        goes_on = "rebase" if "rebase" in under_way else under_way.split()[-1]
+        how = (
+            f"`git -C {place} {goes_on} --continue`" if goes_on in ("rebase", "merge", "cherry-pick", "revert") else ""
+        )
+        raise NotAllowed(
+            f"{under_way} is under way in {worktree.path}",
+            f"Settle the conflicts and `git -C {place} add` the files, then {how}, then `nobrakes hand-in {bead}`.",
+        )
+    loose = here.persons.uncommitted(worktree)
+    if loose:
+        more = f" and {len(loose) - _SHOWN} more" if len(loose) > _SHOWN else ""
+        raise NotAllowed(
+            f"not committed in {worktree.path}: {', '.join(loose[:_SHOWN])}{more}",
+            f"`git -C {place} add -A` and `git -C {place} commit`, or ignore them; then `nobrakes hand-in {bead}`.",
+        )
+
+
+# `retry`: a bead goes back to agents with a clean count, whatever kept it from them.
+#
+# 1. What stops it is decided with "retry"; several questions of different sorts are named and nothing is done, unless
+# all are meant.
+# 2. It is released, and what its failures left (their count, a wait, open breakers) is forgotten.
+# 3. Where nothing keeps it from agents, that is said, and nothing changes. All of it is one transaction.
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """What was done: the bead as it is now, the escalations that were resolved, and why it had been held."""
+
+    bead: Bead
+    resolved: tuple[int, ...]
+    released: str | None
+    failures: int
+    breakers: int
+
+
+def retry(
+    store: Store, bead: str, actor: str, note: str = "", all: bool = False, paths: Paths | None = None
+) -> Retried:
+    """Send the bead back to agents; `note` is in the next prompt, with what was asked or among the bead's notes.
+
+    NoSuchBead; NotAllowed: nothing was changed.
+
+    `all`: decide everything that stops it so, of whatever sort.
+    """
+    with store.together():
+        before = store.bead(bead)
+        _refuse(before)
+        asked = [one for one in store.escalations(bead=bead) if one.type in STOPS_BEAD]
+        if len({one.type for one in asked}) > 1 and not all:
+            raise _several(bead, asked)
+        for number, one in enumerate(asked):
+            if store.escalation(one.id).resolved_at is None:
+                desk.resolve(store, one.id, "retry", "" if number or not takes_words(one) else note, actor)
+        if note.strip() and not asked:
+            store.change(bead, {"notes": "\n\n".join(filter(None, (before.notes, note)))}, actor)
+        if store.bead(bead).held is not None:
+            store.record(Event(Kind.RELEASED, bead, actor=actor))
+        open_ = sum(one.state is State.OPEN for one in store.breakers(of_bead(bead)).values())
+        is_waiting = before.status is not Status.ESCALATED and (before.failures or before.retry_at is not None or open_)
+        if is_waiting:
+            store.record(Event(Kind.RETRIED, bead, actor=actor, data={"failures": before.failures, "reason": note}))
+            store.reset_breakers(bead, actor)
+        if not asked and before.held is None and not is_waiting:
+            raise NotAllowed(
+                f"nothing keeps bead {bead} from agents: it is {before.status.value}, and has no failures",
+                f"`nobrakes ready --explain` says what it waits for: look for {bead}.",
+            )
+        after = store.bead(bead)
+    if paths is not None:
+        wake(paths)
+    return Retried(after, tuple(one.id for one in asked), before.held, before.failures, open_)
+
+
+def takes_words(one: Escalation) -> bool:
+    """Whether a note is told to the next attempt as its answer."""
+    return one.form is None or forms.form(one.form).rest() is not None
+
+
+def _refuse(bead: Bead) -> None:
+    if bead.status in CLOSED:
+        raise NotAllowed(f"bead {bead.id} is {bead.status.value}", f"`nobrakes reopen {bead.id}` has it done again.")
+    if bead.status is Status.DRAFT:
+        raise NotAllowed(
+            f"bead {bead.id} is a draft: no agent was on it", "`nobrakes commit-strategy` makes drafts live."
+        )
+    if bead.type is BeadType.EPIC and bead.status is not Status.ESCALATED:
+        raise NotAllowed(
+            f"bead {bead.id} is an epic: no agent works on it itself", f"`nobrakes show {bead.id}` names its children."
+        )
+    if bead.status in WORKING and bead.held is None:
+        raise NotAllowed(
+            f"{bead.assignee or 'somebody'} works on bead {bead.id} now: it is {bead.status.value}",
+            f"To begin anew: `nobrakes stop {bead.id}`, then this again.",
+        )
+
+
+def _several(bead: str, asked: list[Escalation]) -> NotAllowed:
+    what = ", ".join(f"{one.id} ({one.type.value.replace('_', ' ')})" for one in asked)
+    return NotAllowed(
+        f"bead {bead} is stopped by several questions: {what}",
+        f"Decide one: `nobrakes resolve {asked[0].id} --retry`; or all of them: `nobrakes retry {bead} --all`.",
+    )

@@ -1,0 +1,344 @@
+"""Stages of work and endings of attempts in words that people use: one mapping for every surface.
+
+1. The keys are what the store keeps (steps of a review, endings of an attempt); they never change for a word's sake.
+2. A word that is not known is shown as it is, without its underlines: a database of a later version is no error.
+"""
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from ..events.kinds import Event, Kind
+from ..review.journal import Step
+from ..text.cleaning import one_line, shorten
+from . import progress
+from .graph import Node
+from .model import Outcome, Role, Status
+
+RED_PROOF = "red_proof"
+TEST_STRENGTH = "test_strength"
+MAIN = "main"
+
+STAGES: Mapping[str, str] = {
+    Step.TAKE_IN.value: "fetching the work",
+    Step.BOUNDARIES.value: "checking which files it changes",
+    Step.REBASE.value: "putting the branch on top of {main}",
+    Step.VALIDATE_REBASED.value: "checking on top of {main}",
+    Step.VALIDATE_BASE.value: "checking {main} without the branch",
+    Step.COUNT_BASE.value: "counting the tests of {main}",
+    Step.SWAP.value: "moving {main}",
+    Step.VALIDATE_MAIN.value: "checking {main} after the merge",
+    Step.READING.value: "being read by fresh eyes",
+    Step.PULL_REQUEST.value: "waiting for people to merge it",
+    Step.CLEAN_UP.value: "cleaning up",
+    RED_PROOF: "checking that the new tests fail",
+    TEST_STRENGTH: "checking how strong the new tests are",
+    MAIN: "checking main",
+    "main_known": "checking the last main that passed",
+    "main_search": "searching for the commit that broke main",
+    "main_prove": "checking main without the commit that broke it",
+}
+"""Each step, as what is done in it; {main} is what a review lands on."""
+
+ENDINGS: Mapping[str, str] = {
+    Outcome.COMPLETED.value: "completed",
+    Outcome.GAVE_UP_CONTEXT.value: "ran out of context",
+    Outcome.GAVE_UP_TESTS.value: "gave up: could not make the tests pass",
+    Outcome.FAILED.value: "failed",
+    Outcome.FAILED_REVIEW.value: "a check failed",
+    Outcome.BOUNDARY.value: "changed files that its role may not change",
+    Outcome.NOT_RED.value: "the new tests do not fail",
+    Outcome.WEAK_TESTS.value: "the new tests are too weak",
+    Outcome.NO_WORK.value: "there was no work",
+    Outcome.CONTRADICTED_ITSELF.value: "contradicted itself",
+    Outcome.EMPTY_OUTPUT.value: "printed nothing that can be read",
+    Outcome.CRASHED.value: "crashed",
+    Outcome.KILLED.value: "was killed from outside",
+    Outcome.STALLED.value: "showed no activity",
+    Outcome.TIMED_OUT.value: "took too long",
+    Outcome.CONTEXT_OVERFLOW.value: "the prompt was too long",
+    Outcome.INVALID_REQUEST.value: "the provider refused the request",
+    Outcome.TURN_LIMIT.value: "used up its turns or its budget",
+    Outcome.BLOCKED.value: "blocked: needs an answer",
+    Outcome.CONFLICT.value: "conflicts with {main}",
+    Outcome.CHECKS_CHANGED.value: "changes protected files",
+    Outcome.UNUSUAL_CONTENT.value: "has unusual content",
+    Outcome.MERGE_REVIEW.value: "passed; the merge waits for a yes",
+    Outcome.CODE_REVIEW.value: "passed; you decide on its review",
+    Outcome.FINDINGS.value: "a reviewer found something",
+    Outcome.REMARKS.value: "people want changes",
+    Outcome.ASKED_AGAIN.value: "people asked for the same change twice",
+    Outcome.PULL_CLOSED.value: "the pull request was closed",
+    Outcome.BROKEN_CHECKS.value: "a check could not be run",
+    Outcome.LOST.value: "ended unseen",
+    Outcome.WORKSPACE_FAILED.value: "the workspace could not be made",
+    Outcome.SESSION_LOST.value: "the session is gone",
+    Outcome.MISSING_EXECUTABLE.value: "the agent's command was not found",
+    Outcome.BAD_CONFIGURATION.value: "the agent or its settings are broken",
+    Outcome.GUARD_FAILED.value: "the guard failed",
+    Outcome.NOBRAKES_FAILED.value: "nobrakes itself failed",
+    Outcome.VERSION_UNSUPPORTED.value: "this version of the agent is not supported",
+    Outcome.AUTH.value: "the provider refused the login",
+    Outcome.BILLING.value: "the provider wants to be paid",
+    Outcome.RATE_LIMITED.value: "usage limit reached",
+    Outcome.PROVIDER_DOWN.value: "the provider is down",
+    Outcome.NETWORK.value: "the provider cannot be reached",
+    Outcome.MODEL_UNAVAILABLE.value: "the provider has no such model",
+    Outcome.INTERRUPTED.value: "interrupted",
+    Outcome.CAPPED.value: "a spending cap was reached",
+    Outcome.CANCELLED.value: "the bead was taken away",
+}
+"""Each ending, short, {main} as in `STAGES`; `wording.glossary` says it at length."""
+
+ROLES: Mapping[str, str] = {
+    Role.TEST_WRITER.value: "test writer",
+    Role.DOER.value: "doer",
+    Role.REVIEWER.value: "reviewer",
+}
+
+
+def stage(step: str, epic: str = "") -> str:
+    """The step of a review, or what else is being checked, as what is done in it. `epic`: on whose branch it lands."""
+    return _of(STAGES.get(step) or plain(step), epic)
+
+
+def _of(words: str, epic: str) -> str:
+    return words.replace("{main}", main_of(epic))
+
+
+def main_of(epic: str) -> str:
+    """What a review lands on: main, or the branch of this epic."""
+    return f"the branch of {one_line(epic)}" if epic else "main"
+
+
+def ending(outcome: str, epic: str = "") -> str:
+    """How an attempt ended; `epic` as in `stage`."""
+    return _of(ENDINGS.get(outcome) or plain(outcome), epic)
+
+
+def plain(word: str) -> str:
+    """A stored word without its underlines."""
+    return one_line(word.replace("_", " "))
+
+
+def subject(step: str, epic: str = "") -> str:
+    """What the checks of a step are run on, as in `checks begin on …`; `epic` as in `stage`."""
+    return _of(_SUBJECTS.get(step, "the branch"), epic)
+
+
+_SUBJECTS: Mapping[str, str] = {
+    Step.VALIDATE_REBASED.value: "the branch on top of {main}",
+    Step.VALIDATE_BASE.value: "{main} without the branch",
+    Step.COUNT_BASE.value: "{main}, to count its tests",
+    Step.VALIDATE_MAIN.value: "{main} after the merge",
+    RED_PROOF: "the new tests, which have to fail",
+    TEST_STRENGTH: "the new tests, with programs that do nothing right",
+    MAIN: "main",
+    "main_known": "the last main that passed",
+    "main_search": "a commit between, to find what broke main",
+    "main_prove": "main without the commit that broke it",
+}
+
+
+# How a bead stands while it is worked on, in the words of the public `execution.status`: one value, event by event.
+#
+# 1. The daemon counts the files and sees the tests run; type, percentage and message are what the agent claims.
+# 2. A new attempt begins anew. Done is COMPLETE. Who waits for a person is BLOCKED until the last question is decided,
+# or until the agent says that it goes on: what is merely seen of it (files, tests) frees nothing.
+# 3. It is a sign for people and programs: nothing is decided by it.
+
+IN_PROGRESS, COMPLETE, BLOCKED = "IN_PROGRESS", "COMPLETE", "BLOCKED"
+PASSING, FAILING, NOT_RUN = "PASSING", "FAILING", "NOT_RUN"
+WORK_TYPES = tuple(one.upper() for one in progress.WORK_TYPES)
+MESSAGE = 500
+_BEGAN: Mapping[Kind, str] = {Kind.TEST_WRITER_STARTED: "TESTING", Kind.DOER_STARTED: "IMPLEMENTATION"}
+_DONE: Mapping[Kind, str] = {
+    Kind.MERGED: "it is on main",
+    Kind.FOUND_MERGED: "it was found on main",
+    Kind.DONE_BY_HAND: "a person did it",
+}
+_ENDED: Mapping[Kind, str] = {
+    Kind.WORK_SUBMITTED: "handed in: the Reviewer is next",
+    Kind.LANDED: "it is on its epic's branch",
+    Kind.TESTS_PROVEN_RED: "the new tests fail, as they should: a Doer is next",
+}
+_BACK = frozenset({Kind.TEST_WRITER_STOPPED, Kind.TESTS_REJECTED, Kind.DOER_STOPPED, Kind.REVIEW_REJECTED})
+SAYS = frozenset(
+    {*_BEGAN, *_DONE, *_ENDED, *_BACK}
+    | {Kind.PROGRESSED, Kind.FILES_CHANGED, Kind.TESTS_RUN, Kind.TESTED, Kind.ESCALATED, Kind.RESOLVED}
+)
+"""The events after which it is another one."""
+BEGINS = frozenset(_BEGAN)
+"""The events after which nothing before them counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkStatus:
+    """One bead's. `files_modified` counts files that differ from where the attempt began; `progress` is 0 to 100."""
+
+    step_id: str
+    status: str = IN_PROGRESS
+    files_modified: int = 0
+    tests_status: str = NOT_RUN
+    work_type: str = WORK_TYPES[0]
+    progress: int = 0
+    message: str = ""
+
+    def as_values(self) -> dict[str, Any]:
+        """Its fields by name."""
+        return asdict(self)
+
+
+def statuses(events: Iterable[Event]) -> dict[int, WorkStatus]:
+    """By the number of each event that says one, what held after it.
+
+    `events` are those of one bead, in order: all of them, or all since one of BEGINS.
+    """
+    found: dict[int, WorkStatus] = {}
+    now: WorkStatus | None = None
+    asked: Set[int] = frozenset()
+    for event in events:
+        if event.kind in SAYS and event.bead is not None:
+            asked = _asked(asked, event)
+            found[event.seq] = now = after(now, event, asked)
+    return found
+
+
+def _asked(before: Set[int], event: Event) -> Set[int]:
+    """The numbers of the questions that are open after the event, of those asked since the bead's last beginning."""
+    number = _number(event.data.get("escalation"))
+    if event.kind in BEGINS:
+        return frozenset()
+    if event.kind is Kind.ESCALATED and number is not None:
+        return before | {number}
+    return before - {number} if event.kind is Kind.RESOLVED else before
+
+
+def after(before: WorkStatus | None, event: Event, asked: Set[int] = frozenset()) -> WorkStatus:
+    """What holds after the event, which is one of SAYS and about a bead; `asked`: the questions that are open then."""
+    now, kind, data = before or WorkStatus(str(event.bead)), event.kind, event.data
+    if kind in _BEGAN:
+        message = f"{data.get('name') or event.actor} begins attempt {data.get('number')}"
+        return WorkStatus(now.step_id, work_type=_BEGAN[kind], message=message)
+    if kind in _DONE:
+        tests = PASSING if kind is Kind.MERGED else now.tests_status
+        return replace(now, status=COMPLETE, progress=100, tests_status=tests, message=_DONE[kind])
+    if kind in _ENDED:
+        return replace(now, status=IN_PROGRESS, message=_ENDED[kind])
+    if kind in _BACK:
+        return _back(now, event)
+    if kind is Kind.PROGRESSED:
+        return _claimed(now, data)
+    if kind is Kind.FILES_CHANGED:
+        count = _number(data.get("changed")) or 0
+        message = f"{count} file{'' if count == 1 else 's'} changed"
+        return _seen(replace(now, files_modified=count), message)
+    if kind is Kind.ESCALATED:
+        return replace(now, status=BLOCKED, message=_short(data.get("title")))
+    if kind is Kind.RESOLVED:
+        is_free = now.status == BLOCKED and not asked
+        return replace(now, status=IN_PROGRESS, message=_short(data.get("resolution"))) if is_free else now
+    return _tested(now, event)
+
+
+def _seen(now: WorkStatus, message: str) -> WorkStatus:
+    """What is merely seen is told of who is at work; what a bead waits for, or came to, says more."""
+    return replace(now, message=message) if now.status == IN_PROGRESS else now
+
+
+def _tested(now: WorkStatus, event: Event) -> WorkStatus:
+    """A run whose end nobody saw leaves what was known."""
+    passed = event.data.get("passed") if event.kind is Kind.TESTS_RUN else passes(str(event.data.get("text", "")))
+    if passed is None:
+        return _seen(now, "tests run")
+    now = replace(now, tests_status=PASSING if passed else FAILING)
+    return _seen(now, f"tests run: {'passed' if passed else 'failed'}")
+
+
+def passes(text: str) -> bool:
+    """Whether all checks passed of which `nobrakes agent test` told so: `unit: pass; style: fail: exit code 1`."""
+    return bool(text) and all(part.partition(": ")[2].startswith("pass") for part in text.split("; "))
+
+
+def _back(now: WorkStatus, event: Event) -> WorkStatus:
+    outcome = str(event.data.get("outcome") or "")
+    if outcome == Outcome.BLOCKED and now.status == BLOCKED:
+        return now
+    tests = FAILING if outcome == Outcome.FAILED_REVIEW else now.tests_status
+    return replace(now, status=IN_PROGRESS, tests_status=tests, message=f"it goes back: {outcome.replace('_', ' ')}")
+
+
+def _claimed(now: WorkStatus, data: Mapping[str, Any]) -> WorkStatus:
+    told = data.get("data")
+    claim: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+    percent, step, of = (_number(claim.get(name)) for name in ("percent", "step", "of"))
+    if percent is None and step is not None and of:
+        percent = 100 * step // of
+    said = str(claim.get("work_type", "")).upper()
+    return replace(
+        now,
+        status=IN_PROGRESS,
+        progress=now.progress if percent is None else min(100, max(0, percent)),
+        work_type=said if said in WORK_TYPES else now.work_type,
+        message=_short(data.get("text")),
+    )
+
+
+def _number(value: object) -> int | None:
+    return value if type(value) is int else None
+
+
+def _short(value: object) -> str:
+    return shorten(" ".join(str(value or "").split()), MESSAGE)
+
+
+# The board's columns: where a person looks for a bead. Epics stand in none of them.
+
+COLUMNS = ("draft", "blocked", "ready", "working", "review", "escalated", "done", "cancelled")
+"""Where its status and its blockers put a bead."""
+REQUESTED = "requested"
+"""What of `review` waits for people at a code host: a column of its own on boards."""
+SHOWN = (*COLUMNS[:5], REQUESTED, *COLUMNS[5:])
+"""The columns of a board, in their order."""
+
+BY_STATUS: Mapping[Status, str] = {
+    Status.DRAFT: "draft",
+    Status.WRITING_TESTS: "working",
+    Status.DOING: "working",
+    Status.NEEDS_REVIEW: "review",
+    Status.REVIEWING: "review",
+    Status.LANDED: "review",
+    Status.ESCALATED: "escalated",
+    Status.DONE: "done",
+    Status.CANCELLED: "cancelled",
+}
+"""Every other status waits for an agent: there it depends on whether the bead is ready."""
+
+
+def column(status: Status, ready: bool) -> str:
+    """The column that a bead stands in."""
+    return BY_STATUS.get(status, "ready" if ready else "blocked")
+
+
+# The beads that stand still and need somebody, or a time, before they go on: facts, as the store reads them.
+
+STANDSTILL_SHOWN = 12
+"""So many of each kind are named; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """At most SHOWN of each kind, by priority and id; `counts` has how many there are, by the field's name.
+
+    `cancelled_blockers`, `cancelled_parents`: pairs of a live bead and what it waits for. `wanted`: the status and the
+    type of the beads for which agents will be started, each pair once.
+    """
+
+    held: tuple[Node, ...] = ()
+    deferred: tuple[Node, ...] = ()
+    resting: tuple[Node, ...] = ()
+    cancelled_blockers: tuple[tuple[str, str], ...] = ()
+    cancelled_parents: tuple[tuple[str, str], ...] = ()
+    empty_epics: tuple[str, ...] = ()
+    wanted: tuple[tuple[Status, str], ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)

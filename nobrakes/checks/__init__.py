@@ -1,0 +1,1 @@
+"""The checks of a project: the contract, what tests are, and whether they mean something."""

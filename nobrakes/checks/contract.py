@@ -1,0 +1,348 @@
+"""Checks: the commands of the project's contract, and what their endings mean.
+
+1. An outcome is pass, fail, not-run or broken. Only pass merges; only fail is blamed on the bead.
+2. Exit 126/127, a signal, a timeout or no test collected is never a pass and never the bead's fault.
+3. Counting tests is `core.checks.test_counts`. A check of kind test whose tests nobody can count is not-run: an exit
+   code of 0 does not say that a test ran. Only a contract that says `format = "exit"` is judged by the exit code alone.
+4. A tool that is not as the check wants it makes it broken, whatever its command says.
+5. A set-up command that failed makes each check broken: none was started, and none of them is told as failed.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from functools import cached_property
+from itertools import zip_longest
+
+from .counts import FORMATS, TestCounts
+
+TAIL = 20_000
+"""Characters of a command's output that are kept with its result."""
+
+
+SETUP_FAILED = "the set-up (`setup`) failed"
+"""So begins the reason of a check that was not started for that, and the line that our shell prints of it."""
+
+_ERROR = re.compile(
+    r"\b(error|err!|errno|fatal|failed|failure|cannot|can't|could not|couldn't|unable|denied|refused|missing|panic"
+    r"|not found|no such|no matching|does not exist|not installed|[a-z]*(error|exception):)",
+    re.IGNORECASE,
+)
+_NO_ERROR = re.compile(r"\bwarn(ing)?\b|\b(0|no) (errors?|failures?)\b", re.IGNORECASE)
+
+EXIT = "exit"
+"""The format of a check whose exit code alone counts."""
+
+
+class CheckOutcome(StrEnum):
+    """What a command's ending says."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    NOT_RUN = "not-run"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One command of the contract. `kind` is test, lint, types or build; only tests are counted.
+
+    `directory` is below the checkout's top. `cached`: a recorded pass of the same tree stands for a run. A run that
+    failed is repeated up to `retry` times. `tools` are pairs of a tool and the versions that are wanted. Neighbours
+    that are `parallel` run at the same time. `report`: the files with the results, as a glob; `format`: what they are.
+    """
+
+    name: str
+    command: str
+    kind: str = "test"
+    timeout: float = 1800.0
+    min_tests: int = 1
+    directory: str = ""
+    cached: bool = True
+    retry: int = 0
+    tools: tuple[tuple[str, str], ...] = ()
+    parallel: bool = False
+    report: str = ""
+    format: str = "auto"
+
+    @property
+    def read_as(self) -> str:
+        """The format of its results: those that are written into files are JUnit's."""
+        return "junit" if self.report else self.format
+
+
+@dataclass(frozen=True, slots=True)
+class CheckEnd:
+    """How a command ended. `code` None: it never wrote an exit code (killed, or not reached)."""
+
+    check: Check
+    code: int | None
+    seconds: float = 0.0
+    started: bool = True
+    timed_out: bool = False
+    output: str = ""  # its last part, bounded, untrusted
+    setup: str = ""  # what the set-up printed before it failed, and how it ended
+    unmet: str = ""  # which tool is not as it has to be
+    trouble: str = ""  # why its files cannot be counted on
+    left_out: int = 0  # bytes that it printed and that were not kept
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The judged end of one command."""
+
+    name: str
+    outcome: CheckOutcome
+    reason: str
+    code: int | None
+    seconds: float
+    counts: TestCounts | None = None
+    tail: str = ""
+    failing: tuple[str, ...] = ()  # all tests that failed, where its report names them
+    repeated: tuple["CheckResult", ...] = ()  # the runs before this one, which failed
+    quarantined: tuple[str, ...] = ()  # what failed, and a person lets it
+    decoy: str = ""  # "seen" or "unseen", and the test that was altered; empty: none was (core.checks.mutation_probes)
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What is run on a tree, and where: the commands in their order, and a digest of the environment they see.
+
+    `quarantined`: pairs of a check and a test (core.review.quarantine).
+    """
+
+    setup: str
+    checks: tuple[Check, ...]
+    environment: str = ""
+    quarantined: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def cached(self) -> bool:
+        """Whether a recorded pass may stand for a run at all."""
+        return all(check.cached for check in self.checks)
+
+    @cached_property
+    def key(self) -> str:
+        """What a validation is keyed by beside the tree."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+    @cached_property
+    def text(self) -> str:
+        """The contract as it is kept beside a run's output."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @staticmethod
+    def of_text(text: str) -> "Contract | None":
+        """The contract that was kept; None: nothing was, or not to its end."""
+        try:
+            kept = json.loads(text)
+        except ValueError:
+            return None
+        checks = ({**check, "tools": tuple(map(tuple, check.get("tools", ())))} for check in kept["checks"])
+        pairs = tuple((check, test) for check, test in kept.get("quarantined", ()))
+        return Contract(kept["setup"], tuple(Check(**check) for check in checks), kept["environment"], pairs)
+
+
+def digest(environment: Mapping[str, str]) -> str:
+    """An environment in a few characters. TERM is left out: no check runs in a terminal, and people change theirs."""
+    pairs = sorted((name, value) for name, value in environment.items() if name != "TERM")
+    return hashlib.sha256(json.dumps(pairs).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = ()) -> CheckResult:
+    """The outcome of one command, failing closed."""
+
+    def result(outcome: CheckOutcome, reason: str) -> CheckResult:
+        if end.left_out:
+            reason += f"; it printed so much that {end.left_out} bytes of it were not kept"
+        return CheckResult(end.check.name, outcome, reason, end.code, end.seconds, counts, end.output[-TAIL:], failing)
+
+    if end.setup:
+        return result(CheckOutcome.BROKEN, f"{SETUP_FAILED}: {first_error(end.setup)}")
+    if end.unmet:
+        return result(CheckOutcome.BROKEN, end.unmet)
+    if not end.started:
+        return result(CheckOutcome.NOT_RUN, "it was not started")
+    if end.timed_out:
+        return result(CheckOutcome.BROKEN, f"it ran longer than {end.check.timeout:.0f} s and was stopped")
+    if end.code is None:
+        return result(CheckOutcome.BROKEN, "it was killed before it could end")
+    if end.code == 127:
+        return result(CheckOutcome.BROKEN, f"the command was not found: {end.check.command}")
+    if end.code == 126:
+        where = f"it has no directory {end.check.directory} of its own, or " if end.check.directory else ""
+        return result(CheckOutcome.BROKEN, f"{where}the command may not be executed: {end.check.command}")
+    if end.code < 0 or end.code > 128:
+        signal = -end.code if end.code < 0 else end.code - 128
+        return result(CheckOutcome.BROKEN, f"it was killed by signal {signal}")
+    if end.check.kind == "test":
+        if end.trouble:
+            return result(CheckOutcome.NOT_RUN, f"its reports were not read: {end.trouble}")
+        uncounted = _uncounted(end.check) if counts is None else ""
+        if uncounted and end.code == 0:
+            return result(CheckOutcome.NOT_RUN, uncounted)
+        if counts is not None and counts.collected == 0 and end.check.min_tests > 0:
+            return result(CheckOutcome.NOT_RUN, "it collected no test")
+        if counts is not None and end.code == 0 and counts.failed:
+            return result(CheckOutcome.FAIL, f"{counts.failed} failed, though it exited with 0")
+        if counts is not None and end.code == 0 and counts.ran < end.check.min_tests:
+            return result(CheckOutcome.NOT_RUN, f"only {counts.ran} tests ran, fewer than {end.check.min_tests}")
+    if end.code == 0:
+        return result(CheckOutcome.PASS, "it passed")
+    return result(CheckOutcome.FAIL, f"it exited with {end.code}")
+
+
+def setup_failed(results: Sequence[CheckResult]) -> str:
+    """How the set-up of this run failed, so that no check was started; "": it did not."""
+    return next((one.reason for one in results if one.reason.startswith(SETUP_FAILED)), "")
+
+
+def first_error(printed: str) -> str:
+    """The first line that tells of an error; where none does, the last line."""
+    lines = [line.strip() for line in printed.strip().splitlines() if line.strip()]
+    own = [line for line in lines if not line.startswith(SETUP_FAILED)]
+    errors = (line for line in own if _ERROR.search(line) and not _NO_ERROR.search(line))
+    return next(errors, (own or lines or [""])[-1])[:200]
+
+
+def _uncounted(check: Check) -> str:
+    """Why a test command that tells no number of tests proves nothing; "": its contract counts on its exit code."""
+    if check.read_as == EXIT:
+        return ""
+    if check.read_as in FORMATS:
+        where = f"no file that matches {check.report} holds" if check.report else "its output holds no"
+        return f"{where} results in the format {check.read_as}"
+    return (
+        "its output tells no number of tests, so nobody knows that one ran; in [[checks]], set `format` to what it "
+        'prints, `report` to the files that it writes, or format = "exit" to count on its exit code alone'
+    )
+
+
+def overall(results: Sequence[CheckResult]) -> CheckOutcome:
+    """The outcome of a whole validation: the worst of its parts; without a check, not-run."""
+    outcomes = {r.outcome for r in results}
+    for outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN, CheckOutcome.FAIL):
+        if outcome in outcomes:
+            return outcome
+    return CheckOutcome.PASS if outcomes else CheckOutcome.NOT_RUN
+
+
+def weaker(before: TestCounts | None, after: TestCounts | None) -> str | None:
+    """Why `after` proves less than `before` did, or None: fewer tests, or more skipped ones."""
+    if before is None or after is None:
+        return None
+    if after.skipped > before.skipped:
+        return f"{after.skipped - before.skipped} more tests are skipped than on main"
+    if after.collected < before.collected:
+        return f"{before.collected - after.collected} tests fewer are collected than on main"
+    return None
+
+
+# What is known of a commit by the checks: one answer for reviews, the queue and main's monitor.
+#
+# 1. Only a pass is green, and only a failed check is red; whatever else could not say whether the work is good.
+# 2. A red one that stayed red when it was run CONFIRMING times more (core.review.queue) is confirmed.
+
+
+class Verdict(StrEnum):
+    """Of a commit: nobody has run it, it is being run, or what its runs said."""
+
+    UNKNOWN = "unknown"
+    RUNNING = "running"
+    GREEN = "green"
+    RED = "red"
+    CONFIRMED = "confirmed"
+    UNSURE = "unsure"
+
+
+def verdict(results: Sequence[CheckResult]) -> Verdict:
+    """What one run says."""
+    outcome = overall(results)
+    if outcome is CheckOutcome.PASS:
+        return Verdict.GREEN
+    return Verdict.RED if outcome is CheckOutcome.FAIL else Verdict.UNSURE
+
+
+# Tools that a check needs: which versions are wanted, and which one a tool's own words tell.
+#
+# 1. What is wanted is a list with commas, all of which must hold: `>=3.11`, `<4`, `==1.2.3`, `!=2.0`, or `20`: any 20.
+# 2. A version is the first number with or without dots in what the tool says; what follows a `-` or `+` is left out.
+# 3. Missing parts are zeros where two versions are compared: 3.11 is 3.11.0.
+
+Version = tuple[int, ...]
+
+_ONE = re.compile(r"(>=|<=|==|!=|>|<|)\s*v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,4})")
+_FOUND = re.compile(r"(?<![0-9.])v?([0-9]{1,9}(?:\.[0-9]{1,9}){1,4})|(?<![0-9.\w-])v?([0-9]{1,9})(?![\w.])")
+
+ASKED_WITH: Mapping[str, str] = {"go": "version"}
+"""The word that asks a tool for its version, where it is not --version."""
+
+
+def mistake(wanted: str) -> str | None:
+    """What is wrong with the text that says which versions are wanted."""
+    if all(_ONE.fullmatch(part.strip()) for part in wanted.split(",")):
+        return None
+    return f"'{wanted[:40]}' is no version: write '>=3.11', '>=3.11,<4', '==1.2.3', or '20' for any 20"
+
+
+def found_in(said: str) -> Version | None:
+    """The version in what a tool printed when it was asked; None: it names none."""
+    match = _FOUND.search(said)
+    return _version(match[1] or match[2]) if match is not None else None
+
+
+def as_text(version: Version) -> str:
+    """As people write it."""
+    return ".".join(map(str, version))
+
+
+def meets(version: Version, wanted: str) -> bool:
+    """Whether the version is one of those that are wanted."""
+    return all(_holds(version, part.strip()) for part in wanted.split(","))
+
+
+def unmet(tool: str, wanted: str, code: int | None, said: str) -> str | None:
+    """Why a tool that was asked for its version is not what a check needs; None: it is."""
+    if code == 127:
+        return f"it needs {tool} {wanted}, which is not there"
+    if code is None:
+        return f"it needs {tool} {wanted}, which did not tell its version"
+    version = found_in(said)
+    if version is None or code != 0:
+        first = next((line.strip()[:80] for line in said.splitlines() if line.strip()), "nothing")
+        return f"it needs {tool} {wanted}, which did not tell its version but: {first}"
+    return None if meets(version, wanted) else f"it needs {tool} {wanted}, and found {as_text(version)}"
+
+
+def _version(text: str) -> Version:
+    return tuple(int(part) for part in text.split("."))
+
+
+_OPERATORS: Mapping[str, Callable[[int], bool]] = {
+    ">=": lambda order: order >= 0,
+    "<=": lambda order: order <= 0,
+    "==": lambda order: order == 0,
+    "!=": lambda order: order != 0,
+    ">": lambda order: order > 0,
+    "<": lambda order: order < 0,
+}
+
+
+def _holds(version: Version, part: str) -> bool:
+    match = _ONE.fullmatch(part)
+    if match is None:
+        return False
+    bound = _version(match[2])
+    if not match[1]:
+        return version[: len(bound)] == bound
+    return _OPERATORS[match[1]](_order(version, bound))
+
+
+def _order(one: Version, other: Version) -> int:
+    for a, b in zip_longest(one, other, fillvalue=0):
+        if a != b:
+            return 1 if a > b else -1
+    return 0

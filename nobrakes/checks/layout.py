@@ -1,0 +1,581 @@
+"""Files of a project that the settings of a test runner take up: set-up files, reporters, plug-ins. Pure.
+
+1. What such a file does decides whether tests pass, wherever it lies and whatever it is called; so a person is asked
+   when it changes, as for a file that a command names (core.policy.protected_files).
+2. Settings are read by patterns, so only what is plainly written is seen: a path from the settings' folder (`./a`,
+   `<rootDir>/a`), a module of pytest's by its dotted name. A package's name names no file, and neither does a pattern.
+3. A path without an ending may have any that the runner tries. Whether the file is there is not asked.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from ..globs import matches
+
+_ENDINGS = ("js", "ts", "cjs", "mjs", "cts", "mts", "jsx", "tsx")
+_CONFIGS = tuple(
+    f"{name}.{ending}"
+    for name in ("jest.config", "vitest.config", "vite.config", "vitest.workspace", "playwright.config", "ava.config",
+                 "cypress.config", ".mocharc", "karma.conf")
+    for ending in (*_ENDINGS[:6], "json")
+)  # fmt: skip
+_PYTEST = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "tox.ini")
+_CONFTESTS = ("conftest.py", "tests/conftest.py", "test/conftest.py")
+_PHP = ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
+SETTINGS = (*_CONFIGS, "package.json", ".mocharc.yml", ".mocharc.yaml", *_PYTEST, *_CONFTESTS, ".rspec", *_PHP)
+"""The files, in the folder of a check, that are read."""
+
+LONGEST = 200_000
+
+_KEYS = (
+    r"(?:setupFiles(?:AfterEnv)?|globalSetup|globalTeardown|testEnvironment|environment|runner|testRunner|reporters?|"
+    r"resolver|transform|snapshotSerializers|snapshotResolver|testSequencer|require|file|supportFile|plugins|"
+    r"watchPlugins|prettierPath|processor|pool|ui|import|nodeArguments|snapshotEnvironment)"
+)
+_VALUE = re.compile(rf"""\b{_KEYS}["']?\s*[:=]\s*(\[[^\]]*\]|\{{[^}}]*\}}|["'][^"'\n]*["'])""")
+_YAML = re.compile(rf"^{_KEYS}:[ \t]*([^\n]*(?:\n[ \t]*-[^\n]*)*)", re.MULTILINE)
+_QUOTED = re.compile(r"""["']([^"'\n]+)["']""")
+_LOCAL = re.compile(r"(?:<rootDir>/|\./|\.\./)[\w./@-]+")
+_JSON_SECTIONS = re.compile(r'"(?:jest|ava|mocha|vitest|nyc|c8|tap|cypress)"\s*:\s*\{')
+_PLUGINS = re.compile(r"^[ \t]*pytest_plugins\b[^=\n]*=\s*(\([^)]*\)|\[[^\]]*\]|[^\n]*)", re.MULTILINE)
+_OPTION = re.compile(r"""(?:^|[\s"'])-p["']?[\s,]*["']?([A-Za-z_][\w.]*)""", re.MULTILINE)
+_ADDOPTS = re.compile(r"^[ \t]*addopts[ \t]*=[ \t]*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n=]*$)*)", re.MULTILINE)
+_MODULE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
+_REQUIRED = re.compile(r"(?:--require|-r)[ =]?\s*(\./\S+|\S*/\S+|\w+)")
+_BOOTSTRAP = re.compile(r"""\b(?:bootstrap|file)\s*=\s*["']([^"']+\.php)["']""")
+
+
+def taken_up(path: str, text: str) -> Iterator[str]:
+    """The repository paths that the settings at `path` take up, as they may be written."""
+    folder, _, name = path.rpartition("/")
+    text = text[:LONGEST]
+    if name in _CONFIGS or name == "package.json" or name.startswith(".mocharc"):
+        for word in _scripted(name, text):
+            yield from _below(folder, word.removeprefix("<rootDir>/"), _ENDINGS)
+    elif name == "conftest.py":
+        for value in _PLUGINS.findall(text):
+            yield from _modules(_QUOTED.findall(value))
+    elif name in _PYTEST:
+        for value in _ADDOPTS.findall(text):
+            yield from _modules(_OPTION.findall(value))
+    elif name == ".rspec":
+        for word in _REQUIRED.findall(text):
+            for base in ("", "lib", "spec"):
+                yield from _below(posixpath.join(folder, base), word, ("rb",))
+    elif name in _PHP:
+        for word in _BOOTSTRAP.findall(text):
+            yield from _below(folder, word, ())
+
+
+def _scripted(name: str, text: str) -> Iterator[str]:
+    """The paths in what a runner of JavaScript is told to load."""
+    if name.endswith((".yml", ".yaml")):
+        values = _YAML.findall(text)
+        yield from (word for value in values for word in value.split() if _LOCAL.fullmatch(word))
+        return
+    if name == "package.json":
+        text = "\n".join(text[match.end() : _closing(text, match.end())] for match in _JSON_SECTIONS.finditer(text))
+    for value in _VALUE.findall(text):
+        yield from (word for word in _QUOTED.findall(value) if _LOCAL.fullmatch(word))
+
+
+def _closing(text: str, begin: int) -> int:
+    """Where the object ends in which `begin` is."""
+    depth = 1
+    for match in re.compile(r"[{}]").finditer(text, begin):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            return match.start()
+    return len(text)
+
+
+def _modules(names: list[str]) -> Iterator[str]:
+    for name in names:
+        if _MODULE.fullmatch(name):  # pytest's own and installed ones are mostly plain words
+            below = name.replace(".", "/")
+            for root in ("", "src/", "lib/"):
+                yield from (f"{root}{below}.py", f"{root}{below}/__init__.py")
+
+
+def _below(folder: str, word: str, endings: tuple[str, ...]) -> Iterator[str]:
+    path = posixpath.normpath(posixpath.join(folder, word))
+    if path.startswith(("../", "/")) or path in (".", ".."):
+        return
+    yield path
+    if "." not in path.rpartition("/")[2] or not path.endswith(tuple(f".{one}" for one in endings)):
+        yield from (f"{path}.{ending}" for ending in endings)
+        yield from (f"{path}/index.{ending}" for ending in endings if ending in _ENDINGS)
+
+
+# Which files of a repository are tests, read off what is in it. Pure; core.checks.test_names has the tables.
+#
+# 1. What a runner collects by its name is a test, at any depth. A folder belongs to the tests, with its fixtures, data
+# and helpers, when it is called like one *and* holds tests that say so by name or text: a name alone never suffices
+# (`django/test/`, `src/features/`). A test beside the code that it is about proves nothing for the folder.
+# 2. What a Doer may not touch is read off the tree that it started from, so that nothing it moves or deletes makes a
+# file less of a test. What a Test Writer may touch is read off both trees, and it may fill a folder that the
+# ecosystem's tests usually go to, where no folder of that name is there yet or all of them hold tests.
+# 3. No folder becomes one of tests by what a branch adds while it has files that were code before.
+# 4. Tests within a file of code (Rust's `#[cfg(test)]`, doctests) are code here: the Doer's.
+
+# How tests are called in each ecosystem: what tells that it is there, its globs, and the folders of its tests. Pure.
+#
+# 1. A glob here is a file that a runner of the ecosystem collects by itself, or that only tests have (a snapshot, a
+# fixture file of the runner). A folder is here only where the tool itself gives its name that meaning.
+# 2. COLLECTED says which files look like tests once they lie in a folder that is called like one: it decides about
+# folders (core.checks.test_layout), and makes no file elsewhere a test.
+
+SCRIPTS = ("js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts")
+
+
+@dataclass(frozen=True, slots=True)
+class Ecosystem:
+    """`marks`: the names (`x.toml`) or endings (`.py`) of files that tell of it. `folders`: where new tests go."""
+
+    marks: tuple[str, ...]
+    globs: tuple[str, ...]
+    folders: tuple[str, ...] = ()
+
+
+def _each(text: str) -> tuple[str, ...]:
+    return tuple(f"{text}.{ending}" for ending in SCRIPTS)
+
+
+_SOURCE_SETS = tuple(f"**/src/*Test/{language}/**" for language in ("java", "kotlin", "scala", "groovy", "resources"))
+
+ECOSYSTEMS: Mapping[str, Ecosystem] = {
+    "python": Ecosystem(
+        ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", ".py"),
+        ("test_*.py", "*_test.py", "conftest.py", "*.ambr"),
+        ("tests", "test"),
+    ),
+    "javascript": Ecosystem(
+        ("package.json", "deno.json", "deno.jsonc", "bunfig.toml", *(f".{ending}" for ending in SCRIPTS)),
+        (
+            *_each("*.test"), *_each("*.spec"), *_each("*.cy"), *_each("*.e2e-spec"), *_each("*.tst"), "*.test-d.ts",
+            "**/__tests__/**", "**/__snapshots__/**", "**/__mocks__/**", "**/__fixtures__/**",
+        ),
+        ("tests", "test", "__tests__", "spec", "e2e"),
+    ),
+    "deno": Ecosystem(("deno.json", "deno.jsonc", "deno.lock"), _each("*_test"), ("tests", "test")),
+    "cypress": Ecosystem(("cypress.json", *_each("cypress.config")), ("**/cypress/**",)),
+    "go": Ecosystem(("go.mod", ".go"), ("*_test.go", "**/testdata/**")),
+    "rust": Ecosystem(("Cargo.toml", ".rs"), ("*.snap", "*.snap.new"), ("tests",)),
+    "jvm": Ecosystem(
+        ("pom.xml", "build.gradle", "build.gradle.kts", "build.sbt", ".java", ".kt", ".scala", ".groovy"),
+        ("**/src/test/**", "**/src/testFixtures/**", "**/src/androidTest/**", *_SOURCE_SETS),
+    ),
+    "dotnet": Ecosystem(
+        (".csproj", ".fsproj", ".vbproj", ".sln", ".cs", ".fs"), ("*.verified.*",), ("*.Tests", "*.UnitTests")
+    ),
+    "ruby": Ecosystem(
+        ("Gemfile", "Rakefile", ".gemspec", ".rb"),
+        ("**/spec/**/*_spec.rb", "**/test/**/*_test.rb", "**/test/**/test_*.rb"),
+        ("spec", "test"),
+    ),
+    "elixir": Ecosystem(("mix.exs", ".ex", ".exs"), ("**/test/**/*_test.exs", "**/test/test_helper.exs"), ("test",)),
+    "dart": Ecosystem(
+        ("pubspec.yaml", ".dart"),
+        ("**/test/**/*_test.dart", "**/integration_test/**/*_test.dart"),
+        ("test", "integration_test"),
+    ),
+    "perl": Ecosystem(("Makefile.PL", "Build.PL", "cpanfile", "dist.ini", ".pm", ".t"), ("*.t",), ("t", "xt")),
+    "bats": Ecosystem((".bats",), ("*.bats",), ("test", "tests")),
+    "shell": Ecosystem((".sh",), (), ("tests", "test")),
+    "php": Ecosystem(
+        ("composer.json", "phpunit.xml", "phpunit.xml.dist", ".php"),
+        ("**/tests/**/*Test.php", "**/test/**/*Test.php", "*.phpt"),
+        ("tests",),
+    ),
+    "swift": Ecosystem(("Package.swift", ".swift"), ("**/Tests/**/*Tests.swift",), ("Tests",)),
+    "native": Ecosystem(
+        ("CMakeLists.txt", "meson.build", "configure.ac", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"),
+        tuple(f"{name}.{ending}" for name in ("*_test", "*_unittest") for ending in ("cc", "cpp", "cxx")),
+        ("tests", "test"),
+    ),
+    "gherkin": Ecosystem((".feature",), ("*.feature",), ("features",)),
+}  # fmt: skip
+
+FRESH = ("tests", "test", "spec", "__tests__")
+"""Where new tests may go in a repository of no known ecosystem."""
+
+SNAPSHOTS = (
+    "**/__snapshots__/**", "**/__image_snapshots__/**", "**/snapshots/**", "**/goldens/**", "**/golden/**",
+    "*.snap", "*.ambr", "*.golden", "*.approved.*", "*.verified.*",
+)  # fmt: skip
+"""Outcomes that were recorded: where they belong to the tests, a Doer's change of them is shown to a person."""
+
+DATA = frozenset(
+    ("fixtures", "__fixtures__", "snapshots", "__snapshots__", "__image_snapshots__", "testdata", "golden", "goldens",
+     "data", "support", "helpers", "steps", "step_definitions", "resources", "mocks", "__mocks__", "lib")
+)  # fmt: skip
+"""Folders within tests whose files are no evidence for or against them."""
+BESIDE = frozenset(
+    ("fixtures", "__fixtures__", "snapshots", "__snapshots__", "__image_snapshots__", "testdata", "golden", "goldens")
+)
+"""Folders that belong to the tests that lie right beside them."""
+
+SOURCES = frozenset(
+    (*SCRIPTS, "py", "go", "rs", "java", "kt", "kts", "scala", "groovy", "clj", "cljs", "cljc", "cs", "fs", "vb", "rb",
+     "ex", "exs", "erl", "hrl", "dart", "pl", "pm", "t", "bats", "sh", "php", "phpt", "swift", "c", "cc", "cpp", "cxx",
+     "h", "hpp", "hs", "ml", "lua", "jl", "r", "nim", "zig", "cr", "vue", "svelte", "feature", "m", "mm", "coffee")
+)  # fmt: skip
+
+CERTAIN = re.compile(r"(?i:(?:.*[._-])?(?:tests|unittests)|__tests__)|.*[a-z]Tests", re.DOTALL)
+"""A folder of this name is one of tests as soon as a test is in it."""
+LIKELY = re.compile(
+    r"(?i:(?:.*[._-])?(?:test|spec|specs|e2e)|tests?[._-].*|t|xt|testing|testsuite|integration|features)|.*[a-z]Test",
+    re.DOTALL,
+)
+"""A folder of this name is one of tests when a large part of it is, or a file that only tests have."""
+
+_STEM = re.compile(
+    r"(?:test|tests|spec)[_-].+|.+[._-](?:test|tests|spec|specs|suite|SUITE|unittest|e2e|e2e-spec|cy|test-d)"
+    r"|Test[A-Z].*|.*[a-z0-9](?:Test|Tests|TestCase|Spec|Suite|IT)|Spec|t\d{4}-.+",
+    re.DOTALL,
+)
+_ALL = frozenset(("runtests", "run_tests", "run-tests", "run", "all", "tests", "test", "testthat"))
+DECISIVE = frozenset(
+    ("conftest.py", "spec_helper.rb", "rails_helper.rb", "test_helper.rb", "test_helper.exs", "test_helper.bash",
+     "mocha.opts", "runtests.jl", "testthat.R", "test-lib.sh", "TestHelper.php", "bootstrap.php")
+)  # fmt: skip
+
+IDIOM = re.compile(
+    r"""^\s*(?:from|import)\s+(?:pytest|nose|testtools|django\.test|rest_framework\.test|absl\.testing)\b
+    | ^\s*class\s+\w+\([^)]*TestCase\b | ^\s*from\s+unittest\S*\s+import\b.*TestCase | ^\s*import\s+doctest\b
+    | \b(?:describe|it|test|suite|context|specify)(?:\.\w+)?\s*\(\s*(?:['"`]|async\b|\(|t\b|function\b)
+    | (?:require\(\s*|from\s+|import\s+)['"](?:node:)?
+      (?:test|assert|assert/strict|ava|tape|tap|uvu|chai|vitest|mocha|bun:test|@jest/globals)['"]
+    | Deno\.test\( | \#\[(?:\w+::)*test\b | \#\[cfg\(test\)\]
+    | \bTEST(?:_F|_P|_CASE|_GROUP)?\s*\( | \bBOOST_(?:AUTO|FIXTURE)_TEST
+    | \bgtest/gtest\.h | \bcatch2?/catch | \bcmocka\.h
+    | ^\s*\#\s*include\s*<(?:assert\.h|cassert|check\.h|CUnit/.*)>
+    | \b(?:add_test|gtest_discover_tests|catch_discover_tests|doctest_discover_tests)\s*\(
+    | ^\s*require(?:_relative)?\s+['"](?:.*/)?(?:minitest|test/unit|rspec|spec_helper|test_helper|rails_helper)
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+"""What a text of tests has in it."""
+
+
+def is_collected(folder: str, name: str) -> bool:
+    """Whether a file of this name is a test where its folder, whose own name is `folder`, is one of tests."""
+    if name in DECISIVE:
+        return True
+    stem, dot, ending = name.rpartition(".")
+    if folder == "features":
+        return ending == "feature"
+    if folder in ("t", "xt"):
+        return ending == "t" or re.fullmatch(r"t\d{4}-.+", stem) is not None
+    if not dot or (ending not in SOURCES and ending.casefold() not in SOURCES):
+        return False
+    if ending in ("t", "bats", "feature", "phpt"):
+        return True
+    return _STEM.fullmatch(stem) is not None
+
+
+def is_runner(name: str) -> bool:
+    """Whether a file of this name, in a folder called tests, is what runs them all."""
+    stem, _, ending = name.rpartition(".")
+    return stem in _ALL and ending in SOURCES
+
+
+def subject(stem: str) -> str:
+    """The stem of what a test of this stem is about, as far as its name says: `test_a`, `a_test`, `a.spec` -> `a`."""
+    text = re.sub(r"^(?:test|tests|spec)[_-]|[._-](?:test|tests|spec|specs)$|(?<=[a-z0-9])(?:Tests?|Spec)$", "", stem)
+    return text or stem
+
+
+def ecosystems(paths: frozenset[str]) -> tuple[str, ...]:
+    """The ecosystems whose marks are among the paths, in the order of the table."""
+    names = {path.rpartition("/")[2] for path in paths}
+    seen = names | {f".{name.rpartition('.')[2]}" for name in names if "." in name}
+    return tuple(name for name, one in ECOSYSTEMS.items() if any(mark in seen for mark in one.marks))
+
+
+MOST_READ = 300
+"""So many files of a tree are read at most, to tell whether they are tests."""
+SAMPLED = 8
+"""So many files of one folder."""
+LARGEST = 200_000
+"""Characters of a file that are looked at."""
+
+PYTEST = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
+_PYTEST_SETTING = re.compile(
+    r"^[ \t]*(testpaths|python_files)[ \t]*=[ \t]*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n=]*$)*)", re.MULTILINE
+)
+_SCRIPT = re.compile(r"\"test\"\s*:\s*\"(?!echo \\\"Error)[^\"]")
+_TOLD_BY_TEXT = frozenset((*SCRIPTS, "rs", "c", "cc", "cpp", "cxx", "m", "mm", "coffee"))
+"""Languages whose tests are often called like any other file."""
+_BY_TEXT = re.compile(
+    r"tests?\.(?:py|rs|[jt]sx?|[mc][jt]s)|(?:.+[-_]test|test-.+)\.(?:[jt]sx?|[mc][jt]s)|.+_tests?\.rs|(?:tests?|test_.+|.+_test)\.(?:c|cc|cpp|cxx)",
+    re.DOTALL,
+)
+"""Files that are called like tests and may be anything: Django's tests.py, and Jinja's."""
+_PROGRAM = re.compile(r"^(?:[A-Za-z_]\w*[ \t]+)+main[ \t]*\(", re.MULTILINE)
+_COMMANDS = ("true", "false", "echo", "expr")
+"""Programs beside which `test` is one more command of a shell."""
+_PROJECT = re.compile(
+    r"(?:.*[._-])?(?:Unit|Integration|Functional|Acceptance)?Tests?\.(?:cs|fs|vb)proj|.*[a-z]Tests?\.(?:cs|fs|vb)proj",
+    re.DOTALL,
+)
+_PROJECT_TEXT = re.compile(r"Microsoft\.NET\.Test\.Sdk|<IsTestProject>\s*true|Include=\"(?:xunit|NUnit|MSTest)", re.I)
+_LARGE_PART = 1 / 3
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The globs of a tree's tests. `names` by ecosystem, `found` files and folders of this tree, `fresh` new ones."""
+
+    names: tuple[str, ...]
+    found: tuple[str, ...] = ()
+    fresh: tuple[str, ...] = ()
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """What is a test in this tree."""
+        return (*self.names, *self.found)
+
+
+@dataclass(slots=True)
+class _Folder:
+    path: str
+    own: list[str]  # the files in it and below it, but for those in folders called like tests within it
+    nested: list[str]  # those in such folders
+
+
+@lru_cache(maxsize=64)
+def unclear(paths: frozenset[str]) -> tuple[str, ...]:
+    """The paths whose texts `layout` wants, in order; nothing but these is asked for."""
+    wanted = {path for path in paths if "test" in path and _BY_TEXT.fullmatch(path.rpartition("/")[2])}
+    wanted.update({_manifest(path) for path in wanted} & paths)
+    wanted.update(path for path in paths if path.endswith((".csproj", ".fsproj", ".vbproj")))
+    wanted.update(paths.intersection(PYTEST))
+    for folder in _folders(paths):
+        wanted.update(_samples(folder))
+        wanted.update({f"{folder.path}/CMakeLists.txt"} & paths)
+    return tuple(sorted(wanted, key=lambda path: (path.count("/"), path))[:MOST_READ])
+
+
+@lru_cache(maxsize=64)
+def layout(paths: frozenset[str], texts: frozenset[tuple[str, str]] = frozenset()) -> Layout:
+    """The layout of a tree with these paths; `texts` are pairs of a path that `unclear` named and its text."""
+    known = dict(texts)
+    there = ecosystems(paths)
+    folders, own_names = _configured(known)
+    names = tuple(dict.fromkeys((*(glob for one in there or ECOSYSTEMS for glob in ECOSYSTEMS[one].globs), *own_names)))
+    found = [path for path in sorted(known) if path in paths and _is_told(path, known, paths)]
+    found += _projects(paths, known)
+    found += [f"{folder}/**" for folder in folders if _is_collected(folder, paths, names)]
+    accepted: list[str] = []
+    refused: set[str] = set()
+    for folder in _folders(paths):
+        if any(folder.path.startswith(f"{outer}/") for outer in accepted):
+            continue
+        if _holds_tests(folder, known):
+            accepted.append(folder.path)
+        else:
+            refused.add(folder.path.rpartition("/")[2])
+    found += [f"{path}/**" for path in (*_beside(paths, (*names, *_anchored(found))), *accepted)]
+    return Layout(names, _small(_anchored(found), names), _fresh(there, refused))
+
+
+def writers(before: Layout, after: Layout, paths: Iterable[str]) -> tuple[str, ...]:
+    """What a Test Writer may change, by the tree `before`, which has these paths, and the tree `after` its work."""
+    own = (*before.tests, *before.fresh)
+    new = [glob for glob in after.found if glob not in before.found]
+    code = [path for path in paths if not matches(path, before.tests)] if new else []
+    taken = [glob for glob in new if any(matches(path, (glob,)) for path in code)]
+    return tuple(dict.fromkeys((*own, *after.names, *(glob for glob in new if glob not in taken))))
+
+
+def _folders(paths: frozenset[str]) -> list[_Folder]:
+    """The folders that are called like one of tests, outer ones first."""
+    found: dict[str, _Folder] = {}
+    for path in sorted(path for path in paths if "/" in path):
+        parts = path.split("/")
+        named = [
+            end
+            for end in range(1, len(parts))
+            if (CERTAIN.fullmatch(parts[end - 1]) or LIKELY.fullmatch(parts[end - 1])) and not _is_main(parts[:end])
+        ]
+        for end in named:
+            folder = found.setdefault("/".join(parts[:end]), _Folder("/".join(parts[:end]), [], []))
+            (folder.own if end == named[-1] else folder.nested).append(path)
+    return sorted(found.values(), key=lambda folder: (folder.path.count("/"), folder.path))
+
+
+def _is_main(parts: list[str]) -> bool:
+    """Whether the folder lies in Maven's source set of the product."""
+    return ("src", "main") in pairwise(parts)
+
+
+def _evidence(folder: _Folder, paths: Iterable[str]) -> list[str]:
+    """The files of code below the folder, without fixtures and the like."""
+    start = len(folder.path) + 1
+    return [
+        path
+        for path in paths
+        if path.rpartition(".")[2].casefold() in SOURCES
+        and not any(part in DATA for part in path[start:].split("/")[:-1])
+        and not path.endswith("/__init__.py")
+    ]
+
+
+def _tests_of(folder: _Folder, paths: list[str]) -> list[str]:
+    """Those of the paths that are tests by name, and have nothing of their own name beside them."""
+    name = folder.path.rpartition("/")[2]
+    stems = {path.rpartition(".")[0] for path in paths}
+    found = []
+    for path in paths:
+        above, _, file = path.rpartition("/")
+        stem = file.rpartition(".")[0]
+        other = subject(stem)
+        if is_collected(name, file) and (other == stem or f"{above}/{other}" not in stems):
+            found.append(path)
+    return found
+
+
+def _samples(folder: _Folder) -> list[str]:
+    """The files whose texts decide about a folder that names do not decide about."""
+    own = _evidence(folder, folder.own)
+    if not own or _tests_of(folder, own):
+        return []
+    told = [path for path in own if path.rpartition(".")[2] in _TOLD_BY_TEXT]
+    return sorted(told, key=lambda path: (path.count("/"), path))[:SAMPLED]
+
+
+def _holds_tests(folder: _Folder, texts: Mapping[str, str]) -> bool:
+    name = folder.path.rpartition("/")[2]
+    own, nested = _evidence(folder, folder.own), _evidence(folder, folder.nested)
+    by_name, below = _tests_of(folder, own), _tests_of(folder, nested)
+    direct = {path.rpartition("/")[2] for path in folder.own if path.rpartition("/")[0] == folder.path}
+    if name != "features" and direct & DECISIVE:
+        return True
+    if "CMakeLists.txt" in direct and IDIOM.search(texts.get(f"{folder.path}/CMakeLists.txt", "")):
+        return True
+    sampled = [path for path in _samples(folder) if path in texts]
+    told = [path for path in sampled if IDIOM.search(texts[path][:LARGEST])]
+    if CERTAIN.fullmatch(name):
+        return bool(by_name or below or told or any(is_runner(file) for file in direct))
+    if sampled and len(told) * 2 >= len(sampled):
+        return True
+    share = len(by_name) / len(own) if own else 0.0
+    if name == "testing":
+        return share > 1 / 2
+    every = len(own) + len(nested)
+    return share >= _LARGE_PART or (bool(below) and (len(by_name) + len(below)) * 2 >= every)
+
+
+def _is_told(path: str, texts: Mapping[str, str], paths: frozenset[str]) -> bool:
+    """Whether a file that is called like a test is one: by its text, or by the test script of the package beside it."""
+    name = path.rpartition("/")[2]
+    if _BY_TEXT.fullmatch(name) is None:
+        return False
+    if name.rpartition(".")[2] in ("c", "cc", "cpp", "cxx"):
+        return _PROGRAM.search(texts[path][:LARGEST]) is not None and _is_test_program(path, paths)
+    is_script = name.partition(".")[0] in ("test", "tests") and name.rpartition(".")[2] in SCRIPTS
+    scripts = _SCRIPT.search(texts.get(_manifest(path), "")) if is_script else None
+    return scripts is not None or IDIOM.search(texts[path][:LARGEST]) is not None
+
+
+def _is_test_program(path: str, paths: frozenset[str]) -> bool:
+    """Whether a program in C that is called like a test is one: it lies at the top, or beside what it is about."""
+    folder, _, name = path.rpartition("/")
+    stem, dot, ending = name.rpartition(".")
+    if not folder:
+        return not (stem == "test" and any(f"{one}{dot}{ending}" in paths for one in _COMMANDS))
+    about = subject(stem)
+    return about != stem and f"{folder}/{about}{dot}{ending}" in paths
+
+
+def _manifest(path: str) -> str:
+    """Where the package of this file would be described."""
+    folder = path.rpartition("/")[0]
+    return f"{folder}/package.json" if folder else "package.json"
+
+
+def _configured(texts: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """(folders, names) of tests, as pytest's settings say them. A name that any file has says nothing."""
+    folders: list[str] = []
+    names: list[str] = []
+    for path in PYTEST:
+        for key, value in _PYTEST_SETTING.findall(texts.get(path, "")):
+            words = re.findall(r"[^\s\[\]\"',#]+", value)
+            if key == "testpaths":
+                folders += [word.strip("/").removeprefix("./") for word in words if not re.search(r"[*?.]", word[1:])]
+            else:
+                names += [word for word in words if re.fullmatch(r"[\w*-]*[A-Za-z]{3}[\w*-]*\.py", word)]
+    return [folder for folder in folders if folder and folder != "."], names
+
+
+def _is_collected(folder: str, paths: frozenset[str], names: tuple[str, ...]) -> bool:
+    """Whether most of a folder that the runner is pointed to are tests by name: not a package with tests in it.
+
+    What lies in folders that are called like tests within it speaks for those alone (`money/tests/`), and a test
+    beside the code that it is about for nothing.
+    """
+    start = len(folder) + 1
+    inside = [
+        path
+        for path in paths
+        if path.startswith(f"{folder}/")
+        and not any(CERTAIN.fullmatch(part) or LIKELY.fullmatch(part) for part in path[start:].split("/")[:-1])
+    ]
+    own = _evidence(_Folder(folder, inside, []), inside)
+    stems = {path.rpartition(".")[0] for path in own}
+    named = [path.rpartition(".")[0].rpartition("/") for path in own if matches(path, names)]
+    alone = [stem for above, _, stem in named if subject(stem) == stem or f"{above}/{subject(stem)}" not in stems]
+    return len(alone) * 2 > len(own)
+
+
+def _projects(paths: frozenset[str], texts: Mapping[str, str]) -> list[str]:
+    """The folders of .NET's projects of tests."""
+    found = []
+    for path in sorted(path for path in paths if path.endswith("proj")):
+        folder, _, name = path.rpartition("/")
+        if not folder or not name.endswith("proj"):
+            continue
+        if _PROJECT.fullmatch(name) or _PROJECT_TEXT.search(texts.get(path, "")):
+            found.append(f"{folder}/**")
+    return found
+
+
+def _beside(paths: frozenset[str], names: tuple[str, ...]) -> list[str]:
+    """The folders of fixtures and snapshots right beside tests."""
+    folders: set[str] = set()
+    for inner in {path.rpartition("/")[0] for path in paths}:
+        parts = inner.split("/")
+        folders.update("/".join(parts[: end + 1]) for end, part in enumerate(parts) if part in BESIDE)
+    if not folders:
+        return []
+    homes = {path.rpartition("/")[0] for path in paths if matches(path, names)}
+    return sorted(folder for folder in folders if folder.rpartition("/")[0] in homes)
+
+
+def _anchored(found: Iterable[str]) -> tuple[str, ...]:
+    """Globs for just these files and folders."""
+    return tuple(dict.fromkeys(one if "/" in one else f"/{one}" for one in found))
+
+
+def _small(globs: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+    """Without what the names, or another of the globs, cover."""
+    kept: list[str] = []
+    for glob in sorted(globs, key=lambda one: (one.count("/"), one)):
+        path = glob.strip("/").removesuffix("/**")
+        if not matches(path, names) and not matches(path, kept):
+            kept.append(glob)
+    return tuple(kept)
+
+
+def _fresh(there: tuple[str, ...], refused: set[str]) -> tuple[str, ...]:
+    folders = [folder for one in there for folder in ECOSYSTEMS[one].folders] or list(FRESH)
+    return tuple(f"**/{name}/**" for name in dict.fromkeys(folders) if name not in refused)
+
+
+EMPTY = layout(frozenset())
+"""Of a repository in which nothing is yet: every ecosystem's names."""

@@ -1,0 +1,1 @@
+"""Who may change what, and which files decide whether work is good."""

@@ -1,0 +1,273 @@
+"""Who may change which file. Checked on the tree after the fact: hooks and prompts only advise.
+
+1. Nobody changes a `.nobrakes/`; but a scaffolding bead's Doer its config.toml, of which a person is asked
+   (core.policy.new_contract). Nobody but a scaffolding bead changes a protected file:
+   of others a person is asked, but for git's own rules and hooks and the agents' settings, which are refused where
+   git and agents look first, at the top. What steers agents and git is protected also among fixtures. Of what bends
+   the runner (`bends_runner`) a person is asked whoever changed it.
+2. A Test Writer changes only tests, a Doer never does; scaffolding beads may do both. Of a Doer's change to a
+   snapshot, which is a test's recorded outcome, a person is asked.
+3. Of an ignore file that hides files of the tree from git, or new ones beside them, a person is asked.
+4. No link leads out of the repository, and no submodule is added or moved. What git keeps through a filter comes
+   through it, or does not come.
+"""
+
+import posixpath
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...beads.model import Role
+from ...globs import folded as folded_globs
+from ...globs import matches
+from ...text.cleaning import is_seen, shorten
+from ..layout import SNAPSHOTS
+from .ownership import CONTRACT, GATE, OWN_FOLDER, is_helper, why_not
+from .protected_files import GIT_RULES, is_covered, starts_by_itself
+from .shadows import PLANTED, framework, hidden, hides, new_names
+
+REFUSED = (
+    ".githooks/**", ".husky/**", *GIT_RULES,
+    ".claude/**", ".codex/**", ".gemini/**", ".mcp.json"
+)  # fmt: skip
+"""Gates that nobody is asked about: they decide what git and agents do, and not whether work is good."""
+ABSENT = "000000"
+GITLINK = "160000"
+SYMLINK = "120000"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One path that differs. Modes are git's octal strings, "000000" where the file is absent."""
+
+    path: str
+    before: str
+    after: str
+    link: str | None = None  # where a new symbolic link leads
+    sections: tuple[str, ...] = ()  # the protected sections of a shared file that differ
+    dependencies: bool = False  # its lists of dependencies differ
+    hooks: tuple[str, ...] = ()  # what bends the runner and differs, in words (core.policy.runner_hooks)
+    hidden: tuple[str, ...] = ()  # paths that git ignores by it, and did not before
+    unfiltered: str = ""  # why what it brings cannot come through the filter that git keeps the path by
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """The project's globs (core.globs).
+
+    `tests` are those of a tree (core.checks.test_layout), or what the settings say.
+    """
+
+    tests: tuple[str, ...]
+    gates: tuple[str, ...] = ()
+    named: frozenset[str] = frozenset()  # the paths that the checks' commands name (core.policy.protected_files)
+    roots: tuple[str, ...] = ()  # where a new module may hide an installed one (core.policy.shadows)
+    standing: frozenset[str] = frozenset()  # the modules that are there already
+    paths: frozenset[str] = frozenset()  # those of the tree that the work began from
+    installed: frozenset[str] = frozenset()  # the modules that the checks' interpreters resolve without the checkout
+    steering: tuple[str, ...] = ()  # globs of what steers agents and git (core.policy.steering)
+    asks_dependencies: bool = False  # of changed lists of dependencies alone a person is asked too
+    loaded: frozenset[str] = frozenset()  # what the runner's settings load, tests or not (core.policy.protected_files)
+
+
+def may_write(role: Role, path: str, boundary: Boundary, scaffolding: bool = False) -> str | None:
+    """Why this role may not change this repository path, or None where it may."""
+    return why_not(role.value, path, boundary.tests, boundary.gates, scaffolding)
+
+
+def is_asked(change: Change, boundary: Boundary) -> bool:
+    """Whether the change is one of what decides, or of an outcome that tests recorded, and a person may accept it."""
+    folded = change.path.casefold()
+    if matches(folded, REFUSED):
+        return False
+    if bends_runner(change, boundary) or change.sections or change.hidden:
+        return True
+    if change.dependencies and boundary.asks_dependencies:
+        return True
+    if is_covered(change.path, boundary.gates) or matches(folded, folded_globs(PLANTED)):
+        return True
+    if starts_by_itself(change.path, boundary.paths):
+        return True
+    if matches(change.path, boundary.tests):
+        return matches(change.path, SNAPSHOTS)
+    if hides(_new_modules(change, boundary), boundary.installed) or _is_framework(change, boundary):
+        return True
+    if _hides_a_test(change, boundary):
+        return True
+    return folded in {path.casefold() for path in boundary.named}
+
+
+def bends_runner(change: Change, boundary: Boundary) -> bool:
+    """Whether the change is one of a runner's hooks, or of what steers agents or git: no role makes it alone."""
+    return is_covered(change.path, boundary.steering) or bool(change.hooks) or change.path in boundary.loaded
+
+
+def adds_modules(changes: Sequence[Change], boundary: Boundary) -> bool:
+    """Whether a change makes a new module where Python's path begins, so that it matters which ones are installed."""
+    return any(_new_modules(change, boundary) for change in changes)
+
+
+def _new_modules(change: Change, boundary: Boundary) -> frozenset[str]:
+    if change.before != ABSENT or change.after == ABSENT:
+        return frozenset()
+    return new_names(change.path, change.after == SYMLINK, boundary.roots, boundary.standing)
+
+
+def _is_framework(change: Change, boundary: Boundary) -> bool:
+    """Whether the change adds to a test framework that the tree did not have."""
+    name = framework(change.path) if change.before == ABSENT else ""
+    return bool(name) and name not in boundary.standing
+
+
+def _hides_a_test(change: Change, boundary: Boundary) -> bool:
+    """Whether Python takes what the change adds in the place of a test that the tree has."""
+    if change.before != ABSENT or change.after == ABSENT:
+        return False
+    path = hidden(change.path, change.after == SYMLINK)
+    return path in boundary.paths and matches(path, boundary.tests)
+
+
+def gate_changes(changes: Sequence[Change], boundary: Boundary) -> list[Change]:
+    """The changes that a person has to accept where the bead is not scaffolding."""
+    return [change for change in changes if is_asked(change, boundary)]
+
+
+def violations(
+    role: Role, changes: Sequence[Change], boundary: Boundary, scaffolding: bool = False, asks: bool = False
+) -> list[str]:
+    """One line for each change that the role may not make, "path: why", in the changes' order.
+
+    `asks`: a person is asked about gates, so they are left out here.
+    """
+    found = []
+    for change in changes:
+        is_gate = asks and is_asked(change, boundary)
+        shown = () if is_gate and matches(change.path, SNAPSHOTS) else boundary.tests
+        why = may_write(role, change.path, Boundary(shown) if is_gate else boundary, scaffolding)
+        free = scaffolding or is_gate or is_helper(role.value, change.path, boundary.tests)
+        if why is None and not free and matches(change.path.casefold(), REFUSED):
+            why = GATE
+        if why is None and change.sections and not free:
+            why = f"it changes {', '.join(change.sections)}, which decide whether work is good"
+        if why is None and change.hidden and not free:
+            why = f"it hides files from git: {', '.join(change.hidden[:3])}"
+        if why is None and GITLINK in (change.before, change.after):
+            why = "submodules are not added, moved or removed by agents"
+        if why is None and change.after == SYMLINK and change.link is not None and _leads_out(change):
+            why = f"the link leads out of the repository: {change.link}"
+        if why is None and change.unfiltered:
+            why = change.unfiltered
+        if why is not None:
+            found.append(f"{change.path}: {why}")
+    return found
+
+
+def _leads_out(change: Change) -> bool:
+    link = change.link or ""
+    end = posixpath.normpath(posixpath.join(posixpath.dirname(change.path), link))
+    top = end.split("/")[0].casefold()
+    return link.startswith("/") or top == ".." or top in (".git", OWN_FOLDER)
+
+
+# A contract that a scaffolding bead brings: what of it may be established, and what a person is told of it. Pure.
+#
+# 1. Established are the checks and the globs of tests. Every other setting says what agents may do, cost and reach, or
+# what a machine runs beside the checks: it stays as main has it.
+# 2. The globs let go of no file that is a test by those in force, and leave the Doer something to do.
+# 3. What a person approves they have seen whole: what is long, or has characters that nobody sees, is not asked about.
+
+ESTABLISHED = ("checks", "boundaries.tests")
+MOST_CHECKS = 30
+LONGEST_COMMAND = 1000
+LONGEST = 12_000
+"""Characters that a person is shown of the contract."""
+_NAMED = 5
+_STAYS = "it is no part of what a bead may establish (checks, boundaries.tests), and stays as main has it"
+
+Settings = Mapping[str, Any]
+"""Every setting of a config.toml as plain values, tables as mappings, checks as a sequence of mappings."""
+
+
+def beyond(before: Settings, after: Settings) -> list[str]:
+    """The settings that differ and may not be established, dotted, in their order."""
+    return [name for name in _differing(before, after, "") if name not in ESTABLISHED]
+
+
+def _differing(before: Any, after: Any, name: str) -> Iterable[str]:
+    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
+        return [name] if before != after else []
+    keys = dict.fromkeys((*before, *after))
+    return [found for key in keys for found in _differing(before.get(key), after.get(key), f"{name}.{key}".lstrip("."))]
+
+
+def faults(
+    before: Settings, after: Settings, paths: Iterable[str], tests: Sequence[str], will_be: Sequence[str]
+) -> list[str]:
+    """Why the contract cannot be established, a line each; empty: a person may be asked.
+
+    `paths` are those of the commit that brings it; `tests` the globs of tests in force, `will_be` those afterwards.
+    """
+    found = [f"{CONTRACT}: {name} = {_value(after, name)}: {_STAYS}" for name in beyond(before, after)]
+    checks = after.get("checks", ())
+    if not checks:
+        found.append(f"{CONTRACT}: it has no [[checks]], so nothing could be proven")
+    if len(checks) > MOST_CHECKS:
+        found.append(f"{CONTRACT}: it has more than {MOST_CHECKS} checks, which nobody reads")
+    for check in checks:
+        if len(str(check["command"])) > LONGEST_COMMAND:
+            found.append(f"{CONTRACT}: the command of check '{check['name']}' is too long to be read: put it in a file")
+    work = [path for path in paths if OWN_FOLDER not in path.casefold().split("/")]
+    freed = [path for path in work if matches(path, tests) and not matches(path, will_be)]
+    if freed:
+        found.append(f"{CONTRACT}: boundaries.tests would let a Doer change tests: {_some(freed)}")
+    if work and all(matches(path, will_be) for path in work):
+        found.append(f"{CONTRACT}: by boundaries.tests every file is a test, and none is a Doer's")
+    told = "\n".join(tell(before, after, work, will_be))
+    if not found and len(told) > LONGEST:
+        found.append(f"{CONTRACT}: it is too long to be read: put commands in files, and name those")
+    if not is_seen(told):
+        found.append(f"{CONTRACT}: it has characters that control, turn or hide what is shown")
+    return found
+
+
+def tell(before: Settings, after: Settings, paths: Iterable[str], tests: Sequence[str]) -> list[str]:
+    """What a person is shown: each check that is new, other or gone, what weakens it, and what the globs hold."""
+    old = {check["name"]: check for check in before.get("checks", ())}
+    new = {check["name"]: check for check in after.get("checks", ())}
+    lines = []
+    for name, check in new.items():
+        word = "as before" if old.get(name) == check else "changed" if name in old else "new"
+        lines.append(f"check {name} ({check['kind']}, {word}): {check['command']}")
+        if word == "changed" and old[name]["command"] != check["command"]:
+            lines.append(f"    its command was: {old[name]['command']}")
+        lines += [f"    {line}" for line in _terms(check, old.get(name, {}))]
+    lines += [f"check {name} is taken away: {check['command']}" for name, check in old.items() if name not in new]
+    own = after["boundaries"]["tests"]
+    held = [path for path in paths if matches(path, tests)]
+    lines.append(f"tests: {', '.join(own) if own else 'read off the repository'}; here: {_some(held) or 'no file'}")
+    return lines
+
+
+def _terms(check: Settings, old: Settings) -> list[str]:
+    """The terms of a check that say how it is read and how long it may take; then those that make it prove less."""
+    terms = {name: value for name, value in check.items() if name not in ("name", "command", "kind") and value != ""}
+    said = [", ".join(f"{name} = {value}" for name, value in terms.items())]
+    said += [f"{name} was {old[name]}" for name in ("kind", *terms) if name in old and old[name] != check[name]]
+    if check["kind"] == "test" and check["format"] == "exit":
+        said.append("its exit code alone decides: nobody sees that tests went missing")
+    if check["kind"] == "test" and check["min_tests"] == 0:
+        said.append("it passes without any test")
+    return said
+
+
+def _value(settings: Settings, name: str) -> str:
+    value: Any = settings
+    for key in name.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    text = repr(value)
+    return shorten(text if is_seen(text) else ascii(value), 80)
+
+
+def _some(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return ", ".join(sorted(paths)[:_NAMED]) + more

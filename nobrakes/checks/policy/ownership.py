@@ -1,0 +1,96 @@
+"""Whose a path is: why a role may not change it.
+
+Pure, and the only such rule: the law (core.policy.boundaries) and the guard
+that advises agents both ask it, so it imports nothing that costs.
+"""
+
+from nobrakes.globs import folded as folded_globs
+from nobrakes.globs import matches
+
+from ...beads.branches import is_approval
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ...beads.model import Bead, Role
+    from ...decisions.model import Escalation
+
+
+OWN_FOLDER = ".nobrakes"
+CONTRACT = ".nobrakes/config.toml"
+"""The one file there that a scaffolding bead's Doer may change, as far as a person approves it."""
+WRITER = "test_writer"
+DOER = "doer"
+SETTING = "boundaries.tests in .nobrakes/config.toml says which files are"
+ONLY_TESTS = f"the Test Writer changes only tests ({SETTING})"
+NO_TESTS = f"the Doer does not change tests ({SETTING})"
+GATE = (
+    "it is a protected file: only a scaffolding bead may change what decides whether work is good "
+    "(boundaries.gates in .nobrakes/config.toml)"
+)
+FIXTURES = (
+    "conftest.py", "**/fixtures/**", "**/__fixtures__/**", "**/testdata/**",
+    "CMakeLists.txt", "meson.build", "Makefile.am", "BUILD", "BUILD.bazel",
+)  # fmt: skip
+"""Helpers of tests, and what names them to the build, also with the name of a protected file: a Test Writer may change
+them among tests."""
+
+
+def is_helper(role: str, path: str, tests: "Sequence[str]") -> bool:
+    """Whether the path is a Test Writer's to change, though it may be called like a protected file."""
+    return role == WRITER and matches(path, FIXTURES) and matches(path, tests)
+
+
+def why_not(
+    role: str, path: str, tests: "Sequence[str]", gates: "Sequence[str]", scaffolding: bool = False
+) -> str | None:
+    """Why the role (`test_writer`, `doer`) may not change this repository path, or None where it may."""
+    folded = path.casefold()
+    parts = folded.split("/")
+    if scaffolding and role == DOER and path == CONTRACT:
+        return None
+    if OWN_FOLDER in parts:  # one deeper down would be found first by a person who works there
+        return "nobody but nobrakes changes .nobrakes/"
+    if ".git" in parts or any(part.startswith("git~") and part[4:].isdecimal() for part in parts):
+        return "git's own folder is not work"
+    if scaffolding:
+        return None
+    is_test = matches(path, tests)
+    if not is_helper(role, path, tests) and matches(folded, folded_globs(tuple(gates))):  # make reads `makefile` first
+        return GATE
+    if role == WRITER and not is_test:
+        return ONLY_TESTS
+    if role == DOER and is_test:
+        return NO_TESTS
+    return None
+
+
+# Plans that a person approves before the work begins: which beads ask for it, and whether it was given.
+#
+# 1. A bead asks for it by its label `plan-review`.
+# 2. A plan is approved by a person's decision "approve" and by nothing else; an answer in words means: change it.
+# 3. Work that is handed in without an approved plan is not taken.
+# 4. Imports next to nothing, since agents ask all night: what is compared here are the enums' own words, so that a row
+# of the store as JSON does as well as a Bead or an Escalation.
+
+LABEL = "plan-review"
+_PLAN = "plan_review"  # EscalationType.PLAN_REVIEW
+
+
+def needed(bead: "Bead", role: "Role") -> bool:
+    """Whether the role works on the bead only by a plan that was approved. Tests are no plan: only Doers need one."""
+    return role == "doer" and LABEL in bead.labels
+
+
+def approved(escalations: "Iterable[Escalation]") -> "Escalation | None":
+    """The latest plan of a bead's escalations that a person approved."""
+    found = [e for e in escalations if e.type == _PLAN and is_approval(e.resolution)]
+    return max(found, key=lambda e: e.id, default=None)
+
+
+def waiting(escalations: "Iterable[Escalation]") -> "Escalation | None":
+    """The latest plan that nobody has decided about."""
+    found = [e for e in escalations if e.type == _PLAN and e.resolved_at is None]
+    return max(found, key=lambda e: e.id, default=None)

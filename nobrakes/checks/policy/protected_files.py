@@ -1,0 +1,377 @@
+"""Names of what steers agents, git and tools by itself: protected wherever it lies, whatever the settings say. Pure.
+
+1. Instructions and settings of agents, and of git, are protected also among the fixtures of tests. Those of the agents
+   that nobrakes starts come from their adapters (agents.registry.steering); here are the others.
+   Their names are compared without case, but for pages below the top: `docs/agents.md` is no `AGENTS.md`.
+2. Of what an editor, a shell or a tool starts by itself when a person opens the folder, a person is asked; of a
+   package's own settings of an editor only where they name a program.
+3. What instructions of agents take up by `@path`, and what git's own settings and hooks name, counts as named.
+"""
+
+import json
+import posixpath
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from ...globs import folded as folded_globs
+from ...globs import matches
+from ..contract import Check
+from ..layout import SETTINGS, taken_up
+
+# Which files decide whether work is good because a check's command names them, and the lock files. Pure.
+#
+# 1. A word of a command that is the path of a file names it: `sh scripts/check.sh`, `make -f build/Foo.mk`,
+# `--config=cfg/lint.toml`; so does the value of `-m`, as a module: `python3 -m tools.lint`. Commands within a word
+# (`sh -c "…"`) are read too.
+# 2. Whether such a file is there is not asked: a file that is added under a name of a command decides as well.
+# 3. What a command starts by a name is looked up one level deep in the tree that the bead began from: a target of make
+# or just, a script of package.json, an environment of tox; what a Makefile includes; and what the settings of the usual
+# runners take up (core.checks.runner_files).
+# 4. A folder names none of its files, and neither does a pattern; nobody can tell what a command makes of them.
+# 5. Every folder on the way to a named path is named, too, since a link in its place leads the command elsewhere; and
+# where a link of the tree stands on the way, what it leads to (`along_links`).
+# 6. What the runner loads beside the tests (`loaded`) is no test, wherever it lies: set-up files, plug-ins.
+
+LOCK_FILES = (
+    "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock",
+    "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock", "pylock.toml", "Cargo.lock", "go.sum", "Gemfile.lock",
+    "composer.lock", "mix.lock", "pubspec.lock", "packages.lock.json", "gradle.lockfile", "flake.lock",
+    "Package.resolved", "Podfile.lock",
+)  # fmt: skip
+"""What says which versions of others' code are installed."""
+
+DEEPEST = 4
+"""So many commands within commands are read."""
+MOST_NAMED = 20_000
+MOST_LINKS = 40
+"""So many paths are followed along links, each along so many, as by the system."""
+_VARIABLE = re.compile(r"\$(?:\w+|\{\w+\}|\([^()]*\))(?=/)")
+"""`$PWD/`, `$(git rev-parse --show-toplevel)/`: what follows is taken for a path from the command's folder."""
+
+
+_LOADS = re.compile(
+    r"(?:^|\s)(?:-r|-p|--(?:require|import|loader|experimental-loader|file|setupFiles\w*|globalSetup|bootstrap))[= ]\s*"
+    r"['\"]?(?:\./)?([\w./@-]+)"
+)
+"""Options of runners, and of what starts them, whose value is loaded before the tests."""
+_RUNNERS = re.compile(
+    r"\b(?:mocha|node|ts-node|tsx|jest|vitest|ava|tape|tap|nyc|c8|rspec|ruby|phpunit|pytest|py\.test)\b"
+)
+
+
+SOURCES = (
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "package.json",
+    "justfile",
+    "tox.ini",
+    "Taskfile.yml",
+    "Taskfile.yaml",
+)
+"""Files, in the folder of a check, that say what its command starts."""
+
+
+def sources(checks: Sequence[Check]) -> tuple[str, ...]:
+    """The paths whose texts `named` wants."""
+    return _within(_folders(checks))
+
+
+@lru_cache(maxsize=16)
+def _within(folders: tuple[str, ...]) -> tuple[str, ...]:
+    names = dict.fromkeys((*SOURCES, *SETTINGS))
+    return tuple(posixpath.join(folder, name) for folder in folders for name in names)
+
+
+def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None = None) -> frozenset[str]:
+    """The repository paths that the commands name, whether they are there or not; `texts` are those of `sources`."""
+    known = texts or {}
+    found = {*_taken_up(checks, known), *(check.directory for check in checks)}
+    for line, directory in _commands(setup, checks, known):
+        found.update(_of_command(line, directory))
+    return frozenset(one for path in found for one in _on_the_way(path))
+
+
+def loaded(setup: str, checks: Sequence[Check], texts: Mapping[str, str]) -> frozenset[str]:
+    """The repository paths that the runner loads beside the tests, as its settings and options say."""
+    found = set(_taken_up(checks, texts))
+    for line, directory in _commands(setup, checks, texts):
+        parts = [part for part in re.split(r"&&|\|\||[;|&\n]", line) if _RUNNERS.search(part)]
+        for word in (word for part in parts for word in _LOADS.findall(part)):
+            found.update(taken_up(posixpath.join(directory, "package.json"), f'"mocha":{{"require":"./{word}"}}'))
+            module = word.replace(".", "/")
+            found.update(_below([directory], f"{module}.py"))
+    return frozenset(found)
+
+
+def _commands(setup: str, checks: Sequence[Check], texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The command lines that run, or may, each with its folder."""
+    yield setup, ""
+    yield from ((check.command, check.directory) for check in checks)
+    commands = [setup, *(check.command for check in checks)]
+    for folder in _folders(checks) if texts else ():  # the names are many
+        for name in SOURCES:
+            text = texts.get(posixpath.join(folder, name), "")
+            yield from ((line, folder) for line in _lines(name, text, commands))
+
+
+def _taken_up(checks: Sequence[Check], texts: Mapping[str, str]) -> Iterator[str]:
+    for folder in _folders(checks) if texts else ():
+        for name in SETTINGS:
+            path = posixpath.join(folder, name)
+            if text := texts.get(path, ""):
+                yield from taken_up(path, text)
+
+
+def along_links(
+    named: Collection[str], paths: Collection[str], link: Callable[[str], str | None]
+) -> tuple[frozenset[str], tuple[str, ...]]:
+    """(what is named where links of the tree lead on the way to these paths, the folders that such links end at).
+
+    `link`: where the path leads; None: it is no link.
+    """
+    found: set[str] = set()
+    ends: dict[str, None] = {}
+    known: dict[str, str | None] = {}
+    left = [(path, 0) for path in named]
+    while left and len(found) < MOST_NAMED:
+        path, links = left.pop()
+        for one in _on_the_way(path):
+            if one in paths and one not in known:
+                known[one] = link(one)
+            target = known.get(one)
+            end = posixpath.normpath(posixpath.join(posixpath.dirname(one), target or "/"))
+            if end == "." or end.startswith(("/", "..")):
+                continue
+            led = end + path[len(one) :]
+            if led not in found and links < MOST_LINKS:
+                left.append((led, links + 1))
+            if one == path and end not in paths:
+                ends[end] = None
+        found.update(_on_the_way(path))
+    return frozenset(found), tuple(ends)
+
+
+def _on_the_way(path: str) -> Iterator[str]:
+    """The path, and every folder that it lies in."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+def _folders(checks: Sequence[Check]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(("", *(check.directory for check in checks))))
+
+
+def _lines(name: str, text: str, commands: Sequence[str]) -> Iterator[str]:
+    """The command lines in such a file that one of the commands may start."""
+    if not text:
+        return
+    if name == "package.json":
+        try:
+            scripts = json.loads(text).get("scripts", {})
+        except (ValueError, AttributeError, RecursionError):
+            return
+        if isinstance(scripts, dict):
+            yield from (line for line in scripts.values() if isinstance(line, str))
+    elif name.startswith(("tox", "Taskfile")):
+        yield from (line.strip().removeprefix("- ") for line in text.splitlines() if line[:1].isspace())
+        yield from (line.partition("=")[2] for line in text.splitlines() if "=" in line)
+    else:
+        yield from _recipes(text, commands)
+
+
+def _recipes(text: str, commands: Sequence[str]) -> Iterator[str]:
+    """What a Makefile or justfile includes, and the recipes of targets that a command names, and of what they need."""
+    lines = text.replace("\\\n", " ").splitlines()
+    for line in lines:
+        if found := re.match(r"\s*-?(?:s?include|import)\??\s+(.*)", line):
+            yield found[1]
+    wanted = {word for command in commands for word in _words(command)}
+    bare = any({"make", "gmake", "just"} & set(_words(command)) for command in commands)
+    needed = {
+        word
+        for line in lines
+        if (found := re.match(r"([\w.-]+)\s*:(?!=)([^=]*)$", line)) and (found[1] in wanted or bare)
+        for word in found[2].split()
+    }
+    target = ""
+    for line in lines:
+        if found := re.match(r"([^\s:=#][^:=#]*?)\s*::?(?!=)", line):
+            target = found[1].split()[0]
+        elif line[:1].isspace() and (target in wanted or target in needed):
+            yield line.strip().lstrip("@-+")
+
+
+def _of_command(command: str, directory: str, depth: int = 0) -> Iterator[str]:
+    bases = [directory]  # a `cd` may hold for what comes after it, or not
+    words = _words(command)
+    for place, word in enumerate(words):
+        before = words[place - 1] if place else ""
+        if before == "cd":
+            yield from _below(bases, word)
+            bases += [posixpath.join(base, word) for base in tuple(bases[:8])]
+            continue
+        if any(c.isspace() for c in word) and depth < DEEPEST:
+            for base in bases:
+                yield from _of_command(word, base, depth + 1)
+            continue
+        for text in _paths(word):
+            yield from _below(bases, text)
+        if before == "-m":
+            module = word.replace(".", "/")
+            for text in (f"{module}.py", f"{module}/__main__.py", f"{module}/__init__.py"):
+                yield from _below(bases, text)
+
+
+def _words(command: str) -> list[str]:
+    command = _VARIABLE.sub(".", command)
+    try:
+        reader = shlex.shlex(command, posix=True, punctuation_chars=True)
+        reader.whitespace_split = True
+        reader.commenters = ""
+        return list(reader)
+    except ValueError:  # a quote that is never closed
+        return command.split()
+
+
+def _paths(word: str) -> Iterator[str]:
+    """What may be a path in a word: all of it, the value of an option, what follows its letter."""
+    yield word
+    if "=" in word:
+        yield word.partition("=")[2]
+    if word.startswith("-") and not word.startswith("--") and len(word) > 2:
+        yield word[2:]
+
+
+def _below(bases: Sequence[str], text: str) -> Iterator[str]:
+    if not text or text.startswith(("/", "-", "~")):
+        return
+    for base in bases:
+        path = posixpath.normpath(posixpath.join(base, text))
+        if path != "." and not path.startswith(("../", "/")) and path != "..":
+            yield path
+
+
+# The protected files of a project that names none: files that decide whether work is good. Pure.
+#
+# CI, hooks and rules of git and agents; settings of runners, linters and builds by ecosystem. Lists of dependencies are
+# no gates (git.manifests.formats), and neither is what a product is built of.
+
+GIT_RULES = (".gitattributes", ".gitmodules", ".lfsconfig")
+"""Git's own rules: nobody is asked about them, they are refused (core.policy.boundaries)."""
+
+GATES: tuple[str, ...] = (
+    *GIT_RULES,
+    ".github/**", ".gitlab-ci.yml", ".circleci/**", ".ci/**", ".githooks/**", ".husky/**", ".pre-commit-config.yaml",
+    ".claude/**", ".codex/**", ".gemini/**", ".mcp.json", "AGENTS.md", "CLAUDE.md",
+    "CLAUDE.local.md", "GEMINI.md", ".cursor/**", ".cursorrules", ".envrc", ".vscode/**", ".idea/**", ".zed/**",
+    ".devcontainer/**", "conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "noxfile.py", "Makefile", "justfile",
+    "GNUmakefile", "pytest.toml", ".pytest.*", ".coveragerc", "jest.config.*", "vitest.config.*", "phpunit.xml*",
+    ".rspec", "ruff.toml", ".ruff.toml", "mypy.ini", ".mypy.ini", ".flake8", ".pylintrc", "pyrightconfig.json",
+    "sitecustomize.py", "usercustomize.py", "tsconfig*.json", "jsconfig.json", "eslint.config.*", ".eslintrc*",
+    ".eslintignore", "biome.json*", ".prettierrc*", "prettier.config.*", "jest.setup.*", "jest-setup.*",
+    "vitest.setup.*", "vitest.workspace.*", "vite.config.*", "babel.config.*", ".babelrc*", ".swcrc", "karma.conf.*",
+    "playwright.config.*", "cypress.config.*", "ava.config.*", ".mocharc*", ".nycrc*", ".c8rc*", ".taprc", ".npmrc",
+    ".yarnrc*", ".pnpmfile.*", "pnpm-workspace.yaml", "deno.json*", "bunfig.toml", ".env", ".env.test", ".golangci.*",
+    "go.work", "clippy.toml", ".clippy.toml", "rustfmt.toml", ".rustfmt.toml", "**/.cargo/config*", "nextest.toml",
+    "rust-toolchain*", "CMakeLists.txt", "CMakePresets.json", "*.cmake", "meson.build", "build.rs",
+    "gradle.properties", "**/gradle/wrapper/**", "gradlew*", "**/.mvn/**", "mvnw*", "build.sbt", "Directory.Build.*",
+    "Directory.Packages.props", "*.runsettings", "xunit.runner.json", "Rakefile", ".rubocop.yml", "phpstan.neon*",
+    ".credo.exs", ".formatter.exs", "analysis_options.yaml", "dart_test.yaml", "Taskfile.y*ml", ".perlcriticrc",
+    ".proverc", "setupTests.*", ".bazelrc", ".simplecov", ".node-version", ".nvmrc", ".ruby-version",
+    ".python-version", ".tool-versions", ".forgejo/**", ".gitea/**", ".buildkite/**", ".travis.yml", ".drone.yml",
+    ".woodpecker.y*ml", ".woodpecker/**", "appveyor.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml",
+    "Jenkinsfile", "lefthook.y*ml", ".lefthook.y*ml", "lint-staged.config.*", ".lintstagedrc*", "mise.toml",
+    ".mise.toml", ".env.local", ".env.test.local", ".flaskenv", "tox.toml", ".stestr.conf", ".testr.conf",
+    "behave.ini", ".behaverc", "nose2.cfg", "unittest.cfg", "nose.cfg", "pylintrc", ".pydocstyle*", ".bandit",
+    ".isort.cfg", "ty.toml", ".jestrc*", "jest.preset.*", "jest.resolver.*", ".pnp.*", "**/.yarn/releases/**",
+    "**/.yarn/plugins/**", "pnpmfile.*", "nx.json", "turbo.json", "wdio.conf.*", "nightwatch.conf.*",
+    "protractor.conf.*", ".testcaferc*", "web-test-runner.config.*", "stryker.conf*", ".oxlintrc*",
+    "stylelint.config.*", ".stylelintrc*", "testng.xml", "*.gradle", "*.gradle.kts", "**/buildSrc/**",
+    "**/build-logic/**", ".rspec-local", "*.rake", "**/rakelib/**", "Rakefile.rb", ".minitest*", ".test-unit.yml",
+    "test-unit.yml", "**/.bundle/config", ".standard.yml", "phpunit.dist.xml", "phpspec.y*ml", "behat.y*ml",
+    "codeception.y*ml", "psalm.xml*", "infection.json*", ".php-cs-fixer*", "**/config/test.exs", "coveralls.json",
+    ".dialyzer_ignore.exs", "pubspec_overrides.yaml", "tests.edn", ".hspec", "global.json", "nuget.config",
+    "meson.options", "meson_options.txt", "Makefile.am", "Makefile.in", "SConstruct", "wscript",
+)  # fmt: skip
+"""Globs (core.globs), compared without case."""
+
+
+OTHER_AGENTS = (
+    "AGENT.md", "AGENTS.md", "AGENTS.override.md", "CRUSH.md", "QWEN.md", "WARP.md", "replit.md",
+    "SKILL.md", "**/.agents/**", "**/.aider*", "**/.amazonq/**", "**/.amp/**", "**/.augment/**", ".augment-guidelines",
+    "**/.cline/**", "**/.clinerules/**", "**/.codeium/**", "**/.continue/**", ".continuerules", "**/.crush/**",
+    ".crush.json", "crush.json", "**/.cursor/**", ".cursorrules", "**/.factory/**", "**/.goose/**", ".goosehints",
+    "**/.junie/**", "**/.kilocode/**", ".kilocodemodes", "**/.kiro/**", "**/.mcp/**", ".mcp.json",
+    "**/.opencode/**", "opencode.json*", "**/.openhands/**", "**/.qwen/**", "**/.qodo/**", "**/.roo/**", ".roomodes",
+    ".roorules*", ".rules", "**/.trae/**", "**/.windsurf/**", ".windsurfrules", "copilot-instructions.md",
+)  # fmt: skip
+GIT = (
+    *GIT_RULES, ".gitconfig", "**/.githooks/**", "**/.git-hooks/**", "**/.husky/**",
+)  # fmt: skip
+BY_THEMSELVES = (
+    "**/.vscode/**", "*.code-workspace", "**/.idea/**", "**/.run/**", "*.run.xml", "**/.fleet/**", "**/.zed/**",
+    "**/.nova/**", "**/.devcontainer/**", ".devcontainer.json", "*.sublime-project", "**/.externalToolBuilders/**",
+    ".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".local.vimrc", ".dir-locals.el", ".dir-locals-2.el",
+    ".projectile", ".ycm_extra_conf.py", "**/.helix/**", "**/.theia/**",
+    ".envrc", "**/.direnv/**", ".autoenv*", "mise.toml", ".mise.toml", "mise.*.toml", ".mise.*.toml", "**/.mise/**",
+    "**/.config/mise/**", "**/.config/mise.toml", "Vagrantfile",
+    ".gdbinit", ".lldbinit", ".Rprofile", ".Renviron", ".irbrc", ".pryrc", ".rdbgrc", ".pdbrc", ".pythonrc*",
+    ".gitpod.yml", "**/.gitpod/**", ".replit", "replit.nix", ".stackblitzrc", "**/.codesandbox/**",
+    ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", "prek.toml", "lefthook.*", ".lefthook.*", "lefthook-local.*",
+    ".lefthook-local.*", "**/.lefthook/**", "**/.lefthook-local/**", ".overcommit.yml", "**/.overcommit/**",
+    ".simple-git-hooks.*", "simple-git-hooks.*", "captainhook.json", "grumphp.yml*", ".commitlintrc*",
+    "commitlint.config.*", ".lintstagedrc*", "lint-staged.config.*", ".huskyrc*", "husky.config.*", ".justfile",
+)  # fmt: skip
+BY_ENVRC = ("flake.nix", "shell.nix", "devenv.nix", "devbox.json")
+"""What the shell starts where the repository has an `.envrc`, and nothing does elsewhere."""
+_QUIET = re.compile(r"[^/].*/\.vscode/(?:settings\.json|extensions\.json|[^/]+\.code-snippets)")
+"""Settings of an editor, below the top: of those that start a program a person is asked (core.policy.runner_hooks)."""
+INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "QWEN.md", "AGENT.md")
+"""Those that may take up other files; looked for at the top, and then wherever one leads."""
+MOST_READ = 50
+_TAKEN_UP = re.compile(r"(?:^|[\s(])@((?:\./|\.\./)?[\w.-]+(?:/[\w.-]+)*)", re.MULTILINE)
+
+
+def is_covered(path: str, globs: tuple[str, ...]) -> bool:
+    """Whether such globs cover the path: without case, but for a page of the documentation."""
+    folded = path.casefold()
+    is_page = "/" in path and path == folded and path.endswith(".md")
+    return matches(path, globs) if is_page else matches(folded, folded_globs(globs))
+
+
+def starts_by_itself(path: str, paths: Collection[str]) -> bool:
+    """Whether something starts what this file says, in a tree with these paths, when a person opens a folder."""
+    folded = path.casefold()
+    if matches(folded, BY_ENVRC):
+        return any(one.rpartition("/")[2] == ".envrc" for one in paths)
+    return matches(folded, folded_globs(BY_THEMSELVES)) and _QUIET.fullmatch(folded) is None
+
+
+def steering_taken_up(paths: Collection[str], read: Callable[[str], str]) -> frozenset[str]:
+    """The files of a tree that the instructions at its top take up, and those that these do."""
+    left = [name for name in INSTRUCTIONS if name in paths]
+    found: dict[str, None] = {}
+    while left and len(found) < MOST_READ:
+        path = left.pop()
+        for word in _TAKEN_UP.findall(read(path)):
+            one = posixpath.normpath(posixpath.join(posixpath.dirname(path), word.rstrip(".")))
+            if one in paths and one not in found:
+                found[one] = None
+                left.append(one)
+    return frozenset(found)
+
+
+@lru_cache(maxsize=8)
+def plain(globs: tuple[str, ...]) -> tuple[str, ...]:
+    """The files and folders at the top that such globs name without a star."""
+    bare = (glob.removeprefix("**/").removesuffix("/**") for glob in globs)
+    return tuple(dict.fromkeys(name for name in bare if not set(name) & set("*?/")))
+
+
+def below(folders: Iterable[str]) -> Iterator[str]:
+    """Globs of these folders of the repository, and all that is in them."""
+    return (f"/{folder}/**" for folder in folders if folder)

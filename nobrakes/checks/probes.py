@@ -1,0 +1,564 @@
+"""Mutation probes: a test that is altered so that it has to fail, to see whether the runner still tells.
+
+1. A check that passed is run once more, with the same command, with a test or two altered in their places: they have
+   to be reported as failed by their own names, and nothing else may be. A runner that was bent (an exit in the code
+   under test, a patched framework, a summary that is printed by hand, a value that equals everything) does not do that.
+2. The value that the test expects becomes another one near it, where the test plainly comes to it (Python, JavaScript,
+   Ruby, Java, Perl): 90 becomes 91, "abc" becomes "abd". Else the test fails as the first thing that it does.
+   Nothing that is written tells that it was nobrakes (`core.checks.altering` has all but Python).
+3. Only what plainly runs is altered: no test with a mark or a call that skips it, no fixture that is called like a
+   test, nothing in a file of which only some tests are run, and no value that a test may not come to.
+4. Which tests, and which values, is drawn by whoever asks, when the checks have passed (host.runs.probing).
+"""
+
+import posixpath
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from ..globs import matches
+from .contract import Check
+from .counts import count_tests, failing_tests, without_colours
+
+if TYPE_CHECKING:
+    import ast
+
+
+# How a test is altered so that it has to fail, in languages that are read by patterns.
+#
+# Pure; core.checks.mutation_probes says why.
+#
+# 1. A value is altered into one near it where the test plainly comes to it: an assertion of one line, compared with a
+# literal, that is no part of a loop, a branch or a function within, with nothing before it that may leave the test.
+# 2. Else the test fails as the first thing that it does.
+# 3. What may be skipped is left alone, and so is a file in which only some tests may run.
+
+Altered = tuple[str, str, bool]
+"""(what the runner calls the test, the altered file, whether the expected value was altered)."""
+
+SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+
+_LITERAL = r"""-?\d+(?:\.\d+)?|"[^"\\\n]*"|'[^'\\\n]*'|true|false|null"""
+_QUOTED = re.compile(r"""//.*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`\n]*`""")
+_LEAVES = re.compile(r"\b(?:return|throw|raise|skip|pending|next|assume\w*|rescue|catch|done|exit)\b")
+
+
+One = TypeVar("One")
+
+
+class Dice(Protocol):
+    """What draws (random.Random, which has no place in a pure room)."""
+
+    def choice(self, seq: Sequence[One], /) -> One:
+        """One of them."""
+        ...
+
+
+Alter = Callable[[str, Dice], Iterator[Altered]]
+
+
+def near_number(text: str, draw: Dice) -> str:
+    """Another number of the same look: its last digit is another one."""
+    places = [place for place, one in enumerate(text.partition("e")[0]) if one.isdigit()]
+    if not places or not re.fullmatch(r"[-0-9.e+]+", text):
+        return "1"
+    last = places[:12][-1]  # what comes later may be more than a number can tell apart
+    return f"{text[:last]}{_other(text[last], '123456789', draw)}{text[last + 1 :]}"
+
+
+def near_text(text: str, draw: Dice) -> str:
+    """Another text of the same look: one letter or digit of it is another one."""
+    places = [place for place, one in enumerate(text) if one.isascii() and one.isalnum()]
+    if not places:
+        return text + draw.choice("abcdefghijklmnopqrstuvwxyz")
+    place = draw.choice(places)
+    kind = next(kind for kind in ("0123456789", _LOWER, _LOWER.upper()) if text[place] in kind)
+    return f"{text[:place]}{_other(text[place], kind, draw)}{text[place + 1 :]}"
+
+
+def _altering_near(literal: str, draw: Dice) -> str:
+    """Another literal near this one: a quoted text, a number, a word for yes, no or nothing."""
+    if literal[:1] in "\"'":
+        return f"{literal[0]}{near_text(literal[1:-1], draw)}{literal[0]}"
+    return _OPPOSITE.get(literal) or near_number(literal, draw)
+
+
+def _other(one: str, kind: str, draw: Dice) -> str:
+    return draw.choice([other for other in kind if other.lower() != one.lower()])
+
+
+_LOWER = "abcdefghijklmnopqrstuvwxyz"
+_OPPOSITE = {"true": "false", "false": "true", "null": "0"}
+
+
+def _by(pattern: str, first: str, skips: str, left_out: str, value: str = "") -> Alter:
+    """Alters what begins as the pattern says (its group `name`), by putting `first` behind it.
+
+    `skips`: in a test that may not run; `left_out`: in a file some of whose tests may not run. `value`: a line with a
+    value (a group with a name) that becomes one near it instead, where the test certainly comes to that line.
+    """
+    begin, skipped, partial = re.compile(pattern, re.MULTILINE), re.compile(skips), re.compile(left_out, re.MULTILINE)
+    line = re.compile(value) if value else None
+
+    def alter(text: str, draw: Dice) -> Iterator[Altered]:
+        found = [] if partial.search(text) else list(begin.finditer(text))
+        ends = [*(match.start() for match in found[1:]), len(text)][: len(found)]
+        for match, end in zip(found, ends, strict=True):
+            if skipped.search(match[0]) or skipped.search(text[match.end() : end]):
+                continue
+            name = match.groupdict().get("test") or match["name"]
+            place = _value(text, match.end(), end, line) if line is not None else None
+            if place is None:
+                yield name, text[: match.end()] + match.expand(first) + text[match.end() :], False
+            else:
+                near = _altering_near(text[place[0] : place[1]], draw)
+                yield name, text[: place[0]] + near + text[place[1] :], True
+
+    return alter
+
+
+def _value(text: str, begin: int, end: int, line: re.Pattern[str]) -> tuple[int, int] | None:
+    """Where the value is that the test whose body is at `begin` certainly comes to; None where there is none."""
+    at, depth, indent = begin, 0, None
+    for row in text[begin:end].splitlines(keepends=True)[:50]:
+        plain = _QUOTED.sub("", row)
+        margin = len(row) - len(row.lstrip())
+        if plain.strip() and at > begin:
+            indent = margin if indent is None else indent
+            if margin < indent or depth < 0:
+                return None
+            match = line.fullmatch(row.rstrip("\r\n")) if depth == 0 and margin == indent else None
+            if match is not None and match.lastgroup:
+                begins, ends = match.span(match.lastgroup)
+                return at + begins, at + ends
+        if _LEAVES.search(plain):
+            return None
+        depth += sum(map(plain.count, "({[")) - sum(map(plain.count, ")}]"))
+        at += len(row)
+    return None
+
+
+_SCRIPT = _by(
+    r"^[ \t]*(?:test|it)\(\s*(?P<quote>[\"'`])(?P<name>[A-Za-z0-9 _.,:-]+)(?P=quote)\s*,\s*"
+    r"(?:async\s+)?(?:function\s*\w*\s*\([^)]*\)|\([^)]*\)\s*=>|\w+\s*=>)\s*\{",
+    " throw new Error();",
+    r"\.skip|\.todo|xit\(|xtest\(",
+    r"\.only\b|\b(?:describe|suite|context)\.(?:skip|todo|runIf|each)|\b(?:xdescribe|xcontext|fdescribe|fit)\(",
+    r"[ \t]*(?:await\s+)?(?:(?:[\w$]+\.)+(?:equals?|strictEquals?|is|same|deepEquals?|deepStrictEqual)\(.*?,\s*"
+    rf"(?P<value>{_LITERAL})(?:,\s*(?:\"[^\"]*\"|'[^']*'))?"
+    r"|expect\(.*\)\.(?:toBe|toEqual|toStrictEqual|to\.(?:be\.|deep\.)?(?:equal|eql|eq))\("
+    rf"(?P<other>{_LITERAL}))\);?\s*",
+)
+
+
+def _perl(text: str, draw: Dice) -> Iterator[Altered]:
+    """Test points of Test::More that stand at the left of a file which skips nothing."""
+    if re.search(r"(?i:\bskip|\btodo\b)|\bexit\b", text):
+        return
+    quoted = r"""(?P<quote>["'])(?P<name>[A-Za-z0-9 _.,:-]+)(?P=quote)"""
+    value = r"""-?\d+(?:\.\d+)?|"[^"\\\n$@]*"|'[^'\\\n]*'"""
+    point = re.compile(rf"^is[ (].+?,\s*(?P<value>{value}),\s*{quoted}\)?;[ \t]*$", re.MULTILINE)
+    for match in point.finditer(text):
+        near = _altering_near(match["value"], draw)
+        yield match["name"], f"{text[: match.start('value')]}{near}{text[match.end('value') :]}", True
+
+
+_RUBY = _by(
+    r"^[ \t]*(?:(?:it|specify|example|test) (?P<quote>['\"])(?P<name>[A-Za-z0-9 _.,:-]+)(?P=quote) do"
+    r"|def (?P<test>test_\w+))[ \t]*$",
+    "; raise",
+    r"\bskip\b|\bpending\b",
+    r"^[ \t]*(?:[fx](?:describe|context|it|specify)|(?:describe|context|it|specify)\b.*(?:, :\w|\w: ))|:focus|\bskip\b",
+    rf"[ \t]*(?:expect\(.*\)\.to eql?[ (](?P<value>{_LITERAL})\)?|assert_equal\(? ?(?P<other>{_LITERAL}), .*"
+    rf"|\S.*\.must_equal[ (](?P<spec>{_LITERAL})\)?)[ \t]*",
+)
+_JAVA = _by(
+    r"@Test\s*(?:@DisplayName\([^)]*\)\s*)?(?:public |protected )?(?:final )?void (?P<name>\w+)\(\)[^{;]*\{",
+    " if (true) { throw new AssertionError(); }",
+    r"\bassum|\bAssum",
+    r"@(?:Disabled|Ignore|Enabled|Tag|Category)|@Test\s*\(|@RunWith",
+    rf"[ \t]*(?:Assert\w*\.)?assertEquals\((?P<value>{_LITERAL}), .*\);[ \t]*",
+)
+
+OTHERS: Mapping[str, Alter] = {
+    **dict.fromkeys(SCRIPTS, _SCRIPT),
+    ".go": _by(
+        r"^func (?P<name>Test\w+)\((?P<t>\w+) \*testing\.T\) \{",
+        r" \g<t>.FailNow();",
+        r"\.Skip|testing\.Short",
+        r"^//\s*\+build|^//go:build",
+    ),
+    ".rs": _by(
+        r"#\[test\]\s*(?:#\[(?!ignore|should_panic)[^\]]*\]\s*)*(?:pub )?fn (?P<name>\w+)\(\)[^{;]*\{",
+        " if true { panic!(); }",
+        r"#\[ignore|should_panic",
+        r"#!?\[cfg(?:_attr)?\((?!test\))",
+    ),
+    ".rb": _RUBY,
+    ".java": _JAVA,
+    ".t": _perl,
+}
+"""The ending of a file to what alters each of its tests."""
+
+
+LARGEST = 200_000
+"""Characters of a test file that is altered."""
+
+
+@dataclass(frozen=True, slots=True)
+class MutationProbe:
+    """A test to alter: the file, what the runner calls the test, and the file's altered text.
+
+    `by_value`: the value that it expects is altered; else it fails at its beginning.
+    """
+
+    path: str
+    test: str
+    text: str
+    by_value: bool = False
+
+
+def mutation_probes(path: str, text: str, draw: Dice) -> list[MutationProbe]:
+    """Every test of the file that can be altered; empty where its language is not known or nothing can be read."""
+    ending = path[path.rfind(".") :]
+    if len(text) > LARGEST or ending not in _READ:
+        return []
+    altered = _python(text, draw) if ending == ".py" else OTHERS[ending](text, draw)
+    return [MutationProbe(path, *one) for one in altered]
+
+
+def named(command: str, directory: str, paths: Sequence[str]) -> list[str]:
+    """Of these files those that a command names, alone, by a folder or by a pattern; all, where it names none of them.
+
+    A check that runs one file of tests reports nothing of a test that is altered in another one.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return list(paths)
+    places = [
+        posixpath.normpath(posixpath.join(directory, word.partition("::")[0].removesuffix("...")))
+        for before, word in pairwise(["", *words])
+        if not word.startswith("-") and not re.match(_LEFT_OUT, before)
+    ]
+    found = [path for path in paths if any(_names(place, path) for place in places)]
+    return found or list(paths)
+
+
+_LEFT_OUT = r"--?(?:ignore|deselect|exclude|skip)[\w-]*$"
+
+
+def _names(place: str, path: str) -> bool:
+    return path == place or path.startswith(f"{place}/") or ("*" in place and matches(path, (place,)))
+
+
+def is_reported(output: str, format_: str, test: str) -> bool:
+    """Whether the runner says that the test failed, by its own name. `format_` auto: in whatever format."""
+    return _reports(output, format_, test) > 0
+
+
+def _reports(output: str, format_: str, test: str) -> int:
+    """How often it says so."""
+    patterns = [_FAILED[format_]] if format_ in _FAILED else _FAILED.values()
+    name = rf"(?:(?<!\w)|(?<=#test_\d\d\d\d_)){re.escape(test)}(?!\w)"  # minitest numbers its examples
+    text = without_colours(output)
+    return max(len(re.findall(pattern.replace("NAME", name), text, re.MULTILINE)) for pattern in patterns)
+
+
+def is_seen(told: str, format_: str, altered: Sequence[str], excused: Sequence[str] = ()) -> bool:
+    """Whether the runner says of at least one altered test that it failed, and of no other but those `excused`."""
+    if not any(is_reported(told, format_, test) for test in altered):
+        return False
+    return not others(told, format_, altered, excused)
+
+
+def others(told: str, format_: str, altered: Sequence[str], excused: Sequence[str] = ()) -> list[str]:
+    """The tests that failed beside the altered ones, where the report names all that failed."""
+    counts = count_tests(told, format_)
+    names = failing_tests(told, format_, counts)
+    own = re.compile("|".join(rf"(?<!\w){re.escape(test)}(?!\w)" for test in altered))
+    found = [name for name in names if not own.search(name) and name not in excused]
+    if names or counts is None or excused:
+        return found
+    reported = sum(_reports(told, format_, test) for test in altered)
+    return ["tests that are not named"] if counts.failed > reported else []
+
+
+def endings(check: Check) -> tuple[str, ...]:
+    """How the names of files end that the check may run, as its format or its command tells; else any that can be."""
+    words = _OF_FORMAT.get(check.read_as) or next(
+        (known for pattern, known in _OF_COMMAND if re.search(pattern, check.command)), None
+    )
+    return words or tuple(_READ)
+
+
+_PY = (".py",)
+_OF_FORMAT: Mapping[str, tuple[str, ...]] = {
+    "pytest": _PY,
+    "unittest": _PY,
+    "go": (".go",),
+    "cargo": (".rs",),
+    "ruby": (".rb",),
+    "maven": (".java",),
+    "tap": (*SCRIPTS, ".t"),
+    **dict.fromkeys(("jest", "vitest", "mocha", "ava"), SCRIPTS),
+}
+_OF_COMMAND = (
+    (r"\b(?:pytest|unittest|python[0-9.]*|tox|nox)\b", _PY),
+    (r"\bgo test\b", (".go",)),
+    (r"\bcargo\b", (".rs",)),
+    (r"\b(?:jest|vitest|mocha|ava|node|npm|npx|yarn|pnpm|bun|deno)\b", SCRIPTS),
+    (r"\b(?:rspec|rake)\b", (".rb",)),
+    (r"\bprove\b", (".t",)),
+    (r"\b(?:mvnw?|gradlew?)\b", (".java",)),
+)
+
+
+def likely(path: str) -> bool:
+    """Whether a file is called as test files are."""
+    return _LIKELY.search(path) is not None
+
+
+_LIKELY = re.compile(
+    r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$|\.(?:test|spec)\.[cm]?[jt]sx?$"
+    r"|(?:^|/)(?:tests?|test[-_][^/]*|[^/]*[-_]test)\.[cm]?[jt]sx?$|(?:^|/)(?:__tests__|tests?|spec)/[^/]*\.[cm]?[jt]sx?$"
+    r"|_test\.go$|(?:^|/)tests/[^/]*\.rs$|(?:^|/)src/.*\.rs$|_(?:spec|test)\.rb$|(?:^|/)(?:test|spec)_[^/]*\.rb$|\.t$"
+    r"|(?:^|/)src/test/.*\.java$"
+)
+
+
+_FAILED: Mapping[str, str] = {
+    "pytest": r"^(?:FAILED|ERROR) \S*::NAME|^_{3,} (?:\S*\.)?NAME(?:\[.*\])? _{3,}",
+    "unittest": r"^(?:FAIL|ERROR): NAME ",
+    "go": r"^\s*--- FAIL: NAME |\"Action\":\"fail\".*\"Test\":\"NAME\"|\"Test\":\"NAME\".*\"Action\":\"fail\"",
+    "cargo": r"^test (?:\S*::)?NAME \.\.\. FAILED|^\s+FAIL \[.*NAME$",
+    "jest": r"^\s*(?:●|✕|✗) .*NAME|\"status\":\"failed\".*NAME|NAME.*\"status\":\"failed\"",
+    "vitest": r"^\s*(?:FAIL|×|✗|❯) .*NAME",
+    "tap": r"^\s*(?:not ok \d+ - |✖ )(?:.* › )?NAME|^\s*#\s+Failed test 'NAME'"
+    r"|^# NAME\n(?:(?!# |1\.\.).*\n)*?not ok ",
+    "ruby": r"^rspec \S+ # .*NAME$|^\w.*#(?:test_\d{4}_)?NAME(?: \[|:)",
+    "maven": r"^\[ERROR\] .*\.NAME\b.* <<< (?:FAILURE|ERROR)!|^\[ERROR\] +\S+\.NAME:",
+    "mocha": r"^\s*\d+\) .*NAME",
+    "ava": r"^\s*✘ \[fail\]: (?:.* › )?NAME",
+    "junit": r"<testcase[^>]*NAME[^>]*>\s*<(?:failure|error)",
+}
+
+
+# --- altering -----------------------------------------------------------------------------------------
+
+
+def _python(text: str, draw: Dice) -> Iterator[Altered]:
+    import ast
+
+    try:
+        module = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    scopes = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    if any(_skips(ast.unparse(node)) for node in module.body if not isinstance(node, scopes)):
+        return
+    rows = text.split("\n")
+    classes = [node for node in module.body if isinstance(node, ast.ClassDef)]
+    is_unittest = any(_is_case(base) for node in classes for base in node.bases)
+    loose: list[ast.stmt] = [] if is_unittest else module.body  # unittest runs no plain function
+    for scope in (loose, *(node.body for node in classes if _is_run(node))):
+        functions = [node for node in scope if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        names = [node.name for node in functions]
+        for node in functions:
+            if node.name.startswith("test") and names.count(node.name) == 1 and _plainly_runs(node):
+                altered, by_value = _altered_python(rows, node, draw)
+                if altered is not None:
+                    yield node.name, altered, by_value
+
+
+_MARKS = frozenset(
+    ("parametrize", "usefixtures", "asyncio", "anyio", "trio", "django_db", "filterwarnings", "timeout", "flaky")
+)
+"""Marks of pytest's and its plug-ins' that leave a test in the run; another one may be one that settings leave out."""
+
+
+def _is_case(base: "ast.expr") -> bool:
+    import ast
+
+    return ast.unparse(base).endswith("TestCase")
+
+
+def _is_run(node: "ast.ClassDef") -> bool:
+    """Whether a runner takes the tests of the class: called as pytest wants it, or one of unittest's."""
+    import ast
+
+    names = [ast.unparse(base) for base in node.bases]
+    if not node.name.startswith("Test") and not any(re.search(r"Tests?$|Case$", name) for name in names):
+        return False
+    if not all(map(_is_kept, node.decorator_list)):
+        return False
+    own = [one for one in node.body if not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    made = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name in ("__init__", "setUpClass")]
+    return not any(re.search(r"__test__|skip|pytestmark", ast.unparse(one)) for one in (*own, *made)) and not any(
+        one.name == "__init__" for one in made
+    )
+
+
+def _plainly_runs(node: "ast.FunctionDef | ast.AsyncFunctionDef") -> bool:
+    """Whether it is a test that nothing skips: no fixture, no mark that may leave it out, no generator."""
+    import ast
+
+    yields = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node))
+    return not yields and not _skips(ast.unparse(node)) and all(map(_is_kept, node.decorator_list))
+
+
+def _is_kept(mark: "ast.expr") -> bool:
+    """Whether a test with this decorator is still run."""
+    import ast
+
+    source = ast.unparse(mark)
+    called = re.search(r"\bmark\.(\w+)", source)
+    if called is not None:
+        return called[1] in _MARKS
+    return (
+        re.search(r"fixture|skip|expectedFailure|requires?|only|slow|tag|property|staticmethod", source, re.I) is None
+    )
+
+
+def _skips(source: str) -> bool:
+    return re.search(r"skip|xfail|expectedFailure|importorskip|pytestmark", source) is not None
+
+
+def _altered_python(
+    rows: Sequence[str], node: "ast.FunctionDef | ast.AsyncFunctionDef", draw: Dice
+) -> tuple[str | None, bool]:
+    """The file with this test made to fail, and whether by a value that it comes to: else at its beginning.
+
+    The last such value is taken: what the test does before it is done, and others may build on that.
+    """
+    import ast
+
+    returns = any(isinstance(part, ast.Return) for part in ast.walk(node))
+    for part in () if returns else reversed(node.body):
+        for literal in map(_literal, _compared(part)):
+            if literal is not None:
+                begin, end = literal.col_offset, literal.end_col_offset or 0
+                return _put(rows, literal.lineno, begin, end, _near(literal.value, draw)), True
+    first = node.body[0]
+    place = "raise AssertionError; "
+    if not _is_simple(first):
+        if getattr(first, "decorator_list", None):
+            return None, False
+        place = place.rstrip("; ") + "\n" + " " * first.col_offset
+        if rows[first.lineno - 1][: first.col_offset].strip(" "):
+            return None, False
+    return _put(rows, first.lineno, first.col_offset, first.col_offset, place), False
+
+
+def _compared(node: "ast.stmt") -> "list[ast.expr]":
+    """What a statement says to be equal: the expected value first."""
+    import ast
+
+    call = node.value if isinstance(node, ast.Expr) else None
+    if isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare) and len(node.test.ops) == 1:
+        return [node.test.comparators[0], node.test.left] if isinstance(node.test.ops[0], ast.Eq) else []
+    if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "assertEqual" and len(call.args) > 1:
+        return [call.args[1], call.args[0]]
+    return []
+
+
+def _literal(node: "ast.expr | None") -> "ast.Constant | None":
+    """The constant that an expected value is, or the first one in a list or a tuple that it is."""
+    import ast
+
+    while isinstance(node, ast.List | ast.Tuple | ast.UnaryOp):
+        node = node.operand if isinstance(node, ast.UnaryOp) else next(iter(node.elts), None)
+    is_plain = isinstance(node, ast.Constant) and isinstance(node.value, str | int | float)
+    return node if is_plain and isinstance(node, ast.Constant) and node.lineno == node.end_lineno else None
+
+
+def _near(value: object, draw: Dice) -> str:
+    """Another value near this one, as Python writes it."""
+    if isinstance(value, bool):
+        return repr(not value)
+    if isinstance(value, str):
+        return repr(near_text(value, draw))
+    return near_number(repr(value), draw)
+
+
+def _is_simple(node: "ast.stmt") -> bool:
+    """Whether another statement may stand before it on its line."""
+    import ast
+
+    compound = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.Match)
+    return not isinstance(node, (*compound, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+
+
+def _put(rows: Sequence[str], line: int, begin: int, end: int, text: str) -> str:
+    """The rows with the bytes `begin` to `end` of a line (from 1) replaced."""
+    row = rows[line - 1].encode()
+    changed = (row[:begin] + text.encode() + row[end:]).decode()
+    return "\n".join([*rows[: line - 1], changed, *rows[line:]])
+
+
+_READ = (".py", *OTHERS)
+
+
+# How a runner lists the files that it would run, and what it says then. Pure.
+#
+# Only runners that list without running tests are here; a listing may still import the project's code, so it is made
+# when a person asks for it.
+
+_GO = "{{$d := .Dir}}{{range .TestGoFiles}}{{$d}}/{{.}}\n{{end}}{{range .XTestGoFiles}}{{$d}}/{{.}}\n{{end}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A command that lists, to be run in the check's `directory`, and what reads its output."""
+
+    runner: str
+    argv: tuple[str, ...]
+    directory: str
+
+
+def listing(check: Check) -> Listing | None:
+    """How to list what the check collects; None: its runner is not known, or its command is more than that runner."""
+    if check.kind != "test":
+        return None
+    try:
+        words = shlex.split(check.command)
+    except ValueError:
+        return None
+    if any(re.search(r"[|&;<>$`]", word) for word in words):
+        return None
+    bare = [posixpath.basename(word) for word in words]
+    if "pytest" in bare or "py.test" in bare:
+        kept = [word for word in words if not re.fullmatch(r"-[qv]+|--(?:verbose|quiet)", word)]
+        return Listing("pytest", (*kept, "--collect-only", "-q"), check.directory)
+    if "jest" in bare:
+        return Listing("jest", (*words, "--listTests"), check.directory)
+    if bare[:2] == ["go", "test"]:
+        packages = [word for word in words[2:] if not word.startswith("-")] or ["."]
+        return Listing("go", ("go", "list", "-f", _GO, *packages), check.directory)
+    return None
+
+
+def listed(runner: str, output: str, root: str, directory: str) -> tuple[str, ...]:
+    """The repository paths that a listing named, sorted; `root` is the repository's folder."""
+    found = {_READERS[runner](line.strip()) for line in output.splitlines()}
+    return tuple(sorted(path for one in found if one and (path := _inside(one, root, directory))))
+
+
+def _pytest(line: str) -> str:
+    path, sign, _ = line.partition("::")
+    return path if sign and not re.search(r"\s", path) else ""
+
+
+def _path(line: str) -> str:
+    return line if line.startswith("/") else ""
+
+
+_READERS: Mapping[str, Callable[[str], str]] = {"pytest": _pytest, "jest": _path, "go": _path}
+
+
+def _inside(path: str, root: str, directory: str) -> str:
+    whole = posixpath.normpath(posixpath.join(root, directory, path))
+    return whole[len(root) + 1 :] if whole.startswith(f"{root}/") else ""

@@ -1,0 +1,252 @@
+"""The red proof: do the Test Writer's tests fail on the base, and for a reason that a Doer can remove?
+
+1. Every test check has run, and at least one of them fails. One that was not reached because an earlier one
+   failed is no objection; one that is broken or collected nothing is.
+2. They fail for an assertion or a missing symbol, never for a syntax error. Where nobody can tell the reason,
+   a test that was counted as failed must be there.
+3. Tests that the base has must not have become fewer. A missing symbol may hide tests, since a file or a
+   build that cannot be loaded reports none of its tests: there the Reviewer's comparison (core.checks.contract.weaker)
+   decides, on the tree that is to be merged.
+4. A check that tells of no test says nothing of them, nor does one whose set-up failed. Where it ends in the same way
+   without them, its runner or its set-up is broken, and whoever wrote the tests is not blamed.
+5. Nor are they for tests that lie outside of the folders of all test checks: no check looks for them there.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .contract import Check, CheckOutcome, CheckResult, setup_failed
+from .counts import TestCounts
+from .runners import Reason
+
+
+def judge_red(
+    results: Sequence[CheckResult],
+    counts_before: TestCounts | None,
+    counts_after: TestCounts | None,
+    reason: Reason,
+) -> str | None:
+    """None where the tests are proven red, else why they are not, in words for the next attempt.
+
+    `results` are those of the checks of kind "test", with the new tests on the base. `counts_before` are the
+    base's own, `counts_after` the sum over `results`; None where nobody could count.
+    """
+    if not results:
+        return "the project has no check of kind test, so nothing can be proven"
+    failed = any(result.outcome is CheckOutcome.FAIL for result in results)
+    for result in results:
+        not_reached = result.outcome is CheckOutcome.NOT_RUN and result.code is None and failed
+        if result.outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN) and not not_reached:
+            return f"the check {result.name} proves nothing: {result.reason}"
+    if not failed:
+        return "the new tests pass already: they prove nothing"
+    if counts_after is not None and counts_after.collected == 0:
+        return "no test was collected"
+    if reason is Reason.SYNTAX:
+        return "the tests cannot be loaded: a syntax error is not a failing test"
+    if reason is Reason.UNKNOWN and (counts_after is None or counts_after.failed == 0):
+        return "the check failed, but no test that fails can be seen in its output"
+    if reason is Reason.MISSING_SYMBOL or counts_before is None or counts_after is None:
+        return None
+    if counts_after.collected < counts_before.collected:
+        gone = counts_before.collected - counts_after.collected
+        return f"{gone} tests fewer are collected than without the new ones: tests are added, never removed"
+    if counts_after.failed <= counts_before.failed:
+        return f"no more tests fail than on the base, where {counts_before.failed} fail already"
+    return None
+
+
+def mute(results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    """The checks that ran to their end, did not pass, and told of no test, or of too few to be a run; and those that
+    were not started for a set-up that failed.
+    """
+    return tuple(
+        result
+        for result in results
+        if setup_failed([result])
+        or (
+            result.code is not None
+            and (
+                result.outcome is CheckOutcome.NOT_RUN
+                or (result.outcome is CheckOutcome.FAIL and result.counts is None)
+            )
+        )
+    )
+
+
+def mute_without_tests(results: Sequence[CheckResult], on_base: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    """The mute checks that end in the same way on the base, as they ended there."""
+    ends = {_end(result) for result in mute(results)}
+    return tuple(result for result in mute(on_base) if _end(result) in ends)
+
+
+def _end(result: CheckResult) -> tuple[str, CheckOutcome, int | None, bool]:
+    return result.name, result.outcome, result.code, result.counts is None
+
+
+def looked_for_nowhere(paths: Sequence[str], checks: Sequence[Check]) -> str:
+    """That no test check runs in a folder that holds one of these tests, in words; "": one does."""
+    folders = [check.directory.strip("/") for check in checks if check.kind == "test"]
+    if not paths or not folders or any(_holds(folder, path) for folder in folders for path in paths):
+        return ""
+    named, more = ", ".join(sorted(paths)[:5]), f" and {len(paths) - 5} more" if len(paths) > 5 else ""
+    return (
+        f"no check runs in a folder that holds these tests: {named}{more}. The test checks run in "
+        f"{', '.join(sorted(set(folders)))}. Add a check for them to [[checks]], or set `directory` of one."
+    )
+
+
+def _holds(folder: str, path: str) -> bool:
+    return folder in ("", ".") or path.startswith(f"{folder}/")
+
+
+# Test rounds (B22): how often an agent ran the project's tests, by the calls of its tools.
+#
+# 1. A call is a round where it runs the program of a check of kind test, alone, behind others or in a shell of its own,
+# with whatever arguments: `pytest -x tests/test_a.py` is one where the check is `python3 -m pytest -q`.
+# 2. A call counts once. What merely names the program (`pip install pytest`, `grep pytest`) is none.
+# 3. `nobrakes agent test` is counted where it is reported (Kind.TESTED), and never here.
+# 4. Rounds in a row that fail in the same way, by what they count, are a streak. A round that passes, or fails in
+# another way, ends it; so does an explanation (`nobrakes agent log`).
+
+ROUNDS = "rounds"
+"""In an attempt's data: how many test rounds it made."""
+
+_RUNNERS = r"python[\d.]*|node|ruby|perl|php|bash|sh|deno"
+_WRAPPERS = r"uv|poetry|pipenv|pdm|hatch|rye|bundle|env|exec|time|nice|run|xvfb-run|timeout|stdbuf|\d+[smh]?"
+_WITH_VERB = frozenset(
+    ("npm", "npx", "pnpm", "yarn", "bun", "bunx", "cargo", "go", "make", "gmake", "mvn", "mvnw", "gradle", "gradlew",
+     "dotnet", "mix", "rake", "deno", "swift", "sbt", "just", "task", "bazel", "cabal", "stack", "flutter", "dart")
+)  # fmt: skip
+"""Programs that do many things: the word after them says which."""
+
+_START = r"""(?:^(?:[\w .-]{1,30}:\s)?|[;&|(\n`]|-l?c\s+['"]?|\$\()\s*"""
+_BEFORE = rf"""(?:(?:\w+=\S*|(?:\S*/)?(?:{_RUNNERS}|{_WRAPPERS})|-\S+)\s+)*(?:\S*/)?"""
+_AFTER = r"""(?=$|[\s;&|)'"`])"""
+
+
+@dataclass(frozen=True, slots=True)
+class Streak:
+    """How many rounds in a row failed, and how."""
+
+    rounds: int = 0
+    how: str = ""
+
+
+def after(streak: Streak, how: str | None) -> Streak:
+    """The streak after one more round; None: that passed."""
+    if how is None:
+        return Streak()
+    return Streak(streak.rounds + 1 if how == streak.how else 1, how)
+
+
+def failed_at_door(text: str, checks: Iterable[Check]) -> str | None:
+    """How the tests failed in what `nobrakes agent test` reported; None: they passed, or were not run."""
+    tests = tuple(f"{check.name}: " for check in checks if check.kind == "test")
+    failed = [one for one in text.split("; ") if one.startswith(tests) and not one.endswith(": pass")] if tests else []
+    return "; ".join(failed) or None
+
+
+def program(command: str) -> tuple[str, ...]:
+    """The word that a check's last command starts, with its verb where it has many; empty: nobody can tell."""
+    last = re.split(r"[;&|\n]+", command.strip().rstrip(";&|"))[-1]
+    words = [word for word in last.replace("'", " ").replace('"', " ").split() if not re.match(r"\w+=", word)]
+    passed = re.compile(rf"(?:\S*/)?(?:{_RUNNERS}|{_WRAPPERS})")
+    options = [word for word in words if word.startswith("-")]
+    words = [word for word in words if not word.startswith("-")]
+    while len(words) > 1 and passed.fullmatch(words[0]):
+        words.pop(0)
+    if not words:
+        return ()
+    first = words[0].rpartition("/")[2]
+    if options and re.fullmatch(_RUNNERS, first):  # `node --test`: it runs many things
+        return (first, options[0])
+    return (first, *[w for w in words[1:] if w != "run"][:1]) if first in _WITH_VERB else (first,)
+
+
+def runs(checks: Iterable[Check]) -> re.Pattern[str] | None:
+    """What finds a call that runs the tests; None: there is no check of kind test to find."""
+    wanted = sorted({found for check in checks if check.kind == "test" and (found := program(check.command))})
+    if not wanted:
+        return None
+    between = r"(?:\s+(?:-\S+|run))*\s+"
+    either = "|".join(between.join(map(re.escape, words)) for words in wanted)
+    return re.compile(f"{_START}{_BEFORE}(?:{either}){_AFTER}")
+
+
+def words(checks: Iterable[Check]) -> tuple[str, ...]:
+    """A word each that stands in every call that `runs` finds."""
+    return tuple(sorted({program(check.command)[0] for check in checks if check.kind == "test" and check.command}))
+
+
+def count(calls: Sequence[str], pattern: re.Pattern[str] | None) -> int:
+    """How many of the calls are rounds."""
+    return sum(1 for call in calls if pattern is not None and pattern.search(call))
+
+
+# How many lines of a test file assert something, and which files have fewer of them than before. Pure.
+#
+# 1. Lines are counted, not understood: a line with two assertions is one, and so is one that is never reached. A
+# comment is none. What is lost between two versions is what counts.
+# 2. A file of a language that is not known has no number, and nothing is said of it.
+# 3. A file that is gone may have moved: what it asserted has to be found in the files that are new.
+
+_PYTHON = re.compile(
+    r"^\s*assert\b|\bself\.(?:assert[A-Z_]\w*|fail)\(|\b(?:raises|warns|deprecated_call|approx)\(|\.assert_[a-z_]+\("
+)
+_SCRIPT = re.compile(r"\b(?:expect|assert)(?:\.\w+)*\s*\(|\bt\.(?!test|plan|end|log)\w+\(|\.should\b|\bshould\(")
+_GO = re.compile(r"\b[tbf]\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt)\.\w+\(")
+_RUST = re.compile(r"\b(?:debug_)?assert\w*!|\bpanic!|\bunreachable!|#\[should_panic|\bprop_assert\w*!")
+_JAVA = re.compile(
+    r"\b(?:assert\w*|fail|verify\w*|expect\w*)\s*\(|^\s*assert\b|\bexpected\s*=|\b(?:shouldBe|shouldThrow)\b"
+)
+
+_BY_ENDING: Mapping[str, tuple[re.Pattern[str], tuple[str, ...]]] = {
+    **dict.fromkeys(("py", "pyi"), (_PYTHON, ("#",))),
+    **dict.fromkeys(("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"), (_SCRIPT, ("//", "*", "/*"))),
+    "go": (_GO, ("//", "*", "/*")),
+    "rs": (_RUST, ("//", "*", "/*")),
+    **dict.fromkeys(("java", "kt", "kts", "groovy", "scala"), (_JAVA, ("//", "*", "/*"))),
+}
+
+LONGEST = 2_000
+"""Characters of a line that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fewer:
+    """Files that assert less: their paths, and how many lines there were and are."""
+
+    paths: tuple[str, ...]
+    before: int
+    after: int
+
+    def __str__(self) -> str:
+        files = ", ".join(self.paths[:3]) + (f" and {len(self.paths) - 3} more" if len(self.paths) > 3 else "")
+        return f"{files}: {self.after} lines assert something, and {self.before} did before"
+
+
+def assertions_count(path: str, text: str) -> int | None:
+    """The lines that assert something; None: the language is not known."""
+    known = _BY_ENDING.get(path.rpartition(".")[2].lower())
+    if known is None:
+        return None
+    pattern, comments = known
+    lines = (line[:LONGEST] for line in text.splitlines())
+    return sum(1 for line in lines if pattern.search(line) and not line.lstrip().startswith(comments))
+
+
+def fewer(before: Mapping[str, str], after: Mapping[str, str]) -> list[Fewer]:
+    """What the touched test files lost, by their texts before and after; a path that is missing is gone, or new."""
+    found = []
+    for path in sorted(before.keys() & after.keys()):
+        was, now = assertions_count(path, before[path]) or 0, assertions_count(path, after[path]) or 0
+        if now < was:
+            found.append(Fewer((path,), was, now))
+    gone = {path: assertions_count(path, before[path]) or 0 for path in sorted(before.keys() - after.keys())}
+    moved = sum(assertions_count(path, after[path]) or 0 for path in after.keys() - before.keys())
+    lost = sum(gone.values())
+    if moved < lost:
+        found.append(Fewer(tuple(path for path, number in gone.items() if number), lost, moved))
+    return found

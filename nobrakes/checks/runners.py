@@ -1,0 +1,660 @@
+"""Why tests failed, read from what the command printed: the second half of a red proof.
+
+1. SYNTAX dominates: a test file that does not parse proves nothing, whatever else failed beside it.
+2. It means the loading of a file. A SyntaxError raised inside of a test that ran, or by JSON.parse, is that
+   test's business. JavaScript's "does not provide an export" is a SyntaxError in name only.
+3. MISSING_SYMBOL: a name, module, field or signature that the tests use is not there (yet). It goes before
+   ASSERTION, because it may have kept other tests from being collected.
+
+Sources: CPython's exceptions, V8's and node's messages, TypeScript's diagnosticMessages.json (TS1xxx is
+syntax), `go help build` and go/types' messages, rustc's error index, gcc, clang, javac, PHP, Ruby,
+Perl (perldiag), C# (CS…), Kotlin, Scala, Swift, Dart and Elixir as they speak.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Reason(StrEnum):
+    """The kind of failure that an output shows."""
+
+    ASSERTION = "assertion"
+    MISSING_SYMBOL = "missing_symbol"
+    SYNTAX = "syntax"
+    UNKNOWN = "unknown"
+
+
+_LOADING = re.compile(
+    r"(?:# |E +|Exception during run: )?(?:SyntaxError|IndentationError|TabError): "
+    r"|error: (?:expected |unexpected |mismatched closing |unknown start of token|unterminated )"
+    r"|error: this file contains an un|syntax error, unexpected|syntax error at \S+ line [0-9]+, near"
+)
+"""What a line of its own says of a file that does not parse: only matched at the line's start."""
+
+_SYNTAX = re.compile(
+    r"Parse error: +syntax error|: syntax error[:,]? (?:near|unexpected)|error TS1[0-9]{3}: "
+    r"|\.go:[0-9]+:[0-9]+: (?:syntax error|expected |missing ',' |string literal not|rune literal not)"
+    r"|\.(?:c|cc|cpp|cxx|h|hpp|java|swift|kt):[0-9:]+ error: "
+    r"(?:expected |unexpected |unterminated |unclosed |missing |illegal start |reached end of file|[^ ]{1,9} expected)"
+    r"|Failed to parse source for import analysis|Transform failed with [0-9]+ error|\[PARSE_ERROR\]"
+    r"|RollupError: Parse failure|Jest encountered an unexpected token"
+)
+_EXPORT = re.compile(
+    r"The requested module .{1,300} (?:does not provide an export|is a CommonJS module)|Named export '"
+)
+
+_RUST_MISSING = (
+    "0061|0107|0277|0369|0405|0407|0412|0422|0423|0424|0425|0426|0432|0433|0437|0438|0463|0559|0560|0574|0576|0583|"
+    "0599|0603|0609|0616|0624"
+)
+_MISSING = re.compile(
+    r"\b(?:ImportError|ModuleNotFoundError|NameError|AttributeError|NoMethodError|LoadError|ReferenceError)\b"
+    r"|ERR_MODULE_NOT_FOUND|ERR_PACKAGE_PATH_NOT_EXPORTED"
+    r"|\bis not (?:defined|a function|a constructor)\b"
+    r"|[Cc]annot find (?:module|name|package|type|function|value|symbol|struct|trait|macro|crate)"
+    r"|Failed to (?:resolve|load) (?:import|url)"
+    r"|error TS(?:2304|2305|2307|2339|2551|2552|2554|2613|2614|2724): "
+    r"|\bundefined: |undefined \(type |has no field or method|no required module provides|is not in (?:std|GOROOT)"
+    r"|not enough arguments in call|too many arguments in call"
+    r"|error\[E(?:" + _RUST_MISSING + r")\]|unresolved import"
+    r"|was not declared in this scope|use of undeclared|undefined reference to|no member named"
+    r"|fatal error: .{1,300}(?:No such file|not found)|error: package .{1,300} does not exist"
+    r"|Call to undefined (?:function|method)|Class \".{1,300}\" not found|Undefined constant"
+    r"|undefined (?:local variable or )?method|uninitialized constant"
+    r"|Can't locate (?:\S+ in @INC|object method)|Undefined subroutine &"
+    r"|error CS(?:0103|0117|0234|0246|1061|1501): |[Uu]nresolved reference|UndefinedFunctionError|undefined function "
+    r"|[Cc]annot find '[^']{1,99}' in scope|not found: (?:value|type|object) |is not a member of "
+    r"|isn't defined for the (?:class|type)|Error when reading '[^']{1,300}': No such file"
+)
+_ASSERTION = re.compile(
+    r"Assertion(?:Failed)?Error|ERR_ASSERTION"
+    r"|^E +assert |- assert |DID NOT RAISE|^E +Failed: "
+    r"|assertion (?:`[^`]{1,99}` )?failed"
+    r"|--- FAIL: |expect\(|Failed asserting that|Failure/Error: |^ *Failure:$|^FAIL: |^ *#   Failed test "
+)
+
+_PYTEST_SECTION = re.compile(r"=+ ([A-Za-z ]+) =+\Z")
+_UNITTEST_BLOCK = re.compile(r"(?:ERROR|FAIL): ")
+
+
+def find_reason(lines: Sequence[str]) -> Reason:
+    """The reason that dominates in an output's plain lines."""
+    found = Reason.UNKNOWN
+    in_test = False  # inside of the report on a test that ran
+    jest = False  # which indents what it reports
+    for line in lines:
+        section = _PYTEST_SECTION.match(line)
+        if section is not None:
+            in_test = section[1] in ("FAILURES", "PASSES")
+            continue
+        if _UNITTEST_BLOCK.match(line):
+            in_test = "_FailedTest" not in line
+        elif line.lstrip().startswith("● "):  # jest's headline for a test or a file
+            in_test = not line.endswith("Test suite failed to run")
+            jest = True
+        if _EXPORT.search(line):
+            found = Reason.MISSING_SYMBOL
+        elif (
+            not in_test
+            and "JSON" not in line
+            and (_LOADING.match(line.lstrip(" ") if jest else line) or _SYNTAX.search(line))
+        ):
+            return Reason.SYNTAX
+        elif found is not Reason.MISSING_SYMBOL:
+            if _MISSING.search(line):
+                found = Reason.MISSING_SYMBOL
+            elif _ASSERTION.search(line):
+                found = Reason.ASSERTION
+    return found
+
+
+# What a reader returns, and how a reader is listed in `core.checks.test_counts.READERS`.
+#
+# 1. A reader gets the lines of one output, escape codes and blank lines removed, and returns None when it
+# finds no summary of its own format; a summary that says "none" is a Tally of zeros.
+# 2. Several summaries in one output (a monorepo runs two suites) are added up.
+# 3. A pattern is matched against one bounded line at a time and never scans a line twice.
+
+
+class Tally(NamedTuple):
+    """Tests that passed, failed (or could not even be collected), and were skipped."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def plus(self, other: "Tally") -> "Tally":
+        """Both together."""
+        return Tally(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """`read` is called only where one of the `marks` occurs in the output: a cheap test for long logs."""
+
+    marks: tuple[str, ...]
+    read: Callable[[Sequence[str]], Tally | None]
+
+
+def added(tallies: Sequence[Tally]) -> Tally | None:
+    """The sum; None where there is nothing to add up."""
+    if not tallies:
+        return None
+    total = Tally()
+    for tally in tallies:
+        total = total.plus(tally)
+    return total
+
+
+# ctest's closing lines.
+#
+# Source: CMake, Source/CTest/cmCTestTestHandler.cxx (`LogTestSummary`, `LogDisabledTests`, `LogFailedTests`).
+# A skipped test is among the passed ones there, a disabled one in no number; both are listed as "did not run".
+
+_SUMMARY = re.compile(r"[0-9]+% tests passed, ([0-9]+) tests? failed(?: out of ([0-9]+))?")
+_NOT_RUN = re.compile(r"[ \t]+[0-9]+ - .*\((Skipped|Disabled)\)")
+
+
+def read_ctest(lines: Sequence[str]) -> Tally | None:
+    """ctest."""
+    found: list[Tally] = []
+    for line in lines:
+        if line.startswith("No tests were found!!!"):
+            found.append(Tally())
+            continue
+        summary = _SUMMARY.match(line)
+        if summary is not None and summary[2] is not None:
+            failed, total = int(summary[1]), int(summary[2])
+            found.append(Tally(total - failed, failed, 0))
+            continue
+        not_run = _NOT_RUN.match(line) if found else None
+        if not_run is not None:
+            was_passed = not_run[1] == "Skipped" and found[-1].passed > 0
+            found[-1] = found[-1].plus(Tally(passed=-1 if was_passed else 0, skipped=1))
+    return added(found)
+
+
+# go test: plain, -v, and -json.
+#
+# Sources: `go help test`, `go doc test2json`, src/cmd/go/internal/test/test.go.
+#
+# 1. -v and -json tell every test, subtests included.
+# 2. The plain form tells packages only. An `ok` package with tests then counts as one test that passed and a
+# FAIL package as one that failed: a number that is never too high.
+# 3. A package that cannot be built, or fails without any test that failed, is one failure.
+
+_TEST = re.compile(r"[ \t]*--- (PASS|FAIL|SKIP): \S+ \([0-9.]+s\)")
+_PACKAGE = re.compile(r"(ok  |FAIL|\?   )\t(\S+)(.*)")
+
+
+def read_go(lines: Sequence[str]) -> Tally | None:
+    """One `go test` or several."""
+    told = _read_json(lines)
+    plain = _read_text(lines)
+    if told is None or plain is None:
+        return told or plain
+    return told.plus(plain)
+
+
+def _read_text(lines: Sequence[str]) -> Tally | None:
+    verbose = any(line.startswith("=== RUN ") for line in lines)
+    passed = failed = skipped = 0
+    found = verbose
+    failed_before = 0
+    for line in lines:
+        package = _PACKAGE.match(line)
+        if package is not None:
+            found = True
+            if package[1] == "FAIL" and (not verbose or failed == failed_before):
+                failed += 1
+            elif package[1] == "ok  " and not verbose and "[no tests to run]" not in package[3]:
+                passed += 1
+            failed_before = failed
+            continue
+        test = _TEST.match(line) if verbose else None
+        if test is not None:
+            passed += test[1] == "PASS"
+            failed += test[1] == "FAIL"
+            skipped += test[1] == "SKIP"
+    return Tally(passed, failed, skipped) if found else None
+
+
+def _read_json(lines: Sequence[str]) -> Tally | None:
+    ends = {"pass": 0, "fail": 0, "skip": 0}
+    to_blame: set[str] = set()  # packages with a test that failed
+    found = False
+    for line in lines:
+        if not (line.startswith("{") and '"Action":"' in line) or '"Action":"output"' in line:
+            continue
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        action, package = event.get("Action"), str(event.get("Package", event.get("ImportPath", "")))
+        found = found or "Package" in event
+        if action not in ends or "Package" not in event:
+            continue
+        if "Test" in event:
+            ends[action] += 1
+            if action == "fail":
+                to_blame.add(package)
+        elif action == "fail" and package not in to_blame:
+            ends["fail"] += 1
+    return Tally(ends["pass"], ends["fail"], ends["skip"]) if found else None
+
+
+# phpunit's closing line.
+#
+# Source: phpunit, src/TextUI/Output/SummaryPrinter.php. Incomplete tests are skipped ones; warnings, notices and
+# deprecations are remarks on tests that are counted already; a risky test has passed.
+
+_OK = re.compile(r"OK \(([0-9]+) tests?, [0-9]+ assertions?\)\Z")
+_COUNTS = re.compile(r"Tests: [0-9]+, Assertions: [0-9]+(?:, [A-Za-z ]+: [0-9]+)*\.\Z")
+_NUMBER = re.compile(r"([A-Za-z ]+): ([0-9]+)")
+
+
+def read_phpunit(lines: Sequence[str]) -> Tally | None:
+    """phpunit, and Pest where it prints like it."""
+    found = []
+    for line in lines:
+        fine = _OK.match(line)
+        if fine is not None:
+            found.append(Tally(passed=int(fine[1])))
+        elif line.startswith("No tests executed!"):
+            found.append(Tally())
+        elif _COUNTS.match(line):
+            number = {word.strip(): int(count) for word, count in _NUMBER.findall(line)}
+            failed = number.get("Errors", 0) + number.get("Failures", 0)
+            skipped = number.get("Skipped", 0) + number.get("Incomplete", 0)
+            found.append(Tally(max(0, number["Tests"] - failed - skipped), failed, skipped))
+    return added(found)
+
+
+# pytest's last line and unittest's last two.
+#
+# Sources: docs.pytest.org "Managing pytest's output" and _pytest/terminal.py (`build_summary_stats_line`);
+# CPython's Lib/unittest/runner.py (`TextTestRunner.run`).
+#
+# 1. An error of pytest (a fixture, or a file that cannot be collected) is a failure.
+# 2. An expected failure proves nothing and counts as skipped; an unexpected success has passed for pytest
+# (which fails it itself where it is strict) and has failed for unittest.
+# 3. unittest counts each failing subtest, but runs one test: no more tests fail than ran, or one where a
+# class or module could not be set up.
+
+_PYTEST = re.compile(
+    r"(?:=+ )?(no tests ran|[0-9]+ [a-z]+(?: [a-z]+)?(?:, [0-9]+ [a-z]+(?: [a-z]+)?)*)"
+    r" in [0-9.]+ ?s(?:econds)?(?: \([0-9a-z, :.]+\))?(?: =+)?\Z"
+)
+_PYTEST_WORDS = {
+    "passed": "passed",
+    "xpassed": "passed",
+    "failed": "failed",
+    "error": "failed",
+    "errors": "failed",
+    "skipped": "skipped",
+    "xfailed": "skipped",
+    "deselected": None,
+    "warning": None,
+    "warnings": None,
+    "rerun": None,
+    "subtests passed": None,
+    "subtests failed": None,
+    "subtests skipped": None,
+}
+
+_RAN = re.compile(r"Ran ([0-9]+) tests? in [0-9.]+s\Z")
+_PART = r"[a-z]+(?: [a-z]+)?=[0-9]+"
+_VERDICT = re.compile(rf"(?:OK|FAILED|NO TESTS RAN)(?: \(({_PART}(?:, {_PART})*)\))?\Z")
+
+
+def read_pytest(lines: Sequence[str]) -> Tally | None:
+    """pytest, with or without -q, and with pytest-xdist."""
+    found = []
+    for line in lines:
+        match = _PYTEST.match(line) if " in " in line else None
+        if match is None:
+            continue
+        counts = {"passed": 0, "failed": 0, "skipped": 0}
+        parts = [] if match[1] == "no tests ran" else [part.split(" ", 1) for part in match[1].split(", ")]
+        if any(word not in _PYTEST_WORDS for _, word in parts):
+            continue
+        for number, word in parts:
+            kind = _PYTEST_WORDS[word]
+            if kind is not None:
+                counts[kind] += int(number)
+        found.append(Tally(**counts))
+    return added(found)
+
+
+def read_unittest(lines: Sequence[str]) -> Tally | None:
+    """python -m unittest, and whatever prints like it (Django, nose)."""
+    found = []
+    for place, line in enumerate(lines):
+        ran = _RAN.match(line)
+        verdict = _VERDICT.match(lines[place + 1]) if ran and place + 1 < len(lines) else None
+        if ran is None or verdict is None:
+            continue
+        said = dict(part.rsplit("=", 1) for part in verdict[1].split(", ")) if verdict[1] else {}
+        number = {key: int(value) for key, value in said.items()}
+        skipped = number.get("skipped", 0) + number.get("expected failures", 0)
+        failed = number.get("failures", 0) + number.get("errors", 0) + number.get("unexpected successes", 0)
+        failed = min(failed, max(1, int(ran[1]) - skipped))
+        found.append(Tally(max(0, int(ran[1]) - failed - skipped), failed, skipped))
+    return added(found)
+
+
+# rspec's and minitest's closing lines.
+#
+# Sources: rspec-core, lib/rspec/core/notifications.rb (`totals_line`); minitest, lib/minitest.rb
+# (`SummaryReporter#summary`). An error outside of the examples is a file that could not be loaded: a failure.
+
+_RSPEC = re.compile(
+    r"([0-9]+) examples?, ([0-9]+) failures?(?:, ([0-9]+) pending)?"
+    r"(?:, ([0-9]+) errors? occurred outside of examples)?\Z"
+)
+_MINITEST = re.compile(
+    r"([0-9]+) (?:runs|tests), [0-9]+ assertions, ([0-9]+) failures, ([0-9]+) errors,"
+    r"(?: [0-9]+ pendings, ([0-9]+) omissions,| ([0-9]+) skips)"
+)
+
+
+def read_ruby(lines: Sequence[str]) -> Tally | None:
+    """rspec, minitest (Rails) and test-unit."""
+    found = []
+    for line in lines:
+        spec = _RSPEC.match(line)
+        if spec is not None:
+            total, failed, pending, outside = (int(part or 0) for part in spec.groups())
+            found.append(Tally(max(0, total - failed - pending), failed + outside, pending))
+            continue
+        mini = _MINITEST.match(line)
+        if mini is not None:
+            total, failures, errors, omitted, skips = (int(part or 0) for part in mini.groups())
+            failed, skipped = failures + errors, omitted + skips
+            found.append(Tally(max(0, total - failed - skipped), failed, skipped))
+    return added(found)
+
+
+# cargo test: one "test result:" line for each binary and for the doc tests.
+#
+# Source: rust-lang/rust, library/test/src/formatters/pretty.rs (`write_run_finish`). Ignored tests are skipped;
+# filtered ones were not asked for.
+
+_RESULT = re.compile(r"test result: (?:ok|FAILED)\. ([0-9]+) passed; ([0-9]+) failed; ([0-9]+) ignored;")
+_NEXTEST = re.compile(r" +Summary \[ *[0-9.]+s\] [0-9/]+ tests? run: ([^\n]*)")
+_NEXTEST_PART = re.compile(r"([0-9]+) (passed|failed|timed out|exec failed|skipped)")
+
+
+def read_cargo(lines: Sequence[str]) -> Tally | None:
+    """cargo test, and cargo nextest's summary line."""
+    found = []
+    for line in lines:
+        result = _RESULT.match(line)
+        if result is not None:
+            found.append(Tally(int(result[1]), int(result[2]), int(result[3])))
+            continue
+        summary = _NEXTEST.match(line)
+        if summary is not None:
+            number = {"passed": 0, "failed": 0, "timed out": 0, "exec failed": 0, "skipped": 0}
+            for count, word in _NEXTEST_PART.findall(summary[1]):
+                number[word] = int(count)
+            failed = number["failed"] + number["timed out"] + number["exec failed"]
+            found.append(Tally(number["passed"], failed, number["skipped"]))
+    return added(found)
+
+
+# JUnit's XML where it is printed, and Maven's closing line.
+#
+# Sources: the JUnit schema of Jenkins and of Ant's JUnitReport; surefire's DefaultReporterFactory.java.
+#
+# 1. Test cases are counted, not the suites' attributes: suites may be nested, cases never are.
+# 2. Maven prints one line a class (with the time it took) and one for the module: only the last counts.
+
+_XML = re.compile(r"<(testcase|failure|error|skipped)\b|<(/testcase)>|(<!\[CDATA\[)|(\]\]>)")
+_MAVEN = re.compile(
+    r"(?:\[[A-Z]+\] )?Tests run: ([0-9]+), +Failures: ([0-9]+)(?:, +Errors: ([0-9]+), +Skipped: ([0-9]+))?\Z"
+)
+
+
+def read_xml(lines: Sequence[str]) -> Tally | None:
+    """A JUnit report in the output, by whatever wrote it."""
+    cases: list[str] = []
+    inside = quoted = False
+    for line in lines:
+        for match in _XML.finditer(line) if "<" in line or "]]>" in line else ():
+            word = match[1] or match[2] or match[3] or match[4]
+            if quoted or word == "<![CDATA[":
+                quoted = word != "]]>"
+            elif word == "testcase":
+                cases.append("passed")
+                inside = True
+            elif word == "/testcase":
+                inside = False
+            elif inside and word in ("failure", "error"):
+                cases[-1] = "failed"
+            elif inside and word == "skipped" and cases[-1] == "passed":
+                cases[-1] = "skipped"
+    if not cases:
+        return None
+    return Tally(cases.count("passed"), cases.count("failed"), cases.count("skipped"))
+
+
+def read_maven(lines: Sequence[str]) -> Tally | None:
+    """Maven's surefire and failsafe."""
+    found = []
+    for line in lines:
+        match = _MAVEN.match(line)
+        if match is not None:
+            total, failures, errors, skipped = (int(part or 0) for part in match.groups())
+            found.append(Tally(max(0, total - failures - errors - skipped), failures + errors, skipped))
+    return added(found)
+
+
+# jest, vitest, mocha and ava. (node --test speaks TAP or a variant of its summary: see `tap`.)
+#
+# Sources: jest-reporters' getSummary.ts; vitest's reporters/renderers/utils.ts (`getStateString`);
+# mocha's lib/reporters/base.js (`epilogue`); ava's lib/reporters/default.js (`endRun`);
+# jest's @jest/test-result, AggregatedResult.
+#
+# 1. A test that is still to be written (todo, pending) is skipped.
+# 2. A file that could not be loaded has no tests to report: each counts as one failure.
+# 3. A test that is known to fail (ava's `test.failing`) is skipped: it says nothing of the code.
+
+_JEST = re.compile(r"Tests: +((?:[0-9]+ [a-z]+, )*)([0-9]+) total\Z")
+_JEST_SUITES = re.compile(r"Test Suites: (?:[0-9]+ [a-z]+, )*[0-9]+")
+_VITEST = re.compile(r" +Tests  (no tests|[0-9]+ [a-z ]+(?: \| [0-9]+ [a-z ]+)*\([0-9]+\))")
+_FAILED_SUITES = re.compile(r"⎯+ *Failed Suites ([0-9]+) *⎯+")
+_JEST_NUMBER = re.compile(r"""\{?"num(Passed|Failed|Pending|Todo|Total)Tests":([0-9]+)""")
+_JEST_UNLOADED = re.compile(r"""\{?"numRuntimeErrorTestSuites":([0-9]+)""")
+_FORMATS_NUMBER = re.compile(r"([0-9]+) ([a-z]+)")
+_MOCHA = re.compile(r" +([0-9]+) (passing \([0-9a-z.]+\)|pending|failing)\Z")
+_AVA = re.compile(
+    r" +([0-9]+) (?:(?:test|hook)s? (passed|failed|skipped|todo)|known (failure)|(?:uncaught|unhandled) (\w+))s?\Z"
+)
+
+
+def read_jest(lines: Sequence[str]) -> Tally | None:
+    """jest, also run through react-scripts and the like."""
+    found = []
+    unloaded = suites = 0
+    for line in lines:
+        if line.strip() == "● Test suite failed to run":
+            unloaded += 1
+        elif _JEST_SUITES.match(line):
+            numbers = {word: int(number) for number, word in _FORMATS_NUMBER.findall(line)}
+            suites = numbers.get("failed", 0)
+        else:
+            match = _JEST.match(line)
+            if match is None:
+                continue
+            numbers = {word: int(number) for number, word in _FORMATS_NUMBER.findall(match[1])}
+            # jest repeats failures below a long run, but never has more files that failed than it says
+            failed = numbers.get("failed", 0) + min(unloaded, suites)
+            skipped = numbers.get("skipped", 0) + numbers.get("todo", 0) + numbers.get("pending", 0)
+            found.append(Tally(numbers.get("passed", 0), failed, skipped))
+            unloaded = suites = 0
+    return added(found)
+
+
+def read_jest_json(lines: Sequence[str]) -> Tally | None:
+    """jest --json and vitest --reporter=json, cut at the commas before its keys."""
+    found = []
+    number: dict[str, int] = {}
+    unloaded = 0
+    for line in lines:
+        suites = _JEST_UNLOADED.match(line)
+        match = _JEST_NUMBER.match(line)
+        if suites is not None:
+            unloaded = int(suites[1])
+        elif match is not None:
+            number[match[1]] = int(match[2])
+            if match[1] == "Total":  # the last of them: the keys are sorted
+                skipped = number.get("Pending", 0) + number.get("Todo", 0)
+                found.append(Tally(number.get("Passed", 0), number.get("Failed", 0) + unloaded, skipped))
+                number, unloaded = {}, 0
+    return added(found)
+
+
+def read_vitest(lines: Sequence[str]) -> Tally | None:
+    """vitest run."""
+    found = []
+    unloaded = 0
+    for line in lines:
+        suites = _FAILED_SUITES.match(line.strip())
+        if suites is not None:
+            unloaded = int(suites[1])
+            continue
+        match = _VITEST.match(line)
+        if match is None:
+            continue
+        numbers = {word: int(number) for number, word in _FORMATS_NUMBER.findall(match[1])}
+        skipped = numbers.get("skipped", 0) + numbers.get("todo", 0)
+        found.append(Tally(numbers.get("passed", 0), numbers.get("failed", 0) + unloaded, skipped))
+        unloaded = 0
+    return added(found)
+
+
+def read_mocha(lines: Sequence[str]) -> Tally | None:
+    """mocha's spec, dot, min and list reporters."""
+    found: list[Tally] = []
+    since = 9
+    for line in lines:
+        match = _MOCHA.match(line)
+        since += 1
+        if match is None:
+            continue
+        if match[2].startswith("passing"):
+            found.append(Tally(passed=int(match[1])))
+            since = 0
+        elif found and since <= 2:
+            more = Tally(skipped=int(match[1])) if match[2] == "pending" else Tally(failed=int(match[1]))
+            found[-1] = found[-1].plus(more)
+    return added(found)
+
+
+def read_ava(lines: Sequence[str]) -> Tally | None:
+    """ava's own reporter: what it counts below its last rule."""
+    found: list[Tally] = []
+    is_below = False
+    for line in lines:
+        if line.strip() == "─":
+            is_below = True
+            continue
+        match = _AVA.match(line) if is_below else None
+        if match is None:
+            is_below = False
+            continue
+        number = int(match[1])
+        if match[2] == "passed":
+            found.append(Tally(passed=number))
+        elif match[2] == "failed" or match[4]:
+            found.append(Tally(failed=number))
+        else:
+            found.append(Tally(skipped=number))
+    return added(found)
+
+
+# The Test Anything Protocol, and the summary that node --test and tape print below it.
+#
+# Sources: testanything.org's TAP 14 specification; node's lib/internal/test_runner/reporter/{tap,spec}.js.
+#
+# 1. Only top-level test points count, and only where there is a plan (`1..N`), first or last.
+# 2. What was planned and never reported has failed, and so has a `Bail out!`.
+# 3. `# SKIP`, and a failure marked `# TODO`, are skipped. Where a summary follows, it is believed instead.
+
+_PLAN = re.compile(r"1\.\.([0-9]+)(?: *#.*)?\Z")
+_POINT = re.compile(r"(not )?ok +(?:[0-9]|-|#)")
+_DIRECTIVE = re.compile(r"# *(skip|todo)", re.IGNORECASE)
+_FORMATS_SUMMARY = re.compile(r"[#ℹ] (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) +([0-9.]+)\Z")
+
+
+class _Document:
+    """One run's test points, as they come."""
+
+    def __init__(self) -> None:
+        self.planned: int | None = None
+        self.points: list[Tally] = []
+
+    @property
+    def complete(self) -> bool:
+        return self.planned is not None and len(self.points) >= self.planned
+
+    def tally(self) -> list[Tally]:
+        """Nothing, where there was no plan: then it was no TAP."""
+        if self.planned is None:
+            return []
+        missing = Tally(failed=max(0, self.planned - len(self.points)))
+        return [missing, *self.points]
+
+
+def _point(line: str, failed: bool) -> Tally:
+    directive = _DIRECTIVE.search(line)
+    if directive is not None and (failed or directive[1].lower() == "skip"):
+        return Tally(skipped=1)
+    return Tally(failed=1) if failed else Tally(passed=1)
+
+
+def read_tap(lines: Sequence[str]) -> Tally | None:
+    """TAP from bats, prove -v, tape, and node --test in both of its forms."""
+    found: list[Tally] = []
+    document = _Document()
+    summary: dict[str, int] | None = None
+    for line in lines:
+        said = _FORMATS_SUMMARY.match(line)
+        if said is not None:
+            if said[1] == "tests":
+                found += _believed(summary)
+                summary = {}
+            elif said[1] == "pass" and summary is not None:
+                document = _Document()
+            if summary is not None:
+                summary[said[1]] = int(float(said[2]))
+            continue
+        plan = _PLAN.match(line)
+        if plan is not None:
+            if document.planned is not None:
+                found += document.tally()
+                document = _Document()
+            document.planned = int(plan[1])
+            continue
+        point = _POINT.match(line)
+        if point is not None:
+            if document.complete:
+                found += document.tally()
+                document = _Document()
+            document.points.append(_point(line, failed=point[1] is not None))
+        elif line.startswith("Bail out!"):
+            document.planned = document.planned or 0
+            document.points.append(Tally(failed=1))
+    return added([*found, *document.tally(), *_believed(summary)])
+
+
+def _believed(summary: dict[str, int] | None) -> list[Tally]:
+    if summary is None or "pass" not in summary:
+        return []
+    failed = summary.get("fail", 0) + summary.get("cancelled", 0)
+    return [Tally(summary["pass"], failed, summary.get("skipped", 0) + summary.get("todo", 0))]

@@ -1,0 +1,1 @@
+"""Cheats that new tests have to catch."""

@@ -1,0 +1,1 @@
+"""Runs of the checks: validations, red proofs, and altered tests."""

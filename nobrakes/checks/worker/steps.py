@@ -1,0 +1,324 @@
+"""The steps of a run for the checks of a contract, and what their ends say of each check.
+
+1. A check's tools are asked first, then comes its command, then what repeats it; each is a step with its own output.
+2. What repeats a check runs only when the run before it failed. Of neighbours that run at the same time it comes when
+   all of them have ended, one after the other: what fails for the crowd's sake gets its chance alone.
+3. What a step prints costs no more of the disk than recording.MOST, while it runs; its check's result says so.
+4. A check's directory is entered by the step itself, and only when it lies in the checkout, links resolved.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import groupby
+from typing import Any
+
+from ...agents.registry import steering
+from ...beads.model import Role, Run
+from ...config.settings import Config, parse
+from ...daemon.worker.ports import Ports
+from ...errors import ConfigError, FileTooLarge
+from ...git.port import Argv, Git
+from ...host.port import Ending, Processes, Step, StepEnd
+from ...host.runs import recording
+from ...review.evidence import excerpt
+from ...text.redaction import redact, secret_values
+from ..contract import ASKED_WITH, SETUP_FAILED, Check, CheckEnd, CheckOutcome, CheckResult, Contract, judge, unmet
+from ..counts import count_tests, failing_tests
+from ..policy.boundaries import Boundary
+from ..policy.ownership import CONTRACT
+
+OUTPUT_TAIL = 2_000_000
+"""Bytes of a check's output that are read for counting."""
+
+SETUP = 'cd -- "$1" && { sh -c "$2" || { code=$?; echo "$3 with exit code $code"; exit "$code"; }; }'
+
+TOOL_SECONDS = 60.0
+"""So long a tool may take to tell its version."""
+
+ENTER = """\
+top=$(pwd -P) && cd -P -- "./$1" || exit 126
+case $(pwd -P)/ in
+    "$top"/*) shift && exec "$@" ;;
+esac
+echo "the directory $1 leads out of the checkout" >&2
+exit 126
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckStep:
+    """A step that belongs to a check, and how long it may take."""
+
+    name: str
+    check: Check
+    seconds: float
+    argv: Argv
+    is_tool: bool = False
+    after: str = ""
+
+
+def steps_of(checks: Sequence[Check]) -> tuple[CheckStep, ...]:
+    """All steps, in the order in which they run."""
+    return tuple(step for group in _groups(checks) for step in _of_group(group))
+
+
+def _groups(checks: Sequence[Check]) -> Iterator[tuple[Check, ...]]:
+    """Checks that run at the same time; a group of one runs alone."""
+    for parallel, some in groupby(checks, lambda check: check.parallel):
+        if parallel:
+            yield tuple(some)
+        else:
+            yield from ((check,) for check in some)
+
+
+def _of_group(group: tuple[Check, ...]) -> Iterator[CheckStep]:
+    for check in group:
+        for number, (tool, _) in enumerate(check.tools):
+            asks = _inside(check, (tool, ASKED_WITH.get(tool, "--version")))
+            yield CheckStep(f"{check.name}@tool{number + 1}", check, TOOL_SECONDS, asks, is_tool=True)
+    for check in group:
+        yield CheckStep(check.name, check, check.timeout, run_argv(check))
+    for check in group:
+        for number in range(check.retry):
+            name = run_name(check, number + 1)
+            yield CheckStep(name, check, check.timeout, run_argv(check), after=run_name(check, number))
+
+
+def run_name(check: Check, number: int) -> str:
+    """What the step is called that runs the check for the first time (0), or repeats it."""
+    return f"{check.name}@{number + 1}" if number else check.name
+
+
+def run_argv(check: Check) -> Argv:
+    """What runs the check, at the top of the checkout."""
+    return _inside(check, ("sh", "-c", check.command))
+
+
+def _inside(check: Check, argv: Argv) -> Argv:
+    return ("sh", "-c", ENTER, "sh", check.directory, *argv) if check.directory else argv
+
+
+def bounded(wrap: Callable[[Argv], Argv]) -> Callable[[Argv], Argv]:
+    """The same wrap, and an output that is bounded."""
+    return lambda argv: recording.capped(wrap(argv))
+
+
+def as_steps(checks: Sequence[Check], wrap: Callable[[Argv], Argv]) -> tuple[Step, ...]:
+    """The steps as they are started, each closed off by `wrap`."""
+    beside = {check.name for group in _groups(checks) if len(group) > 1 for check in group}
+    return tuple(
+        Step(
+            one.name,
+            wrap(one.argv),
+            join_output=True,
+            beside=one.name in beside,
+            after=one.after,
+        )
+        for one in steps_of(checks)
+    )
+
+
+def seconds_of(checks: Sequence[Check]) -> float:
+    """The most that they can take, each of them in its own time."""
+    total = 0.0
+    for group in _groups(checks):
+        total += max(check.timeout for check in group)
+        total += sum(check.timeout * check.retry + TOOL_SECONDS * len(check.tools) for check in group)
+    return total
+
+
+def setup_argv(path: str, setup: str) -> tuple[tuple[str, ...], ...]:
+    """The prologue that runs the project's set-up command in `path`; empty without one."""
+    return (("sh", "-c", SETUP, "sh", path, setup, SETUP_FAILED),) if setup else ()
+
+
+def setup_said(prologue: str | None) -> str:
+    """What the set-up printed, where it was what failed before the steps began; "": it was not."""
+    lines = (prologue or "").splitlines()[1:]  # the first one is the wrapper's own
+    return "\n".join(lines) if any(line.startswith(SETUP_FAILED) for line in lines) else ""
+
+
+class Ends:
+    """What the ends of a run's steps say of its checks. `top` is its checkout, `folder` where its files are."""
+
+    def __init__(self, processes: Processes, ending: Ending, top: str, folder: str, overdue: bool) -> None:
+        self.processes = processes
+        self.by_name: Mapping[str, StepEnd] = {end.name: end for end in ending.steps}
+        self.failed = ending.prologue_failed
+        self.top = top
+        self.folder = folder
+        self.overdue = overdue  # the run was stopped, since a check had had its time
+
+    def result(self, check: Check) -> CheckResult:
+        """The check's last run, with those before it that failed."""
+        runs = [self.by_name[check.name]]
+        for number in range(check.retry):
+            again = self.by_name[run_name(check, number + 1)]
+            runs += [again] if again.started else []
+        judged = [self._judged(check, end, last=end is runs[-1]) for end in runs]
+        result = replace(judged[-1], repeated=tuple(judged[:-1]))
+        if result.repeated and result.outcome is CheckOutcome.PASS:
+            return replace(result, reason=f"it passed in run {len(judged)}, and failed before")
+        return result
+
+    def _judged(self, check: Check, end: StepEnd, last: bool) -> CheckResult:
+        output = self.failed if self.failed is not None else self.processes.output(end.output, OUTPUT_TAIL)
+        reports, trouble = None, ""
+        if check.report and last and end.started:
+            keep = os.path.join(self.folder, f"{end.name}.reports")
+            found = self.processes.reports(self.top, check.directory, check.report, end.begun, keep)
+            reports, trouble = "\n".join(found.texts), found.trouble
+        told = output if reports is None else reports
+        counts = count_tests(told, check.read_as) if check.kind == "test" else None
+        names = failing_tests(told, check.read_as, counts) if check.kind == "test" else ()
+        whole = CheckEnd(
+            check,
+            end.code,
+            end.seconds,
+            end.started,
+            self._late(check, end),
+            output,
+            "" if end.started else setup_said(self.failed),
+            self._unmet(check),
+            trouble,
+            recording.left_out(output),
+        )
+        return judge(whole, counts, names)
+
+    def _late(self, check: Check, end: StepEnd) -> bool:
+        """Whether it was this one that had had its time; of several that were running, those that ran so long."""
+        if not self.overdue or not end.started or end.code is not None:
+            return False
+        others = [one for one in self.by_name.values() if one.started and one.code is None]
+        return len(others) == 1 or end.seconds >= check.timeout
+
+    def _unmet(self, check: Check) -> str:
+        for number, (tool, wanted) in enumerate(check.tools):
+            end = self.by_name[f"{check.name}@tool{number + 1}"]
+            if not end.started:
+                return ""
+            said = self.processes.output(end.output, OUTPUT_TAIL)
+            why_not = unmet(tool, wanted, end.code, said)
+            if why_not is not None:
+                return why_not
+        return ""
+
+
+# What is kept of a run that passed, beside its results: which run it was, so that evidence can name it.
+#
+# 1. Of the same tree and checks the latest runs are kept: a merge that is validated again does not hide the run before.
+# 2. What is secret in an output is blacked out (core.text.redaction) as soon as it was judged, and before it is cut.
+
+KEPT = 4
+"""So many runs of the same tree and checks are remembered."""
+
+Proof = dict[str, Any]
+
+
+def clean(ports: Ports, text: str) -> str:
+    """The text without what is secret in it."""
+    if not text:
+        return ""
+    values = _values((*ports.credentials.items(), *ports.environment.items()))
+    return redact(text, values).encode("utf-8", "replace").decode()
+
+
+@lru_cache(maxsize=4)  # a daemon's environment stays as it is, and each text that is kept asks for it
+def _values(environment: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    return secret_values(environment)
+
+
+def without_secrets(ports: Ports, result: CheckResult) -> CheckResult:
+    """The result with outputs that may be kept and shown."""
+    repeated = tuple(without_secrets(ports, one) for one in result.repeated)
+    return replace(result, tail=clean(ports, result.tail), repeated=repeated)
+
+
+def proof(ports: Ports, run: Run, contract: Contract, results: Sequence[CheckResult]) -> Proof:
+    """What is kept of the run."""
+    return {
+        "run": run.id,
+        "attempt": run.attempt,
+        "at": ports.store.now(),
+        "contract": json.loads(contract.text),
+        "checks": [row(ports, result) for result in results],
+    }
+
+
+def row(ports: Ports, result: CheckResult) -> Proof:
+    """What is kept of one check."""
+    counts = result.counts
+    return {
+        "name": result.name,
+        "code": result.code,
+        "outcome": result.outcome.value,
+        "reason": result.reason,
+        "seconds": result.seconds,
+        "counts": counts and {"passed": counts.passed, "failed": counts.failed, "skipped": counts.skipped},
+        "decoy": result.decoy,
+        "excerpt": excerpt(result.tail),
+    }
+
+
+def with_proof(known: Mapping[str, Any] | None, fresh: Proof) -> list[Proof]:
+    """The runs that are remembered of a tree, with this one as the last; one that a crash repeats counts once."""
+    before = [one for one in (known or {}).get("runs", ()) if one["run"] != fresh["run"]]
+    return [*before, fresh][-KEPT:]
+
+
+# The contract that a commit itself has: its `.nobrakes/config.toml`, read from git.
+
+LARGEST = 200_000
+"""Bytes of such a file."""
+
+
+class CommittedChecks:
+    """The checks of commits, each read once."""
+
+    def __init__(self, git: Git) -> None:
+        self._git = git
+        self._checks: dict[str, tuple[Check, ...]] = {}
+
+    def of(self, commit: str) -> tuple[Check, ...]:
+        """The checks of the commit's own config.toml, which was found to be right."""
+        if commit not in self._checks:
+            if len(self._checks) >= 32:
+                self._checks.clear()
+            self._checks[commit] = parse(text(self._git, commit) or "", CONTRACT).contract()
+        return self._checks[commit]
+
+
+def config(git: Git, commit: str) -> Config:
+    """The settings that the commit has; ConfigError."""
+    found = text(git, commit)
+    return Config() if found is None else parse(found, f"{CONTRACT} of {commit[:12]}")
+
+
+def is_same(git: Git, commit: str, other: str) -> bool:
+    """Whether two commits have the same bytes of it."""
+    return git.read(commit, CONTRACT, LARGEST) == git.read(other, CONTRACT, LARGEST)
+
+
+def text(git: Git, commit: str) -> str | None:
+    """The file as the commit has it; None: it has none. ConfigError: it is too large, or no text."""
+    try:
+        content = git.read(commit, CONTRACT, LARGEST)
+        return None if content is None else content.decode()
+    except (FileTooLarge, UnicodeDecodeError):
+        raise ConfigError(f"{CONTRACT}: it is too large, or no text") from None
+
+
+# What a role may change of the tree that its work began from: by the settings, by git, and by what agents look for.
+
+
+def boundary_at(ports: Ports, base: str, role: Role, head: str = "") -> Boundary:
+    """The boundary of a role whose work began from the commit `base`, and is `head`."""
+    return with_agents(ports.config().boundary_at(ports.git, base, role, head))
+
+
+def with_agents(boundary: Boundary) -> Boundary:
+    """The boundary with the instructions and settings of the agents that nobrakes starts."""
+    return replace(boundary, steering=tuple(dict.fromkeys((*boundary.steering, *steering()))))

@@ -1,0 +1,658 @@
+"""The strength of new tests: proven red, they must also fail with programs that do nothing right
+(core.checks.stub_programs).
+
+1. One cheat after the other, each a run of the test checks on a checkout of the tests with the cheat laid over it.
+2. Only a run that passes is held against the tests. One that is broken, or takes too long, says nothing.
+3. The journal says how far it is: after a crash the run that was on its way is judged or started again.
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ...agents.transcript import LineKind
+from ...agents.worker.end import close
+from ...agents.worker.watch import LOOKS, Output, calls_in
+from ...beads.model import Attempt, Outcome, Role, Run, RunKind
+from ...daemon.model import Limits
+from ...daemon.worker.ports import Ports
+from ...daemon.worker.upkeep import Scratch
+from ...errors import FileTooLarge
+from ...events.kinds import Event, Kind
+from ...globs import matches
+from ...host.confine import Confinement
+from ...host.port import Born, Command, Ending
+from ...requests.worker.landing_branch import lands_on
+from ...review import queue
+from ...sandbox.machine import MADE
+from ...serialise import as_values
+from .. import proof as checks_proof
+from ..contract import Check, CheckOutcome, CheckResult, Contract, digest, overall, setup_failed, weaker
+from ..counts import TestCounts
+from ..proof import fewer
+from ..stubs.plan import Cheat, judge_cheats, plan
+from ..stubs.python import Tree
+from . import probes as probing
+from .probes import MutationProbes
+from .steps import (
+    OUTPUT_TAIL,
+    CheckStep,
+    CommittedChecks,
+    Ends,
+    as_steps,
+    bounded,
+    proof,
+    seconds_of,
+    setup_argv,
+    steps_of,
+    with_proof,
+    without_secrets,
+)
+
+if TYPE_CHECKING:
+    from ...config.settings import Config
+
+
+# Validations and red proofs: the contract's commands, run in a fresh checkout by a child process.
+#
+# 1. The commands come from the human's config, never from the candidate.
+# 2. What a run executes is written down beside its output, and the run is judged by that, whatever the config says by
+# then.
+# 3. A tree that passed the same commands is not run again; only passes are remembered. With a check that is never
+# cached a pass stands only for the other steps of the review that saw it.
+# 4. A run that was cut off said neither yes nor no: it is done again, a few times.
+# 5. The checkout is removed when its run has been judged, and with it the home that the run had.
+# 6. A run that repeats what failed is of the whole contract: the results that stand lie beside it (CARRIED), and the
+# checks that they are of are not run.
+
+# How long checks took the last time, and the event that says so when they begin again.
+#
+# 1. What took long was the whole run: the checkout, the set-up and the checks, until the end of the last one.
+# 2. A run that was cut off, stopped, or ran some of the checks only, says nothing of the next one.
+
+SETTING = "check_seconds"
+"""The setting with the seconds of the last run of each kind, as a JSON object."""
+
+_STEPS = {RunKind.RED_PROOF: "red_proof", RunKind.CHEAT: "test_strength"}
+
+
+class Durations:
+    """Remembers and tells them."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+
+    def tell(self, run: str, commit: str, kind: RunKind, attempt: Attempt | None, step: str = "") -> None:
+        """Say that checks begin: of an attempt in its step, or of nobody's in `step`."""
+        step = step or _STEPS.get(kind) or str((attempt.data if attempt else {}).get("step", ""))
+        data = {"step": step, "commit": commit, "run": run, "seconds": self._known().get(kind.value)}
+        bead, number = (attempt.bead, attempt.id) if attempt else (None, None)
+        if bead is not None and kind is RunKind.VALIDATION:
+            epic = lands_on(self.ports, self.ports.store.bead(bead)).epic
+            data |= {"epic": epic} if epic else {}
+        self.ports.store.record(Event(Kind.CHECKS_BEGAN, bead, number, data=data))
+
+    def note(self, run: Run, ending: Ending) -> None:
+        """Remember how long a run of all its checks took."""
+        ends = [step.begun + step.seconds for step in ending.steps if step.started]
+        if not ends or ending.cut_off or run.stopping is not None or ending.prologue_failed is not None:
+            return
+        seconds = round(max(0.0, max(ends) - run.started_at), 1)
+        known = self._known()
+        if known.get(run.kind.value) != seconds:
+            self.ports.store.set_setting(SETTING, json.dumps(known | {run.kind.value: seconds}))
+
+    def _known(self) -> dict[str, float]:
+        text = self.ports.store.setting(SETTING)
+        return dict(json.loads(text)) if text else {}
+
+
+MOST_CUT_OFF = 3
+"""So often in one attempt a validation that was cut off is done again, before a person is asked."""
+
+CONTRACT = "contract.json"
+"""The file in a run's folder that says what it executes."""
+
+REMEMBERED = 256
+"""So many runs' contracts are kept in memory."""
+
+CARRIED = "carried.json"
+"""The file in a run's folder with the results that stand, of checks that it does not run."""
+
+PROBED = "probes.json"
+"""The file in a run's folder that says which checks are run once more, with a test altered."""
+
+OVER = "over"
+"""The folder in a run's folder with the files that are laid over its checkout."""
+
+NOTHING: Mapping[str, Any] = {}
+
+CHEAT_SECONDS = 300.0
+"""So long a check may take with a cheat, which may well never end; what takes longer is not held against the tests."""
+
+_CALLED = {RunKind.RED_PROOF: "proof", RunKind.CHEAT: "cheat", RunKind.VALIDATION: "check"}
+
+
+def run_id(attempt: Attempt, kind: RunKind, serial: int) -> str:
+    """What the attempt's validation with this number is called."""
+    return f"{attempt.id}-{_CALLED[kind]}{serial}"
+
+
+class Validation:
+    """Starts and judges the runs in which checks are executed."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._contracts: dict[str, Contract] = {}
+        self._texts: dict[tuple[str, str], str] = {}
+        self._present: Contract | None = None
+        self._known: dict[tuple[str, str], Mapping[str, Any] | None] = {}
+        self._made: tuple[tuple[Config | None, str | None], Contract | None] = ((None, None), None)
+        self.scratch = Scratch(ports)
+        self.confinement = Confinement(ports)
+        self.probes = MutationProbes(ports)
+        self.durations = Durations(ports)
+        self._committed = CommittedChecks(ports.git)
+        self._brought: dict[str, Contract] = {}
+
+    def look_again(self) -> None:
+        """A turn begins: what is to be run may have changed. Within one it stays, however often it is asked for."""
+        self._present = None
+        self._brought.clear()
+        self._known.clear()
+
+    def present(self, brings: str = "") -> Contract:
+        """What is to be run now; in a review that `brings` a contract, by the checks of that commit."""
+        if brings:
+            if brings not in self._brought:
+                self._brought[brings] = replace(self.present(), checks=self._committed.of(brings))
+            return self._brought[brings]
+        if self._present is None:
+            config, quarantined = self.ports.config(), self.ports.store.setting(queue.SETTING)
+            made_from, present = self._made
+            if present is None or made_from[0] is not config or made_from[1] != quarantined:
+                pairs = queue.pairs(quarantined)
+                present = Contract(config.setup, config.contract(), digest(self.confinement.seen()), pairs)
+                self._made = (config, quarantined), present
+            self._present = present
+        return self._present
+
+    def contract(self, brings: str = "") -> str:
+        """The key of what is to be run now."""
+        return self.present(brings).key
+
+    def passed(self, tree: str, attempt: int | None = None, brings: str = "") -> Mapping[str, Any] | None:
+        """The remembered results of a tree that passed what is to be run now, in a run that can be named and stands
+        for another one. `attempt`: the review that asks.
+        """
+        present = self.present(brings)
+        if attempt is None and not present.cached:
+            return None
+        key = present.key if present.cached else _of_review(present.key, attempt or 0)
+        found = self.known(tree, key)
+        return found if found is not None and found.get("runs") else None
+
+    def recorded(self, tree: str) -> Mapping[str, Any] | None:
+        """The last results of a tree that passed what is to be run now, whether they stand for a run or not."""
+        return self.known(tree, self.contract())
+
+    def known(self, tree: str, key: str) -> Mapping[str, Any] | None:
+        """What is remembered of a tree under a key, read once a turn."""
+        place = tree, key
+        if place not in self._known:
+            self._known[place] = self.ports.store.validation(tree, key)
+        return self._known[place]
+
+    def save(self, tree: str, key: str, results: Mapping[str, Any]) -> None:
+        """Remember it."""
+        self._known.pop((tree, key), None)
+        self.ports.store.save_validation(tree, key, results)
+
+    def of_run(self, run_id: str) -> Contract | None:
+        """What a run executes; None: it is not known any more."""
+        if run_id not in self._contracts:  # written once and never changed, and asked for at every look at the run
+            path = os.path.join(self.ports.paths.runs, run_id, CONTRACT)
+            text, present = self.ports.processes.output(path, OUTPUT_TAIL), self.present()
+            found = present if text == present.text else Contract.of_text(text)
+            if found is None:
+                return None
+            if len(self._contracts) >= REMEMBERED:
+                self._contracts.clear()
+            self._contracts[run_id] = found
+        return self._contracts[run_id]
+
+    def is_of_today(self, run_id: str, brings: str = "") -> bool:
+        """Whether the run executed what is to be run now."""
+        contract = self.of_run(run_id)
+        return contract is not None and contract.key == self.contract(brings)
+
+    def start(
+        self,
+        attempt: Attempt,
+        commit: str,
+        kind: RunKind,
+        serial: int,
+        laid_over: Mapping[str, str] = NOTHING,
+        carried: Sequence[Mapping[str, Any]] = (),
+        brings: str = "",
+    ) -> Run:
+        """Plan the run and start it, with these files over the checkout; doing it twice starts it once.
+
+        `carried`: results that stand (rows of `as_json`); their checks are not run.
+        """
+        ports = self.ports
+        name = run_id(attempt, kind, serial)
+        # one that a crash cut off is taken up as it was begun
+        known = self.of_run(name)
+        contract = known or self._contract_for(kind, brings)
+        probes: probing.Plan = {}
+        if known is not None:
+            carried = self.carried(name)
+        elif kind is RunKind.VALIDATION:
+            probes = self.probes.plan(commit, _run(contract, carried), name, attempt.id)
+        checks = contract.checks
+        now = ports.store.now()
+        seconds = seconds_of(checks) + sum(step.seconds for step in probing.timed(checks, probes)) + 1800.0
+        run = Run(name, attempt.id, kind, now, hard_deadline=now + seconds, active_at=now)
+        ports.store.plan_run(run)
+        if known is None:
+            self.durations.tell(name, commit, kind, attempt)
+        born = self.execute(name, commit, contract, laid_over, carried, probes)
+        ports.store.update_run(name, pid=born.pid, born=born.mark)
+        return run
+
+    def execute(
+        self,
+        name: str,
+        commit: str,
+        contract: Contract,
+        laid_over: Mapping[str, str] = NOTHING,
+        carried: Sequence[Mapping[str, Any]] = (),
+        probes: "probing.Plan" = NOTHING,
+    ) -> Born:
+        """Start the contract's commands on a fresh checkout of the commit, with these files over it."""
+        ports = self.ports
+        path = os.path.join(ports.paths.scratch, name)
+        folder = os.path.join(ports.paths.runs, name)
+        files = {f"{OVER}/{file}": text.encode() for file, text in laid_over.items()}
+        over = os.path.join(folder, OVER)
+        # inside, since the checkout may hold links that lead out of it
+        copy = (("cp", "-R", os.path.join(over, "."), path),) if files else ()
+        closed = self.confinement.check(path, folder, (over,) if files else ()).wrap
+        if self.confinement.home(folder):
+            files[MADE] = b""  # the folder is made with it
+        if carried:
+            files[CARRIED] = json.dumps(list(carried)).encode()
+        wrap = bounded(closed)
+        steps = as_steps(_run(contract, carried), wrap)
+        if probes:
+            files[PROBED] = probing.as_text(probes).encode()
+            steps += self.probes.steps(contract.checks, probes, commit, folder, wrap)
+        return ports.processes.start(
+            name,
+            Command(
+                folder=folder,
+                cwd=path,
+                env={**self.confinement.environment(folder), "CI": "1"},
+                steps=steps,
+                prologue=(
+                    *ports.git.scratch(commit, path),
+                    *map(wrap, copy + setup_argv(path, contract.setup)),
+                ),
+                keep_going=True,
+                files={CONTRACT: contract.text.encode(), **files},
+            ),
+        )
+
+    def _contract_for(self, kind: RunKind, brings: str) -> Contract:
+        """The commands of a run: all of them, or to try new tests just the tests."""
+        present = self.present(brings)
+        if kind is RunKind.VALIDATION:
+            return present
+        # a proof wants to see them fail, and not again and again
+        tests = tuple(replace(c, retry=0) for c in present.checks if c.kind == "test")
+        if kind is RunKind.CHEAT:
+            tests = tuple(replace(c, timeout=min(c.timeout, CHEAT_SECONDS)) for c in tests)
+        # nor is a whole check that is quarantined forgiven there: it would never be red
+        single = tuple(pair for pair in present.quarantined if pair[1] != queue.WHOLE)
+        return replace(present, checks=tests, quarantined=single)
+
+    def carried(self, run_id: str) -> Sequence[Mapping[str, Any]]:
+        """The results that stand beside this run's own; mostly none."""
+        text = self._beside(run_id, CARRIED)
+        return tuple(json.loads(text)) if text else ()
+
+    def planned(self, run_id: str) -> "probing.Plan":
+        """The checks that are run once more with a test altered, when they have passed."""
+        return probing.of_text(self._beside(run_id, PROBED))
+
+    def _beside(self, run_id: str, name: str) -> str:
+        """A file beside a run, empty where it has none: like its contract it is written once, and asked for often."""
+        if (run_id, name) not in self._texts:
+            text = self.ports.processes.output(os.path.join(self.ports.paths.runs, run_id, name), OUTPUT_TAIL)
+            if self.of_run(run_id) is None:
+                return text  # the run's folder is not there yet
+            if len(self._texts) >= REMEMBERED:
+                self._texts.clear()
+            self._texts[run_id, name] = text
+        return self._texts[run_id, name]
+
+    def checks(self, run: Run) -> tuple[Check, ...]:
+        """The checks that the run executes; none when that is not known any more."""
+        contract = self.of_run(run.id)
+        return _run(contract, self.carried(run.id)) if contract is not None else ()
+
+    def steps(self, run: Run) -> list[str]:
+        """The names of the steps that the run executes."""
+        return [step.name for step in self.timed(run)]
+
+    def timed(self, run: Run) -> tuple[CheckStep, ...]:
+        """The steps that the run executes, each with the time that it may take."""
+        checks = self.checks(run)
+        return steps_of(checks) + probing.timed(checks, self.planned(run.id))
+
+    def was_cut_off(self, run: Run) -> bool:
+        """Whether a run that ended was killed from outside, wrapper and all, and nobody had asked for that."""
+        if run.stopping is not None:
+            return False
+        return self.ports.processes.ending(os.path.join(self.ports.paths.runs, run.id), self.steps(run)).cut_off
+
+    def judge(self, run: Run) -> list[CheckResult]:
+        """The results of a run that ended, and the end of its checkout."""
+        ports = self.ports
+        contract = self.of_run(run.id)
+        if contract is None:
+            self.scratch.drop(run.id)
+            return [CheckResult("checks", CheckOutcome.BROKEN, "nothing says any more what was run", None, 0.0)]
+        folder = os.path.join(ports.paths.runs, run.id)
+        stand = {str(row["name"]): result_of(row) for row in self.carried(run.id)}
+        ending = ports.processes.ending(folder, self.steps(run))
+        if not stand:
+            self.durations.note(run, ending)
+        top = os.path.join(ports.paths.scratch, run.id)
+        ends = Ends(ports.processes, ending, top, folder, run.stopping is Outcome.TIMED_OUT)
+        results = [
+            stand.get(check.name)
+            or self.probes.judged(
+                queue.forgiven(without_secrets(ports, ends.result(check)), contract.quarantined),
+                check,
+                ending,
+                top,
+                folder,
+                run.attempt,
+                [test for name, test in contract.quarantined if name == check.name],
+            )
+            for check in contract.checks
+        ]
+        self.scratch.drop(run.id)
+        return results
+
+    def remember(self, tree: str, run: Run, results: Sequence[CheckResult]) -> None:
+        """Keep a pass of what the run executed, so that the same tree is not run again."""
+        contract = self.of_run(run.id)
+        if contract is not None and overall(results) is CheckOutcome.PASS:
+            known = self.known(tree, contract.key)
+            proofs = with_proof(known, proof(self.ports, run, contract, results))
+            found = {"results": as_json(results), "runs": proofs}
+            self.save(tree, contract.key, found)
+            if not contract.cached:
+                self.save(tree, _of_review(contract.key, run.attempt), found)
+
+
+def _run(contract: Contract, carried: Sequence[Mapping[str, Any]]) -> tuple[Check, ...]:
+    """The checks of a contract that are run beside these results."""
+    stand = {row["name"] for row in carried}
+    return tuple(check for check in contract.checks if check.name not in stand)
+
+
+def result_of(row: Mapping[str, Any]) -> CheckResult:
+    """A result as `as_json` wrote it, without its output."""
+    counts = TestCounts(**row["counts"]) if row["counts"] else None
+    forgiven = tuple(row["quarantined"])
+    outcome, reason, seconds = CheckOutcome(row["outcome"]), str(row["reason"]), float(row["seconds"])
+    decoy = str(row.get("decoy", ""))
+    name = str(row["name"])
+    return CheckResult(name, outcome, reason, row["code"], seconds, counts, quarantined=forgiven, decoy=decoy)
+
+
+def _of_review(key: str, attempt: int) -> str:
+    """What a validation is keyed by that stands for nothing outside of its review."""
+    return f"{key}/{attempt}"
+
+
+def as_json(results: Sequence[CheckResult]) -> list[dict[str, Any]]:
+    """Results as JSON values, outputs cut to what a person reads."""
+    rows = []
+    for result in results:
+        row = as_values(result)
+        row["counts"] = result.counts and as_values(result.counts)
+        passed = result.outcome is CheckOutcome.PASS and not result.quarantined
+        row["tail"] = result.tail[-4000:] if not passed else ""
+        row["repeated"] = as_json(result.repeated)
+        rows.append(row)
+    return rows
+
+
+def counts_of(recorded: Mapping[str, Any] | None) -> TestCounts | None:
+    """The sum of the test counts in remembered results; None where nothing was counted."""
+    total: TestCounts | None = None
+    for row in (recorded or {}).get("results", []):
+        if row.get("counts"):
+            counts = TestCounts(**row["counts"])
+            old = total or TestCounts(0, 0, 0)
+            total = TestCounts(old.passed + counts.passed, old.failed + counts.failed, old.skipped + counts.skipped)
+    return total
+
+
+def sum_counts(results: Sequence[CheckResult]) -> TestCounts | None:
+    """The sum of the test counts of results; None where nothing was counted."""
+    return counts_of({"results": as_json(results)})
+
+
+def explain(results: Sequence[CheckResult]) -> str:
+    """What did not pass, for the log of the attempt: one line each, and the last lines of the output."""
+    parts = []
+    if why := setup_failed(results):  # each check would say the same
+        results = [replace(one, name="setup", reason=why) for one in results if one.reason == why][:1]
+    for result in results:
+        if result.outcome is not CheckOutcome.PASS:
+            tail = "\n".join(result.tail.strip().splitlines()[-30:])
+            parts.append(f"{result.name}: {result.outcome.value}: {result.reason}" + (f"\n{tail}" if tail else ""))
+    return "\n\n".join(parts) or "no check is configured"
+
+
+# How long the checks that run now have been running: each has its own time, whatever the others leave of theirs.
+#
+# 1. What is remembered is when a check was first seen running, so a new daemon gives it its time once more.
+# 2. A run is looked at again when a check that runs is due, and within the time of each that has not begun: nobody
+# tells when one of them ends and the next begins.
+
+PREPARING_SECONDS = 1.0
+"""Between two looks at a run whose first check has not begun."""
+
+
+class CheckClock:
+    """Watches the checks of validations and red proofs."""
+
+    def __init__(self, validation: Validation) -> None:
+        self.validation = validation
+        self._seen: dict[str, dict[str, float]] = {}  # by run: the steps that are running, and when each is due
+
+    def is_overdue(self, run: Run, look: Callable[[], Ending], now: float) -> bool:
+        """Whether a check that runs at this moment has had its time. `look` is called only when one may have had it."""
+        known = self._seen.get(run.id, {})
+        if known and now < min(known.values()):
+            return False
+        ending = look()
+        running = {end.name for end in ending.steps if end.started and end.code is None}
+        whole = self.validation.timed(run)
+        steps = [step for step in whole if step.name in running]
+        if not steps:
+            self._seen[run.id] = {"": now + PREPARING_SECONDS}
+            return False
+        seen = {step.name: known.get(step.name, now + step.seconds) for step in steps}
+        self._seen[run.id] = seen
+        is_overdue = now >= min(seen.values())
+        begun = {end.name for end in ending.steps if end.started}
+        later = [step.seconds for step in whole if step.name not in begun]
+        if later:
+            beside = any(step.check.parallel for step in steps)  # neighbours begin at nearly the same time
+            seen[""] = now + (PREPARING_SECONDS if beside else min(later))
+        return is_overdue
+
+    def keep(self, runs: Set[str]) -> None:
+        """Forget all runs but these."""
+        self._seen = {run: seen for run, seen in self._seen.items() if run in runs}
+
+    def wake_at(self) -> list[float]:
+        """When the checks have to be looked at again."""
+        return [due for seen in self._seen.values() for due in seen.values()]
+
+
+PHASE = "cheats"
+LARGEST = 1_000_000
+"""Bytes of a file that are read to make a cheat of it."""
+
+
+class Strength:
+    """Tries the cheats on an attempt's tests; `proven` is told of those that catch all of them."""
+
+    def __init__(self, ports: Ports, validation: Validation, proven: Callable[[Attempt], None]) -> None:
+        self.ports = ports
+        self.validation = validation
+        self.proven = proven
+
+    def begin(self, attempt: Attempt, limits: Limits, red_proof: list[dict[str, Any]]) -> None:
+        """The tests are red: now they are tried."""
+        data = {**attempt.data, "phase": PHASE, "red_proof": red_proof, "cheat": 0, "met": [], "cut_off": 0}
+        attempt = replace(attempt, data=data)
+        self.ports.store.journal(attempt.id, data)
+        self.go_on(attempt, limits)
+
+    def go_on(self, attempt: Attempt, limits: Limits) -> None:
+        """Start the next run, or end when there is none; doing it twice starts it once."""
+        cheats = self._cheats(attempt)
+        place = int(attempt.data["cheat"])
+        if place < len(cheats):
+            head = str(attempt.data["head"])
+            self.validation.start(attempt, head, RunKind.CHEAT, _serial(attempt.data), cheats[place].files)
+            return
+        why_not = judge_cheats(attempt.data["met"])
+        if why_not is None:
+            self.proven(attempt)
+            return
+        evidence = {"red_proof": attempt.data["red_proof"], "cheats": attempt.data["met"]}
+        head = str(attempt.data["head"])
+        kind = Kind.TESTS_REJECTED
+        close(self.ports, limits, attempt, Outcome.WEAK_TESTS, why_not, kind=kind, head=head, evidence=evidence)
+
+    def ended(self, attempt: Attempt, run: Run, limits: Limits) -> None:
+        """A run with a cheat ended."""
+        data = dict(attempt.data)
+        cut_off = self.validation.was_cut_off(run)
+        results = self.validation.judge(run)
+        if run.stopping is Outcome.INTERRUPTED:
+            close(
+                self.ports,
+                limits,
+                attempt,
+                Outcome.INTERRUPTED,
+                "stopped while the tests were tried",
+                head=data["head"],
+            )
+            return
+        if run.id == run_id(attempt, RunKind.CHEAT, _serial(data)):  # else it was judged, and a crash hid it
+            if cut_off and data["cut_off"] < MOST_CUT_OFF:
+                data["cut_off"] += 1
+            else:
+                if results and overall(results) is CheckOutcome.PASS:
+                    data["met"] = [*data["met"], self._cheats(attempt)[data["cheat"]].name]
+                data |= {"cheat": data["cheat"] + 1, "cut_off": 0}
+            self.ports.store.journal(attempt.id, data)
+        self.ports.store.end_run(run.id)
+        self.go_on(replace(attempt, data=data), limits)
+
+    def _cheats(self, attempt: Attempt) -> tuple[Cheat, ...]:
+        """The same ones each time, from the tree with the tests and what the red proof printed."""
+        if self.ports.config().review.test_strength == "red":
+            return ()
+        git = self.ports.git
+        head = str(attempt.data["head"])
+
+        def read(path: str) -> str | None:
+            try:
+                content = git.read(head, path, LARGEST)
+                return None if content is None else content.decode()
+            except (FileTooLarge, UnicodeDecodeError):
+                return None
+
+        paths = git.paths(head)
+        changed = [c.path for c in git.changes(str(attempt.data["start"]), head) if c.path in paths]
+        tests = {path: text for path in changed if (text := read(path)) is not None}
+        output = "\n".join(str(row.get("tail", "")) for row in attempt.data["red_proof"])
+        return plan(tests, Tree(paths, read), output)
+
+
+def _serial(data: Mapping[str, Any]) -> int:
+    """The number of the run that is to be done next."""
+    return int(data["cheat"]) * 10 + int(data["cut_off"]) + 1
+
+
+# Whether the tests of a tree prove less than before: fewer of them, more that are skipped, fewer assertions.
+#
+# 1. Numbers are those that the checks told; assertions are counted in the touched test files (core.checks.assertions).
+# 2. A scaffolding bead may take tests away; nobody else.
+
+TEST_WEAKENING_LARGEST = 1_000_000
+"""Bytes of a test file that are looked at."""
+
+
+def proves_less(
+    ports: Ports, base: str, head: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+) -> str | None:
+    """Why `head` proves less than `base`, by their recorded results and their test files; None: it does not."""
+    return weaker(counts_of(before), counts_of(after)) or fewer_assertions(ports, base, head)
+
+
+def fewer_assertions(ports: Ports, base: str, head: str) -> str | None:
+    """Which test files of `head` assert less than in `base`, with the numbers; None: none does."""
+    globs = ports.config().within(ports.git, base, Role.TEST_WRITER, head).boundary().tests
+    paths = [change.path for change in ports.git.changes(base, head) if matches(change.path, globs)]
+    try:
+        lost = fewer(_texts(ports, base, paths), _texts(ports, head, paths))
+    except FileTooLarge as error:
+        return f"what a test asserts cannot be counted: {error}"
+    return "assertions were removed: " + "; ".join(map(str, lost)) if lost else None
+
+
+def _texts(ports: Ports, commit: str, paths: list[str]) -> dict[str, str]:
+    """The files that are there, as far as they are text."""
+    found = {path: content for path in paths if (content := ports.git.read(commit, path)) is not None}
+    return {path: content[:TEST_WEAKENING_LARGEST].decode("utf-8", "replace") for path, content in found.items()}
+
+
+# Counting an attempt's test rounds when its agent has ended: calls of its tools, and those at its door.
+
+EVENTS = 100_000
+
+
+def count(ports: Ports, attempt: Attempt, run: Run) -> int:
+    """The rounds that can be seen: a CLI that tells of no calls has those of `nobrakes agent test` alone."""
+    store = ports.store
+    told = store.events(0, EVENTS, attempt.bead)
+    at_door = sum(1 for event in told if event.attempt == attempt.id and event.kind is Kind.TESTED)
+    contract = ports.config().contract()
+    pattern = checks_proof.runs(contract)
+    if pattern is None:
+        return at_door
+    adapter, words = ports.adapter(attempt.agent), [word.encode() for word in checks_proof.words(contract)]
+    calls: list[str] = []
+    output = Output.of(ports, run)
+    for _ in range(LOOKS):
+        text, more = output.read(ports, at_end=True)
+        calls += [line.text for line in calls_in(text, words, adapter) if line.kind is LineKind.TOOL_CALL]
+        if not more:
+            break
+    return at_door + checks_proof.count(calls, pattern)

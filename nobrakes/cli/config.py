@@ -1,0 +1,268 @@
+"""The settings: looked at, and changed one by one."""
+
+import os
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from typer import Argument, Option, confirm
+
+from ..errors import NoMain, UsageError
+from ..events.public import plain
+from ..text.cleaning import cut, one_line
+from .repository import Output, looked_at, opened, said
+from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..config.setup.init import Changed, InitReport, SettingChange
+
+
+Key = Annotated[str, Argument(metavar="KEY", help="The setting, such as limits.doers or checks.test.retry.")]
+
+
+def config(
+    check: Annotated[bool, Option("--check", help="Only say whether the file is right.")] = False,
+    every: Annotated[bool, Option("--all", help="As a config.toml with every setting and its comment.")] = False,
+) -> Output:
+    """Show every setting in force, those of .nobrakes/config.toml and the defaults.
+
+    `config get KEY` shows one, `config set KEY VALUE` changes it and `config unset KEY` goes back to the default; every
+    other line of the file and every comment stays.
+
+    Example: nobrakes config set limits.doers 2
+    """
+    if check and every:
+        raise UsageError("--check and --all do not go together", "One judges the file, the other prints it.")
+    with opened() as app:
+        settings, path = app.config, app.paths.config
+        if check:
+            app.check_agents()
+    if check:
+        return said({"path": path, "valid": True}, f"{os.path.relpath(path)} is right")
+    values = plain(settings)
+    if every:
+        from ..config.setup.init import whole_text
+
+        return said(values, whole_text(settings).rstrip())
+    return said(values, "\n".join(_toml(values)))
+
+
+def _toml(values: dict[str, Any], prefix: str = "") -> list[str]:
+    """Nested settings as dotted lines, one a setting: `limits.doers = 4`."""
+    import json
+
+    out: list[str] = []
+    for name, value in values.items():
+        if isinstance(value, dict):
+            out += _toml(value, f"{prefix}{name}.")
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            for number, item in enumerate(value):
+                out += _toml(item, f"{prefix}{name}[{number}].")
+        else:
+            out.append(f"{prefix}{name} = {json.dumps(value, ensure_ascii=False)}")
+    return out
+
+
+def get(key: Key) -> Output:
+    """Show one setting as it is in force, or a whole table of them.
+
+    Example: nobrakes config get limits.doers
+    """
+    from ..config.setup import init as config_setup_init
+
+    with looked_at() as app:
+        found = config_setup_init.setting(app.config, key, config_setup_init.values(app.paths))
+    value = plain(found)
+    return Output({"key": key, "value": value}, lambda screen: "\n".join(_one(key, value)))
+
+
+def _one(key: str, value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return _toml(value, f"{key}.")
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return _toml({key: value})
+    return ["not set" if value is None else one_line(value) if isinstance(value, str) else _shown(value)]
+
+
+def set_value(
+    key: Key,
+    value: Annotated[str, Argument(metavar="VALUE", help='The value; a list as JSON ["a", "b"] or as a,b.')],
+) -> Output:
+    """Change one setting in .nobrakes/config.toml; every other line and every comment stays.
+
+    Refused is what the file could not hold. A check is changed by its name (checks.test.retry), and made by its command
+    (checks.lint.command). Agents may not use it.
+
+    Example: nobrakes config set review.merge rebase
+    """
+    return _change(key, value)
+
+
+def unset(key: Key) -> Output:
+    """Take a setting out of .nobrakes/config.toml, so that its default holds again.
+
+    Example: nobrakes config unset caps.day.usd
+    """
+    return _change(key, None)
+
+
+def _change(key: str, value: str | None) -> Output:
+    from ..app import located
+    from ..config.setup import init as config_setup_init
+
+    changed = config_setup_init.change(located(), [(key, value)])
+    then = follows(changed)
+    return Output(
+        {**plain(changed), "next": then},
+        lambda screen: "\n".join(
+            [*change_lines(changed.changes), *_wrong(changed, screen), *(one_line(line) for line in then)]
+        ),
+    )
+
+
+def follows(changed: "Changed") -> list[str]:
+    """What follows from it, and what to type."""
+    from ..decisions.service.desk import following
+
+    if changed.wrong:
+        return [f"the settings of before stay in force until {os.path.relpath(changed.path)} is right"]
+    with opened() as app:
+        from ..app import here
+
+        return following(app.store, app.paths, app.config, changed, here(app))
+
+
+def _wrong(changed: "Changed", screen: Screen) -> list[str]:
+    return [screen.paint("still wrong: ", "yellow") + one_line(line) for line in changed.wrong]
+
+
+def change_lines(changes: "tuple[SettingChange, ...]") -> list[str]:
+    """Each change from what was to what is."""
+    out = []
+    for one in changes:
+        before, after = _shown(one.before), _shown(one.after)
+        if one.before == one.after:
+            out.append(f"{one.key}: {after}, as it was")
+            continue
+        before += " (default)" if one.was_default and one.before is not None else ""
+        after += " (default)" if one.is_default and one.after is not None else ""
+        out.append(f"{one.key}: {before} -> {after}")
+    return out
+
+
+def _shown(value: Any) -> str:
+    import json
+
+    if isinstance(value, list | tuple) and len(value) == 1 and value[0] in _AGENTS:
+        value = value[0]  # one agent is a list of it alone
+    return "not set" if value is None else cut(one_line(json.dumps(plain(value), ensure_ascii=False)), 200)
+
+
+_AGENTS = ("claude", "codex", "gemini", "acp", "script")
+
+
+# Setting a repository up, and the settings.
+
+Kind = Literal["test", "lint", "types", "build"]
+Check = Annotated[str | None, Option(help="The command; detected from the project unless given.")]
+
+
+def init(
+    main: Annotated[str | None, Option("--main", help="The branch that work is merged into.")] = None,
+    test: Check = None,
+    lint: Check = None,
+    types: Check = None,
+    build: Check = None,
+    trial: Annotated[bool | None, Option("--trial/--no-trial", help="Run the checks on main now; asked.")] = None,
+    collect: Annotated[bool, Option("--collect", help="Let pytest, jest and go list their tests: runs them.")] = False,
+    agent: Annotated[
+        str | None, Option("--agent", help="Who works in both roles: claude, codex, gemini, acp or script.")
+    ] = None,
+    command: Annotated[str | None, Option("--command", help="The command that is the agent acp or script.")] = None,
+) -> Output:
+    """Set nobrakes up in this repository. Safe to run again: what is there stays, but for the agent where one is named.
+
+    On a terminal it asks whether to run the checks on main once (--trial); without one it does so only with --trial.
+
+    Example: nobrakes init --agent codex --test "pytest -q" --lint "ruff check ."
+    """
+    from ..config.sections import CheckSettings
+    from ..config.setup import init as operations_setup_init
+    from ..config.setup.init import wanted_of
+    from ..machine.service import registry
+
+    given: dict[Kind, str | None] = {"test": test, "lint": lint, "types": types, "build": build}
+    checks = [
+        CheckSettings(name=kind, kind=kind, command=command, timeout_minutes=30.0, min_tests=1)
+        for kind, command in given.items()
+        if command
+    ]
+    settings = wanted_of(agent, command)
+    report = operations_setup_init.init(os.getcwd(), main=main, checks=checks, collect=collect, settings=settings)
+    unlisted = registry.register_here(report.paths.root)
+    if unlisted:
+        said = f"`nobrakes repositories` does not list this repository: {unlisted}"
+        report = replace(report, warnings=(*report.warnings, said))
+    if report.changes:
+        report = replace(report, warnings=(*report.warnings, *_agents(report)))
+    tried = _tried(report, trial)
+    data = {
+        "folder": report.paths.folder,
+        "created": report.created,
+        "main": report.main,
+        "setup": report.detected.setup,
+        "checks": report.detected.checks,
+        "tests": None if report.tests is None else {"files": report.tests.count, "globs": report.tests.globs},
+        "agents": {one.key: one.after for one in report.changes},
+        "warnings": report.warnings,
+        "next_steps": report.next_steps,
+        "trial": None if tried is None else {"green": tried[0], "said": tried[1]},
+    }
+    return Output(plain(data), lambda screen: _set_up(report, tried, screen))
+
+
+def _agents(report: "InitReport") -> list[str]:
+    """Why the agents cannot be started from here, with what to do."""
+    from ..app import here, open_app
+    from ..decisions.service.desk import of_agents
+
+    with open_app(report.paths.root, is_reading=True) as app:
+        return of_agents(app.config, here(app))
+
+
+def _tried(report: "InitReport", wanted: bool | None) -> tuple[bool, list[str]] | None:
+    """What the checks say of main, where somebody wants to know; None: they were not run."""
+    if not report.detected.checks or wanted is False:
+        return None
+    if wanted is None:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return None
+        if not confirm("Run the checks on main once, to see whether they work?"):
+            return None
+    from ..app import open_app, try_main
+
+    with open_app(report.paths.root) as app:
+        try:
+            return try_main(app, lambda text: print(text, file=sys.stderr))
+        except NoMain as error:
+            return False, [f"the checks were not run: {error}"]
+
+
+def _set_up(report: "InitReport", tried: tuple[bool, list[str]] | None, screen: Screen) -> str:
+    done = "is set up" if report.created else "was set up already"
+    out = [f"nobrakes {done} in {report.paths.folder}"]
+    out += [f"  made    {', '.join(report.created)}"] if report.created else []
+    out.append(f"  main    {one_line(report.main)} ({one_line(report.main_why)})")
+    out += [f"  setup   {one_line(report.detected.setup)}"] if report.detected.setup else []
+    for check in report.detected.checks:
+        read_as = f"  (read as {check.format})" if check.format not in ("auto", "exit") else ""
+        out.append(f"  {check.kind:<7} {one_line(check.command)}{read_as}")
+    out += [f"  {one_line(report.tests.told())}"] if report.tests else []
+    if report.changes:
+        out += [f"  {line}" for line in change_lines(report.changes)]
+    out += [screen.paint("warning: ", "yellow") + one_line(warning) for warning in report.warnings]
+    if tried is not None:
+        out += [("" if tried[0] else screen.paint("warning: ", "yellow")) + one_line(text) for text in tried[1]]
+    elif report.detected.checks:
+        out.append("  the checks were not tried on main: `nobrakes init --trial` does, and so does the first run")
+    return "\n".join([*out, "", "Next:", *(f"  {one_line(step)}" for step in report.next_steps)])

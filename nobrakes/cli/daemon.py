@@ -1,0 +1,665 @@
+"""The daemon in the background: start, stop, status, restart, and the process itself."""
+
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from ..beads import work_status
+from ..beads.model import Attempt, Role
+from ..beads.service.bead_page import review_step
+from ..daemon.model import Board
+from ..decisions.hindrances import Kind, of_board, told
+from ..environ import process_environment
+from ..errors import Unsettled, UsageError
+from ..events import words
+from ..events.kinds import WATCHED, Event
+from ..events.kinds import Kind as EventKind
+from ..events.public import plain
+from ..host.port import Notice
+from ..text.cleaning import age, cut, one_line, pad
+from ..text.times import spoken
+from .decisions import lines
+from .machine import machine_lines
+from .repository import Interrupted, Output, UserPlace, actor, looked_at, opened, opened_or_home, said, write
+from .screen import Screen, screen_of
+
+if TYPE_CHECKING:
+    from ..agents.service.cooldowns import CapView
+    from ..app import App
+    from ..daemon.model import Board
+    from ..daemon.service.watchdog import Plan
+    from ..db.port import Store
+
+
+OVER = (Kind.DAEMON_DEAD, Kind.RUN_CUT_OFF, Kind.RETRY)
+"""What is over, or goes on by itself, once a daemon works."""
+Wait = Annotated[float, Option("--wait", min=0, help="Seconds to wait for it.")]
+
+
+def start(wait: Wait = 20.0, user: UserPlace = False) -> Output:
+    """Work in the background. What it says goes to .nobrakes/daemon.log.
+
+    Looked at first, as by `nobrakes run`: where nothing could start it is refused (62), with what mends it.
+    """
+    from ..app import hindrances
+    from ..daemon.service import control
+    from ..decisions.service.hindrances import NOTHING
+
+    with opened_or_home(user) as app:
+        now = app.store.now()
+        stands = NOTHING if user or control.running(app.paths) else hindrances(app)
+        stands.require(now)
+        pid = control.start(app.paths, app.store, wait)
+    data = {"pid": pid, "log": app.paths.daemon_log, "hindrances": plain(stands)}
+    first = f"the daemon works (process {pid}); it logs to {app.paths.daemon_log}"
+    waits = replace(stands, found=tuple(one for one in stands.found if one.kind not in OVER))
+    return Output(data, lambda screen: "\n".join([first, *lines(waits, now, screen)]))
+
+
+def stop(wait: Wait = 60.0, user: UserPlace = False) -> Output:
+    """End the daemon in order: its agents are stopped, their work is kept."""
+    from ..daemon.service import control
+
+    with opened_or_home(user) as app:
+        pid, left = control.stop_daemon(app.paths, app.store, wait)
+    text = f"the daemon has ended (it was process {pid})"
+    return said({"pid": pid, "left": left}, f"{text}\n{left}" if left else text)
+
+
+def status(user: UserPlace = False) -> Output:
+    """Whether a daemon works here. The exit code is 24 where none does."""
+    from ..daemon.service import control
+    from ..errors import DaemonNotRunning
+
+    with opened_or_home(user, is_reading=True) as app:
+        pid = control.running(app.paths)
+    text = f"a daemon works (process {pid})" if pid else "no daemon works here"
+    error = None if pid else DaemonNotRunning("no daemon works here")
+    return Output({"running": pid is not None, "pid": pid}, lambda screen: text, error)
+
+
+def restart(wait: Wait = 60.0, user: UserPlace = False) -> Output:
+    """Start a new daemon in the old one's place. Agents go on meanwhile."""
+    from ..daemon.service import control
+
+    with opened_or_home(user) as app:
+        pid = control.restart(app.paths, app.store, wait)
+    return said({"pid": pid}, f"the daemon works (process {pid})")
+
+
+def run() -> Output:
+    """The daemon itself. `nobrakes daemon start` runs this in the background."""
+    from ..app import open_daemon
+    from ..daemon.worker import service as daemon_service
+    from ..host.locks import report_ready
+
+    with opened() as app:
+        daemon_service.serve(
+            lambda: open_daemon(app), Plain(app.store, 0.0), until_idle=False, ready=report_ready, is_background=True
+        )
+    return said({"ended": True}, "the daemon has ended")
+
+
+# `run`: the daemon in the foreground, with something to look at, until everything is settled.
+
+NARROWEST = 40
+LINE = 200
+"""Columns of a line where no screen is."""
+SETTLED = ("done", "cancelled", "draft", "held")  # who is held is counted where it stands, too
+
+AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
+
+
+def counts(app: "App") -> dict[str, int]:
+    """How many beads (epics apart) are done, ready, at work, blocked, drafts, and with a person."""
+    from ..beads.service import board
+
+    return dict(board.counts(app.store))
+
+
+def sentence(found: dict[str, int]) -> str:
+    """The counts in one line; zeros are left out."""
+    return ", ".join(f"{number} {word.replace('_', ' ')}" for word, number in found.items() if number) or "no bead"
+
+
+def running_run(
+    until_idle: Annotated[
+        bool, Option("--until-idle/--forever", help="End when nothing is left that needs no person.")
+    ] = True,
+    red_main: Annotated[bool, Option("--red-main", help="Let agents start though main is not green.")] = False,
+    doers: Annotated[int | None, Option("--doers", min=0, max=256, help="Doers at once, from now on.")] = None,
+    as_json: AsJson = False,
+) -> Output:
+    """Work in the foreground until everything is settled.
+
+    It looks first, without starting an agent: at a pause, the checks and their programs, the agents and their logins.
+    What would keep everything from starting is said with what mends it, and it ends with 62. Then main is tried: unless
+    it passes its checks, only beads of type repair start.
+    Ends with 0 when every live bead is done, with 40 when some wait for a person or a time; each is named with what to
+    type. Drafts are named, too, and change no exit code: nothing of them is to be done before you approve them.
+    Ctrl-C stops the agents in order and keeps their work; a second Ctrl-C ends at once, and the next run takes them up.
+    """
+    from ..app import hindrances
+
+    with opened() as app:
+        if doers is not None:
+            from ..daemon.service import control
+
+            control.set_limits(app.store, {"doers": str(doers)}, actor=actor(), paths=app.paths)
+        if red_main:
+            from ..daemon.service import control
+
+            control.allow_red_main(app.store, app.git, actor(), app.paths)
+        hindrances(app, red_main).require(app.store.now())
+        board = _serve(app, as_json, until_idle)
+        found, now = counts(app), app.store.now()
+        stands = hindrances(app, red_main)
+        # a person's `nobrakes stop` stays in force after the run, a signal's stop ends with it
+        interrupted = board.stopping and not app.store.setting("stopping")
+    settled = not any(number for name, number in found.items() if name not in SETTLED)
+    data: dict[str, Any] = {"counts": found, "settled": settled, "hindrances": plain(stands)}
+    data["escalations"] = [one.number for one in stands.found if one.number is not None]
+    merges = [one for one in stands.found if one.kind is Kind.MERGE_WAITS]
+    data["waiting"] = [{"bead": one.beads[0], "reason": one.what.partition(": ")[2]} for one in merges]
+
+    def text(screen: Screen) -> str:
+        return "\n".join([sentence(found), *lines(stands, now, screen)])
+
+    if interrupted:
+        return Output(data, text, Interrupted("it was interrupted", "`nobrakes run` goes on where it was."))
+    return Output(data, text, None if settled else Unsettled("some beads are not done"))
+
+
+def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":
+    from ..app import serve
+
+    if as_json:
+        quiet = Quiet()
+        return serve(app, quiet, until_idle=until_idle, notifier=quiet)
+    if not sys.stdout.isatty() or screen_of(sys.stdout).width < NARROWEST:
+        lines = Plain(app.store, app.store.now(), screen_of(sys.stdout).width if sys.stdout.isatty() else LINE)
+        return serve(app, lines, until_idle=until_idle, notifier=lines)
+    from ..sessions.service import live
+
+    said = live.Rings(app.paths)
+    with Picture(app.store, said.last_line, lambda: sentence(counts(app))) as picture:
+        return serve(app, picture, until_idle=until_idle, notifier=picture)
+
+
+# The Breaker Box: pause, resume, stop, and limits changed while it runs.
+
+
+def pause() -> Output:
+    """Start nothing new. What runs goes on, and is reviewed after `nobrakes resume`."""
+    from ..daemon.service import control
+
+    with opened() as app:
+        control.pause(app.store, app.paths, actor=actor())
+    return said({"paused": True}, "paused: nothing new is started; `nobrakes resume` goes on")
+
+
+def resume() -> Output:
+    """Start new work again, after pause or stop."""
+    from ..daemon.service import control
+
+    with opened() as app:
+        control.resume(app.store, app.paths, actor=actor())
+    return said({"paused": False}, "new work is started again")
+
+
+def breaker_stop(
+    agent: Annotated[str | None, Argument(metavar="NAME|BEAD", help="One agent: its name, or its bead.")] = None,
+    hold: Annotated[str | None, Option("--hold", help="Hold its bead too, and say why; else the bead goes on.")] = None,
+) -> Output:
+    """Stop all agents, or one. Their work is kept, and no failure is counted.
+
+    All: their beads are ready again after `nobrakes resume`. One: its bead goes on with the next attempt, unless it is
+    held; nothing else is paused.
+
+    Example: nobrakes stop Ada --hold "I rewrite the description first"
+    """
+    from ..daemon.service import control
+
+    if agent is None and hold is not None:
+        raise UsageError("--hold is for one agent's bead", "Name the agent or its bead: nobrakes stop Ada --hold why")
+    with opened() as app:
+        if agent is not None:
+            found = control.stop_one(app.store, app.paths, agent, hold, actor=actor())
+            data = {"stopping": True, "bead": found.bead, "name": found.name, "number": found.number}
+            then = f"{found.bead} goes on" if hold is None else f"{found.bead} is held"
+            said_ = f"{one_line(found.name)} is being stopped, its work is kept; {then}"
+            return said({**data, "held": hold is not None}, said_)
+        control.stop(app.store, app.paths, actor=actor())
+    return said({"stopping": True}, "the agents are being stopped, their work is kept; `nobrakes resume` goes on")
+
+
+def set_limits(
+    limits: Annotated[list[str] | None, Argument(metavar="LIMIT=VALUE", help="What to change.")] = None,
+) -> Output:
+    """Change limits while it runs, until they are changed again. Alone: show them.
+
+    The word `default` gives a limit back to .nobrakes/config.toml.
+
+    Example: nobrakes set doers=8 idle_minutes=20
+    """
+    from ..daemon.service import control
+
+    changes: dict[str, str] = {}
+    for word in limits or ():
+        name, equals, value = word.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise UsageError(f"'{one_line(word)[:40]}' is not LIMIT=VALUE", "For example: nobrakes set doers=8")
+        changes[name.strip()] = value.strip()
+    with opened() as app:
+        changed = control.set_limits(app.store, changes, actor=actor(), paths=app.paths)
+        values = {**plain(app.config.limits), **changed}
+
+    def line(name: str) -> str:
+        return f"{name} = {values[name]}" + ("   (changed while it runs)" if name in changed else "")
+
+    return said({"limits": plain(values), "changed": sorted(changed)}, "\n".join(map(line, values)))
+
+
+# The watchdog from the command line: put in place, taken away, and one look of it.
+
+Yes = Annotated[bool, Option("--yes", help="Do it. Without it, nothing is changed: it is only shown.")]
+
+
+def install(yes: Yes = False, user: UserPlace = False) -> Output:
+    """Have a daemon that died started again, also after the machine was restarted: by a timer of systemd, without root.
+
+    Shown first: without --yes nothing is written. The timer looks once a minute. A daemon that you stopped or paused
+    is never started; while the network or the provider does not answer it waits 1, 2, 4, 8 … 30 minutes.
+
+    Example: nobrakes daemon install --yes
+    """
+    from ..daemon.service import watchdog as units
+
+    with opened_or_home(user) as app:
+        wanted = _plan(app, user)
+        data = {**plain(wanted), "done": yes}
+        if yes:
+            units.install(wanted)
+    if yes:
+        done = [f"the watchdog looks once a minute ({wanted.name}.timer); written are:", *map(one_line, wanted.files)]
+        return said(data, "\n".join([*done, *_notes(wanted)]))
+    out = ["nothing is written yet; with --yes these files are:"]
+    for path, text in wanted.files.items():
+        out += ["", f"{one_line(path)}", *(f"    {line}" for line in text.splitlines())]
+    out += ["", "and then:", *(f"    systemctl --user {' '.join(words)}" for words in wanted.commands), ""]
+    return said(data, "\n".join([*out, *_notes(wanted), "`nobrakes daemon install --yes` does it"]))
+
+
+def uninstall(yes: Yes = False, user: UserPlace = False) -> Output:
+    """Take the watchdog of this repository away again. A daemon that works goes on.
+
+    Shown first: without --yes nothing is changed.
+    """
+    from ..daemon.service import watchdog as units
+
+    with opened_or_home(user) as app:
+        wanted = _plan(app, user)
+        gone = units.uninstall(wanted) if yes else ()
+        is_there = units.installed(wanted)
+    data = {"name": wanted.name, "files": list(wanted.files), "done": yes, "installed": is_there}
+    if yes:
+        return said(data, "\n".join(["the watchdog looks no more; gone are:", *map(one_line, gone)]))
+    if not is_there:
+        return said(data, "no watchdog is installed for this repository")
+    what = ["nothing is changed yet; with --yes its timer is stopped, and these files go:"]
+    return said(data, "\n".join([*what, *map(one_line, wanted.files), "`nobrakes daemon uninstall --yes` does it"]))
+
+
+def watch(user: UserPlace = False) -> Output:
+    """One look of the watchdog: a daemon that is wanted and gone is started, if the network and a provider answer.
+
+    A timer or cron calls it (`nobrakes daemon install`). It says what it found, and ends.
+    """
+    from ..app import hindrances
+    from ..daemon.service import watchdog as daemon_watchdog
+
+    with opened_or_home(user) as app:
+
+        def require() -> None:
+            if not user:
+                hindrances(app).require(app.store.now())
+
+        found = daemon_watchdog.look(app.store, app.paths, app.config, process_environment(), require)
+    out = [found.said, *(f"  {one_line(what)}" for what in found.down)]
+    out += [f"  the next look that asks is after {spoken(found.until)}"] if found.until else []
+    return said(plain(found), "\n".join(out))
+
+
+def _plan(app: "App", user: bool) -> "Plan":
+    from ..daemon.service import watchdog as daemon_watchdog
+
+    return daemon_watchdog.plan(app.paths.root, process_environment(), daemon_watchdog.keys(app.config), user)
+
+
+def _notes(wanted: "Plan") -> list[str]:
+    out = []
+    if wanted.not_written:
+        names = ", ".join(wanted.not_written)
+        out += [
+            f"not written down, since it is secret: {names}",
+            "  a daemon that the timer starts has it only from a file of yours in ~/.config/environment.d",
+        ]
+    if not wanted.lingers:
+        out += [
+            "your account's timers run only while you are logged in, since lingering is off",
+            "  `loginctl enable-linger` lets them run from the start of the machine on, and after you have logged out:",
+            "  all services of your account then go on without you; `loginctl disable-linger` ends that",
+        ]
+    return out
+
+
+# The Breaker Box: cooldowns of providers and breakers of beads.
+
+
+def cap_lines(caps: "Iterable[CapView]") -> list[str]:
+    """What was spent under the caps that are set, a line each."""
+    lifted = "  (lifted until its period ends)"
+    return [f"caps.{cap.name}: {cap.spent:.6g} of {cap.limit:.6g}{lifted if cap.lifted else ''}" for cap in caps]
+
+
+def providers(
+    words: Annotated[
+        list[str] | None,
+        Argument(metavar="WORDS", help="`open PROVIDER`, `reset BEAD`, `lift CAP`, `keep CAP`; nothing: show them."),
+    ] = None,
+) -> Output:
+    """Which providers refuse and until when; and, where a cap is set, what was spent under it.
+
+    `open PROVIDER` starts agents there again before its time; when it refuses again, it is left alone again.
+    `reset BEAD` lets agents try a bead once more on which they failed again and again.
+    `lift CAP` (calls_per_hour, day.usd, run.tokens …) lets agents start beyond a cap until its hour, day or run ends:
+    they may then cost more than you allowed. `keep CAP` lets it hold again.
+
+    Example: nobrakes providers open anthropic
+    """
+    match words or []:
+        case []:
+            return _show()
+        case ["open", provider]:
+            return _open(provider)
+        case ["reset", bead]:
+            return _reset(bead)
+        case ["lift" | "keep" as what, cap]:
+            return _lift(cap.removeprefix("caps."), what == "lift")
+        case other:
+            given = one_line(" ".join(other))[:40]
+            raise UsageError(
+                f"'{given}' is nothing that providers can do",
+                "For example: nobrakes providers open anthropic",
+            )
+
+
+def gates(
+    words: Annotated[
+        list[str] | None,
+        Argument(metavar="WORDS", help="`open PROVIDER`, or `reset BEAD`; nothing: show them."),
+    ] = None,
+) -> Output:
+    """Which providers refuse: now `nobrakes providers`."""
+    return providers(words)
+
+
+def _show() -> Output:
+    from ..agents.service import cooldowns as operations
+    from ..decisions.hindrances import Kind
+    from ..decisions.service.hindrances import hindrances as hindrances_hindrances
+
+    with looked_at() as app:
+        found = operations.view(app.store, app.config)
+        stands = hindrances_hindrances(app.store, app.paths, app.config)
+
+    def text(screen: Screen) -> str:
+        out = lines(stands, found.now, screen, (Kind.COOLDOWN, Kind.CAP, Kind.NO_PLACE, Kind.MACHINE).__contains__)
+        out += [*cap_lines(found.caps), *machine_lines(found.machine, screen)]
+        return "\n".join(out) or "no provider refuses"
+
+    return Output(plain(found), text)
+
+
+def _open(provider: str) -> Output:
+    from ..agents.service import cooldowns as operations
+
+    with opened() as app:
+        was_closed = operations.end_cooldown(app.store, app.paths, provider, actor=actor())
+    words = f"agents start at {one_line(provider)} again; when it refuses again, a new cooldown begins"
+    return said(
+        {"provider": provider, "was_closed": was_closed},
+        words if was_closed else f"{one_line(provider)} had no cooldown",
+    )
+
+
+def _reset(bead: str) -> Output:
+    from ..agents.service import cooldowns as operations
+
+    with opened() as app:
+        found = operations.reset(app.store, app.paths, bead, actor=actor())
+    return said({"bead": bead, "reset": found}, "agents may try again" if found else "no breaker of it was open")
+
+
+def _lift(cap: str, is_lifted: bool) -> Output:
+    from ..agents.service import cooldowns as operations
+    from ..text.times import spoken
+
+    with opened() as app:
+        found = operations.lift(app.store, app.paths, app.config, cap, is_lifted, actor=actor())
+    name = one_line(found.name)
+    if not is_lifted:
+        return said(plain(found), f"caps.{name} holds again: {found.limit:.6g}")
+    until = "this run ends" if found.until is None else spoken(found.until)
+    warning = f"agents may cost more than the {found.limit:.6g} that you allowed ({found.spent:.6g} so far)"
+    if name == "calls_per_hour":
+        warning = (
+            f"more agents may start than the {found.limit:.6g} an hour that you allowed ({found.spent:.6g} so far)"
+        )
+    back = f"`nobrakes providers keep {name}` lets it hold again"
+    return said(plain(found), f"caps.{name} is lifted until {until}\nwarning: {warning}; {back}")
+
+
+# Watching `run`: a picture that is redrawn on a terminal, one line an event elsewhere.
+#
+# 1. Both are Views of the loop and its notifiers, so that a notice does not fall into the picture. What they
+# show is read from the event log and the board, never kept beside them.
+# 2. The picture is redrawn once a second by a thread that touches no store; the loop hands it what it needs.
+
+LastLine = Callable[[Attempt], str]
+EVENTS_SHOWN = 6
+REDRAW_SECONDS = 1.0
+_TOLD = (EventKind.DEGRADED, EventKind.ESCALATED, EventKind.SUGGESTED)
+"""Of these a notice says the same."""
+
+
+class Titles:
+    """Titles of beads and names of attempts, each read once."""
+
+    def __init__(self, store: "Store") -> None:
+        self._store = store
+        self._titles: dict[str, str] = {}
+        self._names: dict[int, str] = {}
+
+    def of(self, bead: str | None) -> str:
+        """The bead's title; empty for none."""
+        if bead is None:
+            return ""
+        if bead not in self._titles:
+            self._titles[bead] = one_line(self._store.bead(bead).title)
+        return self._titles[bead]
+
+    def name(self, attempt: int | None) -> str:
+        """Who works in the attempt; empty for none."""
+        if attempt is None:
+            return ""
+        if attempt not in self._names:
+            self._names[attempt] = one_line(self._store.attempt(attempt).name)
+        return self._names[attempt]
+
+    def line(self, event: Event, width: int) -> str:
+        """The event with its title, and with the worker's name where the machine speaks of one."""
+        return words.as_line(event, self.of(event.bead), self.name(event.attempt), width)
+
+
+def live_said(notice: Notice) -> str:
+    """A notice as one line."""
+    bead = f"{notice.bead}: " if notice.bead else ""
+    return ("! " if notice.urgent else "") + bead + one_line(notice.text)
+
+
+class Quiet:
+    """Shows nothing on stdout: with --json the result at the end is all. Notices go to stderr."""
+
+    def tell(self, notice: Notice) -> None:
+        """Say it where no program reads JSON."""
+        sys.stderr.write(live_said(notice) + "\n")
+
+    def event(self, event: Event) -> None:
+        """Nothing."""
+
+    def board(self, board: Board) -> None:
+        """Nothing."""
+
+
+class Plain:
+    """One line an event, for pipes, logs and CI."""
+
+    def __init__(self, store: "Store", now: float, width: int = 200) -> None:
+        self._titles = Titles(store)
+        self._days = words.Days(now)
+        self._width = width
+
+    def tell(self, notice: Notice) -> None:
+        """Print it."""
+        write(live_said(notice))
+
+    def event(self, event: Event) -> None:
+        """Print it, after the date where a new day begins, unless its notice has said all of it."""
+        if event.kind in _TOLD or event.kind in WATCHED:
+            return
+        heading = self._days.heading(event.at)
+        write((heading + "\n" if heading else "") + self._titles.line(event, self._width))
+
+    def board(self, board: Board) -> None:
+        """Nothing: the events say it."""
+
+
+class Picture:
+    """The present moment on a terminal: who works, the review, the counts, what happened last."""
+
+    def __init__(self, store: "Store", last_line: LastLine, count: Callable[[], str]) -> None:
+        self._titles = Titles(store)
+        self._last_line = last_line
+        self._count = count
+        self._events: deque[tuple[str, str]] = deque(maxlen=EVENTS_SHOWN)
+        self._days: words.Days | None = None
+        self._board: Board | None = None
+        self._seen_at = 0.0
+        self._counts = ""
+        self._drawn = 0
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._redraw, daemon=True)
+
+    def __enter__(self) -> "Picture":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._draw()
+
+    def tell(self, notice: Notice) -> None:
+        """Leave it above the picture, where it stays."""
+        with self._lock:
+            screen = screen_of(sys.stdout)
+            lines = wrap(live_said(notice), screen.width, subsequent_indent="  ")
+            text = "".join(screen.paint(line, "red" if notice.urgent else "") + "\n" for line in lines)
+            sys.stdout.write((f"\x1b[{self._drawn}A\x1b[J" if self._drawn else "") + text)
+            sys.stdout.flush()
+            self._drawn = 0
+        self._draw()
+
+    def event(self, event: Event) -> None:
+        """Remember it among the last ones, after the date where a new day begins."""
+        self._days = self._days or words.Days(event.at)
+        heading, line = self._days.heading(event.at), self._titles.line(event, screen_of(sys.stdout).width - 1)
+        with self._lock:
+            if heading:
+                self._events.append(("", heading))
+            self._events.append((words.STYLES.get(event.kind, ""), line))
+            self._counts = ""
+
+    def board(self, board: Board) -> None:
+        """The new moment."""
+        for attempt in board.attempts:
+            self._titles.of(attempt.bead)
+        counts = self._counts or self._count()
+        with self._lock:
+            self._board, self._seen_at, self._counts = board, time.monotonic(), counts
+
+    def _redraw(self) -> None:
+        while not self._ended.wait(REDRAW_SECONDS):
+            self._draw()
+
+    def _draw(self) -> None:
+        with self._lock:
+            if self._board is None:
+                return
+            lines = picture(
+                self._board,
+                self._board.now + time.monotonic() - self._seen_at,
+                self._titles,
+                self._last_line,
+                self._counts,
+                list(self._events),
+                screen_of(sys.stdout),
+            )
+            up = f"\x1b[{self._drawn}A" if self._drawn else ""
+            sys.stdout.write(up + "".join(f"\r\x1b[2K{line}\n" for line in lines) + "\x1b[J")
+            sys.stdout.flush()
+            self._drawn = len(lines)
+
+
+def picture(
+    board: Board,
+    now: float,
+    titles: Titles,
+    last_line: LastLine,
+    counts: str,
+    events: list[tuple[str, str]],
+    screen: Screen,
+) -> list[str]:
+    """The lines of the picture, each at most one screen wide."""
+    out = []
+    for attempt in board.attempts:
+        role = work_status.ROLES[attempt.role.value]
+        head = f"{pad(cut(one_line(attempt.name), 10), 10)} {role:<11} {attempt.bead:<10} "
+        since = f"{age(now - attempt.started_at):>8}  "
+        said = review_step(attempt) if attempt.role is Role.REVIEWER else last_line(attempt)
+        room = max(20, screen.width - len(head) - len(since) - 1)
+        title = cut(titles.of(attempt.bead), room // 2)
+        out.append(screen.paint(head, "cyan") + since + cut(f"{title}  {one_line(said)}".rstrip(), room))
+    for talk in board.talks:
+        head = f"{pad(f'session {talk.session.id}', 10)} {talk.session.kind.value:<11} {talk.agent:<10} "
+        since = f"{age(now - talk.started_at):>8}  "
+        room = max(20, screen.width - len(head) - len(since) - 1)
+        out.append(screen.paint(head, "cyan") + since + cut(one_line(talk.session.title), room))
+    works = board.attempts or board.talks
+    state = "stopping" if board.stopping else "paused" if board.paused else "" if works else "waiting"
+    state += "  frozen: merges wait until main is green" if board.frozen else ""
+    out.append(cut(f"{counts}  {state}".rstrip(), screen.width - 1))
+    switches = (Kind.PAUSED, Kind.STOPPING)  # the line above says them
+    told_ = [told(one, now).what for one in of_board(board) if one.kind not in switches]
+    out += [screen.paint(cut(line, screen.width - 1), "yellow") for line in told_]
+    out += [screen.paint(cut(line, screen.width - 1), style or "dim") for style, line in events]
+    return out

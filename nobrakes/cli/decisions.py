@@ -1,0 +1,453 @@
+"""The Decision Desk: what waits for a person, the most urgent first."""
+
+import sys
+from collections.abc import Callable, Iterable
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from ..decisions import forms
+from ..decisions.hindrances import Hindrance, Kind, rest, told
+from ..errors import UsageError
+from ..events.public import plain
+from ..text.cleaning import age, count, cut, one_line
+from ..text.times import spoken
+from .repository import Output, Sheet, UserPlace, actor, opened_or_home, said
+from .screen import Screen, paragraph, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..app import App
+    from ..decisions.model import Escalation
+    from ..decisions.service.hindrances import Hindrances
+    from ..decisions.service.view import (
+        Asked,
+        BranchDifference,
+        Choice,
+        ConflictFile,
+        ConflictView,
+        DecisionView,
+        Tried,
+    )
+    from .screen import Screen
+
+
+# Questions with a form, as a person reads them: what is asked for, and how urgent it is.
+
+_KINDS = {"short_text": "short text", "long_text": "text", "yes_no": "yes or no"}
+_ASKS = {
+    "radio": "one of these",
+    "checkbox": "any of these",
+    "short_text": "a text of one line",
+    "long_text": "a text",
+    "yes_no": "yes or no",
+}
+
+
+def forms_asks(found: "Escalation") -> str:
+    """What a question with a form asks for; empty: it has none."""
+    if found.form is None:
+        return ""
+    name = str(found.form["kind"])
+    return _KINDS.get(name, name)
+
+
+def priority(found: "Escalation") -> str:
+    """P1 to P3; empty where nobody said how urgent it is."""
+    return "" if found.form is None else f"P{forms.priority_of(found.form)}"
+
+
+def asked(found: "Escalation") -> list[str]:
+    """The form as lines: what is asked for, and the context. Its options are choices of the page."""
+    if found.form is None:
+        return []
+    form = forms.form(found.form)
+    open_ = "" if form.required else ", or nothing: the agent decides then"
+    out = ["", f"  P{form.priority}, {_ASKS[form.kind]}{open_}"]
+    return [*out, "", paragraph(form.context)] if form.context else out
+
+
+# An escalation as a person reads it, and the list of them.
+#
+# 1. First what is asked and why, then what can be done about it with what each costs and what to type; what it rests on
+# comes after that. The last line says once more what to type: on a screen that scrolled it is the one that is seen.
+# 2. What is long is cut, with how much more there is and what shows it; `--all` cuts nothing.
+
+SHOWN = 3
+"""So many attempts are shown, the last ones."""
+DIFFERENCE = 14
+"""Lines of the branch's difference."""
+
+
+def listed(found: "Sequence[Asked]", now: float, screen: Screen) -> str:
+    """The list: a bead with its title, and below it why a person is asked."""
+    rows = [
+        (
+            *(str(one.id), priority(one), age(now - one.created_at), str(one.behind or "")),
+            one_line(f"{one.bead}  {one.subject}" if one.bead else "no single bead"),
+        )
+        for one in found
+    ]
+    lines = table(("N", "P", "AGE", "BEHIND", "BEAD"), rows, screen).splitlines()
+    if not lines:
+        return "nothing waits for your decision"
+    out = [lines[0]]
+    for line, one in zip(lines[1:], found, strict=True):
+        why = f"{'decided: ' if one.resolved_at is not None else ''}{kind(one)}: {one_line(one.title)}"
+        out += [line, f"      {cut(why, screen.width - 6)}"]
+    return "\n".join([*out, "", "nobrakes escalation N shows one, with what you can do about it"])
+
+
+def kind(found: "Asked | DecisionView") -> str:
+    """Why it is asked, in words, and of a question with a form what is asked for."""
+    asks = forms_asks(found)
+    return f"{found.cause} ({asks})" if asks else found.cause
+
+
+def shown(found: "DecisionView", now: float, screen: Screen, is_whole: bool) -> str:
+    """The page of one escalation."""
+    page = _Page(screen, is_whole)
+    out = [
+        *page.head(found, now),
+        *page.what_happened(found),
+        *page.decided(found),
+        *page.to_do(found),
+        *page.about(found),
+        *page.conflict(found.conflict),
+        *page.sections(found),
+        *page.tried(found),
+        *page.last(found),
+        *page.difference(found.difference),
+        *page.once_more(found),
+    ]
+    return "\n".join(out)
+
+
+class _Page(Sheet):
+    """The parts of the page, in their order."""
+
+    def head(self, found: "DecisionView", now: float) -> list[str]:
+        """What it is about, in two lines."""
+        subject = f": {found.about.id} {one_line(found.about.title)}" if found.about else ""
+        title = cut(f"escalation {found.id}: {kind(found)}{subject}", self.width)
+        waits = f"{count(found.behind, 'bead')} behind it" if found.about else "about no single bead"
+        out = [self.screen.paint(title, "bold"), f"  asked {age(now - found.created_at)} ago, {waits}"]
+        if found.others:
+            numbers = ", ".join(map(str, found.others))
+            out.append(f"  the bead also waits for escalation {numbers}: it goes on when all are decided")
+        return out
+
+    def what_happened(self, found: "DecisionView") -> list[str]:
+        """The question, or what was seen, and why."""
+        from ..decisions.service.view import flat
+
+        out = ["", *self.wrapped(flat(found.title), "  ")]
+        if found.happened.lines:
+            out += ["", *self.text(found.happened, "  ")]
+        out += asked(found)
+        if found.hypothesis:
+            out += ["", *self.wrapped(f"likely cause: {flat(found.hypothesis)}", "  ")]
+        return [*out, *self.wrapped(f"({one_line(found.means)})", "  ")]
+
+    def decided(self, found: "DecisionView") -> list[str]:
+        """How it was decided."""
+        out: list[str] = []
+        if found.answer is not None:
+            read = "" if found.read_at is None else ", and an agent acts by it"
+            out += ["", f"answer{read}:", *self.wrapped(one_line(found.answer), "  ")]
+            if found.read_at is None and found.resolved_at is not None:
+                out.append(f"Take it back, until an agent reads it: nobrakes answer {found.id} --take-back")
+        if found.resolved_at is not None:
+            out += ["", f"resolved {spoken(found.resolved_at)}: {one_line(found.resolution)}"]
+        return out
+
+    def to_do(self, found: "DecisionView") -> list[str]:
+        """What to do first, and each choice with what it does and costs."""
+        out = ["", self.head_line("first:"), *self.each(found.mend, "  ")] if found.mend else []
+        if found.choices:
+            out += ["", self.head_line("what you can do:")]
+        for choice in found.choices:
+            out += self.choice(choice)
+        if any(choice.is_recommended and choice.how == "answer" for choice in found.choices):
+            out.append(f"  nobrakes answer {found.id} --recommended")
+        return out
+
+    def choice(self, choice: "Choice") -> list[str]:
+        mark = " (recommended)" if choice.is_recommended and choice.how == "answer" else ""
+        mark = " (the usual way)" if choice.is_recommended and not mark else mark
+        label = f"  {self.screen.paint(one_line(choice.command), 'cyan')}"
+        out = [f"{label}  # {one_line(choice.label)}{mark}"]
+        word = "means: " if choice.how == "answer" and choice.value else ""
+        out += self.wrapped(f"{word}{one_line(choice.does)}", "      ") if choice.does else []
+        return out + (self.wrapped(f"costs: {one_line(choice.costs)}", "      ") if choice.costs else [])
+
+    def about(self, found: "DecisionView") -> list[str]:
+        """The bead and when it is done."""
+        bead = found.about
+        if bead is None:
+            return []
+        out = ["", self.head_line(f"the bead: {bead.id} {one_line(bead.title)} ({bead.status.value})")]
+        out += self.text(bead.description, "  ")
+        if bead.acceptance.lines:
+            out += ["  done when:", *self.text(bead.acceptance, "    - ")]
+        elif not bead.description.lines:
+            out.append("  it has no description and no acceptance criteria")
+        if bead.waiting:
+            out += self.wrapped(f"waiting for it: {', '.join(bead.waiting)}", "  ")
+        return out
+
+    def conflict(self, found: "ConflictView | None") -> list[str]:
+        """Both sides of a conflict, and whose the other one is."""
+        if found is None:
+            return []
+        out = ["", self.head_line("the conflict:")]
+        for other in found.others:
+            whose = f"{other.bead} {other.title}" if other.bead else other.title
+            by = f"by {other.who}, {other.commit[:12]}, {spoken(other.at)}" if other.at else f"by {other.who}"
+            out += self.wrapped(f"{found.where} has meanwhile: {whose} ({by}) in {', '.join(other.paths)}", "  ")
+        for file in found.files:
+            out += self.conflict_file(file, found.where)
+        if found.more:
+            out.append(f"  and {count(found.more, 'file')} more")
+        return out + (self.wrapped(found.missing, "  ") if found.missing else [])
+
+    def conflict_file(self, file: "ConflictFile", where: str) -> list[str]:
+        out = [f"  {one_line(file.path)}: {file.how}"]
+        for hunk in file.hunks:
+            out.append(f"    line {hunk.line}, on {where}:")
+            out += self.code(hunk.main, "      ", "-")
+            out.append("    on the branch:")
+            out += self.code(hunk.branch, "      ", "+")
+        return out + ([f"    and {file.more_hunks} more places"] if file.more_hunks else [])
+
+    def sections(self, found: "DecisionView") -> list[str]:
+        """The evidence."""
+        out: list[str] = []
+        for section in found.sections:
+            title = one_line(section.title)
+            if len(section.text.lines) == 1 and not section.text.more:
+                out += ["", *self.wrapped(f"{title}: {section.text.lines[0]}", "", 4)]
+                continue
+            out += ["", self.head_line(f"{title}:"), *self.painted(section.text, "  ")]
+        return out
+
+    def tried(self, found: "DecisionView") -> list[str]:
+        """The attempts, the last ones whole."""
+        if not found.tried:
+            return []
+        kept = found.tried if self.is_whole else found.tried[-SHOWN:]
+        earlier = found.earlier + len(found.tried) - len(kept)
+        more = f" ({earlier} earlier: nobrakes escalation {found.id} --all)" if earlier else ""
+        out = ["", self.head_line(f"what was tried{more}:")]
+        for one in kept:
+            out += self.attempt(one)
+        return out
+
+    def attempt(self, one: "Tried") -> list[str]:
+        cost = f", {one.cost_usd:.2f} USD" if one.cost_usd else ""
+        took = f" after {age(one.minutes * 60)}{cost}" if one.minutes else ""
+        who = f"  {one.number}. {one.role} {one.name} ({one.agent})"
+        out = self.wrapped(f"{who.strip()}: {one.outcome}{took}. {one_line(one.means)}", "  ", 5)
+        said = [("", one.detail), *((f"{word}: ", getattr(one, word)) for word in ("summary", "blockers", "learnings"))]
+        for word, text in said:
+            if text.lines:
+                lines = text.lines if self.is_whole else text.lines[:2]
+                left = text.more + len(text.lines) - len(lines)
+                out += self.wrapped(f"{word}{' '.join(lines)}", "     ")
+                out += [f"     … {count(left, 'line')} more"] if left else []
+        return out
+
+    def last(self, found: "DecisionView") -> list[str]:
+        """The last lines of the agent."""
+        if found.last is None:
+            return []
+        said = [one_line(line.text) for line in found.last.lines if line.text.strip()]
+        title = f"the last that {found.last.name} said in attempt {found.last.attempt}:"
+        told = [f"  | {cut(line, self.width - 4)}" for line in said]
+        return ["", self.head_line(title), *told, f"  all of it: {found.last.command}"]
+
+    def difference(self, found: "BranchDifference | None") -> list[str]:
+        """What the branch changes."""
+        if found is None:
+            return []
+        if found.missing:
+            return ["", *self.wrapped(f"what the branch changes: {found.missing}", "")]
+        if not found.files:
+            return ["", "what the branch changes: nothing is committed on it"]
+        kept = f", archived at {one_line(found.ref)}" if found.ref else ""
+        title = f"what the branch changes: {count(len(found.files) + found.more_files, 'file')}, "
+        title += f"+{found.added} -{found.removed}, {found.base[:12]} to {found.head[:12]}{kept}"
+        out = ["", *self.wrapped(title, "", 2)]
+        for file in found.files:
+            lines = f"+{file.added} -{file.removed}" if file.added is not None else "no text"
+            out.append(f"  {cut(file.path, self.width - 30)}  {file.how}, {lines}")
+        out += [f"  and {count(found.more_files, 'file')} more"] if found.more_files else []
+        text, left = found.text.lines, found.text.more
+        if not self.is_whole and len(text) > DIFFERENCE:
+            left, text = left + len(text) - DIFFERENCE, text[:DIFFERENCE]
+        out += ["", *(self.coloured(line, "  ") for line in text)] if text else []
+        return out + ([f"  … {count(left, 'line')} more: {found.text.command}"] if left else [])
+
+    def once_more(self, found: "DecisionView") -> list[str]:
+        """The commands in one line, where the page is long."""
+        if not found.choices:
+            return []
+        flags = [f"--{choice.how}" for choice in found.choices if choice.how != "answer"]
+        out = ["", f"Decide it: nobrakes resolve {found.id} {' | '.join(flags)}"] if flags else [""]
+        answer = any(choice.how == "answer" for choice in found.choices)
+        return [*out, f"Answer it: nobrakes answer {found.id} …"] if answer else out
+
+
+# What keeps work from going on, on a terminal: a few lines for each hindrance, and what to type about it.
+
+EACH = 5
+"""So many of a kind are shown; the others are counted."""
+NARROWEST = 40
+
+
+def lines(
+    found: "Hindrances", now: float, screen: "Screen", wanted: Callable[[Kind], bool] = lambda _: True
+) -> list[str]:
+    """Every hindrance of the kinds that are wanted."""
+    out: list[str] = []
+    unnamed = dict(found.more)
+    kinds = dict.fromkeys(one.kind for one in found.found if wanted(one.kind))
+    for kind in kinds:
+        some = [one for one in found.found if one.kind is kind]
+        out += hindered_shown(some[:EACH], now, screen)
+        left = len(some) - EACH if len(some) > EACH else 0
+        left += unnamed.get(kind, 0)
+        out += [f"  {rest(kind, left)}"] if left else []
+    return out
+
+
+def hindered_shown(found: Iterable[Hindrance], now: float, screen: "Screen") -> list[str]:
+    """These hindrances, whole: each line is as wide as the screen allows, and no word of a command is cut."""
+    out = []
+    width = max(NARROWEST, screen.width)
+    for one in found:
+        words = told(one, now)
+        style = "red" if one.stops else "yellow"
+        out += [
+            screen.paint(line, style)
+            for line in wrap(words.what, width, subsequent_indent="  ", break_on_hyphens=False)
+        ]
+        for part in (words.why, words.cure):
+            out += wrap(part, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+        for number, command in enumerate(words.commands):
+            out.append(f"  {'type:' if number == 0 else '     '} {screen.paint(command, 'bold')}")
+    return out
+
+
+Number = Annotated[int, Argument(metavar="N", help="The escalation's number.")]
+
+
+def escalations(
+    all: Annotated[bool, Option("--all", help="The resolved ones too.")] = False,
+    user: UserPlace = False,
+) -> Output:
+    """What waits for a decision: the urgent first, then that for which most beads wait."""
+    from ..decisions.service import page
+    from ..decisions.service.hindrances import NOTHING
+
+    with opened_or_home(user, is_reading=True) as app:
+        found = page.listed(app.store, all=all)
+        now = app.store.now()
+        stands = NOTHING if found or user else _others(app)
+    return Output(plain(found), lambda screen: "\n".join([listed(found, now, screen), *lines(stands, now, screen)]))
+
+
+def _others(app: "App") -> "Hindrances":
+    """What waits for a person though nothing has to be decided."""
+    from ..app import hindrances
+    from ..decisions.service.hindrances import Hindrances
+
+    stands = hindrances(app)
+    waits = [one for one in stands.found if one.until is None and one.kind not in (Kind.QUARANTINED, Kind.CONFIG)]
+    kinds = {one.kind for one in waits}
+    return Hindrances(tuple(waits), tuple((kind, number) for kind, number in stands.more if kind in kinds))
+
+
+def escalation(
+    number: Number,
+    all: Annotated[bool, Option("--all", help="Everything, however long it is.")] = False,
+    user: UserPlace = False,
+) -> Output:
+    """One escalation: what happened, what you can do and what each costs, what was tried, and what it is about."""
+    from ..decisions.service import page
+
+    with opened_or_home(user, is_reading=True) as app:
+        found = page.decision(app.store, app.paths, lambda: app.git, lambda: app.config, number, is_whole=all)
+        now = app.store.now()
+    return Output(plain(found), lambda screen: shown(found, now, screen, all))
+
+
+def answer(
+    number: Number,
+    text: Annotated[
+        str | None, Argument(help="The answer: an option's number or label, or a text; '-' reads it from stdin.")
+    ] = None,
+    recommended: Annotated[bool, Option("--recommended", help="What the agent recommends.")] = False,
+    take_back: Annotated[bool, Option("--take-back", help="Take the answer back that no agent has read.")] = False,
+    user: UserPlace = False,
+) -> Output:
+    """Answer a question. Its bead goes on, and the answer is in the next prompt.
+
+    Of several options that may be chosen, give the numbers or labels with a comma between them.
+
+    Example: nobrakes answer 4 "Use UTC everywhere"
+    """
+    from ..decisions.service import desk
+
+    if (text is not None) + recommended + take_back != 1:
+        raise UsageError(
+            f"say how to answer escalation {number}, in one way",
+            f"Give the answer, --recommended or --take-back; `nobrakes escalation {number}` shows the question.",
+        )
+    with opened_or_home(user) as app:
+        if take_back:
+            found = desk.take_back(app.store, number, actor=actor(), paths=app.paths)
+            done = "is open again: its answer was taken back"
+        else:
+            words = sys.stdin.read() if text == "-" else text or ""
+            found = desk.answer(app.store, number, words, actor(), app.paths, recommended)
+            taken = cut(one_line(found.answer or found.resolution), 200)
+            done = f"is answered: {taken}" if found.form else "is answered"
+        then = desk.then(app.store, found)
+    return said(plain(found), f"escalation {number} {done}{then}")
+
+
+def resolve(
+    number: Number,
+    approve: Annotated[
+        bool, Option("--approve", help="The agent's plan, or the change of the checks, is good.")
+    ] = False,
+    add: Annotated[bool, Option("--add", help="Make a draft of what the agent suggests.")] = False,
+    retry: Annotated[bool, Option("--retry", help="Let an agent try again, with a clean count.")] = False,
+    cancel: Annotated[bool, Option("--cancel", help="Give the bead up.")] = False,
+    done: Annotated[bool, Option("--done", help="The bead was done by hand.")] = False,
+    dismiss: Annotated[bool, Option("--dismiss", help="Nothing is to be done about it.")] = False,
+    note: Annotated[str, Option("--note", "-m", help="Why; the next attempt reads it.")] = "",
+    user: UserPlace = False,
+) -> Output:
+    """Decide an escalation, in one way.
+
+    Example: nobrakes resolve 4 --retry --note "The fixture was wrong, it is mended"
+    """
+    from ..decisions.service import desk
+
+    given = {"approve": approve, "add": add, "retry": retry, "cancel": cancel, "done": done, "dismiss": dismiss}
+    chosen = [word for word, wanted in given.items() if wanted]
+    if len(chosen) != 1:
+        raise UsageError(
+            "say how to resolve it, in one way", "Use one of --approve, --add, --retry, --cancel, --done, --dismiss."
+        )
+    with opened_or_home(user) as app:
+        found = desk.resolve(app.store, number, chosen[0], note=note, actor=actor(), paths=app.paths)
+        then = desk.then(app.store, found)
+    if add:
+        then = f": {found.resolution.partition(':')[0]}, a draft; `nobrakes commit-strategy` makes drafts live"
+        return said(plain(found), f"escalation {number} is resolved{then}")
+    return said(plain(found), f"escalation {number} is resolved: {chosen[0]}{then}")

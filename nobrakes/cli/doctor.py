@@ -1,0 +1,264 @@
+"""Undo, doctor, version."""
+
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from typer import Argument, Option
+
+from ..abilities import CHECKS
+from ..conformance.suite import NOT_SO_FAR
+from ..environ import process_environment
+from ..errors import NobrakesError, NotAllowed, UsageError
+from ..events.public import plain
+from ..text.cleaning import one_line
+from ..text.times import spoken
+from .repository import Output, actor, known, opened, said
+from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..app import App
+    from ..conformance.suite import Check, Report, Tried
+    from ..db.port import Store
+    from ..doctor.health import Finding
+    from ..review.service.undo import Last
+
+
+T = TypeVar("T")
+AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
+STYLES = {"ok": "green", "warning": "yellow", "error": "red"}
+
+
+def undo(
+    what: Annotated[
+        str | None, Argument(metavar="SEQ|BEAD", help="A step's number in `events`, or a bead's id.")
+    ] = None,
+    event: Annotated[int | None, Option("--event", min=1, help="The step's number, whatever beads are called.")] = None,
+    bead: Annotated[str | None, Option("--bead", help="The bead's id, also where it looks like a number.")] = None,
+    yes: Annotated[
+        bool, Option("--yes", "-y", help="Of a bead: take its merge, or a step of several beads, back.")
+    ] = False,
+    as_json: AsJson = False,
+) -> Output:
+    """Take back the last step of a person, or the one with this number, or the last one on a bead. Again: the one
+    before.
+
+    A merge is taken back by a commit on main that reverts it, and only by its number, or by its bead with --yes. The
+    checks run on that commit first; where they do not pass, main stays as it is, and the command ends with 32. The bead
+    is held then, until you release it.
+
+    Example: nobrakes undo
+    """
+    from .. import app as app_module
+    from ..review.service import undo as operation
+
+    def tell(line: str) -> None:
+        if not as_json:
+            sys.stderr.write(f"{line}\n")
+
+    if sum(one is not None for one in (what, event, bead)) > 1:
+        raise UsageError("say what to take back in one way", "Give a number, a bead, or neither.")
+    if what is not None and what.isdigit() and not int(what):
+        raise UsageError("0 is no event's number: they begin with 1", "`nobrakes events` shows them.")
+    with opened() as app:
+        seq = event
+        of = bead if bead is not None else _bead_named(app.store, what)
+        if of is not None:
+            known(app.store, of)
+            last = operation.last_of(app.store, of)
+            tell(_told(last, of))
+            if last.is_large and not yes:
+                raise _unsure(last, of, app.config.review.by_request)
+            seq = last.seq
+        elif what is not None:
+            seq = int(what)
+
+        def prove(commit: str) -> None:
+            tell(f"checking {commit[:12]}, which takes it back")
+            app_module.prove(app, commit, tell)
+
+        keep = partial(app_module.keep_revert, app, actor())
+        found = operation.undo(app.store, app.git, actor(), seq, app.paths, prove, keep, app.config.review.by_request)
+
+    def text(screen: Screen) -> str:
+        out = [one_line(found.text)]
+        out += [f"  the revert is {found.commit}"] if found.commit else []
+        out += [f"  have it done again: nobrakes release {one}" for one in found.beads if found.commit]
+        out += [f"  or give it up: nobrakes cancel {one}" for one in found.beads if found.commit]
+        kept = [f"  its work is kept at {one_line(ref)}" for ref, _ in found.archived]
+        return "\n".join([*out, *kept, *(["  the next attempt goes on with it"] if kept else [])])
+
+    return Output(plain(found), text)
+
+
+def _bead_named(store: "Store", what: str | None) -> str | None:
+    """The bead that is meant; None: a number, or nothing. UsageError: it could be either."""
+    if what is None or not (what.isascii() and what.isdigit()):
+        return what
+    if store.beads(ids=[what]):
+        raise UsageError(
+            f"'{what}' is a bead, and a number of an event",
+            f"Say which: `nobrakes undo --bead {what}` or `nobrakes undo --event {what}`.",
+        )
+    return None
+
+
+def _told(last: "Last", bead: str) -> str:
+    if last.commit is not None:
+        return f"bead {bead} is done by its merge {last.commit[:12]} (event {last.seq})"
+    step = last.kind.value.replace("_", " ")
+    return one_line(f"the last step on {bead} is event {last.seq}: {step}, by {last.actor}, {spoken(last.at)}")
+
+
+def _unsure(last: "Last", bead: str, by_request: bool) -> NotAllowed:
+    if last.commit is not None:
+        what = "a pull request" if by_request else "a commit on main"
+        why = f"{what} would take the merge {last.commit[:12]} of {bead} back (event {last.seq})"
+    else:
+        others = ", ".join(one for one in last.beads if one != bead)
+        why = f"event {last.seq} is a step of {len(last.beads)} beads: {others} would change too"
+    return NotAllowed(f"{why[:300]}; nothing was done", f"If you mean it: `nobrakes undo {bead} --yes`.")
+
+
+def archive(
+    expire: Annotated[bool, Option("--expire", help="Remove the refs that may go.")] = False,
+    as_json: AsJson = False,
+) -> Output:
+    """Archived branches and work, and which of them may go: merged longer ago than `retention.archive_days`.
+
+    Without --expire nothing is removed, and without that setting nothing may be. What was never merged, was reverted or
+    never committed always stays. `nobrakes undo` brings back what was removed, as long as git has it.
+
+    Example: nobrakes archive
+    """
+    from ..daemon.service import control
+
+    with opened() as app:
+        days = app.config.retention.archive_days
+        chosen = (app.store, app.git, days)
+        found = control.expire(*chosen, actor()) if expire else control.look(*chosen)
+
+    def text(screen: Screen) -> str:
+        out = [f"{'removed' if expire else 'may go' if one.goes else 'kept':<8} {one_line(one.ref)}" for one in found]
+        may_go = sum(one.goes for one in found)
+        if not expire and may_go:
+            out.append(f"{may_go} of {len(found)} may go: nobrakes archive --expire")
+        return "\n".join(out) or ("nothing may go" if expire else "nothing is archived")
+
+    return Output(plain(found), text)
+
+
+def doctor(
+    repair: Annotated[str | None, Option("--repair", help="Mend what this name stands for.")] = None,
+    agents: Annotated[bool, Option("--agents", help="Try the installed agent CLIs out instead.")] = False,
+) -> Output:
+    """Look for what is broken, and say how to mend it. Looking changes nothing.
+
+    With --agents Claude Code, Codex and Gemini CLI are tried where they are installed, and the ACP agent of the
+    settings or Gemini CLI as one: each works, is refused, goes on and is stopped in a scratch repository, with a
+    scripted model on this machine. No account is used and no token spent. What this version can do is written down, and
+    the daemon goes by it.
+
+    Ends with 0 when nothing is broken, with 1 when something is, or when `nobrakes run` would be refused.
+
+    Example: nobrakes doctor --repair counters
+    """
+    from ..app import here, untried
+    from ..doctor import service as doctor_service
+    from ..doctor.service import examine, opened_store
+
+    with opened(is_reading=repair is None and not agents) as app:
+        if agents:
+            return _try_agents(app, repair)
+        git, store = _or_none(lambda: app.git), opened_store(app.paths, lambda: app.store)
+        if repair is not None:
+            if os.environ.get("NOBRAKES_TOKEN"):
+                raise NotAllowed("an agent may not repair the repository", "Say it with `nobrakes agent escalate`.")
+            done = doctor_service.repair(repair, store, git, app.paths)
+            return said({"repair": repair, "done": done}, "\n".join(map(one_line, done)) or "there was nothing to mend")
+        config = _or_none(lambda: app.config)
+        wrong = app.misconfigured
+        troubles = app.sandbox_trouble, app.wall_trouble
+        seen = here(app) if config is not None else None
+        known = partial(untried, app) if config is not None and not isinstance(store, NobrakesError) else lambda: ""
+        findings = examine(store, git, app.paths, config, *troubles, wrong, seen, known)
+    broken = [finding.name for finding in findings if not finding.ok]
+    error = NobrakesError(f"broken: {', '.join(broken)}", "Each finding says how it is mended.") if broken else None
+    return Output(plain(findings), lambda screen: _findings(findings, screen), error)
+
+
+def _try_agents(app: "App", repair: str | None) -> Output:
+    from ..conformance import suite
+
+    if repair is not None:
+        raise UsageError("--agents and --repair are two questions", "Ask them one after the other.")
+    if os.environ.get("NOBRAKES_TOKEN"):
+        raise NotAllowed("an agent may not try agents out", "Say it with `nobrakes agent escalate`.")
+    report = suite.trial_run(app.config, app.paths, process_environment())
+    failed = [one.agent for one in report.agents if not one.ok]
+    error = NobrakesError(f"failed: {', '.join(failed)}", "Install the version that the docs name.") if failed else None
+    return Output(plain(report), lambda screen: text(report, screen), error)
+
+
+def _or_none(open_it: Callable[[], T]) -> T | None:
+    """What cannot be opened is what the doctor is there to explain."""
+    try:
+        return open_it()
+    except NobrakesError:
+        return None
+
+
+def _findings(findings: "list[Finding]", screen: Screen) -> str:
+    out = []
+    for finding in findings:
+        state = screen.paint(f"{finding.level:<8}", STYLES.get(finding.level, ""))
+        out.append(f"{state} {finding.name:<11} {one_line(finding.text)}")
+        if finding.repair:
+            out.append(f"         mend it: nobrakes doctor --repair {finding.repair}")
+    return "\n".join(out)
+
+
+def version() -> Output:
+    """The versions of nobrakes and of what it stands on."""
+    import platform
+
+    from .. import __version__
+
+    found = {"nobrakes": __version__, "python": platform.python_version(), "platform": platform.platform()}
+    return said(found, "\n".join(f"{name} {value}" for name, value in found.items()))
+
+
+# What `doctor --agents` prints: a row for each CLI, a column for each check, and below it what failed.
+
+_WIDTH = 8
+
+
+def text(report: "Report", screen: Screen) -> str:
+    """The table."""
+    out = [f"{'agent':<{_WIDTH}} {'version':<14}" + "".join(f"{name:<{_WIDTH}}" for name in CHECKS)]
+    for one in report.agents:
+        out.append(_row(one, screen).rstrip())
+    for one in report.agents:
+        if one.command and one.program is not None:
+            whose = "the command is" if one.named else "no command is set for it; it was tried with"
+            out.append(f"{one.agent}: {whose} {one_line(' '.join(one.command))}; it is guarded as far as it asks")
+        elif one.program is not None and not one.known:
+            shown = one_line(one.version) or "its version is not told"
+            out.append(f"{one.agent}: nobrakes was not tested with it ({shown}); it is used as far as this holds")
+        said = [c for c in one.checks if not c.passed and c.detail and c.detail != NOT_SO_FAR]
+        out += [f"{one.agent}: {c.name}: {one_line(c.detail)}" for c in said]
+    return "\n".join([*out, f"tried with a scripted model: no key, no token, {report.network}"])
+
+
+def _row(one: "Tried", screen: Screen) -> str:
+    begin = f"{one.agent:<{_WIDTH}} "
+    if one.program is None:
+        return f"{begin}missing: not installed, so not tried"
+    return begin + f"{one_line(one.version)[:13] or '?':<14}" + "".join(_cell(check, screen) for check in one.checks)
+
+
+def _cell(check: "Check", screen: Screen) -> str:
+    word, style = {True: ("ok", "green"), False: ("FAILED", "red"), None: ("-", "")}[check.passed]
+    return screen.paint(f"{word:<{_WIDTH}}", style)

@@ -1,0 +1,389 @@
+"""Plan files: what the graph should be, applied as a whole or not at all."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option, confirm
+
+from ..errors import Deadlock, UsageError
+from ..events.public import plain
+from ..features.service import approving as features_approving
+from ..text.cleaning import count, cut, one_line, pad, width
+from .repository import KEPT, Output, actor, opened, said, told_while, write
+from .screen import Screen, screen_of
+
+if TYPE_CHECKING:
+    from ..app import App
+    from ..beads.proposals import ProposedChange
+    from ..features.service.strategy import ChangedBead, StrategyView
+    from ..plans.nodes import PlanNode
+    from ..plans.service import PlanReport
+
+
+SHOWN = 30
+AsJson = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
+PlanFile = Annotated[Path, Argument(metavar="FILE", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")]
+
+
+def _apply(file: Path, whole: bool, **how: Any) -> Output:
+    from ..daemon.service.control import wake
+    from ..plans import service as operations_plan_apply
+
+    with opened() as app:
+        with told_while(f"reading {one_line(file.name)}"):
+            plan = operations_plan_apply.read_plan(str(file))
+        with told_while(f"applying {count(len(plan.nodes), 'bead')}"):
+            report = operations_plan_apply.apply_plan(
+                app.store, plan, actor=actor(), explain=whole or KEPT.get(), **how
+            )
+        if report.applied:
+            wake(app.paths)
+    waits = bool(report.applied and (report.proposed or (report.new and not (how["live"] or plan.live))))
+    error = None
+    if report.deadlocks and not report.applied and not report.cut:
+        error = Deadlock(operations_plan_apply.told(report.deadlocks[0]))
+    return Output(report, lambda screen: _report(report, screen, waits), error)
+
+
+def _report(report: "PlanReport", screen: Screen, waits: bool) -> str:
+    from ..plans import service as operations_plan_apply
+
+    counted = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
+    if report.proposed:
+        counted += f", {count(len(report.proposed), 'change')} of live beads proposed"
+    out = [counted + ("" if report.applied else screen.paint("  (nothing was written)", "yellow"))]
+    out += _some(screen.paint("new", "green"), report.new)
+    out += _some(screen.paint("changed", "cyan"), report.changed)
+    out += _some(screen.paint("proposed for", "cyan"), report.proposed)
+    for circle in report.deadlocks:
+        out.append(f"{screen.paint('deadlock', 'red')}: {operations_plan_apply.told(circle)}")
+        out.append(f"  these could never start: {', '.join(circle.stuck)}")
+    out += [f"cut: {edge.bead} does not wait for {edge.needs}" for edge in report.cut]
+    out += [f"{screen.paint('warning', 'yellow')}: {one_line(problem)}" for problem in report.problems[:SHOWN]]
+    out += [f"  … and {len(report.problems) - SHOWN} more: --json"] if len(report.problems) > SHOWN else []
+    out += _some("can start first", report.ready)
+    if report.critical_path:
+        out.append("longest chain: " + " -> ".join(report.critical_path))
+    if waits:
+        out.append("nothing of this is in force yet; see it and approve it: nobrakes commit-strategy")
+    return "\n".join(out)
+
+
+def _some(word: str, ids: tuple[str, ...]) -> list[str]:
+    more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
+    return [f"{word}: {', '.join(ids[:SHOWN])}{more}"] if ids else []
+
+
+def apply(
+    file: PlanFile,
+    dry_run: Annotated[bool, Option("--dry-run", help="Say what would change, and write nothing.")] = False,
+    live: Annotated[bool, Option("--live", help="New beads are live, and live ones change, at once.")] = False,
+    cut: Annotated[bool, Option("--cut", help="Leave out the dependencies that close circles.")] = False,
+    as_json: AsJson = False,
+) -> Output:
+    """Bring the graph to what a plan file says. Applying it again changes nothing.
+
+    New beads are drafts. What the plan changes of live beads is proposed: both wait for `nobrakes commit-strategy`.
+
+    Example: nobrakes plan example > plan.yaml && nobrakes plan apply plan.yaml --dry-run
+    """
+    return _apply(file, as_json, dry_run=dry_run, live=live, cut=cut)
+
+
+def propose(
+    file: Annotated[
+        Path | None, Argument(metavar="[FILE]", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")
+    ] = None,
+    tasks: Annotated[
+        Path | None, Option("--from", metavar="FILE", help="Task lists in Markdown, or issues as gh prints them; '-'.")
+    ] = None,
+    dry_run: Annotated[bool, Option("--dry-run", help="Say what would be filed, and write nothing.")] = False,
+) -> Output:
+    """File the beads of a plan as drafts, and propose its changes of live beads. All waits for `commit-strategy`.
+
+    With --from the plan is made from a text: `- [ ] Title` is a bead, a heading an epic; or from what `gh issue list
+    --json number,title,body,labels,state,milestone` prints. The same text again changes its beads.
+
+    Example: nobrakes propose --from ideas.md --dry-run
+    """
+    from ..plans import markdown
+    from ..plans import service as operations_plan_apply
+
+    if (file is None) == (tasks is None):
+        raise UsageError(
+            "name one file: a plan, or with --from a text to make one from",
+            "For example: `nobrakes propose plan.yaml`, or `nobrakes propose --from ideas.md --dry-run`.",
+        )
+    with opened() as app:
+        if file:
+            plan = operations_plan_apply.read_plan(str(file))
+        else:
+            plan = markdown.read_tasks(str(tasks), {id_ for _, id_ in app.store.by_priority()})
+        report = features_approving.propose(app.store, plan, actor(), dry_run)
+    waits = bool(report.applied and (report.new or report.proposed))
+    drafts = plan.nodes if tasks else ()
+    return Output(report, lambda screen: "\n".join([*_drafted(drafts), _report(report, screen, waits)]))
+
+
+def _drafted(nodes: "Sequence[PlanNode]") -> Iterator[str]:
+    """A line for each of the first beads that a text comes to."""
+    for node in nodes[:SHOWN]:
+        found = node.fields
+        notes = [f"in {found['epic']}"] if found.get("epic") else []
+        notes += [f"after {', '.join(node.needs[:SHOWN])}"] if node.needs else []
+        many = len(found.get("acceptance", ()))
+        notes += ["1 criterion" if many == 1 else f"{many} criteria"] if many else []
+        yield one_line(
+            f"{node.id}  {found.get('type', 'task')}  {found['title']}" + (f"  ({'; '.join(notes)})" if notes else "")
+        )
+    if len(nodes) > SHOWN:
+        yield f"… and {len(nodes) - SHOWN} more"
+
+
+def example() -> Output:
+    """Print a plan file to start from.
+
+    Example: nobrakes plan example > plan.yaml
+    """
+
+    return said({"plan": PLAN}, PLAN.rstrip("\n"))
+
+
+# The plan that `nobrakes plan example` prints: every idea of the format once, in a plan that can be applied.
+
+PLAN = """\
+# A plan: what the graph of beads should be. Apply it as often as you like:
+#   nobrakes plan apply plan.yaml --dry-run     says what would change
+#   nobrakes plan apply plan.yaml               files new beads as drafts, proposes changes of live ones
+#   nobrakes commit-strategy                    brings both into force
+beads:
+  # First what everything else stands on: the project's structure, its test framework, its checks.
+  - id: scaffold
+    type: chore
+    title: Lay out the package and its tests
+    description: A package with a version, and a test suite that the check `test` of .nobrakes/config.toml runs.
+    acceptance:
+      - the package can be imported
+      - one test runs and passes
+    scaffolding: true
+    needs_tests: false      # there is nothing yet that a test could be written against
+    estimate: 20m
+
+  # An epic only contains beads; it is done when they are.
+  - id: login
+    type: epic
+    title: People can log in
+
+  # One bead is one piece of work for one agent in one session, with a clear end.
+  - id: password-hashing
+    epic: login
+    type: feature
+    title: Passwords are stored as salted hashes
+    description: Two people with the same password have different hashes.
+    acceptance:
+      - a stored password can be checked
+      - the password itself is never stored or logged
+    needs: [scaffold]       # it waits for this
+    priority: 1             # 0 comes first, 4 last; 2 if not given
+    labels: [security]
+    touches: ["src/auth/**"]
+
+  - id: login-form
+    epic: login
+    type: feature
+    title: The login form
+    needs: [password-hashing]
+    estimate: 1h30m
+"""
+
+
+# `commit-strategy`: what was proposed, shown as a difference, approved in one yes, or refused one by one.
+
+STRATEGY_SHOWN = 30
+Names = list[str] | None
+NAME = "BEAD or BEAD:FIELD"
+
+
+def commit_strategy(
+    yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Show what would change, and change nothing.")] = False,
+    only: Annotated[Names, Option("--only", metavar=NAME, help="Approve only this; again for more.")] = None,
+    without: Annotated[Names, Option("--without", metavar=NAME, help="Approve all but this; it waits on.")] = None,
+    overwrite: Annotated[
+        Names, Option("--overwrite", metavar=NAME, help="Approve this though the bead was edited since.")
+    ] = None,
+    drop: Annotated[
+        Names, Option("--drop", metavar=NAME, help="Refuse this proposed change: it goes, and nothing is approved.")
+    ] = None,
+    seen: Annotated[
+        str | None, Option("--seen", metavar="REVISION", help="Approve only while this is what --dry-run showed.")
+    ] = None,
+    as_json: Annotated[bool, Option("--json", help="Print JSON; needs --yes, --dry-run or --drop.")] = False,
+) -> Output:
+    """Approve what was proposed: drafts go live, and changes of live beads come into force. All of it, or none.
+
+    Shows first what would change: the new beads, each proposed change from what is to what would be, what becomes ready
+    and the longest chain. Then it asks. A change that somebody edited since it was proposed waits on. The graph is
+    committed on main as .nobrakes/beads.jsonl, also when nothing waits and only other things changed.
+
+    Example: nobrakes commit-strategy --without nb-k3f9q2:title
+    """
+    from ..features.service import strategy
+
+    choice = features_approving.Choice(*(frozenset(names or ()) for names in (only, without, overwrite)))
+    with opened() as app:
+        if drop:
+            return _dropped(features_approving.drop(app.store, drop, actor()))
+        found = strategy.strategy(app.store)
+        if dry_run:
+            return Output(plain(found), lambda screen: "\n".join(difference_lines(found, screen)))
+        if found.is_empty:
+            return _committed(app, features_approving.ALL, None)
+        if not yes:
+            if as_json or not sys.stdin.isatty():
+                raise UsageError(
+                    f"{_counted(found)[0]} would be approved, and nobody is here to be asked",
+                    "Look with `nobrakes commit-strategy --dry-run`, then run `nobrakes commit-strategy --yes`.",
+                )
+            write("\n".join(difference_lines(found, screen_of(sys.stdout))))
+            if not confirm("Approve?"):
+                return said(plain(features_approving.Approved((), None)), "nothing was changed")
+            seen = seen or found.revision
+        return _committed(app, choice, seen)
+
+
+def _committed(app: "App", choice: Any, seen: str | None) -> Output:
+    from ..daemon.service import control
+
+    done = features_approving.commit_strategy(app.store, app.git, app.paths, actor(), choice, seen)
+    begun = control.running(app.paths) is not None
+    on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
+    told = features_approving.told(len(done.approved), len(done.changes), done.features)
+    out = [
+        (" and ".join(told) if told else "nothing was approved" if done.left else "nothing waits to be approved")
+        + on_main
+    ]
+    out += [f"left, since it was edited since it was proposed: {name}" for name in done.left]
+    if done.left:
+        out.append(f"look: nobrakes commit-strategy --dry-run; take one over: --overwrite {done.left[0]}")
+    out += [f"dropped, since its bead is closed or as proposed: {name}" for name in done.dropped]
+    if told:
+        out.append("take all of it back: nobrakes undo")
+    if done.approved and not begun:
+        out.append("let the work begin: nobrakes run")
+    return said(plain(done), "\n".join(out))
+
+
+def _dropped(names: Sequence[str]) -> Output:
+    return said({"dropped": list(names)}, "\n".join(f"dropped: {name}" for name in names))
+
+
+def _counted(found: "StrategyView") -> tuple[str, int]:
+    """What waits, in words, and how many that is."""
+    changes = sum(len(bead.changes) for bead in found.proposed)
+    parts = [count(len(found.drafts), "draft")] if found.drafts else []
+    parts += [count(changes, "proposed change")] if changes else []
+    return " and ".join(parts), len(found.drafts) + changes
+
+
+def waiting(found: "StrategyView") -> str:
+    """`1 draft waits`, `2 drafts and 1 proposed change wait`."""
+    words, many = _counted(found)
+    return f"{words} {'waits' if many == 1 else 'wait'}"
+
+
+def difference_lines(found: "StrategyView", screen: Screen) -> list[str]:
+    """What commit-strategy would do, in lines for a person."""
+    out = [f"{count(len(found.new), 'draft')} would go live" + (":" if found.new else "")]
+    out += _drafts(found, screen)
+    if found.proposed:
+        out.append(f"{count(len(found.proposed), 'bead')} would change:")
+        for bead in found.proposed[:STRATEGY_SHOWN]:
+            out += _bead(bead, screen)
+        if len(found.proposed) > STRATEGY_SHOWN:
+            out.append(f"  … {len(found.proposed) - STRATEGY_SHOWN} more: nobrakes commit-strategy --dry-run --json")
+    out += _named("edited since the last commit-strategy", found.changed, ", ")
+    out += _named("cancelled since then", found.removed, ", ")
+    out += [screen.paint(f"never start: {', '.join(circle.stuck)}", "red") for circle in found.deadlocks]
+    out += [f"{screen.paint('warning', 'yellow')}: {one_line(text)}" for text in found.warnings]
+    out += _named("ready at once", found.becomes_ready, ", ")
+    out += _named("longest chain", found.chain_after.beads, " -> ")
+    if found.chain_after.minutes != found.chain_before.minutes and found.chain_before.beads:
+        out.append(f"  {found.chain_after.minutes} minutes by estimate, {found.chain_before.minutes} before")
+    changes = [change for bead in found.proposed for change in bead.changes]
+    if changes:
+        out.append(f"leave one out: --without {changes[0].name}; refuse one for good: --drop {changes[0].name}")
+    return out
+
+
+def _drafts(found: "StrategyView", screen: Screen) -> list[str]:
+    """A line for each of the first drafts."""
+    drafts, needs = [draft for draft in found.drafts if draft.id in found.new], found.needs
+    wide = max((width(draft.id) for draft in drafts[:STRATEGY_SHOWN]), default=0)
+    out = []
+    for draft in drafts[:STRATEGY_SHOWN]:
+        after = f"  (after {', '.join(needs[draft.id])})" if needs.get(draft.id) else ""
+        line = f"{pad(draft.id, wide)}  P{draft.priority}  {one_line(draft.title)}{after}"
+        out.append(f"  {screen.paint('+', 'green')} {cut(line, screen.width - 4)}")
+    return out + (
+        [f"  … {len(drafts) - STRATEGY_SHOWN} more: nobrakes list --status draft"]
+        if len(drafts) > STRATEGY_SHOWN
+        else []
+    )
+
+
+def _bead(bead: "ChangedBead", screen: Screen) -> Iterator[str]:
+    head = f"{bead.bead}  {one_line(bead.title)}  ({bead.status.value})"
+    yield f"  {screen.paint('~', 'cyan')} {cut(head, screen.width - 4)}"
+    for change in bead.changes:
+        for line in _change(change, screen):
+            style = {"+": "green", "-": "red", "!": "yellow"}.get(line.lstrip()[:1])
+            shown = cut(f"      {line}", screen.width)
+            yield screen.paint(shown, style) if style else shown
+
+
+_NOTES = {"already": "  (so already)", "closed": "  (the bead is closed)"}
+
+
+def _change(change: "ProposedChange", screen: Screen) -> Iterator[str]:
+    """The difference of one part; where somebody edited it since, all three values."""
+    before, after = change.before, change.after
+    note = _NOTES.get(change.standing, "")
+    if change.dependency is not None:
+        word, _, needs = change.part.partition(":")
+        yield f"{'+' if after else '-'} {word.replace('_', ' ')} {needs}{note}"
+    elif change.part == "cancel":
+        yield f"- cancel the bead{note}"
+    elif change.standing == "edited":
+        yield f"! {change.part} was edited since this was proposed"
+        yield from (
+            f"  was:      {_value(before)}",
+            f"  is now:   {_value(change.now)}",
+            f"  proposed: {_value(after)}",
+        )
+    elif isinstance(after, list):
+        yield f"{change.part}:{note}"
+        old = before if isinstance(before, list) else []
+        yield from (f"  - {_value(one)}" for one in old if one not in after)
+        yield from (f"  + {_value(one)}" for one in after if one not in old)
+        if sorted(map(str, old)) == sorted(map(str, after)):
+            yield "  in another order"
+    elif max(len(_value(before)), len(_value(after))) > screen.width // 3:
+        yield from (f"{change.part}:{note}", f"  - {_value(before)}", f"  + {_value(after)}")
+    else:
+        yield f"{change.part}: {_value(before)} -> {_value(after)}{note}"
+
+
+def _value(value: Any) -> str:
+    import json
+
+    if value is None or value == "":
+        return "nothing"
+    return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _named(word: str, ids: Sequence[str], between: str) -> list[str]:
+    more = f" and {len(ids) - STRATEGY_SHOWN} more" if len(ids) > STRATEGY_SHOWN else ""
+    return [f"{word}: {between.join(ids[:STRATEGY_SHOWN])}{more}"] if ids else []

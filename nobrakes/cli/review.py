@@ -1,0 +1,448 @@
+"""Pull requests: which there are, one of them, its page, and a look at all of them now."""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from ..beads.work_status import main_of
+from ..errors import NotAllowed, Unproven, UsageError
+from ..events.public import plain
+from ..text.cleaning import age, cut, one_line
+from ..text.times import spoken
+from .hot import request_text
+from .repository import Output, Sheet, actor, looked_at, opened, said
+from .screen import Screen, table
+
+if TYPE_CHECKING:
+    from ..review.queue import Quarantined
+    from ..review.service.evidence import Record
+    from ..review.verify import Note, Report, Rerun, Seen, Wrong
+
+
+Bead = Annotated[str, Argument(metavar="BEAD", help="The bead.")]
+
+
+def show_all(
+    everything: Annotated[bool, Option("--all", help="Those that are merged or closed too.")] = False,
+) -> Output:
+    """The pull requests that wait for people, the oldest first.
+
+    Example: nobrakes pr list --all
+    """
+    from ..requests import service as operations
+
+    with looked_at() as app:
+        found, unsaid = operations.listed(app.store, everything), operations.unsaid(app.store, app.config)
+        now = app.store.now()
+    words = [f"{bead.id} has passed and is not pushed before you say: nobrakes pr open {bead.id}" for bead in unsaid]
+
+    def text(screen: Screen) -> str:
+        rows = [
+            (one.name, one.state, one.bead, one_line(one.title), age(now - one.opened_at), one.url) for one in found
+        ]
+        titles = ("REQUEST", "STATE", "BEAD", "TITLE", "OPENED", "ADDRESS")
+        shown = table(titles, rows, screen) or ("" if words else "no pull request waits for people")
+        return "\n".join(filter(None, [shown, *words]))
+
+    return Output(plain(found), text)
+
+
+def show(bead: Bead) -> Output:
+    """A bead's pull request: where it is, what it waits for, and what was proven.
+
+    Example: nobrakes pr show shop-3
+    """
+    from ..requests import service as operations
+
+    with looked_at() as app:
+        found = operations.one(app.store, bead)
+        now = app.store.now()
+    looked = f"looked at {age(now - found.looked_at)} ago" if found.looked_at else "nobody looked at it yet"
+    lines = [
+        f"{found.name}  {one_line(found.title)}  ({found.state.value})",
+        one_line(found.url),
+        *request_text(plain(found), ""),
+        f"branch {found.branch} at {found.head[:12]}, proven on {found.base[:12]}; {looked}",
+        f"for the branch {found.into}" if found.into else "",
+        f"merged as {found.merged_as[:12]}" if found.merged_as else "",
+        f"stacks on the pull request of {found.onto}, and is for its branch until that is merged" if found.onto else "",
+    ]
+    return said(plain(found), "\n".join(line for line in lines if line))
+
+
+def view(bead: Bead) -> Output:
+    """Show a bead's pull request in the browser; where it waits for your word, let it be pushed and opened.
+
+    Example: nobrakes pr open shop-3
+    """
+    from ..daemon.service.control import running
+    from ..host.command import open_address
+    from ..requests import service as operations
+
+    with opened() as app:
+        app.store.bead(bead)
+        if operations.may_open(app.store, app.config, app.paths, bead, actor()):
+            when = "now" if running(app.paths) is not None else "by the next `nobrakes run`"
+            return said({"bead": bead, "url": ""}, f"{bead} is pushed, and its pull request opened, {when}")
+        address = operations.address(app.store, bead)
+    open_address(address)
+    return said({"bead": bead, "url": address}, one_line(address))
+
+
+def sync() -> Output:
+    """Look at all pull requests that wait now, and not when they are due.
+
+    Example: nobrakes pr sync
+    """
+    from ..daemon.service.control import running
+    from ..requests import service as operations
+
+    with opened() as app:
+        count = operations.sync(app.store, app.config, app.paths)
+        works = running(app.paths) is not None
+    told = f"{count} pull request{'' if count == 1 else 's'} will be looked at"
+    return said({"waiting": count}, f"{told} now" if works else f"{told} by the next `nobrakes run`")
+
+
+# Evidence for people: what a merge stands on, and whether main and its evidence agree.
+
+AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
+LISTED = {
+    "revert": "takes a merge back",
+    "other_revert": "takes a bead back; without evidence, by hand",
+    "earlier": "a bead's, from before evidence was kept",
+    "own": "a person's own",
+    "taken_back": "merged, and taken back later",
+}
+"""What is said of the commits that are listed though nothing is wrong with them."""
+_WRONG, _UNDER = "WRONG", 8
+"""What a fault begins with, and how far what follows the first line is indented."""
+_HUNG = len("validate   ")
+
+
+def review(
+    bead: Annotated[str | None, Argument(metavar="BEAD", help="The evidence of this bead's merges.")] = None,
+    limit: Annotated[int, Option("--limit", "-n", min=1, help="Without a bead: at most so many.")] = 20,
+) -> Output:
+    """What the Reviewer merged and rejected, newest first; with a bead, the evidence of its merges.
+
+    Evidence is trees, the runs of the checks, counts, who worked on it and what it cost. It is read from git alone
+    (refs/nobrakes/evidence), so it is there when the database was lost.
+
+    Example: nobrakes review nb-7
+    """
+    from ..review.service import evidence
+
+    if bead is None:
+        from .beads import reviews
+
+        return reviews(limit)
+
+    with looked_at() as app:
+        found = evidence.records_of(app.git, bead)
+    return Output(plain(found), lambda screen: "\n\n".join(_shown(one, screen) for one in found))
+
+
+def verify(
+    range: Annotated[str | None, Argument(metavar="RANGE", help="As for `git log`: A..B. All if not given.")] = None,
+    rerun: Annotated[bool, Option("--rerun", help="Run the recorded checks again on each merged commit.")] = False,
+    today: Annotated[bool, Option("--today", help="With --rerun: the checks of config.toml as it is now.")] = False,
+    as_json: AsJson = False,
+) -> Output:
+    """Check that each merge on main has its evidence, that git holds what it says, and that the chain is whole.
+
+    Nothing is read but git, and nothing is run unless --rerun is given: then each commit is checked out afresh, its
+    checks run closed off as always, and what they say is compared with what was recorded. Commits without a bead are
+    listed: they are people's own.
+
+    Ends with 43 when something is wrong.
+
+    Example: nobrakes verify v1.0..main
+    """
+    from .. import app as app_module
+    from ..review.service import evidence
+
+    if today and not rerun:
+        raise UsageError("--today says which checks are run again, and nothing is", "Give --rerun too.")
+    if rerun and os.environ.get("NOBRAKES_TOKEN"):
+        raise NotAllowed("an agent may not run the checks of others", "Look at `nobrakes review BEAD`.")
+
+    def tell(line: str) -> None:
+        if not as_json:
+            sys.stderr.write(f"{line}\n")
+
+    with opened() if rerun else looked_at() as app:
+        report = evidence.verify(app.git, range)
+        if rerun:
+            from ..review.service import evidence
+
+            report = evidence.rerun(app.git, report, app_module.rerun(app, lambda _: None), today, tell)
+    error = (
+        Unproven(f"main and its evidence do not agree: {_times(len(report.wrong), 'fault')}") if report.wrong else None
+    )
+    return Output(plain(report), lambda screen: _report(report, screen), error)
+
+
+def _times(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _report(report: "Report", screen: Screen) -> str:
+    out = [_listed(seen, screen) for seen in report.commits if seen.word.value in LISTED]
+    out += [f"rerun   {one.commit[:12]}  {one_line(one.bead)}: {_rerun(one)}" for one in report.reruns]
+    sheet = Sheet(screen, is_whole=True)
+    for text in map(_note, report.notes):
+        out += sheet.wrapped(text, "", _UNDER)
+    for text in map(_wrong, report.wrong):
+        first, *more = sheet.wrapped(text, "", _UNDER)
+        out += [first.replace(_WRONG, screen.paint(_WRONG, "red"), 1), *more]
+    merged = sum(seen.word.value in ("merged", "taken_back") for seen in report.commits)
+    out.append(f"{_times(len(report.commits), 'commit')} on main, {merged} of beads with their evidence")
+    end = f", the last is {report.tip[:12]}" if report.tip else ""
+    out.append(f"{_times(report.records, 'record')} in the chain{end}")
+    state = f"{_times(len(report.wrong), 'fault')}" if report.wrong else "all of it agrees"
+    return "\n".join([*out, screen.paint(state, "red" if report.wrong else "green")])
+
+
+def _listed(seen: "Seen", screen: Screen) -> str:
+    who = one_line(seen.bead or seen.author.partition(" <")[0])
+    line = f"listed  {seen.commit[:12]}  {who}  {LISTED[seen.word.value]}: {one_line(seen.subject)}"
+    return cut(line, screen.width)
+
+
+def _rerun(one: "Rerun") -> str:
+    return "; ".join(_check({**check, "counts": plain(check["counts"])}) for check in one.checks) or "nothing was run"
+
+
+def _note(one: "Note") -> str:
+    return one_line(f"note    {one.commit[:12]}  evidence {one.evidence[:12]}  {one.bead}: {one.text}")
+
+
+def _wrong(one: "Wrong") -> str:
+    where = [one.commit and one.commit[:12], one.evidence and f"evidence {one.evidence[:12]}", one_line(one.bead)]
+    return f"{_WRONG}   {'  '.join(part for part in where if part)}: {one_line(one.text)}"
+
+
+# --- one record
+
+
+def _shown(found: "Record", screen: Screen) -> str:
+    try:
+        return _record(found, screen)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:  # somebody else wrote it
+        wrong = screen.paint("WRONG", "red")
+        return f"{wrong}: evidence {found.evidence} lacks what belongs into it: {one_line(str(error))}"
+
+
+def _record(found: "Record", screen: Screen) -> str:
+    record = found.record
+    out = (
+        [f"{screen.paint('WRONG', 'red')}: this cannot be trusted: {one_line(found.problem)}"] if found.problem else []
+    )
+    if not record:
+        return "\n".join([*out, f"evidence {found.evidence}"])
+    bead = record["bead"]
+    sheet = Sheet(screen, is_whole=True)
+    title = f"{one_line(bead['id'])}  {one_line(bead['title'])}  ({one_line(bead['type'])})"
+    out += [screen.paint(line, "bold") for line in sheet.wrapped(title, "", 2)]
+    head = f"{_headline(record)}  {spoken(float(record['at']))}  evidence {found.evidence[:12]}"
+    out += sheet.wrapped(head, "", 2)
+    for name in ("base", "branch", "merged"):
+        if name in record:
+            line = f"{name:<10} {record[name]['commit']}  tree {record[name]['tree'][:12]}"
+            out += sheet.wrapped(line, "  ", _HUNG)
+    said = [
+        *(line for step in record["steps"] for line in _step(step, record)),
+        *_approved(record.get("approval")),
+        *_read(record.get("fresh_eyes")),
+        *_counts(record.get("counts"), _onto(record)),
+        *_contracts(record),
+        *_attempts(record.get("attempts", ())),
+    ]
+    for line in said:
+        out += sheet.wrapped(line, "  ", _HUNG)
+    return "\n".join([*out, *_excerpts(record, sheet)])
+
+
+def _headline(record: Mapping[str, Any]) -> str:
+    commit = str(record["merged"]["commit"])[:12]
+    if record["kind"] == "merge":
+        taken = record.get("takes_back", ())
+        asked = f", takes back {_times(len(taken), 'commit')}, as {one_line(str(record['by']))} asked" if taken else ""
+        landed = f"landed on {_onto(record)}" if record.get("epic") else "merged"
+        return f"{landed} as {commit}{asked}"
+    taken = ", ".join(str(one["commit"])[:12] for one in record["takes_back"])
+    why = f"({one_line(str(record['why']))}, {one_line(str(record['by']))})"
+    done = f"by {commit}" if record["kind"] == "revert" else f"by moving main back to {commit}"
+    return f"{taken} was taken back {done} {why}"
+
+
+def _onto(record: Mapping[str, Any]) -> str:
+    """What the work came to: main, or the branch of an epic."""
+    return main_of(str(record.get("epic") or ""))
+
+
+def _step(step: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
+    if step["step"] == "rebase":
+        yield f"rebase     from {step['from'][:12]} onto {step['onto'][:12]}: {step['commit'][:12]}"
+    elif step["step"] == "merge":
+        yield f"merge      {step['from'][:12]} to {step['to'][:12]}"
+    else:
+        run = record["runs"].get(step.get("run"))
+        how = {
+            "ran": f"run {step.get('run')}",
+            "recorded": f"recorded run {step.get('run')} of the same tree, checks and environment",
+            "stands_for": f"run {step.get('run')} of {step.get('tip', {}).get('commit', '')[:12]} stands for it",
+        }.get(step["how"], "no run is known")
+        whose = f", of {run['bead']}" if run and run["bead"] not in (None, record["bead"]["id"]) else ""
+        of = _onto(record) if step["of"] == "main" else step["of"]
+        yield one_line(f"validate   {of}: {run['outcome'] if run else 'unknown'}; {how}{whose}")
+        if step["how"] == "ran" and run:
+            yield from (f"           {_check(check)}" for check in run["checks"])
+        if "main_was_red" in step:
+            yield f"           {_onto(record)} failed too where the branch left it; what counts is how they do together"
+
+
+def _approved(approval: Mapping[str, Any] | None) -> Iterator[str]:
+    if approval:
+        head, words = str(approval.get("head"))[:12], one_line(str(approval.get("words")))
+        when = spoken(float(approval.get("at") or 0))
+        yield one_line(f"approved   by {approval.get('by')}, {when}, of {head}: {words}")
+        yield one_line(f"           asked for since {approval.get('why')}")
+
+
+def _read(said: Mapping[str, Any] | None) -> Iterator[str]:
+    if not said:
+        return
+    word = "read" if said.get("read") else "unread"
+    by = f", and went on: {one_line(str(said['by']))}" if said.get("by") else ""
+    yield one_line(f"{word:<10} by fresh eyes, ${float(said.get('cost_usd') or 0):.2f}{by}")
+    for one in said.get("rounds", ()):
+        model = one_line("/".join(part for part in (one["agent"], one["model"]) if part))
+        came = (
+            f"no review: {one_line(str(one['why']))}" if one["outcome"] == "failed" else f"{len(one['findings'])} found"
+        )
+        yield f"           round {one['round']}, {model}: {came}"
+        for each in one["findings"]:
+            line = f":{each['line']}" if each["line"] else ""
+            where = f"{each['path']}{line} " if each["path"] else ""
+            yield one_line(f"             {each['priority']} {each['category']} {where}{each['text']}")
+
+
+def _check(check: Mapping[str, Any]) -> str:
+    counts = f"; {_counted(check['counts'])}" if check.get("counts") else ""
+    return one_line(f"{check['name']}: {check['outcome']} (exit code {check['code']}, {check['seconds']} s{counts})")
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
+
+
+def _counts(counts: Mapping[str, Any] | None, onto: str) -> Iterator[str]:
+    if counts:
+        before, after = (_counted(counts[name]) if counts[name] else "not counted" for name in ("before", "after"))
+        yield f"tests      {onto} before: {before}; after: {after}"
+
+
+def _contracts(record: Mapping[str, Any]) -> Iterator[str]:
+    for key, contract in record["contracts"].items():
+        yield f"checks     {one_line(key)}, environment {one_line(str(contract.get('environment', '')))}"
+        if contract.get("setup"):
+            yield f"           set-up: {one_line(contract['setup'])}"
+        yield from (
+            f"           {one_line(check['name'])}: {one_line(check['command'])}" for check in contract["checks"]
+        )
+
+
+def _attempts(attempts: Any) -> Iterator[str]:
+    for one in attempts:
+        model = one_line(
+            "/".join(dict.fromkeys(part for part in (one["agent"], one["provider"], one["model"]) if part))
+        )
+        spent = f"{one['tokens']} tokens, {one['cost_usd']} USD, {one['seconds']} s"
+        session = f", session {one_line(str(one['session']))}" if one.get("session") else ""
+        who = f"{one_line(str(one['name']))} ({model})"
+        yield f"attempt {one['number']:<2} {one['role']} {who}: {one['outcome']}; {spent}{session}"
+
+
+def _excerpts(record: Mapping[str, Any], sheet: Sheet) -> Iterator[str]:
+    for name, run in record["runs"].items():
+        for check in run["checks"]:
+            if check.get("excerpt"):
+                yield f"  the end of {one_line(name)}, {one_line(check['name'])}:"
+                yield from sheet.lines(check["excerpt"], "    ")
+
+
+# Flaky checks: the ledger, and what a person lets fail for a time.
+
+
+def flakes(
+    check: Annotated[str, Option("--check", metavar="NAME", help="Of this check alone.")] = "",
+) -> Output:
+    """Checks and tests that failed and passed on the same tree, the most frequent first.
+
+    A test stands there by its name where the check's report names all that failed.
+    """
+    from ..review.service import evidence as review_evidence
+
+    with looked_at() as app:
+        found = review_evidence.flakes(app.store, check)
+        now = app.store.now()
+
+    def text(screen: Screen) -> str:
+        rows = [
+            (str(one.times), one.check, one.test, age(now - one.last.at), one.last.bead or "", one.last.tree[:12])
+            for one in found
+        ]
+        return table(("TIMES", "CHECK", "TEST", "LAST", "BEAD", "TREE"), rows, screen) or "no flake was seen"
+
+    return Output(plain(found), text)
+
+
+def quarantined_line(one: "Quarantined", now: float) -> str:
+    """One line about something that may fail."""
+    what = f"{one.test} of {one.check}" if one.test else f"the check {one.check}"
+    return one_line(f"quarantined for {age(now - one.at)}: {what}, by {one.by}: {one.reason}")
+
+
+def quarantine(
+    check: Annotated[str, Argument(metavar="CHECK", help="The check's name; nothing: show what is quarantined.")] = "",
+    test: Annotated[str, Argument(metavar="TEST", help="The test as its report names it; nothing: all of it.")] = "",
+    reason: Annotated[str, Option("--reason", "-m", help="Why; everybody is shown it.")] = "",
+    lift: Annotated[bool, Option("--lift", help="It has to pass again.")] = False,
+) -> Output:
+    """Let a flaky test fail for a time: it blocks nobody, and status, reviews and evidence tell of it.
+
+    A single test is let through only where the check's report names every test that failed.
+
+    Example: nobrakes quarantine unit "pkg/net/TestSlow" --reason "times out on CI, nb-12 mends it"
+    """
+    from ..review.service import evidence as review_evidence
+
+    if not check:
+        if lift or reason:
+            raise UsageError("say what: the name of a check", 'For example: nobrakes quarantine unit --reason "…"')
+        return _show()
+    if lift and reason:
+        raise UsageError("what is lifted needs no reason", "Use --lift alone.")
+    with opened() as app:
+        if lift:
+            left = review_evidence.lift(app.store, check, test, actor(), app.paths)
+        else:
+            left = review_evidence.quarantine(app.store, app.config, check, test, reason, actor(), app.paths)
+    what = one_line(f"{test} of {check}" if test else f"the check {check}")
+    told = f"{what} has to pass again" if lift else f"{what} may fail; `nobrakes quarantine {check} … --lift` ends that"
+    return said({"quarantined": plain(left)}, told)
+
+
+def _show() -> Output:
+    from ..review.service import evidence as review_evidence
+
+    with looked_at() as app:
+        found = review_evidence.quarantined(app.store)
+        now = app.store.now()
+    lines = [quarantined_line(one, now) for one in found]
+    return Output({"quarantined": plain(found)}, lambda screen: "\n".join(lines) or "nothing is quarantined")

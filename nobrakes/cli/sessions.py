@@ -1,0 +1,504 @@
+"""Sessions from the command line: `nobrakes session …` and `nobrakes sessions`."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from ..errors import NotARepository, UsageError
+from ..events.public import plain
+from ..sessions.model import BEAD, PLAN, files_of
+from ..text.cleaning import count, cut, lasted, lines, one_line, pad
+from .repository import (
+    BeadId,
+    Output,
+    UserPlace,
+    actor,
+    dumps,
+    known,
+    looked_at,
+    opened_or_home,
+    said,
+    see_to_a_daemon,
+    text_or_stdin,
+    write,
+)
+from .screen import Screen, screen_of
+from .views import POLL_SECONDS
+
+if TYPE_CHECKING:
+    from ..agents.transcript import Line
+    from ..app import App
+    from ..events.kinds import Event
+    from ..sessions.model import Session
+    from ..sessions.service.relay import SessionView, Summary, Wanted
+    from .daemon import Titles
+
+
+Number = Annotated[int, Argument(metavar="N", min=1, help="The session's number.")]
+
+
+def start(
+    text: Annotated[str, Argument(help="What is said first; '-' reads it from stdin.")],
+    kind: Annotated[str, Option("--kind", help="planning or chat.")] = "planning",
+    agent: Annotated[str, Option("--agent", help="Which agent; else agents.shaper of the settings.")] = "",
+    title: Annotated[str, Option("--title", help="What it is about; else its first line.")] = "",
+    user: UserPlace = False,
+) -> Output:
+    """Begin a session: a conversation with an agent that reads the repository and changes nothing.
+
+    The daemon runs it turn by turn, beside the beads. Its answer is in `nobrakes session show N`, its questions are
+    among the escalations.
+
+    Example: nobrakes session start "What would it take to support Windows?"
+    """
+    from ..sessions.service import relay as sessions_relay
+
+    with opened_or_home(user) as app:
+        text = text_or_stdin(text, "text")
+        made = sessions_relay.conversations_start(
+            app.store, app.paths, app.config, text, kind=kind, agent=agent, title=title, actor=actor()
+        )
+        started = see_to_a_daemon(app, user)
+    show = f"nobrakes session show {made.id}{' --user' if user else ''}"
+    words = f"session {made.id} began with {made.agent}: `{show}` has its answer{started}"
+    return said({"session": plain(made)}, words)
+
+
+def say(
+    number: Number,
+    text: Annotated[str, Argument(help="What to say; '-' reads it from stdin.")],
+    user: UserPlace = False,
+) -> Output:
+    """Say something to a session. An agent at work gets it with its next turn."""
+    from ..sessions.service import relay as sessions_relay
+
+    with opened_or_home(user) as app:
+        message = sessions_relay.conversations_say(app.store, app.paths, number, text_or_stdin(text, "text"), actor())
+        started = see_to_a_daemon(app, user)
+    return said({"message": plain(message)}, f"said to session {number}{started}")
+
+
+def stop(number: Number, user: UserPlace = False) -> Output:
+    """Stop what a session does now. It keeps what it knows, and goes on with what is said to it next."""
+    from ..sessions.service import relay as sessions_relay
+
+    with opened_or_home(user) as app:
+        found = sessions_relay.stop(app.store, app.paths, number, actor())
+    words = "is asked to stop" if found.stop_asked else f"does nothing now: it is {found.state.value}"
+    return said({"session": plain(found)}, f"session {number} {words}")
+
+
+def end(number: Number, user: UserPlace = False) -> Output:
+    """End a session. What was said in it stays readable."""
+    from ..sessions.service import relay as sessions_relay
+
+    with opened_or_home(user) as app:
+        found = sessions_relay.end(app.store, app.paths, number, actor())
+    return said({"session": plain(found)}, f"session {number} is ended")
+
+
+def show(number: Number, user: UserPlace = False) -> Output:
+    """One session with all that was said in it."""
+    from ..sessions.service import relay as sessions_relay
+
+    with opened_or_home(user, is_reading=True) as app:
+        found = sessions_relay.view(app.store, number)
+    return Output(plain(found), lambda screen: "\n".join(_page(found, screen)))
+
+
+def _page(found: "SessionView", screen: Screen) -> list[str]:
+    session = found.session
+    page = [screen.paint(f"session {session.id}: {one_line(session.title)}", "bold")]
+    spent = f", {session.cost_usd:.2f} $, {session.tokens} tokens" if session.tokens or session.cost_usd else ""
+    turns = count(len(found.turns), "turn")
+    page.append(f"{session.kind.value} with {session.agent}, {session.state.value}, {turns}{spent}")
+    if session.detail and session.state.value in ("ready", "stuck"):
+        page.append(f"the last turn: {cut(one_line(session.detail), 300)}")
+    for one in found.messages:
+        waits = "" if one.turn is not None else "  (waits for the next turn)"
+        page += ["", screen.paint(f"{one.author or session.agent}:{waits}", "bold")]
+        page += [f"  {line}" for line in lines(one.text)]
+    for question in found.questions:
+        page += ["", f"it asks, escalation {question.id}: {one_line(question.title)}"]
+        page.append(f"  `nobrakes answer {question.id} TEXT`")
+    return page
+
+
+def sessions(
+    everything: Annotated[bool, Option("--all", help="Those that were ended too, and those of attempts.")] = False,
+    user: UserPlace = False,
+) -> Output:
+    """The sessions with agents that go on, newest first."""
+    from ..sessions.service import relay as sessions_relay
+
+    with opened_or_home(user, is_reading=True) as app:
+        found = sessions_relay.listed(app.store, everything=everything)
+        held = sessions_relay.memory(app.store)
+    return Output(plain(found), lambda screen: "\n".join(_rows(found, held)) or "no session goes on")
+
+
+def _rows(found: "list[Session]", held: Mapping[int, int]) -> list[str]:
+    return [
+        f"{one.id:>5}  {pad(one.state.value, 8)} {pad(one.kind.value, 9)} {pad(one.agent, 8)} "
+        f"{cut(one_line(one.title or one.owner), 60)}{f'  {held[one.id]} MB' if one.id in held else ''}"
+        for one in found
+    ]
+
+
+# Relay sessions from the command line: `nobrakes relay`.
+
+
+def relay(
+    words: Annotated[
+        list[str] | None,
+        Argument(metavar="[REPO] PROMPT", help="What is to be done ('-': stdin), and where."),
+    ] = None,
+    agent: Annotated[str, Option("--agent", help="Which agent; else the first of agents.doer.")] = "",
+    model: Annotated[str, Option("--model", help="Its model; else that of the settings.")] = "",
+    in_place: Annotated[
+        bool, Option("--in-place", help="Work in the checkout itself, and in no clone; its files change.")
+    ] = False,
+    session: Annotated[
+        int | None, Option("--session", min=1, help="Go on in this one; without a prompt: what it came to.")
+    ] = None,
+    plan: Annotated[bool, Option("--plan", help="It plans first, and works once you approved its plan.")] = False,
+    files: Annotated[bool, Option("--files", help="Keep progress.json and output.json of it, and say where.")] = False,
+    hands_in: Annotated[
+        bool, Option("--hand-in", help="With --session: have its branch tested, and be asked whether it merges.")
+    ] = False,
+    user: UserPlace = False,
+) -> Output:
+    """Let an agent work in a private clone of a repository while you are away. You get a branch; no checkout changes.
+
+    When it stops, the Desk asks "what next?": your answer, or `nobrakes relay --session N PROMPT`, goes on in the same
+    session. With --plan the Desk asks for a yes to its plan first; --hand-in gives its branch to the Reviewer. Where
+    nobrakes is set up, the session is that repository's: `relay --session N FOLDER` looks there, too. Anywhere else it
+    is your own (`--user`, as for `nobrakes sessions`).
+
+    With --in-place it works on the files of the checkout, one session a checkout, in the sandbox alone. Its HEAD, its
+    index and its files are kept before each turn, in your own place; merges that would move it wait until the session
+    is ended. What it commits is on the branch relay/N, which is checked out then; no branch of yours is moved.
+
+    Example: nobrakes relay ~/code/shop "Mend the failing test of the basket"
+    """
+    if plan and in_place:
+        raise UsageError("--plan and --in-place do not go together", "A session that plans first works in a clone.")
+    if session is not None:
+        _require_none_of_a_beginning(plan, files, in_place)
+        return _hand_in(session, words or [], user) if hands_in else _go_on(session, words or [], user)
+    if hands_in:
+        raise UsageError("--hand-in is for a session that worked", "`nobrakes relay --session N --hand-in`")
+    where, prompt = _asked(words or [])
+    with _place(where, user) as (app, repository):
+        from ..sessions.service import relay as operations
+
+        checkout = _checkout(app, where) if in_place else ""
+        asked = text_or_stdin(prompt, "prompt")
+        wanted = operations.Wanted(asked, agent, model, repository, plans=plan, files=files, in_place=checkout)
+        made = operations.start(app.store, app.paths, app.config, wanted, actor())
+        text = _begun(app, made, wanted)
+    return said({"session": plain(made)}, text)
+
+
+def _require_none_of_a_beginning(plan: bool, files: bool, in_place: bool) -> None:
+    """UsageError where --session comes with what is chosen when a session begins."""
+    if in_place:
+        raise UsageError(
+            "--in-place is chosen when a session begins", "Leave it out: the session stays where it works."
+        )
+    if plan or files:
+        raise UsageError("--plan and --files are for a session that begins", "Leave them or --session out.")
+
+
+def _begun(app: "App", made: "Session", wanted: "Wanted") -> str:
+    """See to a daemon for the session that was made; what to say of both."""
+    started = _daemon(app)
+    own, there = (" --user", "") if wanted.repository else ("", _elsewhere(app.paths.root))
+    watch, stop = f"nobrakes watch session~{made.id}{own}", f"nobrakes session stop {made.id}{own}"
+    place = "in the checkout itself; what lies there is kept before" if wanted.in_place else "in a clone of its own"
+    text = (
+        f"session {made.id} works with {made.agent} {place}{started}\n"
+        f"  {there}`{watch}` follows it, `{stop}` stops it\n"
+        f"  {there}`nobrakes relay --session {made.id}{own}` says what it came to"
+    )
+    files = f"\n  progress.json and output.json are in {files_of(app.paths.folder, made.id)}"
+    return f"{text}{files}" if wanted.files else text
+
+
+def _checkout(app: "App", where: str) -> str:
+    """The checkout around the folder. NoSandbox where no agent could be kept out of its git folder."""
+    from ..errors import NoSandbox
+
+    trouble = 'sandbox.mode is "none"' if app.config.sandbox.mode == "none" else app.sandbox_trouble()
+    if trouble:
+        why = f"nobody works in place without the sandbox (bubblewrap): {one_line(trouble)}"
+        raise NoSandbox(why, "Without --in-place a session works in a clone of its own.")
+    folder = os.path.realpath(os.path.expanduser(where))
+    while folder != os.path.dirname(folder) and not os.path.lexists(os.path.join(folder, ".git")):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _elsewhere(root: str) -> str:
+    """Where commands about the session are typed, when that is not here."""
+    from .. import paths
+
+    found = paths.find()
+    return "" if found is not None and found.root == root else f"in {one_line(root)}: "
+
+
+def _asked(words: list[str]) -> tuple[str, str]:
+    """(the folder, the prompt)."""
+    if len(words) == 1:
+        return ".", words[0]
+    if len(words) == 2:
+        return words[0], words[1]
+    example = 'For example: nobrakes relay ~/code/shop "Mend the failing test of the basket"'
+    raise UsageError("relay takes a prompt, and perhaps a folder before it", example)
+
+
+@contextmanager
+def _place(where: str, user: bool) -> "Iterator[tuple[App, str]]":
+    """(who keeps the session, the repository where that is another one). NotARepository."""
+    from .. import paths
+    from ..app import open_app
+
+    folder = os.path.realpath(os.path.expanduser(where))
+    root = paths.repository_root(folder) if os.path.isdir(folder) else None
+    if root is None:
+        raise NotARepository(f"{one_line(where)} is in no git repository", "Name the folder of a repository.")
+    if not user and paths.find(folder) is not None:
+        with open_app(folder) as app:
+            yield app, ""
+        return
+    with opened_or_home(True) as app:
+        yield app, root
+
+
+def _daemon(app: "App") -> str:
+    """See to a daemon that runs the session; what to say of it. None is started where that would start beads, too."""
+    from ..sessions.service import relay as operations
+
+    seen = operations.see_to_a_daemon(app.store, app.paths)
+    if seen.beads:
+        beads = count(seen.beads, "bead")
+        return f"\n  no daemon works there: `nobrakes daemon start` runs it, and {beads} that is ready"
+    return f"; a daemon was started (process {seen.started})" if seen.started else ""
+
+
+def _go_on(number: int, words: list[str], user: bool) -> Output:
+    from ..sessions.service import relay as operations
+
+    where, prompts = (words[0], words[1:]) if words and (len(words) == 2 or _is_folder(words[0])) else ("", words)
+    if len(prompts) > 1:
+        raise UsageError("with --session there is one prompt, and perhaps a folder before it", "Put it into quotes.")
+    with _keeper(where, user, is_reading=not prompts) as app:
+        if not prompts:
+            found = operations.summary(app.store, app.paths, number)
+            return Output(plain(found), lambda screen: "\n".join(_relaying_page(found, screen)))
+        operations.go_on(app.store, app.paths, number, text_or_stdin(prompts[0], "prompt"), actor())
+        started = _daemon(app)
+    return said({"session": number}, f"session {number} goes on{started}")
+
+
+def _hand_in(number: int, words: list[str], user: bool) -> Output:
+    from ..beads.service import taking
+    from ..sessions.service import relay as sessions_relay_relay
+
+    if len(words) > 1 or (words and not _is_folder(words[0])):
+        raise UsageError("with --hand-in there is no prompt, only perhaps a folder", "Leave the prompt out.")
+    with _keeper(words[0] if words else "", user, is_reading=False) as app:
+        here = taking.repository(app.store, app.git, app.paths, app.config)
+        landed = sessions_relay_relay.hand_in(here, number, actor())
+        started = _daemon(app)
+    text = (
+        f"session {number} is handed in as bead {landed.bead}, commit {landed.head[:12]}{started}\n"
+        f"  the checks run on it now; `nobrakes escalations` then asks whether it merges"
+    )
+    return said(plain(landed), text)
+
+
+def _is_folder(word: str) -> bool:
+    """Whether the one word beside --session is a folder: a prompt may be a folder's bare name."""
+    return (os.sep in word or word in (".", "..", "~")) and os.path.isdir(os.path.expanduser(word))
+
+
+@contextmanager
+def _keeper(where: str, user: bool, is_reading: bool) -> "Iterator[App]":
+    """Who has the session: the repository around the folder (empty: the current one), or else the person's own place.
+
+    NotARepository: there is no such folder.
+    """
+    from .. import paths
+    from ..app import open_app
+
+    folder = os.path.realpath(os.path.expanduser(where)) if where else None
+    if folder and not os.path.isdir(folder):
+        raise NotARepository(f"{one_line(where)} is no folder", "With --session, a folder stands before the prompt.")
+    if folder and not user and paths.find(folder) is not None:
+        with open_app(folder, is_reading) as app:
+            yield app
+        return
+    with opened_or_home(user or paths.find(folder) is None, is_reading) as app:
+        yield app
+
+
+def _relaying_page(found: "Summary", screen: Screen) -> list[str]:
+    one = found.session
+    out = [screen.paint(f"session {one.id}: {one_line(one.title)}", "bold")]
+    spent = f", {one.cost_usd:.2f} $, {one.tokens} tokens" if one.tokens or one.cost_usd else ""
+    out.append(f"{one.state.value}, {count(found.turns, 'turn')}, {lasted(found.seconds)} at work{spent}")
+    out.append(f"of {one_line(found.repository)}")
+    if found.stage == PLAN:
+        out.append("it plans: it changes nothing before you approved its plan (`nobrakes escalations`)")
+    if found.claim is not None:
+        step = f"step {found.claim.step} of {found.claim.of or '?'}, " if found.claim.step is not None else ""
+        doubt = f" ({found.claim.doubt})" if found.claim.doubt else ""
+        out.append(f"it says: {step}{one_line(found.claim.text)}{doubt}")
+    bead = str(one.data.get(BEAD) or "")
+    out += [f"handed in as bead {bead}: `nobrakes show {bead}`"] if bead else []
+    out.append(f"branch {one_line(found.branch)}" if found.branch else "nothing is committed yet")
+    out += [f"  {commit[:12]} {one_line(subject)}" for commit, subject in found.commits]
+    out += [f"  {what} {one_line(path)}" for what, path in found.files]
+    out += [f"tests: {one_line(command)}" for command in found.tests]
+    if found.kept:
+        out += [
+            "it works in the checkout itself; what lay there before each turn is kept in",
+            f"  {one_line(found.kept)}",
+            "  each folder has HEAD, the index, ignored files, and a repository whose branch `before` has all others:",
+            "  git fetch FOLDER/repository.git before:before-session  brings them back as a branch of yours",
+        ]
+    out += ["its last words:", *(f"  {line}" for line in lines(found.last_words))] if found.last_words else []
+    return out
+
+
+# Looking on: the events as they happen, and what an agent says while it works.
+
+AsJson = Annotated[bool, Option("--json", help="Print JSON lines.")]
+PAGE = 1000
+SIGNS = {
+    "text": " ",
+    "tool_call": ">",
+    "result": "<",
+    "thinking": "~",
+    "limit": "!",
+    "note": "#",
+    "usage": "$",
+    "cost": "$",
+}
+
+
+def events(
+    follow: Annotated[bool, Option("--follow", "-f", help="Go on with what happens, until Ctrl-C.")] = False,
+    after: Annotated[int, Option("--after", min=0, help="Only events with a greater number.")] = 0,
+    bead: Annotated[str | None, Option("--bead", help="Only events of this bead.")] = None,
+    public: Annotated[bool, Option("--public", help="The public events, as JSON lines: see events-public.md.")] = False,
+    export: Annotated[
+        str | None, Option("--export", metavar="FILE", help="Append the public events that FILE does not have yet.")
+    ] = None,
+    as_json: AsJson = False,
+) -> Output:
+    """Everything that happened, in order, each with the number that `undo` takes. With --json one object a line: ts,
+    event, task_id, agent, metadata.
+
+    Programs read --public: a promise of names and payloads. With the setting `events.export` the daemon keeps a file.
+
+    Example: nobrakes events --follow --public | jq -r .event
+    """
+    import sys
+
+    from ..events import words
+    from . import views
+    from .daemon import Titles
+
+    shown = 0
+    with looked_at() as app:
+        if bead is not None:
+            known(app.store, bead)
+        if export is not None:
+            if public or after or bead is not None:
+                raise UsageError("a file holds every event, and knows where it goes on", "Leave the other options out.")
+            return views.export(app, export, follow)
+        if public:
+            return views.show(app.store, after, bead, follow)
+        titles, width = Titles(app.store), screen_of(sys.stdout).width
+        days = words.Days(app.store.now())
+        while True:
+            found = app.store.events(after, PAGE, bead)
+            for event in found:
+                if as_json:
+                    write(dumps(words.as_json(event, titles.name(event.attempt))))
+                else:
+                    heading = days.heading(event.at)
+                    write((heading + "\n" if heading else "") + _numbered(event, titles, width))
+                after = event.seq
+            shown += len(found)
+            if len(found) < PAGE:
+                if not follow:
+                    break
+                time.sleep(POLL_SECONDS)
+    return Output({"shown": shown, "last": after}, lambda screen: "" if shown else "nothing happened yet")
+
+
+def _numbered(event: "Event", titles: "Titles", width: int) -> str:
+    """The event behind its number, which `undo` takes."""
+    number = f"{event.seq:>6}"
+    return f"{number}  {titles.line(event, width - len(number) - 2)}"
+
+
+def watch(
+    agent: Annotated[str, Argument(metavar="NAME|BEAD", help="A worker's name, its bead, or `session~N`.")],
+    as_json: AsJson = False,
+    user: UserPlace = False,
+) -> Output:
+    """Follow an agent live, from its last lines on, until its attempt ends. Ctrl-C leaves it working.
+
+    Example: nobrakes watch Ada
+    """
+    import sys
+
+    from ..sessions.service import live
+
+    screen = screen_of(sys.stdout)
+    with opened_or_home(user, is_reading=True) as app:
+        session = live.find_session(app.store, app.paths, agent)
+        if not as_json:
+            of = f"turn {session.number}" if session.turn else f"on {session.bead}, attempt {session.number}"
+            write(f"{one_line(session.name)} ({session.role}) {of}")
+        for line in live.transcript(app.store, session, follow=True, last=100):
+            write(dumps(line) if as_json else _line(line, screen))
+        ended = live.outcome(app.store, session)
+    return Output({"attempt": session.attempt, "outcome": ended}, lambda screen: f"ended: {ended or 'not yet'}")
+
+
+def _line(line: "Line", screen: Screen) -> str:
+    sign = SIGNS.get(line.kind.value, " ")
+    style = {"thinking": "dim", "tool_call": "cyan", "limit": "red", "result": "dim"}.get(line.kind.value, "")
+    return screen.paint(cut(f"{sign} {one_line(line.text)}", max(40, screen.width - 1)), style)
+
+
+def log(
+    bead: BeadId,
+    attempt: Annotated[int | None, Option("--attempt", min=1, help="Only this attempt, by its number.")] = None,
+    last: Annotated[int, Option("--last", min=1, help="At most so many lines an attempt.")] = 100,
+) -> Output:
+    """What the agents on a bead said and did, attempt by attempt."""
+    from ..sessions.service.live import transcripts
+
+    with looked_at() as app:
+        known(app.store, bead)
+        found = transcripts(app.store, app.paths, bead, attempt, last)
+
+    def text(screen: Screen) -> str:
+        out = []
+        for one, spoken in ((each.attempt, each.lines) for each in found):
+            end = one.outcome.value if one.outcome else "works"
+            out.append(screen.paint(f"attempt {one.number}: {one.role.value} {one_line(one.name)}: {end}", "bold"))
+            out += [_line(line, screen) for line in spoken] or ["  it said nothing"]
+        return "\n".join(out) or "no agent has worked on it yet"
+
+    return Output(plain(found), text)

@@ -1,0 +1,1 @@
+"""Commands that were given under a key, and what each hands out."""

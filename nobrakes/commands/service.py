@@ -1,0 +1,186 @@
+"""`--request KEY`: a command that is given twice under one key is done once, and answers the same.
+
+1. A command that is one transaction is one with its key: killed at any moment, both are there or neither.
+2. A command that also works on git or on files remembers its key with each of its transactions, and its answer at the
+   end. Killed in between, it is not done again unasked: whoever repeats it is told (`CutOff`).
+3. A command that failed leaves no key. Another command, or other words, under a known key is refused.
+4. Of two processes with one key one waits for the other's transaction, or for its lock.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from ..beads.model import Bead
+from ..beads.service.bead_page import BeadHistory, Explained, ListedBead, Review, WholeBead
+from ..beads.service.board import BoardView, StatusView
+from ..daemon.model import Limits
+from ..daemon.service.now import NextStep
+from ..decisions.model import Escalation
+from ..decisions.service.view import Asked, DecisionView
+from ..errors import NotAllowed, UsageError
+from ..events.kinds import Actor
+from ..events.public import Schema, schema
+from ..features.model import Feature, PlanChanges
+from ..features.rounds import SignOff
+from ..features.service.approving import Approved
+from ..features.service.rollback import RollbackView, ScanView
+from ..features.service.strategy import StrategyView
+from ..features.service.views import FeatureListView, FeatureView, ReviewsView
+from ..host.locks import locked
+from ..pictures.service import GraphView, WhatIf
+from ..projects.service.projects import Confirmed, ProjectsView, ProjectView
+from ..projects.service.sprints import NextView, ProjectPage
+from ..requests.text import RequestView
+from ..review.queue import Line as Flaked
+from ..review.queue import Quarantined
+from ..review.service.evidence import DiffView
+from ..sessions.service.live import AttemptLines
+from .model import Request
+
+if TYPE_CHECKING:
+    from ..db.port import Store
+    from ..paths import Paths
+
+
+MOST = 200
+"""Characters of a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command came to: its exit code, its data as JSON, its text; the error that the code stands for, if any."""
+
+    code: int
+    data: str
+    text: str
+    error: tuple[str, str, str] | None = None  # its name, message and hint
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """A command under its key. `together`: it is one transaction, and works on nothing but the store."""
+
+    key: str
+    command: str  # its words and its arguments: `named` makes it
+    actor: Actor
+    together: bool
+
+
+def named(words: str, arguments: Any, more: str = "") -> str:
+    """The command with all that it was given, `more` being what it reads elsewhere, such as standard input."""
+    given = json.dumps([arguments, more], sort_keys=True, default=str)
+    return f"{words} {sha256(given.encode()).hexdigest()}"
+
+
+def once(store: "Store", paths: "Paths", wanted: Once, do: Callable[[], Answer]) -> tuple[Answer, bool]:
+    """Do it, unless it was done; what it came to, and whether it was done before. UsageError, NotAllowed."""
+    _check(wanted.key)
+    request = Request(wanted.key, wanted.command, wanted.actor.name)
+    if wanted.together:
+        with store.together():
+            known = _known(store, request)
+            answer = known or do()
+            if known is None:
+                store.keep_request(_ended(request, answer))
+        return answer, known is not None
+    with locked(paths.request_lock, wanted.key):
+        known = _known(store, request)
+        if known is not None:
+            return known, True
+        with store.noting(request):
+            answer = do()
+        store.keep_request(_ended(request, answer))
+        return answer, False
+
+
+def _ended(request: Request, answer: Answer) -> Request:
+    return Request(request.key, request.command, request.actor, result=json.dumps(asdict(answer)))
+
+
+def _check(key: str) -> None:
+    if not 0 < len(key) <= MOST or not key.isascii() or not key.isprintable() or " " in key:
+        raise UsageError(
+            "the key of the request cannot be one",
+            f"Use 1 to {MOST} visible ASCII characters without spaces, such as a UUID.",
+        )
+
+
+def _known(store: "Store", request: Request) -> Answer | None:
+    found = store.request(request.key)
+    if found is None:
+        return None
+    if found.command != request.command:
+        other = found.command.rpartition(" ")[0]
+        raise UsageError(
+            f"the key '{request.key}' was given to another command: nobrakes {other}, or to it with other words",
+            "Use a new key for each thing that you want done, and the same one only to repeat it word for word.",
+        )
+    if found.result is None:
+        raise NotAllowed(
+            f"the command under the key '{request.key}' was cut off after it had begun to change something",
+            "`nobrakes events` shows what was done. To do it again, use a new key.",
+        )
+    values = json.loads(found.result)
+    error = values.pop("error")
+    return Answer(**values, error=None if error is None else tuple(error))
+
+
+# What people's surfaces show, by the command that shows it: one typed view model each, the same for all of them.
+#
+# 1. `--json` is `plain` of the view under `data`; a page and a phone read the same values.
+# 2. LANGUAGE grows when a field changes its meaning or goes. Fields are added in the same version.
+
+LANGUAGE = 1
+
+
+NAMES: Mapping[str, Any] = {"Limits": Limits, "Quarantined": Quarantined}
+"""Types that modules of views know for checking alone."""
+VIEWS: Mapping[str, Any] = {
+    "status": StatusView,
+    "board": BoardView,
+    "list": list[ListedBead],
+    "show": WholeBead,
+    "ready": list[Bead],
+    "ready --explain": list[Explained],
+    "escalations": list[Asked],
+    "escalation": DecisionView,
+    "history": BeadHistory,
+    "review": list[Review],
+    "diff": DiffView,
+    "history --transcript": list[AttemptLines],
+    **dict.fromkeys(("graph --focus", "graph --epics", "graph --all"), GraphView),
+    "graph --what-if": WhatIf,
+    "flakes": list[Flaked],
+    "commit-strategy --dry-run": StrategyView,
+    "commit-strategy": Approved,
+    "forge reviews": ReviewsView,
+    "forge sign-off": SignOff,
+    "forge checkpoint": Feature,
+    "project list": ProjectsView,
+    "project show": ProjectPage,
+    "project use": Confirmed,
+    "project whats-next": NextView,
+    **dict.fromkeys(("project new", "project archive"), ProjectView),
+    "forge list": FeatureListView,
+    "forge show": FeatureView,
+    "forge show --version": PlanChanges,
+    "forge scan": ScanView,
+    **dict.fromkeys(("forge new", "forge edit", "forge change", "forge discuss"), Feature),
+    "forge rollback": RollbackView,
+    **dict.fromkeys(("forge pause", "forge resume", "forge cancel", "forge archive"), Feature),
+    "pr list": list[RequestView],
+    "pr show": RequestView,
+    "answer": Escalation,
+    "resolve": Escalation,
+    **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), Bead),
+}
+"""Command -> the type of its data. `nobrakes` alone has its `next`: NEXT."""
+NEXT = NextStep
+
+
+def schema_of(words: str) -> Schema:
+    """The JSON schema of what the command hands out."""
+    return schema(VIEWS[words], NAMES)

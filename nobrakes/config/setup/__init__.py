@@ -1,0 +1,1 @@
+"""How a repository is set up, and how its settings are changed."""

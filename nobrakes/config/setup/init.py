@@ -1,0 +1,628 @@
+"""Changing settings of a config.toml by their keys: `nobrakes config set`, and `init --agent`.
+
+1. The file is valid afterwards, or it stays as it was. One that is wrong in several places may be mended one by one:
+   then it has a mistake less, and no new one.
+2. Every other line and every comment stays. The file is replaced at once; two changes at a time wait for each other.
+3. Which agents there are is judged too, so that none is named that would never be started.
+"""
+
+import os
+import shlex
+import shutil
+import stat
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from ...agents.registry import ADAPTERS, unknown_agents
+from ...errors import ConfigError, NobrakesError, NotARepository, UsageError
+from ...git import commands, lfs, persons
+from ...git.commands import CHECKOUT
+from ...git.commits import Signer, Signing
+from ...git.filters import Filters
+from ...git.location import Discovered, Place, discover
+from ...git.objects import Objects
+from ...git.workspaces import make
+from ...host.files import keep_private, write_atomic
+from ...host.locks import locked
+from ...paths import FOLDER, Paths, repository_root
+from ...replacing import replacing
+from .. import editing
+from ..editing import EXAMPLES, Setting, commented, settings, toml
+from ..keys import Known, known, typed, wrong
+from ..sections import CheckSettings, Kind
+from ..settings import Config, load, parse
+from .detect import Detected, TestsFound, detect, find_tests, what_to_write, with_format
+
+if TYPE_CHECKING:
+    from ..settings import Config
+
+
+Wanted = tuple[str, str | None]
+"""(the key, the value as a person typed it; None: what sets it is taken out)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """One setting: the value before and after, as it stands in the file or by default; None: not set."""
+
+    key: str
+    before: Any
+    after: Any
+    was_default: bool
+    is_default: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What was changed in the file at `path`. `wrong`: what is still wrong in it. `written`: whether it differs."""
+
+    path: str
+    changes: tuple[SettingChange, ...]
+    wrong: tuple[str, ...]
+    written: bool
+
+
+def change(paths: Paths, wanted: Sequence[Wanted]) -> Changed:
+    """Change these settings in config.toml. ConfigError: the file is as it was."""
+    path = os.path.realpath(paths.config)  # main's, where the checkout has none: then it gets one that is changed
+    shown = os.path.relpath(paths.tracked_config)
+    with locked(f"{paths.tracked_config}.lock", "change"):
+        text = _text(path, shown)
+        made, changes = edited(text, wanted, shown)
+        left = _judged(text, made, wanted, shown)
+        if made != text:
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+            write_atomic(os.path.realpath(paths.tracked_config), made.encode(), mode)
+    if not left:
+        load(paths.config)  # it is remembered as right, so that hot commands need not look
+    return Changed(paths.tracked_config, changes, tuple(left), made != text)
+
+
+def edited(text: str, wanted: Sequence[Wanted], where: str) -> tuple[str, tuple[SettingChange, ...]]:
+    """The text with these changes, and what each of them is; it is not judged. ConfigError."""
+    changes = []
+    for key, word in wanted:
+        raw = _raw(text, key, where)
+        one = _known(key, raw, text, is_unset=word is None)
+        before = editing.value_at(raw, one.path)
+        if word is None:
+            text = editing.without(text, one.path, commented(one.path), where)
+        else:
+            value = typed(one, word)
+            for path, more in _more(one, raw):
+                text = editing.with_value(text, path, more, where)
+            text = editing.with_value(text, one.path, value, where)
+        after = editing.value_at(editing.values(text, one.path, where), one.path)
+        changes.append(
+            SettingChange(
+                key,
+                one.default if before is None else before,
+                one.default if after is None else after,
+                before is None,
+                after is None,
+            )
+        )
+    return text, tuple(changes)
+
+
+def _text(path: str, shown: str) -> str:
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{shown} cannot be read: {error}") from None
+
+
+def _raw(text: str, key: str, where: str) -> dict[str, Any]:
+    """What the file says; of one whose mistake is in this key's own line, what the rest says."""
+    return editing.values(text, tuple(key.split(".")), where)
+
+
+def _known(key: str, raw: dict[str, Any], text: str, is_unset: bool) -> Known:
+    try:
+        return known(key, raw)
+    except ConfigError:
+        path = tuple(key.split("."))
+        if is_unset and editing.line_of(text, path):  # what is no setting may be taken out
+            return Known(key, path, str, None)
+        raise
+
+
+def _more(one: Known, raw: dict[str, Any]) -> list[tuple[editing.Path, str]]:
+    """What else a check that is new has: its name, and its kind where it is called by one."""
+    if one.path[0] != "checks" or len(one.path) != 3 or editing.value_at(raw, one.path[:2]) is not None:
+        return []
+    name = one.key.removeprefix("checks.").removesuffix(".command")
+    kinds: tuple[Kind, ...] = ("lint", "types", "build")
+    found: list[tuple[editing.Path, str]] = [((*one.path[:2], "name"), name)]
+    return found + ([((*one.path[:2], "kind"), name)] if name in kinds else [])
+
+
+def _mistakes(text: str, where: str) -> list[str]:
+    try:
+        found = parse(text, where)
+    except ConfigError as error:
+        return str(error).splitlines()
+    return [f"{where}: {key}: nobrakes knows no agent '{name[:40]}'" for key, name in unknown_agents(found)]
+
+
+def _judged(text: str, made: str, wanted: Sequence[Wanted], where: str) -> list[str]:
+    """What is still wrong; ConfigError where the change brings a mistake, or mends none of those there are."""
+    before, after = _mistakes(text, where), _mistakes(made, where)
+    new = [line for line in after if line not in before]
+    if new:
+        said = [line.removeprefix(f"{where}: ") for line in new]
+        raise ConfigError("\n".join(said), _hint(made, wanted, said, where))
+    if after and len(after) >= len(before):
+        hints = [f"{line.partition(': ')[2].partition(':')[0]}" for line in after]
+        number = editing.line_of(made, _path(hints[0]))
+        line = f" (line {number})" if number else ""
+        raise ConfigError(
+            "\n".join([f"nothing was changed: the file is wrong elsewhere{line}", *after]),
+            f"Mend that first, for example: nobrakes config unset {hints[0]}",
+        )
+    return after
+
+
+def _path(key: str) -> editing.Path:
+    return tuple(int(part) if part.isdigit() else part for part in key.split("."))
+
+
+def _hint(made: str, wanted: Sequence[Wanted], said: Sequence[str], where: str) -> str:
+    if any("knows no agent" in line for line in said):
+        return f"Use one of: {', '.join(sorted(ADAPTERS))}. `script` runs any command."
+    for key, word in wanted:
+        if word is None:
+            return "Nothing was changed: a check needs its name and its command."
+        try:
+            return wrong(known(key, _raw(made, key, where)), word).hint
+        except NobrakesError:
+            continue
+    return "Nothing was changed."
+
+
+def setting(config: Config, key: str, raw: dict[str, Any]) -> Any:
+    """The value in force of a setting, or of a whole table. ConfigError."""
+    found: Any = config
+    for name in known(key, raw).path if key != "checks" else ("checks",):
+        if isinstance(name, int):
+            found = found[name] if name < len(found) else None
+        else:
+            found = found.get(name) if isinstance(found, dict) else getattr(found, name, None)
+    return found
+
+
+def values(paths: Paths) -> dict[str, Any]:
+    """What the file says; empty where it is no TOML."""
+    try:
+        return _raw(_text(paths.config, paths.config), "", paths.config)
+    except ConfigError:
+        return {}
+
+
+# `nobrakes init`: the .nobrakes folder of a repository, made or completed.
+#
+# 1. Outside .nobrakes nothing of the repository changes; nothing is committed.
+# 2. What is there stays: a second init only adds what is missing, and says so. Of a config.toml that is there only the
+# settings are changed that somebody names (`--agent`), by operations.setup.changing.
+# 3. One folder a repository: a linked worktree uses that of the main worktree, a bare repository has it inside itself.
+# 4. A clone of a repository that tracks .nobrakes gets its database from the snapshot.
+
+# The text of a new config.toml, and of one with every setting in force.
+#
+# 1. A new one has the settings that matter first, each with its comment. Defaults are commented out, so that a later
+# nobrakes may improve them; what is set is what somebody decided.
+# 2. Comments and defaults are those of config/nobrakes.toml.
+
+FIRST = (
+    "main",
+    "setup",
+    "checks",
+    "limits.doers",
+    "limits.max_failures",
+    "review.merge",
+    "agents.test_writer",
+    "agents.doer",
+    "agents.script.command",
+    "caps.day.usd",
+    "sandbox.mode",
+    "sandbox.read",
+)
+"""What a new config.toml shows."""
+_HEAD = """\
+# What matters first of the settings of nobrakes; what is commented out has the default that is shown. All settings:
+# `nobrakes config --all`. To change one, edit this file, or: nobrakes config set limits.doers 2
+"""
+_HEAD_OF_ALL = """\
+# Every setting of nobrakes as it is in force; what is commented out has its default, or is not set.
+"""
+_WIDTH = 118
+
+
+def config_text(main: str, setup: str, checks: Iterable[CheckSettings]) -> str:
+    """A new config.toml with these values set and what matters first shown."""
+    config = Config(main=main, setup=setup, checks=tuple(checks))
+    wanted = [one for one in settings() if _key(one) in FIRST and (one.name != "setup" or setup)]
+    return _HEAD + _tables(wanted, config, always=("main",))
+
+
+def whole_text(config: Config) -> str:
+    """A config.toml with every setting, which says what `config` says."""
+    return _HEAD_OF_ALL + _tables(list(settings()), config)
+
+
+def _key(one: Setting) -> str:
+    return f"{one.section}.{one.name}".lstrip(".")
+
+
+def _tables(wanted: list[Setting], config: Config, always: tuple[str, ...] = ()) -> str:
+    out: list[str] = []
+    section = ""
+    for one in wanted:
+        if one.section != section:
+            section = one.section
+            out += ["", _example(section) if section in EXAMPLES else f"[{section}]"]
+        out += [] if section else [""]
+        out += [f"# {line}" for line in textwrap.wrap(one.comment, _WIDTH, break_on_hyphens=False)]
+        value, default = (_at(found, _key(one)) for found in (config, Config()))
+        if section in EXAMPLES or (value == default and one.name not in always):
+            out.append(f"# {one.name} = {one.default}")
+        elif one.name == "checks":
+            out += _checks(config.checks)
+        else:
+            out.append(f"{one.name} = {toml(_plain(value))}")
+    return "\n".join(out) + "\n"
+
+
+def _example(section: str) -> str:
+    return f"# [[{section}]]" if section == "checks" else f"# [{section}]"
+
+
+def _at(config: Any, key: str) -> Any:
+    for name in key.split("."):
+        config = getattr(config, name, None)
+    return config
+
+
+def _plain(value: Any) -> Any:
+    """The value as it is written: of the tables that a person names, what is not their default."""
+    if isinstance(value, Mapping):
+        return {key: _differing(one) if hasattr(one, "__dataclass_fields__") else one for key, one in value.items()}
+    if isinstance(value, tuple):
+        return list(value)
+    return value
+
+
+def _differing(one: Any) -> dict[str, Any]:
+    values = asdict(one)
+    return {field.name: values[field.name] for field in fields(one) if values[field.name] != field.default}
+
+
+def _checks(checks: Iterable[CheckSettings]) -> list[str]:
+    out: list[str] = []
+    for check in checks:
+        values = _differing(check)
+        values = {"name": check.name, "command": check.command, "kind": check.kind, **values}
+        values = {name: value for name, value in values.items() if value != {}}
+        out += ["", "[[checks]]", *(f"{name} = {toml(value)}" for name, value in values.items())]
+    return out[1:]
+
+
+# `nobrakes init --agent`: who works here, as settings, and what is left to be said.
+
+_BY_COMMAND = ("acp", "script")
+"""Agents that are whatever command a person names."""
+
+
+def wanted_of(agent: str | None, command: str | None) -> tuple[Wanted, ...]:
+    """The settings that make it the agent in both roles. UsageError: there is no such agent, or it takes no command."""
+    if agent is None:
+        if command is not None:
+            raise UsageError("--command goes with an agent", f"Add --agent {' or --agent '.join(_BY_COMMAND)}.")
+        return ()
+    if agent not in ADAPTERS:
+        from difflib import get_close_matches
+
+        like = get_close_matches(agent[:40], list(ADAPTERS), n=1)
+        meant = f"Did you mean {like[0]}? " if like else ""
+        raise UsageError(f"nobrakes knows no agent called '{agent[:40]}'", f"{meant}Use one of: {', '.join(ADAPTERS)}.")
+    roles: tuple[Wanted, ...] = (("agents.test_writer", agent), ("agents.doer", agent))
+    if command is None:
+        return roles
+    if agent not in _BY_COMMAND:
+        raise UsageError(
+            f"the agent {agent} takes no --command",
+            f"`nobrakes config set agents.{agent}.executable PATH` says where it is; --command goes with "
+            f"{' or '.join(_BY_COMMAND)}.",
+        )
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"--command cannot be split into words: {error}", "Quote it as for a shell.") from None
+    if not words:
+        raise UsageError("--command is empty", "For example: --command 'python3 agent.py'")
+    return (*roles, (f"agents.{agent}.command", command))
+
+
+def to_do(config: Config) -> list[str]:
+    """The step that names the command of an agent that has none."""
+    names = config.agents.agent_choice().names()
+    return [
+        f"name the command that is the agent: nobrakes config set agents.{name}.command 'my-agent --its-options'"
+        for name in names
+        if name in _BY_COMMAND and not config.agents.command(name)
+    ]
+
+
+# What `init` and `doctor` say of a person's git settings that mean something for the work of nobrakes.
+
+
+def told(root: str, config: "Config") -> Iterator[str]:
+    """One text for each setting that nobrakes does not follow as the person's own git does, with what to type."""
+    hooks = persons.hooks(root)
+    if hooks is not None:
+        yield (
+            f"git runs your hooks {', '.join(hooks.names)} from {hooks.folder}, and nobrakes commits, merges and "
+            "pushes without hooks: what they demand belongs into a check of .nobrakes/config.toml"
+        )
+    if persons.is_outside_the_cone(root):
+        yield (
+            "the sparse checkout leaves out .nobrakes: the settings are read from main, and git may remove the "
+            "database there; keep it with: git sparse-checkout add .nobrakes"
+        )
+    for path, commit in make.links(root):
+        trouble = make.why_not(path, commit, root)
+        if trouble:
+            yield f"checks and agents cannot have all of main: {trouble}"
+    yield from signing(root, config)
+    yield from _filters(root, config)
+
+
+def signing(root: str, config: "Config") -> Iterator[str]:
+    """Why the commits of nobrakes are not signed, where they should be."""
+    trouble = Signer(Place(root, "HEAD"), Signing(config.git.sign, config.git.committer)).trouble
+    if trouble:
+        by_request = ""
+        if config.review.land != "pull_request":
+            by_request = ", or, where a remote demands signatures, let people merge: nobrakes config set review.land "
+            by_request += "pull_request"
+        yield (
+            f"your commits are signed, and nobrakes cannot sign its own without asking you: {trouble}. "
+            "`git config user.signingkey` names the key. One that asks for a passphrase needs an agent that holds it"
+            f"{by_request}"
+        )
+
+
+def _filters(root: str, config: "Config") -> Iterator[str]:
+    place = Place(root, "HEAD")
+    with closing(Objects(place)) as objects:
+        filters = Filters(place, objects)
+        try:
+            head = place.head()
+        except NobrakesError:
+            return  # nothing is committed, so nothing is under a filter
+        if not filters.names(head):
+            return
+        paths = place.run(["ls-tree", "-r", "-z", "--name-only", head]).records
+        under = filters.under((head,), paths)
+        for name, count in sorted(Counter(under.values()).items()):
+            files = f"{count} file{'s' if count > 1 else ''}"
+            if name == lfs.NAME:
+                yield _lfs(filters, head, [path for path in under if under[path] == name], files)
+            else:
+                yield _filter(filters, name, files, config)
+
+
+def _lfs(filters: Filters, head: str, paths: list[str], files: str) -> str:
+    text = f"{files} of main are kept by Git LFS: agents and checks see their content"
+    if not shutil.which("git-lfs"):
+        text += "; git-lfs is not installed, so nothing is fetched from a remote or pushed to it"
+    folder, entries = lfs.store(filters.place), (filters.objects.entry(head, path) for path in paths)
+    pointers = [lfs.parse(filters.objects.content(one.id) or b"") for one in entries if one is not None]
+    missing = sum(1 for one in pointers if one is not None and not lfs.has(folder, one))
+    return text + (f"; of {missing} the content is not here: git lfs fetch" if missing else "")
+
+
+def _filter(filters: Filters, name: str, files: str, config: "Config") -> str:
+    text = f"git keeps {files} of main through the filter '{name}'"
+    if not filters.configured(name, "clean"):
+        return f"{text}, and your git settings have no filter.{name}.clean: no work may change them"
+    if name not in config.git.filters:
+        return f"{text}, which nobrakes does not run: no work may change them. nobrakes config set git.filters {name}"
+    if name not in config.git.clear_text:
+        return (
+            f"{text}: it is run for new files, and agents and checks do not see the clear text of what is there. "
+            f"nobrakes config set git.clear_text {name}"
+        )
+    return f"{text}: it is run, confined, for what agents make, and agents and checks see the clear text"
+
+
+IGNORED = """\
+# Tracked by git: the settings, the graph, and what you change about roles and skills. Everything else stays here.
+/*
+!/.gitignore
+!/config.toml
+!/beads.jsonl
+!/roles/
+!/skills/
+"""
+_PRIVATE = ("runs", "wake", "workspaces", "scratch")
+
+
+@dataclass(frozen=True, slots=True)
+class InitReport:
+    """What `init` did. `created` are paths below .nobrakes, none when all was there.
+
+    `main` is the branch that work is merged into, `main_why` how it was found.
+    """
+
+    paths: Paths
+    created: tuple[str, ...]
+    detected: Detected
+    warnings: tuple[str, ...]
+    next_steps: tuple[str, ...]
+    main: str = "main"
+    main_why: str = ""
+    tests: TestsFound | None = None
+    changes: tuple[SettingChange, ...] = ()
+
+
+def init(
+    start: str,
+    *,
+    main: str | None = None,
+    checks: Sequence[CheckSettings] = (),
+    force_detect: bool = False,
+    collect: bool = False,
+    settings: Sequence[Wanted] = (),
+) -> InitReport:
+    """Set nobrakes up in the repository around `start`; NotARepository, GitTooOld, ConfigError.
+
+    `checks` replace the detected ones of their kinds. `force_detect` also looks at the project where a config exists,
+    so that the report has what would be detected now; the config stays. `collect` lets runners list their tests.
+    `settings` are set in the config, whether it is new or not.
+    """
+    root = repository_root(start)
+    if root is None:
+        raise NotARepository(f"{start} is not in a git repository")
+    found = discover(root)
+    paths = Paths(os.path.join(root, FOLDER))
+    if os.path.lexists(paths.folder) and (os.path.islink(paths.folder) or not os.path.isdir(paths.folder)):
+        raise ConfigError(f"{paths.folder} is there, and it is no folder", "Move it away, then run `nobrakes init`.")
+    has_config = os.path.lexists(paths.config) or persons.find(paths)  # main's are never written over
+    if has_config:
+        config = load(paths.config)
+        branch, why = config.main, "as config.toml says"
+        detected = detect(root) if force_detect and not found.bare else Detected(config.setup, config.checks)
+    else:
+        branch, why = (main, "as you said") if main else _main(root, found)
+        given = {check.kind for check in checks}
+        detected = _with(root, Detected() if found.bare else detect(root, given), checks)
+    text: str | None = None
+    changes: tuple[SettingChange, ...] = ()
+    if not has_config:
+        text, changes = edited(config_text(branch, detected.setup, detected.checks), settings, _shown(paths.config))
+        parse(text, _shown(paths.config))
+    created = _make(paths, text, branch)
+    if has_config and settings:
+        changes = change(paths, settings).changes
+    config = load(paths.config)  # it is remembered as right, so that hot commands need not look
+    warnings = [*_warnings(found, branch, detected), *([] if found.bare else told(root, config))]
+    warnings += what_to_write(root, detected.checks).values()
+    if has_config and main not in (None, branch):
+        warnings.insert(0, f"main stays '{branch}': change it in {_shown(paths.config)}")
+    if has_config and checks:
+        warnings.insert(0, f"the checks stay as they are: change them in {_shown(paths.config)}")
+    tests = None
+    if not found.bare:
+        contract = tuple(check.check() for check in detected.checks)
+        tests = find_tests(root, config if has_config else Config(), contract, collect)
+        warnings += tests.warnings
+    steps = (*to_do(config), *_next(detected, found.bare))
+    return InitReport(paths, tuple(created), detected, tuple(warnings), steps, branch, why, tests, changes)
+
+
+def _with(root: str, detected: Detected, given: Sequence[CheckSettings]) -> Detected:
+    """What was detected, with the given checks before it, each with the format that its command tells."""
+    names = {check.name for check in given}
+    kept = tuple(check for check in detected.checks if check.name not in names)
+    checks = tuple(with_format(root, check) for check in (*given, *kept))
+    return Detected(detected.setup, checks, detected.notes)
+
+
+def _main(root: str, found: Discovered) -> tuple[str, str]:
+    """(the branch that work is merged into, how that was found out)."""
+    asked = ["symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD"]
+    answer = commands.run(asked, cwd=root, env=CHECKOUT, expect=(0, 1))
+    remote = answer.text.partition("/")[2] if answer.code == 0 else ""
+    if remote in found.branches:
+        return remote, "it is the main branch of origin"
+    usual = [name for name in ("main", "master") if name in found.branches]
+    if found.head_branch and (found.head_branch in usual or not usual):
+        return found.head_branch, "it is checked out"
+    if usual:
+        return usual[0], "there is a branch of this name"
+    if len(found.branches) == 1:
+        return found.branches[0], "it is the only branch"
+    return "main", "no other name suggests itself"
+
+
+def _make(paths: Paths, config: str | None, main: str) -> list[str]:
+    """Make what is missing; what was made, relative to .nobrakes."""
+    created = []
+    os.makedirs(paths.folder, mode=0o700, exist_ok=True)
+    keep_private(paths.folder)
+    for name in _PRIVATE:
+        path = os.path.join(paths.folder, name)
+        if not os.path.isdir(path):
+            os.mkdir(path, 0o700)
+            created.append(name + "/")
+    ignored = os.path.join(paths.folder, ".gitignore")
+    # where main has one it comes with a checkout of main, and would be in its way
+    if not os.path.lexists(ignored) and (config is not None or os.path.lexists(paths.tracked_config)):
+        _write(ignored, IGNORED)
+        created.append(".gitignore")
+    if not os.path.lexists(paths.database):
+        _database(paths, main)
+        created.append(os.path.basename(paths.database))
+    if config is not None:  # last: it is what makes the folder count as set up
+        _write(paths.config, config)
+        created.append(os.path.basename(paths.config))
+    return created
+
+
+def _write(path: str, text: str) -> None:
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+def _database(paths: Paths, main: str) -> None:
+    """A new database; from what there is of one, where the repository tracks a snapshot or lost its database."""
+    from ...db.opening import create_store
+    from ...git.repository import Repository
+    from ...snapshot.service import rebuild
+
+    if not os.path.lexists(paths.snapshot) and not os.path.lexists(paths.since):
+        create_store(paths.database).close()
+        return
+    rebuild(paths, Repository(paths, main))
+
+
+def _warnings(found: Discovered, main: str, detected: Detected) -> list[str]:
+    warnings = list(detected.notes)
+    if found.bare and not detected.checks:
+        warnings.append("a bare repository has no files to look at: name the checks, as in `nobrakes init --test TEXT`")
+    if not detected.checks:
+        warnings.append(
+            "there is no check yet: nothing can be merged before config.toml has one, or a scaffolding bead brings one"
+        )
+    elif not any(check.kind == "test" for check in detected.checks):
+        warnings.append("no check runs tests: what agents write is never tried out")
+    if not found.has_commits:
+        warnings.append(f"there is no commit yet: {main} is born with your first one, and work starts then")
+    elif main not in found.branches:
+        warnings.append(f"there is no branch '{main}' yet: work starts when there is one")
+    if found.dirty:
+        warnings.append("you have uncommitted changes: they stay yours, and a merge that would overwrite them waits")
+    if found.is_partial:
+        warnings.append("this is a partial clone: objects that are missing here are missing in workspaces too")
+    return warnings
+
+
+def _shown(path: str) -> str:
+    return os.path.join(FOLDER, os.path.basename(path))
+
+
+def _next(detected: Detected, is_bare: bool) -> tuple[str, ...]:
+    steps = [] if detected.checks else ["name your checks in .nobrakes/config.toml"]
+    if not is_bare:  # there commit-strategy commits the settings: no checkout has them
+        steps.append("commit .nobrakes (what is private there is ignored): git add .nobrakes")
+    return (
+        *steps,
+        "plan some work: nobrakes shape, or nobrakes plan example > plan.yaml",
+        "approve the plan, and let it be done: nobrakes commit-strategy, then nobrakes run",
+    )

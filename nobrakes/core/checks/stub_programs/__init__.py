@@ -1,1 +1,0 @@
-"""Programs that do nothing right: tests that pass with one of them prove nothing."""

@@ -1,1 +1,0 @@
-"""The graph of beads: what waits for what, what is ready, and how urgent it is."""

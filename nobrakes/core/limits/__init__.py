@@ -1,1 +1,0 @@
-"""What agents may cost and how often they may try: caps, breakers, cooldowns of providers."""

@@ -1,1 +1,0 @@
-"""Who may change what: boundaries of roles, protected files, contracts that are brought, plans that are approved."""

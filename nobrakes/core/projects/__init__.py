@@ -1,1 +1,0 @@
-"""Projects: their names, their documents, and where coding tools may run. Pure."""

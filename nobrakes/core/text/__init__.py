@@ -1,1 +1,0 @@
-"""Untrusted text made safe to show, and secrets blacked out of it."""

@@ -1,1 +1,0 @@
-"""An agent's attempt from its launch to its end."""

@@ -1,1 +1,0 @@
-"""What is done beside the loop, for which nobody waits."""

@@ -1,1 +1,0 @@
-"""Runs of the contract's checks: planned, started in a child, and judged."""

@@ -1,0 +1,431 @@
+"""Whether a daemon that is not there is started again: what the watchdog decides, from facts, without a model.
+
+1. Only a daemon that a person wants is started: one that was begun in the background, and that nobody stopped or paused
+   since. A process that was killed, a machine that went down and a session that ended are nobody's stop.
+2. The network and a provider have to answer. One of the two that does not counts as down: the next look that asks them
+   comes after 1, 2, 4, 8, 16 and then every 30 minutes. A start that fails waits in the same way.
+3. While a daemon works, or is not wanted, nobody is asked anything, and what was waited for is forgotten.
+"""
+
+from collections.abc import Container
+from dataclasses import dataclass, replace
+
+from ..agents import limits as agents_limits
+from ..agents.limits import State
+from ..beads.model import Attempt, Frontier, Outcome, Role, Run, RunKind, Status, of_bead
+from ..checks.policy import shadows
+from ..checks.trial import Starts
+from ..decisions.model import EscalationType
+from ..review.journal import Journal, is_aside, not_asked_any_more
+from ..review.queue import at_once
+from ..sessions.model import State as SessionsState
+from ..sessions.model import Talk
+from .model import (
+    Action,
+    AskPerson,
+    Board,
+    CompleteEpic,
+    GoOnUnapproved,
+    Kill,
+    LandEpic,
+    RenewLeases,
+    Resume,
+    ResumeTurn,
+    Sample,
+    StartAgent,
+    StartReview,
+    StartTurn,
+    TellCap,
+    Terminate,
+)
+
+WANTED = "daemon_wanted"
+"""The setting that says since when a person wants a daemon in the background, until they stop it."""
+MINUTE = 60.0
+MOST_MINUTES = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How often in a row something was down, and until when nobody is asked again."""
+
+    failures: int = 0
+    until: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known without asking anybody outside. `works`: the pid of a daemon; None: there is none."""
+
+    works: int | None = None
+    wanted: bool = False
+    paused: bool = False
+
+
+def at_rest(facts: Facts) -> str:
+    """Why there is nothing to do here, in words; empty: a daemon is missed."""
+    if facts.works is not None:
+        return f"a daemon works (process {facts.works})"
+    if not facts.wanted:
+        return "no daemon is wanted: nobody started one in the background, or a person stopped it"
+    if facts.paused:
+        return "no daemon is started: a person paused the work"
+    return ""
+
+
+def minutes(failures: int) -> float:
+    """How long to wait after so many failures in a row: 1, 2, 4, 8, 16, 30, 30 …"""
+    return float(min(MOST_MINUTES, 2 ** max(0, min(failures, 10) - 1)))
+
+
+def still_waits(waiting: Waiting, now: float) -> bool:
+    """Whether it is too early to ask. A clock that was set back lets nobody wait longer than the longest wait."""
+    return now < waiting.until <= now + MOST_MINUTES * MINUTE
+
+
+def after_failure(waiting: Waiting, now: float) -> Waiting:
+    """What is waited for now that something was down once more."""
+    failures = waiting.failures + 1
+    return Waiting(failures, now + minutes(failures) * MINUTE)
+
+
+# The Assigner: which bead gets an agent next, and which one a review. Same board, same answer.
+#
+# 1. Beads come in the store's order, which is an index: the class, which is the priority less one for each day of
+# waiting (core.graph.ranks), then b-level (the longest chain of work behind), then how many beads wait for it, then
+# who became ready last, then id. Inside a class those come first that collide with nobody at work
+# (core.policy.collisions).
+# 2. Turns of sessions come first (core.turns). Nothing is started while paused or stopping, before main was tried
+# (core.checks.trial), or beyond the limit of Doers.
+# 3. Each role has agents in order of preference: the first whose provider has no cooldown, and whose breaker for the
+# bead is closed. While all of them have a cooldown the bead just waits.
+# 4. A bead at which every agent's breaker is open, or that has cost what a bead may, goes to a person.
+# 5. Nothing is started under a cap that is reached; the person is told once.
+# 6. Nor is anything started beyond what all repositories of the machine may start together (core.limits.machine), or
+# while agents hold as much memory as they may (core.limits.memory).
+# 7. Reviews are never held back by agents: as many are open as the queue takes (core.review.train), on a red main those
+# of repairs alone.
+
+# Which agents at work are asked to stop, though nothing is wrong: a cap is reached, or their context is nearly full.
+#
+# 1. It is a soft stop: TERM and the grace of any other, the work is kept, and what was written down is handed on.
+# 2. A cap of bead, day or run, and a limit of the machine for a day, is nobody's failure (`capped`); the session goes
+# on when there is room again.
+# 3. Who has used up an attempt's own cap ends as at any limit of one run. Who has filled its context gives up for it,
+# and the next attempt begins afresh with what is compiled for it.
+# 4. The cap on starts an hour says nothing about who has started.
+# 5. Who says that it cannot go on is asked to stop at once: the bead waits for a person, and its place is another's.
+# 6. A Doer whose tests failed so often in a row in the same way, and that explained nothing, gives up for them (B22). A
+# Test Writer's tests have to fail.
+# 7. A session's turn has the caps of day, run and attempt; how full its context is, is its CLI's own matter.
+
+
+def why_stopped(board: Board, work: Attempt | Talk, run: Run) -> Outcome | None:
+    """Why the run is asked to stop; None: it may go on."""
+    if run.kind is not RunKind.AGENT:
+        return None
+    limits, spent = board.limits.caps, board.spent
+    if limits.attempt.tokens is not None and work.tokens >= limits.attempt.tokens:
+        return Outcome.TURN_LIMIT
+    costs = [one for one in agents_limits.reached(limits, spent, board.now) if one.name != agents_limits.CALLS]
+    if costs or agents_limits.machine_reached(board.machine, board.now):
+        return Outcome.CAPPED
+    if isinstance(work, Talk):
+        return None
+    if work.id in board.blocked:
+        return Outcome.BLOCKED
+    if agents_limits.of_bead(limits, spent, work.bead) is not None:
+        return Outcome.CAPPED
+    if work.role is Role.DOER and 0 < board.limits.failed_rounds <= board.failed_rounds.get(work.id, 0):
+        return Outcome.GAVE_UP_TESTS
+    share = board.contexts.get(work.id, 0.0)
+    return Outcome.GAVE_UP_CONTEXT if share >= board.limits.context_share else None
+
+
+# Watching agents without asking a model: silence, time, and the two steps of stopping.
+#
+# 1. Activity is output, changed files, commits or CPU of any child; only the lack of all of them is silence.
+# 2. TERM, a grace, KILL, always of the whole tree; a lock is free only when the tree is shown dead.
+# 3. Looking is lazy: a run is sampled when its last known activity is old enough to matter.
+# 4. Silence is what was looked at: a run has stalled when a sample as late as its limit saw nothing new. A
+# daemon that was away for an hour looks first.
+# 5. A run whose attempt or session is over (cancelled by a person, taken away) is stopped like any other.
+# 6. A run that is only planned, and an attempt or a turn without a run, were cut off: they are resumed.
+# 7. A person stops all agents, or one attempt or session: whatever it runs is stopped, and that is nobody's failure.
+# 8. Who is asked to stop though nothing is wrong with it: core.stopping.
+# 9. An agent that has finished and lives on is ended after a grace, as completed: only its words count. Until then it
+# is neither silent nor late.
+
+SAMPLES_PER_SILENCE = 4
+
+
+def next_sample(run: Run) -> float:
+    """When the run must be looked at next, if nothing else happens: some times in its silence, and at its end."""
+    soon = max(run.active_at, run.sampled_at) + run.idle_seconds / SAMPLES_PER_SILENCE
+    return min(soon, run.active_at + run.idle_seconds)
+
+
+def plan_supervision(board: Board, ended: Container[str] = ()) -> list[Action]:
+    """Which runs to sample, terminate or kill, and which leases to renew.
+
+    `ended`: ids of runs whose tree is dead and that are being closed. They are silent, and that is no fault.
+    """
+    actions: list[Action] = []
+    for run in board.all_runs:
+        work = board.work_of(run)
+        if (run.pid is None and work is not None) or run.id in ended:
+            continue
+        if run.term_at is not None:
+            if board.now >= run.term_at + board.limits.grace_seconds:
+                actions.append(Kill(run.id))
+        elif work is None:
+            actions.append(Terminate(run.id, Outcome.CANCELLED))
+        elif board.stopping or board.is_stop_asked(work):
+            actions.append(Terminate(run.id, Outcome.INTERRUPTED))
+        elif (end_at := board.finished.get(run.id)) is not None:
+            actions += [Terminate(run.id, Outcome.COMPLETED)] if board.now >= end_at else []
+        elif run.hard_deadline and board.now >= run.hard_deadline:
+            actions.append(Terminate(run.id, Outcome.TIMED_OUT))
+        elif (why := why_stopped(board, work, run)) is not None:
+            actions.append(Terminate(run.id, why))
+        elif run.idle_seconds and run.sampled_at >= run.active_at + run.idle_seconds:
+            actions.append(Terminate(run.id, Outcome.STALLED))
+        elif run.idle_seconds and board.now >= next_sample(run):
+            actions.append(Sample(run.id))
+    for attempt in board.attempts:
+        run_of = board.runs.get(attempt.id)
+        if run_of is None or run_of.pid is None:
+            actions.append(Resume(attempt.id))
+    for talk in board.talks:
+        run_of = board.turn_runs.get(talk.turn.id)
+        if run_of is None or run_of.pid is None:
+            actions.append(ResumeTurn(talk.turn.id))
+    if board.attempts:
+        actions.append(RenewLeases(tuple(attempt.id for attempt in board.attempts)))
+    return actions
+
+
+def wake_at(board: Board, ended: Container[str] = ()) -> float | None:
+    """The next moment at which a run can need something, so that the loop may sleep until then; `ended` as in plan."""
+    times: list[float] = []
+    for run in board.all_runs:
+        if run.pid is None or run.id in ended:
+            continue
+        if run.term_at is not None:
+            times.append(run.term_at + board.limits.grace_seconds)
+            continue
+        if run.id in board.finished:
+            times.append(board.finished[run.id])
+            continue
+        if run.hard_deadline:
+            times.append(run.hard_deadline)
+        if run.idle_seconds:
+            times.append(next_sample(run))
+    if board.attempts:
+        times.append(board.now + board.limits.lease_seconds / 3)
+    return min(times, default=None)
+
+
+# Which sessions begin their next turn now. Same board, same answer.
+#
+# 1. A person waits for what a session says, so sessions come before beads, and have places of their own
+# (limits.sessions). What starts an hour, and what a day or a run may cost, holds for both together.
+# 2. A turn begins at a provider that is not cooling down, behind whose end one goes ahead of the others.
+# 3. A turn takes one of the places that all repositories of the machine share (core.limits.machine).
+# 4. A session that is to be tried again later, and one whose breaker is open, waits.
+
+
+def plan_turns(board: Board) -> list[StartTurn]:
+    """The turns to begin, oldest session first."""
+    if board.paused or board.stopping or agents_limits.reached(board.limits.caps, board.spent, board.now):
+        return []
+    if agents_limits.machine_reached(board.machine, board.now) or agents_limits.is_full(
+        board.memory_mb, board.limits.agents_mb
+    ):
+        return []
+    free = board.limits.sessions - len(board.talks)
+    left = agents_limits.calls_left(board.limits.caps, board.spent, board.now)
+    if left is not None:
+        free = min(free, left)
+    places = agents_limits.free(board.machine)
+    if places is not None:
+        free = min(free, places)
+    room = agents_limits.room(board.gates, board.agents, board.now)
+    at_work = {talk.session.id for talk in board.talks}
+    starts: list[StartTurn] = []
+    for session in board.sessions:
+        if len(starts) >= free:
+            break
+        if session.state is not SessionsState.READY or session.id in at_work:
+            continue
+        if session.retry_at is not None and session.retry_at > board.now:
+            continue
+        if room.get(session.provider, 1) <= 0:
+            continue
+        if session.provider in room:
+            room[session.provider] -= 1
+        starts.append(StartTurn(session.id))
+    return starts
+
+
+def turns_wake_at(board: Board) -> float | None:
+    """When the first session that waits for a time may go on."""
+    times = [one.retry_at for one in board.sessions if one.retry_at is not None and one.retry_at > board.now]
+    return min(times, default=None)
+
+
+ROLE_FOR = {Status.NEEDS_TESTS: Role.TEST_WRITER, Status.NEEDS_DOER: Role.DOER}
+
+
+def plan_assignments(board: Board) -> list[Action]:
+    """The agents to start now, what only a person can decide, and the epics to close."""
+    actions: list[Action] = [CompleteEpic(epic) for epic in board.epics_done]
+    actions += [LandEpic(epic) for epic in board.epics_landed]
+    actions += [GoOnUnapproved(number, why) for number, why in not_asked_any_more(board)]
+    if board.paused or board.stopping:
+        return actions
+    talks = plan_turns(board)
+    actions += talks
+    if board.limits.starts is Starts.UNTRIED:
+        return actions
+    limits, spent = board.limits.caps, board.spent
+    if board.ready or board.sessions:
+        untold = (
+            *agents_limits.untold(limits, spent, board.now),
+            *agents_limits.machine_untold(board.machine, board.now),
+        )
+        actions += [TellCap(one) for one in untold]
+    agents = sum(1 for attempt in board.attempts if attempt.role is not Role.REVIEWER)
+    free = board.limits.doers - agents
+    left = agents_limits.calls_left(limits, spent, board.now)
+    if left is not None:
+        free = min(free, left - len(talks))
+    places = agents_limits.free(board.machine)
+    if places is not None:
+        free = min(free, places - len(talks))
+    if (
+        agents_limits.reached(limits, spent, board.now)
+        or agents_limits.machine_reached(board.machine, board.now)
+        or agents_limits.is_full(board.memory_mb, board.limits.agents_mb)
+    ):
+        return actions
+    room = agents_limits.room(board.gates, board.agents, board.now)
+    for session in board.sessions:
+        if session.provider in room and StartTurn(session.id) in talks:
+            room[session.provider] -= 1
+    due = [bead for bead in board.ready if bead.retry_at is None or bead.retry_at <= board.now]
+    asks = {bead.id: found for bead in due if (found := _asks(board, bead)) is not None}
+    actions += asks.values()  # whether there is a place or not: what is decided early holds nobody up later
+    busy = shadows.Busy(board.taken.values())
+    for bead in shadows.apart([bead for bead in due if bead.id not in asks], busy) if free > 0 else ():
+        agent = _agent(board, bead, room)
+        if agent is None:
+            continue
+        actions.append(StartAgent(bead.id, ROLE_FOR[bead.status], agent))
+        busy.add(bead.touches)
+        free -= 1
+        if free <= 0:
+            break
+    return actions
+
+
+def reviews(board: Board) -> list[Action]:
+    """The reviews to start now: the first of those that wait, as many as may be open."""
+    if board.paused or board.stopping:
+        return []
+    opened = sum(
+        attempt.role is Role.REVIEWER and not is_aside(Journal.of(attempt.data).step) for attempt in board.attempts
+    )
+    free = max(0, at_once(board.limits.queue, board.pace) - opened)
+    return [StartReview(bead.id) for bead in board.reviewable[:free]]
+
+
+def waits_for_place(board: Board) -> bool:
+    """Whether an agent would be started now but for the places that other repositories hold."""
+    room = board.machine
+    if room is None or room.others <= 0 or agents_limits.free(room) != 0:
+        return False
+    wanted = plan_assignments(replace(board, machine=agents_limits.without_places(room)))
+    return any(isinstance(action, StartAgent | StartTurn) for action in wanted)
+
+
+def _breaker_is_open(board: Board, bead: Frontier, agent: str) -> bool:
+    breaker = board.breakers.get((of_bead(bead.id), board.providers.get(agent, "")))
+    return breaker is not None and breaker.state is State.OPEN
+
+
+def _asks(board: Board, bead: Frontier) -> AskPerson | None:
+    """What a person must decide before anybody is started on the bead."""
+    reached = agents_limits.of_bead(board.limits.caps, board.spent, bead.id)
+    if reached is not None:
+        title = f"{bead.id} has reached its cap: {reached.name} is {reached.spent:g} of {reached.limit:g}"
+        detail = f"Raise caps.{reached.name} in .nobrakes/config.toml, or split the bead; then resolve this."
+        return AskPerson(bead.id, EscalationType.CAP_REACHED, title, detail)
+    agents = board.limits.agent_choice.agents(ROLE_FOR[bead.status], bead.type)
+    if agents and all(_breaker_is_open(board, bead, agent) for agent in agents):
+        errors = {board.breakers[(of_bead(bead.id), board.providers.get(agent, ""))].error for agent in agents}
+        title = f"{bead.id}: every agent fails in the same way"
+        return AskPerson(bead.id, EscalationType.BREAKER_OPEN, title, "\n".join(sorted(errors)))
+    return None
+
+
+def _agent(board: Board, bead: Frontier, room: dict[str, int]) -> str | None:
+    """The first agent of the role that may be started now; takes its place in `room`."""
+    for agent in board.limits.agent_choice.agents(ROLE_FOR[bead.status], bead.type):
+        provider = board.providers.get(agent, "")
+        if room.get(provider, 1) <= 0 or _breaker_is_open(board, bead, agent):
+            continue
+        if provider in room:
+            room[provider] -= 1
+        return agent
+    return None
+
+
+# Whether anything is left to do: when a run that ends when it is idle may end.
+#
+# 1. What waits with a time of its own is not idle: a retry, a remote that did not answer, somebody's index.lock.
+# 2. What only a person can end is idle as soon as there is nothing else to do.
+# 3. What waits for a place that another repository holds is not idle: its agents end by themselves.
+# 4. Whatever may pass by itself is waited for until its patience is over. From then on it is a person's matter.
+
+SOON = 1.0
+"""Seconds after which an obstacle that may pass is looked at again for the first time."""
+
+
+def is_idle(board: Board) -> bool:
+    """Whether nothing is left that this machine could do without a person."""
+    if board.talks or board.turn_runs:
+        return False
+    if board.attempts or board.runs:
+        # who is to be reviewed stands behind those that wait
+        return _wait_for_a_person(board) and is_idle(replace(board, attempts=(), runs={}, to_review=()))
+    if board.paused or board.stopping:
+        return True
+    to_review = bool(board.reviewable)  # while main is red the others wait for it to be green
+    epics = board.epics_done or board.epics_landed
+    if agents_limits.needs_person(board.machine):
+        return not (to_review or epics)
+    unlimited = replace(board, machine=agents_limits.without_places(board.machine))
+    if plan_turns(unlimited) or any(one.retry_at is not None for one in board.sessions):
+        return False
+    if any(one.until is None for one in agents_limits.reached(board.limits.caps, board.spent, board.now)):
+        return not (to_review or epics)  # the run's cap never ends by itself
+    return not (board.ready or to_review or epics or board.retry_at is not None)
+
+
+def _wait_for_a_person(board: Board) -> bool:
+    """Whether all that is open are reviews that cannot go on before a person did something."""
+    reviews = [Journal.of(a.data) for a in board.attempts if a.role is Role.REVIEWER]
+    waits = [journal for journal in reviews if journal.waiting]
+    is_all = len(reviews) == len(board.attempts) and not board.runs
+    return is_all and bool(waits) and not any(journal.passing for journal in waits)
+
+
+def may_pass(patience: float, since: float, now: float) -> bool:
+    """Whether an obstacle that is there since then, and may pass for so many seconds, needs no person so far."""
+    return patience > 0 and now < since + patience
+
+
+def look_again(since: float, now: float, most: float) -> float:
+    """Seconds until an obstacle that may pass is looked at again: soon at first, then as long as it lasts already."""
+    return min(most, max(SOON, now - since))

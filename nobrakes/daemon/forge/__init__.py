@@ -1,1 +1,0 @@
-"""Features, done: what the Forge decides."""

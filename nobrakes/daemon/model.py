@@ -1,0 +1,231 @@
+"""What deciders ask for, imperatives. `daemon.perform` has one method for each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..agents.limits import Breaker, Caps, Cooldown, MachineRoom, Reached, Spent, Thresholds
+from ..agents.policy.permissions import AgentChoice
+from ..beads.model import Attempt, Frontier, Outcome, Role, Run
+from ..checks.trial import REPAIR, Starts
+from ..decisions.model import EscalationType
+from ..review.queue import Pace, Rules
+from ..sessions.model import Session, Talk
+
+
+@dataclass(frozen=True, slots=True)
+class StartAgent:
+    """Claim the bead for the role and start this agent."""
+
+    bead: str
+    role: Role
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class StartTurn:
+    """Begin the next turn of this session."""
+
+    session: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeTurn:
+    """Go on with a turn that has no child process: what a crash cut off."""
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class StartReview:
+    """Claim the bead for the Reviewer."""
+
+    bead: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskPerson:
+    """Nobody may be started on the bead before a person decides."""
+
+    bead: str
+    type: EscalationType
+    title: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class TellCap:
+    """A cap is reached: tell it, once in its period."""
+
+    reached: Reached
+
+
+@dataclass(frozen=True, slots=True)
+class GoOnUnapproved:
+    """Nobody's yes is needed any more for the merge that this escalation asks about. `why`: in words."""
+
+    escalation: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Go on with an attempt that has no child process: the next step of a review, or what a crash cut off."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class LandEpic:
+    """Have the epic reviewed as a whole: its beads are on its branch."""
+
+    epic: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteEpic:
+    """Close the epic: its children are done."""
+
+    epic: str
+
+
+@dataclass(frozen=True, slots=True)
+class Terminate:
+    """Ask the run's whole process tree to end (TERM), and remember why."""
+
+    run: str
+    why: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """The grace is over: end the run's whole process tree (KILL)."""
+
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Look for signs of life: output, changed files, commits, child CPU."""
+
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenewLeases:
+    """Prolong the leases of the attempts that this daemon looks after."""
+
+    attempts: tuple[int, ...]
+
+
+Action = (
+    StartAgent
+    | StartTurn
+    | ResumeTurn
+    | StartReview
+    | AskPerson
+    | TellCap
+    | Resume
+    | CompleteEpic
+    | LandEpic
+    | GoOnUnapproved
+    | Terminate
+    | Kill
+    | Sample
+    | RenewLeases
+)
+
+
+# The snapshot that deciders see: what waits, what runs, what is overdue. Never the whole graph.
+#
+# The store hands over only the front of each queue, so a tick costs what changed and not what exists.
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a person may change while it runs."""
+
+    doers: int = 4
+    sessions: int = 2
+    max_failures: int = 3
+    agent_seconds: float = 3600.0
+    idle_seconds: float = 600.0
+    grace_seconds: float = 10.0
+    linger_seconds: float = 10.0
+    lease_seconds: float = 120.0
+    agent_choice: AgentChoice = field(default_factory=AgentChoice)
+    breaker: Thresholds = field(default_factory=Thresholds)
+    caps: Caps = field(default_factory=Caps)
+    context_share: float = 0.8
+    failed_rounds: int = 3  # 0: as many as they like
+    agents_mb: int = 0  # no agent starts while those at work hold so much memory; 0: as much as they like
+    queue: Rules = field(default_factory=Rules)
+    approve: str = "labelled"  # whose merge waits for a person's yes (core.merge_approval)
+    starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says (core.checks.trial)
+    elsewhere: tuple[str, ...] = ()  # epics whose work is for another branch than main
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """One moment. `ready` and `to_review` are in the order in which they should be taken."""
+
+    now: float
+    limits: Limits = field(default_factory=Limits)
+    ready: tuple[Frontier, ...] = ()
+    to_review: tuple[Frontier, ...] = ()
+    attempts: tuple[Attempt, ...] = ()  # those that have not ended
+    runs: Mapping[int, Run] = field(default_factory=dict)  # by attempt
+    sessions: tuple[Session, ...] = ()  # that are no attempt's, and whose next turn may begin
+    talks: tuple[Talk, ...] = ()  # the turns that have not ended
+    turn_runs: Mapping[int, Run] = field(default_factory=dict)  # by turn
+    pace: Pace = field(default_factory=Pace)
+    taken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by bead at work: globs that it may change
+    epics_done: tuple[str, ...] = ()  # live epics without an open child
+    epics_landed: tuple[str, ...] = ()  # live epics whose beads have landed on their branches, or are closed
+    labelled: Mapping[str, str] = field(default_factory=dict)  # bead to who has the label that asks for a yes
+    to_approve: Mapping[str, int] = field(default_factory=dict)  # bead to its open question about its merge
+    paused: bool = False  # nothing new is started; what runs goes on
+    frozen: bool = False  # main is red, or its set-up fails: no review starts or lands there
+    elsewhere: frozenset[str] = frozenset()  # on a red main: what goes on in `to_review` beside beads of type repair
+    stopping: bool = False  # agents are being stopped; nothing new is started
+    stop_asked: frozenset[int] = frozenset()  # attempts that a person asked to stop, one by one
+    blocked: frozenset[int] = frozenset()  # attempts that cannot go on, and whose question is open
+    gates: Mapping[str, Cooldown] = field(default_factory=dict)  # by provider: closed, or not proven open yet
+    providers: Mapping[str, str] = field(default_factory=dict)  # agent to provider, as their adapters say
+    breakers: Mapping[tuple[str, str], Breaker] = field(
+        default_factory=dict
+    )  # of the beads in `ready`: by owner and provider
+    spent: Spent = field(default_factory=Spent)
+    contexts: Mapping[int, float] = field(default_factory=dict)  # by attempt: how full, where its agent can tell
+    finished: Mapping[str, float] = field(default_factory=dict)  # by run whose agent has finished: when it is ended
+    failed_rounds: Mapping[int, int] = field(default_factory=dict)  # by attempt: test rounds in a row that failed alike
+    machine: MachineRoom | None = None  # what all repositories share; None: nothing is limited so
+    memory_mb: int = 0  # that agents hold now, where that is limited (core.limits.memory)
+    wake_at: float | None = None  # the next retry or deferral that comes due
+    retry_at: float | None = None  # the next retry alone: deferrals may be days away
+
+    @property
+    def all_runs(self) -> tuple[Run, ...]:
+        """The runs of attempts, then those of turns."""
+        return (*self.runs.values(), *self.turn_runs.values())
+
+    @property
+    def reviewable(self) -> tuple[Frontier, ...]:
+        """Whose review may begin: on a red main what brings a repair, and what is for another branch."""
+        if not self.frozen:
+            return self.to_review
+        return tuple(bead for bead in self.to_review if bead.type == REPAIR or bead.id in self.elsewhere)
+
+    @property
+    def agents(self) -> tuple[Attempt | Talk, ...]:
+        """Who is at work and may have an agent running, the Reviewer left out."""
+        return (*(one for one in self.attempts if one.role is not Role.REVIEWER), *self.talks)
+
+    def work_of(self, run: Run) -> Attempt | Talk | None:
+        """What the run serves; None: that is over."""
+        if run.turn:
+            return next((one for one in self.talks if one.turn.id == run.turn and one.session.ended_at is None), None)
+        return next((one for one in self.attempts if one.id == run.attempt), None)
+
+    def is_stop_asked(self, work: Attempt | Talk) -> bool:
+        """Whether a person asked it to stop, it alone."""
+        return work.session.stop_asked if isinstance(work, Talk) else work.id in self.stop_asked

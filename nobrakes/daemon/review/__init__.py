@@ -1,1 +1,0 @@
-"""The Reviewer at work: performs what core.review decides, and reports what was seen."""

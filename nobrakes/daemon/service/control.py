@@ -1,0 +1,353 @@
+"""Archived work: what is kept, and which refs a person may let go. Nothing is ever removed without being asked.
+
+1. Only what is on main anyway may go: an archived ref whose commit is in the head that was merged, of a bead that is
+   done by that very merge. Discarded tries, uncommitted work and what was reverted stay for ever.
+2. Where the event log does not say what was merged (a rebuilt database), nothing may go.
+3. What goes is written down with its commit first, so that it can be taken back while git still has it.
+"""
+
+import json
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from ...beads.model import Bead, Status
+from ...db.port import Store
+from ...decisions.hindrances import BACKGROUND
+from ...environ import process_environment
+from ...errors import ConfigError, DaemonNotRunning, NobrakesError, NoMain, NotAllowed, UsageError
+from ...events.kinds import Event, Kind
+from ...git.port import Git
+from ...host import locks, proctable
+from ...host.locks import holder
+from ...host.runs.trees import send
+from ...host.watching import poke
+from ...machine.place import OVERRIDE
+from ...paths import Paths
+from ..deciders import WANTED
+
+if TYPE_CHECKING:
+    from ...beads.model import Attempt
+    from ...config.sections import LimitSettings
+    from ...config.settings import Config
+    from ...db.port import Store
+    from ...git.port import Git
+    from ..model import Limits
+
+
+DAY = 86_400.0
+_ARCHIVE = "refs/nobrakes/archive/"
+_OWN = "refs/nobrakes/"
+
+
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """One archived ref. `days` since its bead was merged (None: it is not merged work); `goes`: it is old enough."""
+
+    ref: str
+    commit: str
+    bead: str
+    days: float | None = None
+    goes: bool = False
+
+
+def look(store: Store, git: Git, keep_days: float | None) -> list[Archived]:
+    """What is archived, newest first. `keep_days` None: all of it is kept."""
+    now = store.now()
+    heads: dict[str, tuple[str, float] | None] = {}
+    found = []
+    for ref, commit in git.archived():
+        bead = ref.removeprefix(_ARCHIVE).split("/")[0]
+        if bead not in heads:
+            heads[bead] = _merged_head(store, git, bead)
+        head = heads[bead]
+        days = (now - head[1]) / DAY if head is not None and git.contains(commit, head[0]) else None
+        goes = keep_days is not None and days is not None and days >= keep_days
+        found.append(Archived(ref, commit, bead, days, goes))
+    return found
+
+
+def _merged_head(store: Store, git: Git, name: str) -> tuple[str, float] | None:
+    """(what was handed in, when it was merged) of a bead whose merge stands on main."""
+    known: list[Bead] = store.beads(ids=[name])
+    if not known or known[0].status is not Status.DONE or known[0].merged_commit is None:
+        return None
+    last = store.latest_events((Kind.MERGED, Kind.REVERTED), limit=1, bead=name)
+    if not last or last[0].kind is not Kind.MERGED or last[0].data.get("merged_commit") != known[0].merged_commit:
+        return None
+    if not last[0].data.get("head") or not git.contains(known[0].merged_commit, git.main()):
+        return None
+    return str(last[0].data["head"]), last[0].at
+
+
+def expire(store: Store, git: Git, keep_days: float | None, actor: str) -> list[Archived]:
+    """Remove the refs that may go; those that went. UsageError: the settings keep everything."""
+    if keep_days is None:
+        raise UsageError(
+            "retention.archive_days is not set, so everything is kept",
+            "Set it in .nobrakes/config.toml to let go of it.",
+        )
+    going = [one for one in look(store, git, keep_days) if one.goes]
+    for bead in dict.fromkeys(one.bead for one in going):
+        refs = {one.ref: one.commit for one in going if one.bead == bead}
+        store.record(Event(Kind.ARCHIVE_EXPIRED, bead, actor=actor, data={"refs": refs}))
+        for ref in refs:
+            git.pin(ref.removeprefix(_OWN), None)
+    return going
+
+
+def bring_back(git: Git, event: Event) -> None:
+    """Set the refs again that an expiry removed; NotAllowed, and nothing is set, when git has collected a commit."""
+    refs = {str(ref): str(commit) for ref, commit in event.data.get("refs", {}).items()}
+    for ref, commit in refs.items():
+        if not git.has(commit):
+            raise NotAllowed(f"event {event.seq} cannot be taken back: git has collected {commit[:12]} of {ref}")
+    for ref, commit in refs.items():
+        git.pin(ref.removeprefix(_OWN), commit)
+
+
+# The Breaker Box: pause, resume, stop all or one, and limits that a person changes while it runs.
+#
+# 1. What is changed here is a setting of the store, so it holds for every daemon and outlives each of them.
+# 2. A changed limit overrides config.toml until it is changed again; it is checked by the same rules.
+# 3. Whatever is changed wakes the daemon.
+# 4. Stopping one agent starts and pauses nothing: its bead goes on with the next attempt, unless it is held.
+
+# The daemon in the background: started, asked to end, handed over. Its lock says whether there is one.
+
+POLL_SECONDS = 0.02
+STARTING_SECONDS = 20.0
+"""So long a daemon may take until it works."""
+OF_AGENTS = "NOBRAKES_"
+"""Variables that begin so belong to an agent or to a daemon before this one."""
+
+
+def running(paths: Paths) -> int | None:
+    """The pid of the repository's daemon; None: there is none."""
+    return holder(paths.lock)
+
+
+def is_wanted(store: "Store") -> bool:
+    """Whether a person started a daemon in the background and did not stop it since."""
+    return store.setting(WANTED) is not None
+
+
+def start(paths: Paths, store: "Store", wait: float = STARTING_SECONDS) -> int:
+    """Start a daemon and wait at most `wait` seconds until it works; its pid. DaemonRunning, DaemonNotRunning.
+
+    A person wants it from now on, so the watchdog starts it again (core.watchdog). One that fails to start is as wanted
+    as it was before.
+    """
+    before = store.setting(WANTED)
+    store.set_setting(WANTED, repr(store.now()))
+    try:
+        return _started(paths, wait)
+    except NobrakesError:
+        if holder(paths.lock) is None:
+            store.set_setting(WANTED, before)
+        raise
+
+
+def start_again(paths: Paths, store: "Store", wait: float = STARTING_SECONDS) -> int | None:
+    """`start` for the watchdog; None: a person stopped it meanwhile, and it does not work. DaemonNotRunning."""
+    pid = _started(paths, wait)
+    if is_wanted(store):
+        return pid
+    locks.stop_daemon(paths.lock, wait, paths.daemon_log)
+    return None
+
+
+def _started(paths: Paths, wait: float) -> int:
+    return locks.start_daemon(
+        [sys.executable, "-P", "-m", "nobrakes", "daemon", "run"],
+        log=paths.daemon_log,
+        lock=paths.lock,
+        cwd=paths.root,
+        env=_environment(),
+        timeout=wait,
+    )
+
+
+def _environment() -> Mapping[str, str]:
+    return {
+        key: value for key, value in process_environment().items() if key == OVERRIDE or not key.startswith(OF_AGENTS)
+    }
+
+
+def stop_daemon(paths: Paths, store: "Store", wait: float) -> tuple[int, str]:
+    """End the daemon in order, its agents too, and wait at most `wait` seconds; its pid, and what it left running.
+
+    DaemonNotRunning; then it is not missed any more either (core.hindrances). The watchdog does not start it again.
+    """
+    store.set_setting(WANTED, None)  # before it ends: whoever looks then finds that it is not wanted
+    if holder(paths.lock) is None and store.setting(BACKGROUND) is not None:
+        dead = store.setting(BACKGROUND)
+        store.set_setting(BACKGROUND, None)
+        raise DaemonNotRunning(
+            f"the daemon (process {dead}) was dead already; it is not missed any more",
+            "`nobrakes run` or `nobrakes daemon start` takes up what it left.",
+        )
+    return locks.stop_daemon(paths.lock, wait, paths.daemon_log)
+
+
+def restart(paths: Paths, store: "Store", wait: float) -> int:
+    """A new daemon in the old one's place, whose agents go on meanwhile; the new pid. As by `start` it is wanted."""
+    pid = holder(paths.lock)
+    process = proctable.look(pid) if pid is not None else None
+    if process is not None and holder(paths.lock) == process.pid and send(process, signal.SIGUSR1):
+        deadline = time.monotonic() + wait
+        while holder(paths.lock) == process.pid:
+            if time.monotonic() > deadline:
+                raise NobrakesError(
+                    f"the daemon (process {process.pid}) has not handed over within {wait:.0f} seconds",
+                    "It may be ending a step that must not be cut; try again.",
+                )
+            time.sleep(POLL_SECONDS)
+    return start(paths, store, wait)
+
+
+# A word to the daemon, if there is one, that something changed.
+
+
+def wake(paths: Paths) -> None:
+    """Tell the daemon, if there is one, that something changed."""
+    poke(paths.wake, "person")
+
+
+PAUSED = "paused"
+STOPPING = "stopping"
+FROZEN = "frozen"
+STOP_ASKED = "stop_asked"
+LIMITS = "limits"
+RED_MAIN = "red_main"
+YES = "yes"
+
+
+def _switch(store: "Store", paths: Paths, wanted: Mapping[str, str | None], kind: Kind, actor: str) -> bool:
+    changes = {key: value for key, value in wanted.items() if store.setting(key) != value}
+    with store.together():
+        for key, value in changes.items():
+            store.set_setting(key, value)
+        if changes:
+            store.record(Event(kind, actor=actor, data={"settings": changes}))
+    wake(paths)
+    return bool(changes)
+
+
+def pause(store: "Store", paths: Paths, actor: str) -> bool:
+    """Start nothing new; what runs goes on. Whether that is new."""
+    return _switch(store, paths, {PAUSED: YES}, Kind.PAUSED, actor)
+
+
+def stop(store: "Store", paths: Paths, actor: str) -> bool:
+    """Stop the agents too, and keep their work. Whether that is new."""
+    return _switch(store, paths, {PAUSED: YES, STOPPING: YES}, Kind.PAUSED, actor)
+
+
+def allow_red_main(store: "Store", git: "Git", actor: str, paths: Paths) -> bool:
+    """Let agents start on main as it stands, whatever its checks say. Whether that is new."""
+    try:
+        return _switch(store, paths, {RED_MAIN: git.main()}, Kind.RESUMED, actor)
+    except NoMain:
+        return False  # whoever starts says so
+
+
+def stop_one(store: "Store", paths: Paths, name_or_bead: str, hold: str | None, actor: str) -> "Attempt":
+    """Have the agent of this name or bead stopped, and its work kept; `hold`: why its bead is held, None: it goes on.
+
+    Asked twice, it is asked once. The attempt that is stopped. NoSuchBead, and NotAllowed where nobody is at work.
+    """
+    from ...beads.service import beads
+    from ...sessions.service import live
+    from ..model import Limits
+
+    at_work = live.find_session(store, paths, name_or_bead)
+    if at_work.turn:
+        raise NotAllowed(f"{name_or_bead} is a session", f"`nobrakes session stop {name_or_bead.partition('~')[2]}`")
+    found = store.attempt(at_work.attempt)
+    if found.outcome is not None:
+        now = store.bead(found.bead).status.value
+        raise NotAllowed(f"no agent works on bead {found.bead}: it is {now}", "`nobrakes status` names who is at work.")
+    with store.together():
+        board = store.board(Limits())
+        if found.id not in board.stop_asked:
+            open_ones = {attempt.id for attempt in board.attempts}
+            asked = sorted((board.stop_asked & open_ones) | {found.id})
+            store.set_setting(STOP_ASKED, " ".join(map(str, asked)))
+            data = {"name": found.name, "number": found.number}
+            store.record(Event(Kind.STOP_ASKED, found.bead, found.id, actor, data))
+        if hold is not None:
+            beads.hold(store, found.bead, hold, actor)
+    wake(paths)
+    return found
+
+
+def resume(store: "Store", paths: Paths, actor: str) -> bool:
+    """Go on after pause or stop. Whether that is new."""
+    return _switch(store, paths, {PAUSED: None, STOPPING: None}, Kind.RESUMED, actor)
+
+
+def overrides(store: "Store") -> dict[str, Any]:
+    """The limits that a person changed while it runs, by name."""
+    text = store.setting(LIMITS)
+    if not text:
+        return {}
+    found = json.loads(text)
+    assert isinstance(found, dict), "only set_limits writes this setting"
+    return found
+
+
+def _checked(values: Mapping[str, object]) -> "LimitSettings":
+    from ...config.sections import LimitSettings
+    from ...config.settings import validated
+
+    try:
+        return validated(LimitSettings, values, "is not a limit")
+    except ConfigError as error:
+        raise ConfigError(str(error), f"The limits are: {', '.join(_known())}.") from None
+
+
+def _known() -> list[str]:
+    from ...config.sections import FROM_THE_START, LimitSettings
+
+    return [field.name for field in fields(LimitSettings) if field.name not in FROM_THE_START]
+
+
+def limits(store: "Store", config: "Config") -> "Limits":
+    """The limits in force: config.toml, overridden by what a person changed while it runs."""
+    changed = overrides(store)
+    if not changed:
+        return config.board_limits()
+    if not changed.keys() <= set(_known()):  # a nobrakes that knows other limits wrote them
+        _checked(changed)
+    # set_limits checked them when it wrote them
+    return replace(config, limits=replace(config.limits, **changed)).board_limits()
+
+
+def set_limits(store: "Store", changes: Mapping[str, str], actor: str, paths: Paths | None = None) -> dict[str, object]:
+    """Change limits by name until they are changed again; the word `default` gives one back to config.toml.
+
+    Returns all that are changed now. ConfigError: an unknown name or a wrong value, and nothing was changed.
+    """
+    from ...config.sections import FROM_THE_START
+
+    for name in changes:
+        if name in FROM_THE_START:
+            raise ConfigError(f"{name} holds from the start of nobrakes on", "Set it in .nobrakes/config.toml.")
+    before = overrides(store)
+    kept = {name: value for name, value in before.items() if name not in changes}
+    given: dict[str, object] = {name: value for name, value in changes.items() if value != "default"}
+    names = {name: value for name, value in changes.items() if name not in _known()}
+    wanted = {**given, **names}
+    checked = asdict(_checked(wanted))
+    after = kept | {name: checked[name] for name in given}
+    if after != before:
+        with store.together():
+            store.set_setting(LIMITS, json.dumps(after, sort_keys=True) if after else None)
+            store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data={"before": before, "after": after}))
+    if paths is not None:
+        wake(paths)
+    return after

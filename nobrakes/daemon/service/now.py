@@ -1,0 +1,410 @@
+"""What a person wants to know first, in this order: does anything need me, is anything broken, what runs, what was
+merged, and when is it done.
+
+Only the store and files are read: no process is started.
+"""
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+
+from ...agents.limits import DAY_SECONDS, HOUR_SECONDS, Cooldown, day_start, hour_start
+from ...agents.registry import adapter
+from ...agents.service.cooldowns import CapView, caps_of
+from ...agents.transcript import Line
+from ...beads.model import Role
+from ...beads.readiness import Forecast, Merge, forecast
+from ...beads.service.bead_page import Review, reviews
+from ...beads.service.board import Speaker, Worker, counts, degraded, speakers, workers
+from ...decisions.hindrances import STOPS, Hindrance, Kind
+from ...decisions.model import Escalation
+from ...decisions.service.hindrances import NOTHING, hindrances
+from ...errors import NobrakesError
+from ...events.kinds import MERGES, Event
+from ...events.kinds import Kind as Happened
+from ...events.kinds import Kind as KindsKind
+from ...host.locks import holder
+from ...host.watching import Changes
+from ...machine.service.registry import MachineView, shown
+from ...paths import Paths
+from ...sessions.reader import Ring
+from ...sessions.service.live import Rings, of
+from ..model import Limits
+from . import control
+
+if TYPE_CHECKING:
+    from ...config.settings import Config
+    from ...db.port import Store
+    from ...decisions.service.hindrances import Hindrances
+    from ...paths import Paths
+
+
+# What every page tells beside its own content: whose repository, whether its daemon works, and what waits.
+
+SILENT_SECONDS = 20.0
+"""A daemon that leaves a word to it lying for so long does not turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class BarView:
+    """`daemon` is its pid. `silent` are the seconds for which it left a word to it unread, None: it turns.
+
+    `seq` and `at` are those of the last event: how old what a page shows is at most.
+    """
+
+    name: str
+    main: str
+    daemon: int | None
+    silent: float | None
+    paused: bool
+    stopping: bool
+    frozen: bool
+    taken: int
+    slots: int
+    needs: int
+    seq: int
+    at: float | None
+    now: float
+
+
+def bar(store: "Store", paths: Paths, config: "Config") -> BarView:
+    """As it is now."""
+    limits = control.limits(store, config)
+    now = store.now()
+    taken = sum(1 for _ in store.board(Limits(), 1).agents)
+    last = next(iter(store.latest_events(KindsKind, None, 1)), None)
+    daemon = holder(paths.lock)
+    return BarView(
+        os.path.basename(paths.root),
+        config.main,
+        daemon,
+        unread(paths) if daemon is not None else None,
+        bool(store.setting(control.PAUSED)),
+        bool(store.setting(control.STOPPING)),
+        bool(store.setting(control.FROZEN)),
+        taken,
+        limits.doers,
+        len(store.escalations()),
+        last.seq if last else 0,
+        last.at if last else None,
+        now,
+    )
+
+
+def last_seq(store: "Store") -> int:
+    """The number of the last event; 0: nothing happened yet."""
+    return next((event.seq for event in store.latest_events(KindsKind, None, 1)), 0)
+
+
+def unread(paths: Paths) -> float | None:
+    """For how long a word to the daemon has been lying unread; None: not for long."""
+    import time
+
+    try:
+        times = [entry.stat(follow_symlinks=False).st_mtime for entry in os.scandir(paths.wake) if entry.is_file()]
+    except OSError:
+        return None
+    waited = time.time() - min(times) if times else 0.0
+    return waited if waited > SILENT_SECONDS else None
+
+
+# The Breaker Box on one page: what may start and how much, which providers refuse, what was spent under caps.
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit that can be changed while it runs. `is_changed`: not as in config.toml."""
+
+    name: str
+    value: str
+    of_config: str
+    is_changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CapLine:
+    """A cap with when it starts anew (seconds since 1970), where it does by itself."""
+
+    cap: CapView
+    resets_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerView:
+    """Everything that holds agents back or lets them go. `stands`: what holds up more than single beads now."""
+
+    paused: bool
+    stopping: bool
+    working: tuple[Worker, ...]
+    limits: tuple[Limit, ...]
+    gates: tuple[Cooldown, ...]
+    caps: tuple[CapLine, ...]
+    machine: MachineView | None
+    stands: tuple[Hindrance, ...]
+    now: float
+
+
+def breaker(store: "Store", paths: Paths, config: "Config", misconfigured: str = "") -> BreakerView:
+    """As it is now."""
+    limits = control.limits(store, config)
+    board = store.board(limits, 1)
+    caps = tuple(CapLine(cap, resets_at(cap.name, board.now)) for cap in caps_of(limits.caps, board.spent, board.now))
+    return BreakerView(
+        bool(store.setting(control.PAUSED)),
+        bool(store.setting(control.STOPPING)),
+        workers(store),
+        _limits(store, config),
+        tuple(board.gates.values()),
+        caps,
+        shown(),
+        tuple(one for one in hindrances(store, paths, config, misconfigured=misconfigured).found if one.stops),
+        board.now,
+    )
+
+
+def resets_at(cap: str, now: float) -> float | None:
+    """When a cap starts anew by itself: a day's at midnight UTC, an hour's at the full hour."""
+    if cap.startswith("day."):
+        return day_start(now) + DAY_SECONDS
+    return hour_start(now) + HOUR_SECONDS if cap == "calls_per_hour" else None
+
+
+def _limits(store: "Store", config: "Config") -> tuple[Limit, ...]:
+    from ...config.sections import FROM_THE_START, LimitSettings
+
+    changed: Mapping[str, float] = control.overrides(store)
+    found = []
+    for one in fields(LimitSettings):
+        if one.name not in FROM_THE_START:
+            own = getattr(config.limits, one.name)
+            found.append(Limit(one.name, f"{changed.get(one.name, own):g}", f"{own:g}", one.name in changed))
+    return tuple(found)
+
+
+# The sensible next step in a repository that uses nobrakes.
+
+_WAITS = frozenset({Kind.CAP, Kind.COOLDOWN, Kind.NO_PLACE})
+"""What ends by itself is no step of anybody's."""
+_STANDS = (Kind.MERGE_WAITS, Kind.CANCELLED_BLOCKER, Kind.CANCELLED_PARENT, Kind.HELD, Kind.DRAFTS, Kind.DEFERRED)
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """What to type, and why."""
+
+    command: str
+    why: str
+
+
+def next_step(store: "Store", stands: "Hindrances" = NOTHING) -> NextStep:
+    """By what waits: what stops everything first, then for a person, then for agents, then what stands still.
+
+    What is proposed of live beads comes before the work, unless agents are at it.
+    """
+    counts, waiting = store.counts(), store.escalations()
+    beads = {name: number for name, number in counts.items() if number and name not in ("epic", "held")}
+    if not beads:
+        return NextStep("nobrakes shape", "there is no bead yet: plan some work; by hand: nobrakes plan example")
+    if beads.keys() - {"done", "cancelled", "draft"} or waiting:
+        for one in stands.found:
+            if one.kind in STOPS - _WAITS and one.commands:
+                return _by(one)
+    if waiting:
+        return NextStep("nobrakes escalations", f"{len(waiting)} of them wait for your decision")
+    if "draft" in beads and beads.keys() <= {"draft", "done", "cancelled"}:
+        return NextStep("nobrakes commit-strategy", "the drafts wait for your approval")
+    if not beads.keys() & {"working", "review"} and store.proposed():  # before agents begin with the old text
+        drafts = "the drafts and " if "draft" in beads else ""
+        return NextStep("nobrakes commit-strategy", f"{drafts}proposed changes of live beads wait for your approval")
+    if beads.keys() <= {"done", "cancelled"}:
+        return NextStep("nobrakes reshape", "everything is done: plan the next increment")
+    if not beads.keys() & {"ready", "working", "review"}:
+        for one in stands.found:
+            if one.kind in _STANDS and one.commands:
+                return _by(one)
+    return NextStep("nobrakes run", "there is work to do (or `nobrakes daemon start` for the background)")
+
+
+def _by(one: Hindrance) -> NextStep:
+    return NextStep(one.commands[0], one.what)
+
+
+MERGED = 8
+LATEST = 20
+"""So many merges a forecast stands on."""
+NEWS = 12
+_NEWS = tuple(Happened)
+_SETTINGS = (Kind.CONFIG, Kind.NO_CHECK)
+"""What `nobrakes` alone does not look at; the next step is the same here and there."""
+_SWITCHES = (Kind.PAUSED, Kind.STOPPING)
+_WAITING = ("draft", "blocked", "ready", "working", "review", "requested", "escalated")
+
+
+@dataclass(frozen=True, slots=True)
+class AtWork:
+    """Who works, and the newest line that its agent said."""
+
+    worker: Worker
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A bead that is on main."""
+
+    bead: str
+    title: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class NowView:
+    """One screen. `left` counts what is not done, `chain` the beads of it that wait for each other in a row.
+
+    `broken` is what of the hindrances holds up more than single beads and is no switch of the person's, with merges
+    that wait and what may fail; `degraded` are agents' programs that do not do all that is wanted of them.
+    """
+
+    needs: tuple[Escalation, ...]
+    broken: tuple[Hindrance, ...]
+    degraded: tuple[str, ...]
+    working: tuple[AtWork, ...]
+    reviewing: tuple[Review, ...]
+    sessions: tuple[Speaker, ...]
+    merged: tuple[Merged, ...]
+    news: tuple[Event, ...]
+    titles: Mapping[str, str]  # of the beads that the rest speaks of
+    counts: Mapping[str, int]
+    left: int
+    chain: int
+    forecast: Forecast | None
+    next: NextStep
+    now: float
+
+
+def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "") -> NowView:
+    """As it is now."""
+    counted = counts(store)
+    left = sum(counted[name] for name in _WAITING)
+    chain = len(store.longest_chain())
+    merged = _merged(store)
+    needs = tuple(store.escalations())
+    at_work = workers(store)
+    news = tuple(store.latest_events(_NEWS, None, NEWS))
+    stands = hindrances(store, paths, config, misconfigured=misconfigured)
+    known = {*(one.bead for one in news), *(one.bead for one in needs)} - {None}
+    titles = {bead.id: bead.title for bead in store.beads(ids=sorted(filter(None, known)))} if known else {}
+    return NowView(
+        needs,
+        tuple(one for one in stands.found if _is_broken(one)),
+        degraded(paths, config),
+        _said(store, paths, at_work),
+        tuple(one for one in reviews(store, 6) if one.outcome is None),
+        speakers(store),
+        merged[:MERGED],
+        news,
+        titles,
+        counted,
+        left,
+        chain,
+        forecast(left, chain, _took(store, merged)),
+        next_step(store, replace(stands, found=tuple(one for one in stands.found if one.kind not in _SETTINGS))),
+        store.now(),
+    )
+
+
+def _is_broken(one: Hindrance) -> bool:
+    return (one.stops and one.kind not in _SWITCHES) or one.kind in (Kind.MERGE_WAITS, Kind.QUARANTINED)
+
+
+def _said(store: "Store", paths: Paths, found: tuple[Worker, ...]) -> tuple[AtWork, ...]:
+    rings = Rings(paths)
+    open_ones = {one.id: one for one in store.board(Limits(), 1).attempts}
+    agents = [one for one in found if one.role is not Role.REVIEWER]
+    return tuple(
+        AtWork(one, rings.last_line(open_ones[one.attempt]) if one.attempt in open_ones else "") for one in agents
+    )
+
+
+def _merged(store: "Store") -> tuple[Merged, ...]:
+    """The latest, newest first; a bead that was merged again stands there once."""
+    events = store.latest_events(MERGES, None, LATEST)
+    titles = {bead.id: bead.title for bead in store.beads(ids=[e.bead for e in events if e.bead])} if events else {}
+    found: dict[str, Merged] = {}
+    for event in events:
+        if event.bead in titles and event.bead not in found:
+            found[event.bead] = Merged(event.bead, titles[event.bead], event.at)
+    return tuple(found.values())
+
+
+def _took(store: "Store", merged: tuple[Merged, ...]) -> list[Merge]:
+    found = []
+    for one in merged:
+        attempts = store.attempts(one.bead)
+        if attempts:
+            found.append(Merge(min(attempt.started_at for attempt in attempts), one.at))
+    return found
+
+
+# What happens in a repository as it happens, for a viewer: events by their numbers, and the lines of agents.
+#
+# Made and used in one thread, but for `wake`. Nothing is written, and no daemon is asked.
+
+PAGE = 500
+
+
+class Feed:
+    """One repository."""
+
+    def __init__(self, store: "Store", paths: "Paths", after: int) -> None:
+        self._store = store
+        self._paths = paths
+        self.seq = after
+        self._changed = threading.Event()
+        self._rings: dict[int, tuple[Ring, int]] = {}
+        self._changes = Changes(paths.folder, "nobrakes.db", self._changed.set)
+
+    def wait(self, seconds: float) -> bool:
+        """Until something was written, or for so long; whether something was."""
+        found = self._changed.wait(seconds)
+        self._changed.clear()
+        return found
+
+    def wake(self) -> None:
+        """End the wait now."""
+        self._changed.set()
+
+    def events(self) -> Sequence[Event]:
+        """Those that nobody was given yet, oldest first; at most a page of them."""
+        found = self._store.events(self.seq, PAGE)
+        if found:
+            self.seq = found[-1].seq
+        return found
+
+    def daemon(self) -> tuple[int | None, bool]:
+        """The daemon's pid, and whether it leaves a word to it lying: what no event tells."""
+        pid = holder(self._paths.lock)
+        return pid, pid is not None and unread(self._paths) is not None
+
+    def lines(self, attempt: int) -> tuple[int, list[Line]]:
+        """(the number of the first one, the lines of the attempt's agent that are new); none where there is no such."""
+        if attempt not in self._rings:
+            try:
+                session = of(self._paths, self._store.attempt(attempt))
+            except NobrakesError:
+                return 0, []
+            self._rings[attempt] = Ring(session.path, adapter(session.agent).lines), 0
+        ring, count = self._rings[attempt]
+        found = list(ring.read_on())
+        self._rings[attempt] = ring, count + len(found)
+        return count, found
+
+    def forget(self, attempt: int) -> None:
+        """Nobody wants its lines any more."""
+        self._rings.pop(attempt, None)
+
+    def close(self) -> None:
+        """Look no more."""
+        self._changes.close()

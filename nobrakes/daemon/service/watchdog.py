@@ -1,0 +1,327 @@
+"""One look of the watchdog: a daemon that is wanted and gone is started again, once the network and a provider answer.
+
+1. It is called from outside (a timer of systemd, cron, a person), remembers in one file of the person's own place how
+   long it waits, and ends. It asks no model, and sends no key.
+2. What `daemon start` refuses, it refuses, too; a start that failed is tried again like a network that is down.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ...errors import ConfigError, DaemonRunning, NobrakesError, PlaceUnusable, UsageError
+from ...host import locks, versions
+from ...host.files import storage_errors, write_atomic
+from ...machine.place import OVERRIDE, is_in_a_run, make, user_place
+from ...machine.service.registry import own_settings
+from ...paths import Paths
+from ..deciders import Facts, Waiting, after_failure, at_rest, still_waits
+from . import control
+
+if TYPE_CHECKING:
+    from ...agents.adapter import Adapter
+    from ...config.settings import Config
+    from ...db.port import Store
+
+
+Reach = Callable[[Sequence[str]], Mapping[str, str]]
+"""By address: why nobody answers there; empty: somebody does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a look came to. `started`: the pid of a new daemon. `down`: what did not answer, or why a start failed.
+
+    `until`: nobody is asked again before that time; 0: the next look asks.
+    """
+
+    said: str
+    started: int | None = None
+    down: tuple[str, ...] = ()
+    until: float = 0.0
+
+
+def look(
+    store: "Store",
+    paths: Paths,
+    config: "Config",
+    env: Mapping[str, str],
+    require: Callable[[], None] = lambda: None,
+    reach: Reach = versions.reach,
+) -> Looked:
+    """One look at this repository. `require` raises where `daemon start` would refuse. PlaceUnusable, ConfigError."""
+    file = _file(paths)
+    resting = at_rest(_facts(store, paths))
+    if resting:
+        with suppress(FileNotFoundError):
+            os.unlink(file)
+        return Looked(resting)
+    now, waiting = store.now(), _read(file)
+    if still_waits(waiting, now):
+        return Looked("it is too early to look again", until=waiting.until)
+    down = _down(config, env, reach)
+    if down:
+        return _failed("down, so no daemon is started", down, file, waiting, now)
+    try:
+        require()
+        pid = control.start_again(paths, store)
+    except DaemonRunning:  # somebody was quicker
+        return Looked(at_rest(_facts(store, paths)))
+    except NobrakesError as error:
+        return _failed("the daemon could not be started", (f"{error} {error.hint}".strip(),), file, waiting, now)
+    if pid is None:
+        return Looked(at_rest(replace(_facts(store, paths), works=None)))
+    with suppress(FileNotFoundError):
+        os.unlink(file)
+    return Looked(f"the daemon was gone and was started again (process {pid})", pid)
+
+
+def _facts(store: "Store", paths: Paths) -> Facts:
+    return Facts(control.running(paths), control.is_wanted(store), store.setting(control.PAUSED) is not None)
+
+
+def _failed(said: str, down: Sequence[str], file: str, waiting: Waiting, now: float) -> Looked:
+    after = after_failure(waiting, now)
+    make(os.path.dirname(os.path.dirname(file)))
+    make(os.path.dirname(file))
+    write_atomic(file, json.dumps(asdict(after)).encode())
+    return Looked(said, down=tuple(down), until=after.until)
+
+
+def _down(config: "Config", env: Mapping[str, str], reach: Reach) -> list[str]:
+    """What of the network and the provider does not answer, in words. One address of each that answers is enough."""
+    own = own_settings().watchdog
+    asked = {"the network": own.network, "the provider": own.provider or providers(config, env)}
+    answers = reach(list(dict.fromkeys(url for urls in asked.values() for url in urls)))
+    return [
+        f"{what}: {'; '.join(f'{url} ({answers[url]})' for url in urls)}"
+        for what, urls in asked.items()
+        if urls and all(answers[url] for url in urls)
+    ]
+
+
+def providers(config: "Config", env: Mapping[str, str]) -> tuple[str, ...]:
+    """Where the agents of these settings reach their providers; empty: nobody knows, as for a script."""
+    from ...agents.adapter import Assignment
+    from ...beads.model import Role
+
+    nobody = Assignment(
+        role=Role.DOER,
+        bead="",
+        worker="",
+        attempt=1,
+        prompt="",
+        prompt_file="",
+        workspace="/",
+        folder="/",
+        session="",
+        resume=False,
+        env={**env, "NOBRAKES_HOME": "/"},
+        settings=config.agents,
+        system_prompt="",
+        guard=("true",),
+    )
+    found: dict[str, None] = {}
+    for agent in _agents(config):
+        with suppress(ConfigError):
+            found.update(dict.fromkeys(agent.launch(nobody).hosts[:1]))  # the others renew logins
+    return tuple(found)
+
+
+def keys(config: "Config") -> tuple[str, ...]:
+    """The variables of the environment by which the agents of these settings may prove who they are."""
+    found = (name for agent in _agents(config) for name in agent.credentials)
+    return tuple(dict.fromkeys((*found, *config.agents.environment)))
+
+
+def _agents(config: "Config") -> "list[Adapter]":
+    """The adapters of all agents that these settings start, each once; one that there is not is left out."""
+    from ...agents.registry import ADAPTERS, adapter
+
+    names = dict.fromkeys((*config.agents.agent_choice().names(), *config.agents.shaper))
+    return [adapter(name) for name in names if name in ADAPTERS]
+
+
+def _file(paths: Paths) -> str:
+    name = sha256(os.fsencode(os.path.realpath(paths.root))).hexdigest()[:16]
+    return os.path.join(user_place().state, "watchdog", f"{name}.json")
+
+
+def _read(file: str) -> Waiting:
+    try:
+        with open(file, encoding="utf-8") as opened:
+            found = json.load(opened)
+        return Waiting(int(found["failures"]), float(found["until"]))
+    except FileNotFoundError:
+        return Waiting()
+    except (OSError, ValueError, TypeError, KeyError) as error:  # how long it waits may be in it
+        text = f"how long the watchdog waits cannot be read from {file}: {error}"
+        raise PlaceUnusable(text, "Move this file away; the next look then starts the daemon.") from None
+
+
+# The watchdog's units of systemd, for one repository: what they say, and putting them in place or taking them away.
+#
+# 1. A timer looks once a minute, and soon after the account's services begin; the service is one look that ends. A
+# daemon that it starts lives on beside it (KillMode=process).
+# 2. Units are made of paths and of variables that hold no secret. A key of the environment is never written down.
+# 3. A file that somebody changed since, as its first line tells, is not removed but put beside itself.
+
+KEPT = ("PATH", OVERRIDE, "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR")
+"""What a service has to know of the environment, as it is when it is installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What `install` does, or `uninstall` undoes. `files` is the text by path; `commands` are typed afterwards.
+
+    `not_written`: keys that agents have in this environment, and a daemon that is started by the units has not.
+    """
+
+    name: str
+    files: Mapping[str, str]
+    commands: tuple[tuple[str, ...], ...]
+    lingers: bool
+    not_written: tuple[str, ...] = ()
+    by_hand: str = ""
+
+
+def name_of(root: str) -> str:
+    """What the units of the repository are called."""
+    whole = os.path.realpath(root)
+    word = re.sub(r"[^A-Za-z0-9]+", "-", os.path.basename(whole)).strip("-")[:40] or "repository"
+    return f"nobrakes-{word}-{sha256(os.fsencode(whole)).hexdigest()[:8]}"
+
+
+def plan(root: str, env: Mapping[str, str], keys: tuple[str, ...] = (), user: bool = False) -> Plan:
+    """The units for the repository. UsageError: its path, or a variable, cannot be written into one."""
+    name, folder = name_of(root), _folder(env)
+    words = [sys.executable, "-P", "-m", "nobrakes", "daemon", "watch", *(["--user"] if user else [])]
+    variables = [f"Environment={_quoted(f'{key}={env[key]}')}" for key in KEPT if env.get(key)]
+    service = [
+        "[Unit]",
+        f"Description=nobrakes watchdog of {_plain(root)}",
+        "",
+        "[Service]",
+        "Type=oneshot",
+        f"WorkingDirectory={_plain(root)}",
+        *variables,
+        "ExecStart=" + " ".join(_quoted(word, is_command=True) for word in words),
+        "KillMode=process",
+        "TimeoutStartSec=120",
+    ]
+    timer = [
+        "[Unit]",
+        f"Description=nobrakes watchdog of {_plain(root)}, once a minute",
+        "",
+        "[Timer]",
+        "OnStartupSec=20",
+        "OnCalendar=minutely",
+        "AccuracySec=10",
+        "",
+        "[Install]",
+        "WantedBy=timers.target",
+    ]
+    made = {"service": service, "timer": timer}
+    files = {os.path.join(folder, f"{name}.{kind}"): _marked("\n".join([*lines, ""])) for kind, lines in made.items()}
+    commands = (("daemon-reload",), ("enable", "--now", f"{name}.timer"))
+    not_written = tuple(key for key in keys if env.get(key))
+    return Plan(name, files, commands, locks.lingers(), not_written, _by_hand(root, words, env))
+
+
+def install(wanted: Plan) -> None:
+    """Write the units and start the timer. NobrakesError: systemd is not there, or refuses; NotAllowed in a run."""
+    _require_systemd(wanted)
+    for path, text in wanted.files.items():
+        with storage_errors(path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        _put_aside(path)
+        write_atomic(path, os.fsencode(text), 0o644)
+    _control(wanted.commands)
+
+
+def uninstall(wanted: Plan) -> tuple[str, ...]:
+    """Stop the timer and take the units away; the files that are gone. A daemon that works goes on."""
+    _require_systemd(wanted)
+    there = [path for path in wanted.files if os.path.lexists(path)]
+    if not there:
+        raise UsageError(f"no watchdog is installed for this repository ({wanted.name})", "`nobrakes daemon install`")
+    _control((("disable", "--now", f"{wanted.name}.timer"),))
+    for path in there:
+        _put_aside(path)
+        with suppress(FileNotFoundError), storage_errors(path):
+            os.unlink(path)
+    _control((("daemon-reload",),))
+    return tuple(there)
+
+
+def installed(wanted: Plan) -> bool:
+    """Whether the files are there."""
+    return all(os.path.exists(path) for path in wanted.files)
+
+
+def _control(commands: tuple[tuple[str, ...], ...]) -> None:
+    for words in commands:
+        code, said = locks.control(*words)
+        if code:
+            raise NobrakesError(f"systemctl --user {' '.join(words)} ended with {code}: {said}", "")
+
+
+def _require_systemd(wanted: Plan) -> None:
+    if is_in_a_run():
+        raise NobrakesError("an agent or a check installs nothing", "")
+    lacking = locks.why_not()
+    if lacking:
+        hint = f"Let anything else look once a minute, such as this line of a crontab:\n* * * * * {wanted.by_hand}"
+        raise NobrakesError(f"the watchdog's units cannot be used: {lacking}", hint)
+
+
+def _marked(text: str) -> str:
+    """The text below a first line that says whose it is, and by whose digest it is known again."""
+    digest = sha256(os.fsencode(text)).hexdigest()[:16]
+    return f"# Written by nobrakes ({digest}): `nobrakes daemon uninstall` takes it away.\n{text}"
+
+
+def _put_aside(path: str) -> None:
+    """Keep a file that is not as any `install` wrote it beside itself."""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            found = file.read()
+    except FileNotFoundError:
+        return
+    if found != _marked(found.partition("\n")[2]):
+        with storage_errors(path):
+            os.replace(path, f"{path}.before")
+
+
+def _folder(env: Mapping[str, str]) -> str:
+    home = env.get("XDG_CONFIG_HOME") or os.path.join(env.get("HOME", ""), ".config")
+    if not os.path.isabs(home):
+        raise UsageError("HOME is not set, so nobody knows whose units are meant", "Set HOME, and try again.")
+    return os.path.join(home, "systemd", "user")
+
+
+def _by_hand(root: str, words: list[str], env: Mapping[str, str]) -> str:
+    """The same as a line for a crontab, whose commands find no program but the system's."""
+    import shlex
+
+    line = f"cd {shlex.quote(root)} && PATH={shlex.quote(env.get('PATH', os.defpath))} {shlex.join(words)}"
+    return line.replace("%", "\\%")
+
+
+def _plain(text: str) -> str:
+    """For a line that takes no quotes. UsageError: it cannot be on one."""
+    if not text.isprintable() or text != text.strip() or text.endswith("\\"):
+        raise UsageError(f"{text!r} cannot be written into a unit of systemd", "Use a folder without such characters.")
+    return text.replace("%", "%%")
+
+
+def _quoted(text: str, is_command: bool = False) -> str:
+    """One word in quotes, as systemd reads them."""
+    escaped = _plain(text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped.replace("$", "$$") if is_command else escaped}"'

@@ -1,1 +1,0 @@
-"""Turns of sessions from their launch to their end."""

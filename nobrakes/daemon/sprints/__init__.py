@@ -1,1 +1,0 @@
-"""A project's sprints, done: core.projects.sprints decides."""

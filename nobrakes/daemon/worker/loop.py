@@ -1,0 +1,656 @@
+"""The loop: look, decide, do. Everything that takes long is a child process, so a turn is short.
+
+1. A turn looks once, lets the deciders decide, and does what they ask; it is repeated while it changes anything.
+2. Between turns the loop sleeps until something wakes it: a child's end, a command, or the next due moment.
+3. A daemon that starts takes up what an earlier one left: nothing has to be told to it (`recover`). It begins no turn
+   before that is done.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+from ...agents import limits
+from ...agents.worker.danger import DangerWatch
+from ...agents.worker.exit import Fetches
+from ...agents.worker.launch import GuardWatch
+from ...agents.worker.process import STEP
+from ...agents.worker.watch import EndWatch, Meter, WorkWatch
+from ...beads.model import Attempt, Outcome, Role, Run, RunKind, called, is_part, of_bead, of_part, owners_bead_of
+from ...checks.worker.validation import CheckClock
+from ...errors import (
+    ConfigError,
+    DiskFull,
+    GitFailed,
+    GitTooOld,
+    MachineShort,
+    NoAgent,
+    NoAnswer,
+    NobrakesError,
+    NoMain,
+    RefsBroken,
+    Stale,
+    StoreBusy,
+    StoreReadOnly,
+)
+from ...events.kinds import Event
+from ...features.worker.turn import Forge
+from ...host.files import storage_errors
+from ...host.port import Notice, Remains
+from ...notices.worker import Courier, News, retiring
+from ...projects.worker import Sprints
+from ...requests.worker.branches import Reach
+from ...review.journal import Journal
+from ...review.worker.main_monitor import MainMonitor, Rewritten, Trial
+from .. import deciders
+from ..deciders import is_idle, look_again
+from ..model import Action, Board, StartAgent, Terminate
+from .perform import Performer
+from .ports import Ports
+from .recovery import take_up
+from .upkeep import Owner, Unexpected, Upkeep, about, of_run, park, parked, subject
+
+# Trouble in a turn of the loop: what of it pauses the daemon, what parks a bead, and what ends it.
+#
+# 1. What the machine lacks, and what git or a person has in the way, pauses the daemon, is told once and tried again.
+# 2. Where git works and fails for one bead or session, that one alone waits, and is tried again less and less often.
+# After GIVE_UP_SECONDS it is parked, and a person is asked.
+# 3. What nobody expected about one bead or session parks that one (daemon.parking); about a part of the daemon that
+# part waits, and a person is asked; about nobody it ends the daemon.
+
+RETRY_SECONDS = 15.0
+"""When the disk is full or git fails, the loop tries again so much later."""
+GIVE_UP_SECONDS = 300.0
+"""So long git may fail for one bead, before a person is asked."""
+WAITED_OUT = (DiskFull, MachineShort, NoAnswer, StoreBusy)
+"""Trouble that may meet any look of the loop itself, and that passes or is mended from outside: it never ends it."""
+
+
+@dataclass(slots=True)
+class _Alone:
+    """Since when git fails for one owner in one thing, and when that is tried again."""
+
+    since: float
+    until: float
+
+
+class Troubles:
+    """What is in the way just now."""
+
+    def __init__(self, ports: Ports, courier: Courier) -> None:
+        self.ports = ports
+        self.courier = courier
+        self.until = 0.0
+        """Until then nothing is begun."""
+        self._met: NobrakesError | None = None
+        self._alone: dict[tuple[str, str], _Alone] = {}
+
+    def guarded(self, do: Callable[[], bool], owner: Owner = "", what: str = "") -> bool:
+        """Do this thing (`what`), for this owner (core.owners); trouble ends nothing but that, and nothing is lost."""
+        named = owner if isinstance(owner, str) else ""
+        if self.holds(named, what):
+            return False
+        try:
+            with storage_errors(self.ports.paths.folder), about(self.ports, owner):
+                done = do()
+                self._alone.pop((named, what), None)
+                return done
+        except Stale:
+            return True  # a person took the bead away meanwhile: the next look sees it
+        except GitFailed as error:
+            if named and not is_part(named) and self._git_works():
+                return self._fails(named, what, error)
+            self.pause(error)
+            return False
+        except NobrakesError as error:
+            self.pause(error)
+            return False
+        except Unexpected as met:
+            if is_part(met.owner):
+                self._wait(named, what)
+            return self.guarded(partial(park, self.ports, met))
+
+    @property
+    def are_some(self) -> bool:
+        """Whether anything waits alone."""
+        return bool(self._alone)
+
+    def holds(self, owner: str, what: str) -> bool:
+        """Whether this thing, for this owner, is not to be tried yet."""
+        waits = self._alone.get((owner, what))
+        return waits is not None and self.ports.store.now() < waits.until
+
+    def _git_works(self) -> bool:
+        """Whether git answers for the repository as a whole, so that the trouble is one bead's."""
+        with suppress(NobrakesError):
+            self.ports.git.kept()
+            return True
+        return False
+
+    def _fails(self, owner: str, what: str, error: GitFailed) -> bool:
+        """Let this owner alone wait, or park it."""
+        now = self.ports.store.now()
+        waits = self._alone.setdefault((owner, what), _Alone(now, now))
+        if now >= waits.since + GIVE_UP_SECONDS:
+            del self._alone[owner, what]
+            met = Unexpected(owner)
+            met.__cause__ = error
+            return self.guarded(partial(park, self.ports, met))
+        if waits.since == now:
+            text = f"{called(owner)} is tried again soon, the others go on: {error}"
+            self.ports.notifier.tell(Notice(text, owners_bead_of(owner), urgent=True))
+        self._wait(owner, what)
+        return False
+
+    def _wait(self, owner: str, what: str) -> None:
+        """Try this again later, and later each time."""
+        now = self.ports.store.now()
+        waits = self._alone.setdefault((owner, what), _Alone(now, now))
+        waits.until = now + look_again(waits.since, now, RETRY_SECONDS)
+
+    def wake_at(self) -> list[float]:
+        """When something is tried again."""
+        now = self.ports.store.now()
+        return [moment for moment in (self.until, *(one.until for one in self._alone.values())) if moment > now]
+
+    def pause(self, error: NobrakesError) -> None:
+        """Pause for it, and tell it unless it is what was told last."""
+        self.until = self.ports.store.now() + RETRY_SECONDS
+        known = self._met is not None and str(error) == str(self._met)
+        self._met = error
+        if not known:
+            stops = isinstance(error, DiskFull | MachineShort | RefsBroken | StoreReadOnly)
+            word = "Nothing is started until it is mended: " if stops else "Trying again soon: "
+            with bearing(self.ports.paths.folder):
+                self.ports.notifier.tell(Notice(f"{word}{error} {error.hint}".strip(), urgent=True))
+                self.courier.trouble(f"{word}{error} {error.hint}", stops)
+
+    def measure_anew(self) -> None:
+        """The clock jumped: nothing waits for a moment of before."""
+        self.until, self._alone = 0.0, {}
+
+    def mended(self) -> None:
+        """Nothing is in the way any more: should it come back, it is told again."""
+        self._met = None
+
+    @property
+    def present(self) -> NobrakesError | None:
+        """What keeps the daemon from working just now; None when nothing does."""
+        return self._met if self.ports.store.now() < self.until else None
+
+
+@contextmanager
+def bearing(folder: str) -> Iterator[None]:
+    """What is shown may get lost where nothing can be written: it is in the store as well."""
+    with suppress(*WAITED_OUT), storage_errors(folder):
+        yield
+
+
+# Who watches a daemon, and what wakes it.
+
+
+class Waker(Protocol):
+    """What the loop sleeps on."""
+
+    def wait(self, timeout: float | None) -> bool:
+        """Sleep until something happened (True) or `timeout` seconds are over (False)."""
+        ...
+
+    def set(self) -> None:
+        """Wake it; from any thread."""
+        ...
+
+
+class View(Protocol):
+    """Who watches a run."""
+
+    def event(self, event: Event) -> None:
+        """Something happened."""
+        ...
+
+    def board(self, board: Board) -> None:
+        """The board after a turn."""
+        ...
+
+
+# How the loop sleeps between two turns: agents that say nothing ask for no turn.
+
+
+def wake_at(due_at: float | None, *looks: Meter | EndWatch) -> float | None:
+    """When something is due, or an agent is to be looked at; None: never."""
+    times = (due_at, *(at for look in looks for at in look.wake_at()))
+    return min((at for at in times if at is not None), default=None)
+
+
+def rest(
+    waker: Waker, looks: Sequence[Meter | EndWatch], since: float, due_at: float | None, clock: Callable[[], float]
+) -> None:
+    """Sleep from `since` until something happens, is due, or an agent has said something. A clock set back is due."""
+    now = since
+    while True:
+        until = wake_at(due_at, *looks)
+        if waker.wait(None if until is None else max(0.01, until - now)):
+            return
+        now = clock()
+        if now < since or (due_at is not None and now >= due_at) or not all(_is_silent(look, now) for look in looks):
+            return
+
+
+def _is_silent(look: Meter | EndWatch, now: float) -> bool:
+    try:
+        return look.is_silent(now)
+    except Exception:
+        return False  # the turn meets it again, and there it is dealt with
+
+
+# A clock that jumps counts against nobody: what is measured is moved along with it.
+#
+# 1. How far the wall clock stands from a clock that only goes on while the machine is awake is kept for each boot.
+# Where that changed by more than JUMP, the clock was set, or the machine slept.
+# 2. Moved along are the times that are measured: time limits and silence of runs, stops, leases, patience, the minutes
+# of an agent at work. What a day may cost goes by the day that the clock shows.
+# 3. What is counted by the clock (which deferral is over, which priority has risen) is counted again where it went
+# back, and where the machine was restarted.
+# 4. What waits for a moment is moved only with a clock that went back: a jump makes nobody wait longer. What a person
+# named (defer) is a time of day, and stays.
+
+KEPT = "clock"
+"""The setting: the boot, and how far the wall clock stood from the steady one."""
+
+JUMP = 2.0
+"""Seconds; what is less is a clock that is being put right slowly."""
+
+
+class Jumps:
+    """Sees jumps, also those of a time in which no daemon worked."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._kept: tuple[str, float] | None = None
+
+    def settle(self) -> float:
+        """Move along what is measured; how far the clock jumped since the last look: 0.0, it did not."""
+        steady = self.ports.steady()
+        if steady is None:
+            return 0.0
+        boot, seconds = steady
+        store = self.ports.store
+        apart = store.now() - seconds
+        before = self._kept or _read(store.setting(KEPT))
+        jump = apart - before[1] if before is not None and before[0] == boot else 0.0
+        if before is None or before[0] != boot or abs(jump) >= JUMP:
+            with store.together():
+                if before is not None:  # over a restart of the machine nobody knows how far it jumped
+                    self._move(jump)
+                store.set_setting(KEPT, json.dumps([boot, apart]))
+            before = (boot, apart)
+        else:
+            jump = 0.0
+        self._kept = before
+        if jump:
+            text = f"the clock jumped by {jump / 60:+.0f} minutes (set, or the machine slept): it counts against nobody"
+            self.ports.notifier.tell(Notice(text))
+        return jump
+
+    def _move(self, jump: float) -> None:
+        store = self.ports.store
+        store.move_times(jump)
+        for review in store.reviewing():
+            store.journal(review.id, _moved(review, jump).as_data())
+
+
+def _read(text: str | None) -> tuple[str, float] | None:
+    boot, apart = json.loads(text) if text else ("", 0.0)
+    return (str(boot), float(apart)) if text else None
+
+
+def _moved(review: Attempt, jump: float) -> Journal:
+    journal = Journal.of(review.data)
+    return replace(
+        journal,
+        waiting_until=max(0.0, journal.waiting_until + min(jump, 0.0)),
+        waiting_since=journal.waiting_since and journal.waiting_since + jump,
+        passing_since=journal.passing_since and journal.passing_since + jump,
+    )
+
+
+LINGER_SECONDS = 1.0
+"""A process that lives on so long after its run has ended is stopped."""
+CLOSE = "close"
+"""Closing a run, to `Troubles`."""
+LOOK_ASIDE_SECONDS = 1.0
+"""Work beside the loop wakes it when it is done; it is looked at so often in any case."""
+NEEDS_A_PERSON = (ConfigError, GitTooOld, NoAgent, NoMain, RefsBroken, StoreReadOnly)
+"""Trouble that does not pass by itself: a run that would end when idle ends with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a turn did, when the next one is due without anything happening, and when if no agent says anything."""
+
+    changed: bool
+    board: Board
+    events: Sequence[Event]
+    wake_at: float | None
+    due_at: float | None
+
+
+class Daemon:
+    """One daemon over one set of doors. It keeps nothing in memory that a new one would miss."""
+
+    def __init__(self, ports: Ports, tries_main: bool = False) -> None:
+        """`tries_main`: before the first agent starts, main has to pass its checks (core.checks.trial)."""
+        self.ports = ports
+        self.performer = Performer(ports)
+        self.courier = Courier(ports)
+        self.performer.share.trouble = self.courier.trouble
+        self.news = News(ports, self.courier.wanted)
+        self.checks = CheckClock(self.performer.validation)
+        self.guards = GuardWatch(ports)
+        self.intake = Fetches(ports)
+        self.performer.endings.refused = self.intake.refused
+        self.meter = Meter(ports)
+        self.ends = EndWatch(ports)
+        self.work = WorkWatch(ports)
+        self.danger = DangerWatch(ports)
+        self.performer.endings.work, self.work.left = self.work, self.intake.left
+        self.reach = Reach(ports)
+        self.upkeep = Upkeep(ports)
+        self.forge = Forge(ports)
+        self.sprints = Sprints(ports)
+        self.monitor = MainMonitor(ports, self.performer.validation, self.performer.review.main.queueing.landings)
+        self.performer.review.main.judging.watchman = self.monitor.found_red
+        self.jumps = Jumps(ports)
+        self.rewritten = Rewritten(ports, self.courier.trouble)
+        self.trial = Trial(ports, self.performer.validation, self.monitor) if tries_main else None
+        self._ended_at: dict[str, float] = {}
+        self.troubles = Troubles(ports, self.courier)
+
+    def recover(self) -> None:
+        """Make good what a killed daemon left half done; the turns then take up the rest."""
+        take_up(self.ports, self._look())
+
+    def tick(self, seen: Board | None = None) -> Turn:
+        """One turn. `seen`: the board of the turn that has just ended, when nothing was waited for since."""
+        board = seen or self._look()
+        changed = False
+        ended = self._ended(board)
+        if ended:
+            self.ports.store.doubt()  # each may have spoken just before it died
+        guarded = self.troubles.guarded
+        for run_id, error in self.ports.channel.failed().items():
+            changed |= guarded(partial(_raised, error), partial(of_run, self.ports, run_id))
+        guarded(partial(self.danger.look, board, {run.id for run in ended}))
+        for run in ended:
+            changed |= guarded(partial(self._close, run, board), of_run(self.ports, run.id), CLOSE)
+        if ended:
+            board = self._look()
+        watched = guarded(partial(self._watch_guards, self.intake.without_dead(board)))
+        if guarded(partial(self.meter.look, self.intake.without_dead(board))) or watched:
+            changed, board = True, self._look()
+        guarded(partial(self.work.look, self.intake.without_dead(board)), of_part("the watch over agents' work"))
+        if board.now >= self.troubles.until:
+            parts = {
+                "planning": self.forge.turn,
+                "sprints": self.sprints.turn,
+                "the review": self.performer.review.turn,
+            }
+            if sum(guarded(partial(turn, board), of_part(name)) for name, turn in parts.items()):  # each has its turn
+                changed, board = True, self._look()
+            for action in self._decide(board):
+                do = partial(self.performer.perform, action, board)
+                changed |= guarded(do, subject(self.ports, action, board), type(action).__name__)
+            changed |= guarded(partial(self.monitor.turn, board), of_part("the monitor of main"))
+            guarded(self.rewritten.look)
+            if board.now >= self.troubles.until:
+                self.troubles.mended()
+        events: list[Event] = []
+        if not changed or board.stopping:
+            # what is told and tidied up may wait until everybody has work
+            guarded(partial(self._read_news, board, events))
+            guarded(self.performer.validation.scratch.settle)
+            settles = {
+                "relay sessions": self.performer.settle_relays,
+                "the ends of reviews": self.performer.review.settle,
+            }
+            for name, tidy in {"notices": self.courier.turn, **settles, "tidying up": self.upkeep.turn}.items():
+                guarded(partial(tidy, board), of_part(name))
+            self.ports.export()
+        board = self._look() if changed else board
+        self._forget(board)
+        due_at = self._due_at(board)
+        return Turn(changed or bool(events), board, events, wake_at(due_at, self.meter), due_at)
+
+    def _forget(self, board: Board) -> None:
+        """Drop what is remembered of runs that are gone or being stopped: it would wake the loop for nothing."""
+        watched, known = {run.id for run in board.all_runs if run.term_at is None}, {run.id for run in board.all_runs}
+        self._ended_at = {run: since for run, since in self._ended_at.items() if run in watched}
+        for living in (self.checks, self.guards, self.meter, self.ends):
+            living.keep(watched)
+        for each in (self.intake, self.work, self.danger):
+            each.keep(known)
+
+    def _look(self) -> Board:
+        self.ports.store.doubt()
+        if jump := self.jumps.settle():
+            self._measure_anew(jump)
+        self.performer.validation.look_again()
+        limits = self.ports.limits()
+        if self.trial is not None:
+            limits = replace(limits, starts=self.trial.starts())
+        board = self.forge.seen(self.performer.seen(self.reach.seen(self.ports.store.board(limits))))
+        providers = {name: self._provider(name) for name in board.limits.agent_choice.names()}
+        room = self.performer.share.room(board)
+        board = replace(board, providers=providers, contexts=self.meter.contexts(board), machine=room)
+        finished = self.ends.finished(self.intake.without_dead(board))
+        return self.work.seen(replace(board, finished=finished))
+
+    def _measure_anew(self, jump: float) -> None:
+        """What is remembered by the clock is forgotten, as by a new daemon."""
+        self._ended_at = {}
+        self.troubles.measure_anew()
+        for watch in (self.checks, self.meter, self.ends, self.work):
+            watch.keep(set())
+        self.performer.measure_anew()
+        self.monitor.measure_anew(jump)
+        self.courier.measure_anew()
+
+    def _provider(self, agent: str) -> str:
+        try:
+            return self.ports.adapter(agent).provider
+        except NoAgent:
+            return ""  # whoever is to start it says so
+
+    def _ended(self, board: Board) -> list[Run]:
+        """The runs to close in this turn: validations first and alone, since the whole queue waits for them."""
+        runs = [run for run in board.all_runs if run.pid is not None or board.work_of(run) is None]
+        self.intake.unseen = set()
+        for validations in (True, False):
+            some = (run for run in runs if (run.kind is RunKind.VALIDATION) is validations)
+            if ended := [run for run in some if self._is_over(run, board)]:
+                self.intake.unseen = {run.id for run in runs if validations and run.kind is not RunKind.VALIDATION}
+                return ended
+        return []
+
+    def _is_over(self, run: Run, board: Board) -> bool:
+        """Whether the run's whole tree is dead, what it left is taken in, and it is not to be closed later."""
+        try:
+            if self.troubles.are_some and self.troubles.holds(of_run(self.ports, run.id), CLOSE):
+                return False
+            with about(self.ports, partial(of_run, self.ports, run.id)):
+                return (run.id in self.intake.begun or self._has_ended(run, board)) and self.intake.is_over(run)
+        except Unexpected as met:
+            self._let_go(run, met)
+            return False
+
+    def _close(self, run: Run, board: Board) -> bool:
+        try:
+            with about(self.ports, partial(of_run, self.ports, run.id)):
+                self.performer.ended(run, board)
+        except Unexpected as met:
+            self._let_go(run, met)
+        return True
+
+    def _let_go(self, run: Run, met: Unexpected) -> None:
+        """Park whom it is about, and forget the run if that is who it served: the same would be met again."""
+        park(self.ports, met)
+        if met.owner == of_run(self.ports, run.id):
+            with suppress(Unexpected), about(self.ports, met.owner):
+                self.ports.processes.kill(run)
+                self.ports.store.end_run(run.id)  # else it stays known: nothing lives on without a trace
+
+    def _read_news(self, board: Board, events: list[Event]) -> bool:
+        events.extend(self.news.read(board))
+        return bool(events)
+
+    def _decide(self, board: Board) -> list[Action]:
+        haunted = self._haunted(board)
+        return [
+            action
+            for action in (
+                *deciders.plan_supervision(board, self.intake.excused),
+                *deciders.reviews(board),
+                *deciders.plan_assignments(board),
+            )
+            if not (isinstance(action, StartAgent) and action.bead in haunted)
+        ]
+
+    def _haunted(self, board: Board) -> set[str]:
+        """Beads whose former attempt still has a living process or a clone that is being archived."""
+        held = {attempt.id for attempt in board.attempts}
+        former = {self.ports.store.attempt(run.attempt).bead for run in board.runs.values() if run.attempt not in held}
+        return former | {bead.id for bead in board.ready if self.ports.background.busy(retiring(bead.id))}
+
+    def _has_ended(self, run: Run, board: Board) -> bool:
+        """Whether the whole tree is dead. What goes on after the run's own end is stopped after a moment."""
+        is_agent, now = run.kind is RunKind.AGENT, board.now
+        folder = os.path.join(self.ports.paths.runs, run.id)
+        steps = [STEP] if is_agent else self.performer.validation.steps(run)
+        remains = self.ports.processes.remains(run, folder, steps)
+        if remains is Remains.NOTHING:
+            return True
+        if run.term_at is not None:
+            return False
+        # a check is its exit code, which nobody would see; an agent without its wrapper may finish: what it does is in
+        # its tree, and what it says in its output
+        if remains is Remains.REST or (remains is Remains.STEP and not is_agent):
+            if now >= self._ended_at.setdefault(run.id, now) + LINGER_SECONDS:
+                self.troubles.guarded(partial(self._stop_leftovers, run, steps, board))
+        elif not is_agent and self.checks.is_overdue(run, partial(self.ports.processes.ending, folder, steps), now):
+            self.troubles.guarded(partial(self._stop_check, run, board))
+        return False
+
+    def _watch_guards(self, board: Board) -> bool:
+        changed = False
+        for action in self.guards.plan(board):
+            changed |= self.performer.perform(action, board)
+        return changed
+
+    def _stop_check(self, run: Run, board: Board) -> bool:
+        return self.performer.perform(Terminate(run.id, Outcome.TIMED_OUT), board)
+
+    def _stop_leftovers(self, run: Run, steps: list[str], board: Board) -> bool:
+        self.ports.store.update_run(run.id, term_at=board.now)
+        if self.ports.processes.ending(os.path.join(self.ports.paths.runs, run.id), steps).cut_off:
+            text = f"run {run.id}: what ran it was killed, and what it left running is ended"
+            self.ports.notifier.tell(Notice(text, urgent=True))
+        self.ports.processes.terminate(run)
+        return True
+
+    def _due_at(self, board: Board) -> float | None:
+        times = [deciders.wake_at(board, self.intake.begun), board.wake_at]
+        times += [deciders.turns_wake_at(board), self.courier.wake_at(board.now)]
+        if board.ready or board.sessions:
+            times += [limits.cooldowns_wake_at(board.gates, board.agents, board.now)]
+            times += [limits.wake_at(board.limits.caps, board.spent, board.now)]
+        times += [*self.performer.wake_at(board), *self.rewritten.wake_at(board.now)]
+        times += [since + LINGER_SECONDS for since in self._ended_at.values()]
+        times += self.forge.wake_at() + self.work.wake_at() + self.sprints.wake_at(board.now)
+        times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.monitor.wake_at()
+        times += [
+            Journal.of(a.data).waiting_until
+            for a in board.attempts
+            if a.role is Role.REVIEWER and Journal.of(a.data).waiting_until > board.now
+        ]
+        times += self.troubles.wake_at()
+        if not self.ports.background.is_empty():
+            times.append(board.now + LOOK_ASIDE_SECONDS)
+        return min((t for t in times if t is not None), default=None)
+
+    def finish(self, waker: Waker) -> None:
+        """A run has nothing left to do: a last look at checkouts, and notices that are due get a bounded chance."""
+        self.troubles.guarded(self.rewritten.look)
+        self.troubles.guarded(partial(self.courier.finish, self._look, waker.wait))
+
+    def works(self, board: Board) -> bool:
+        """Whether any child process is still alive, or main is being looked at."""
+        runs = board.all_runs
+        return self.monitor.is_at_work() or any(r.pid is not None and self.ports.processes.alive(r) for r in runs)
+
+
+def _raised(error: Exception) -> bool:
+    raise error
+
+
+def recover(daemon: Daemon, waker: Waker, met: Callable[[], None], should_end: Callable[[], bool]) -> bool:
+    """Take up what an earlier daemon left, once nothing of the machine or of git is in the way; False: told to end.
+
+    What is in the way is told and waited out as in a turn; `met` is called then.
+    """
+    while not should_end():
+        try:
+            with storage_errors(daemon.ports.paths.folder):
+                daemon.recover()
+        except (*WAITED_OUT, GitFailed) as error:
+            daemon.troubles.pause(error)
+            met()
+            waker.wait(RETRY_SECONDS)
+        else:
+            return True
+    return False
+
+
+def run(
+    daemon: Daemon, waker: Waker, view: View, until_idle: bool, should_end: Callable[[Board], bool] = lambda _: False
+) -> Board:
+    """Turn until told to end, or with `until_idle` until nothing is left to do; the last board.
+
+    With `until_idle`, trouble that only a person can mend is raised once nothing runs any more.
+    """
+    seen: Board | None = None
+    background = daemon.ports.background
+    background.wakes(waker.set)
+    daemon.ports.channels.wakes(waker.set)
+    folder = daemon.ports.paths.folder
+    while True:
+        try:
+            with storage_errors(folder):
+                turn = daemon.tick(seen)
+                seen = turn.board if turn.changed else None
+                is_over = should_end(turn.board)
+        except WAITED_OUT as error:
+            seen = None
+            daemon.troubles.pause(error)
+            waker.wait(RETRY_SECONDS)
+            continue
+        with bearing(folder):
+            for event in turn.events:
+                with parked(daemon.ports, of_bead(event.bead) if event.bead else ""):
+                    view.event(event)
+            view.board(turn.board)
+        if is_over:
+            return turn.board
+        if turn.changed:
+            continue
+        trouble = daemon.troubles.present
+        if until_idle and isinstance(trouble, NEEDS_A_PERSON) and not daemon.works(turn.board):
+            raise trouble
+        rests = until_idle and is_idle(turn.board) and trouble is None and background.is_empty()
+        if rests and not daemon.works(turn.board):
+            daemon.finish(waker)
+            return turn.board
+        rest(waker, (daemon.meter, daemon.ends), turn.board.now, turn.due_at, daemon.ports.store.now)

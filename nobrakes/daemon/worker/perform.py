@@ -1,0 +1,391 @@
+"""Does what the deciders asked for: one method for each action."""
+
+import contextlib
+import math
+import os
+from collections.abc import Callable
+from dataclasses import replace
+
+from ...agents.adapter import Verdict
+from ...agents.worker.end import close, cool, offered
+from ...agents.worker.exit import AgentEndings
+from ...agents.worker.launch import Launcher
+from ...agents.worker.process import StartProbe
+from ...beads.model import Attempt, Outcome, Role, Run, RunKind, Status, of_bead, of_session
+from ...beads.progress import approaches
+from ...checks.worker import validation
+from ...checks.worker.validation import Validation
+from ...db.port import NewEscalation
+from ...errors import ConfigError, NobrakesError, NotAllowed, Tampered
+from ...events.kinds import Event, Kind
+from ...features.worker.reviews import holds_back
+from ...features.worker.turn import complete
+from ...host.confine import REFUSED
+from ...machine.worker import MachineShare, MemoryWatch
+from ...notices.worker import retire
+from ...requests.worker.landing_branch import git_of, keep_whole
+from ...review.worker.driver import Reviews
+from ...sessions.model import Talk
+from ...sessions.worker import NO_PLACE, TurnEndings, TurnLauncher, folder_of, run_of
+from .. import model as daemon_model
+from ..model import Action, Board
+from .ports import Ports
+
+MOST_REFUSED = 32_000
+"""Bytes of a run's list of refused hosts that are told."""
+CAP_TOLD = "cap:"
+"""The setting of a cap: the period for which a person was told that it is reached."""
+
+
+class Performer:
+    """The hands of the daemon. A method may be called again after a crash in the middle of it."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.validation = Validation(ports)
+        self.launcher = Launcher(ports)
+        self.probe = StartProbe(ports)
+        self.turns = TurnLauncher(ports)
+        self.share, self.memory = MachineShare(ports), MemoryWatch(ports)
+        self.turn_endings = TurnEndings(ports)
+        self.review = Reviews(ports, self.validation)
+        self.endings = AgentEndings(ports, self.validation, self.review.main.gates.of_tests)
+        self._renewed = -math.inf
+        self._methods: dict[type, Callable[[Action, Board], bool]] = {
+            daemon_model.StartAgent: self._start_agent,
+            daemon_model.StartTurn: self._start_turn,
+            daemon_model.ResumeTurn: self._resume_turn,
+            daemon_model.StartReview: self._start_review,
+            daemon_model.AskPerson: self._ask_person,
+            daemon_model.TellCap: self._tell_cap,
+            daemon_model.Resume: self._resume,
+            daemon_model.CompleteEpic: self._complete_epic,
+            daemon_model.LandEpic: self._land_epic,
+            daemon_model.GoOnUnapproved: self._go_on_unapproved,
+            daemon_model.Terminate: self._terminate,
+            daemon_model.Kill: self._kill,
+            daemon_model.Sample: self._sample,
+            daemon_model.RenewLeases: self._renew,
+        }
+
+    def perform(self, action: Action, board: Board) -> bool:
+        """Do it; whether the board is different now."""
+        return self._methods[type(action)](action, board)
+
+    def seen(self, board: Board) -> Board:
+        """The board with what only the world knows: memory, and the branches that work is for."""
+        return self.memory.seen(self.review.bases.seen(board))
+
+    def wake_at(self, board: Board) -> list[float | None]:
+        """When to look again, since nobody tells."""
+        return [self.share.wake_at(board), self.memory.wake_at(board), *self.review.wake_at()]
+
+    def ended(self, run: Run, board: Board) -> None:
+        """A run's whole tree is dead: draw the consequences."""
+        if run.kind is RunKind.AGENT:
+            self.ports.channel.end(run.id)
+        self._note_refused(run)
+        if run.turn:
+            self._turn_ended(run, board)
+            return
+        attempt = next((a for a in board.attempts if a.id == run.attempt), None)
+        if attempt is None:
+            self._stray(run)
+        elif run.kind is RunKind.AGENT:
+            self.endings.agent(attempt, run, board.limits)
+        elif run.kind is RunKind.RED_PROOF:
+            self.endings.proof(attempt, run, board.limits)
+        elif run.kind is RunKind.CHEAT:
+            self.endings.strength.ended(attempt, run, board.limits)
+        else:
+            following = self.review.ended(attempt, run, board)
+            if following is not None and not board.stopping:
+                self.review.advance(following, board)
+        if attempt is not None and self._is_closed(attempt):
+            self.ports.store.end_run(run.id)
+
+    def _turn_ended(self, run: Run, board: Board) -> None:
+        """A turn's agent is dead; a turn that was closed before has nothing left to close."""
+        talk = next((one for one in board.talks if one.turn.id == run.turn), None)
+        if talk is not None:
+            self.turn_endings.ended(talk, run, board.limits)
+        self.ports.store.end_run(run.id)
+
+    def _note_refused(self, run: Run) -> None:
+        """Tell of the hosts that the run was kept from: its agent may have failed for want of one."""
+        ports = self.ports
+        hosts = ports.processes.output(os.path.join(ports.paths.runs, run.id, REFUSED), MOST_REFUSED).split()
+        if hosts:
+            bead = ports.store.attempt(run.attempt).bead if run.attempt else None
+            data = {"run": run.id, "hosts": hosts}
+            ports.store.record(Event(Kind.HOSTS_REFUSED, bead, run.attempt or None, data=data))
+
+    def _is_closed(self, attempt: Attempt) -> bool:
+        return self.ports.store.attempt(attempt.id).outcome is not None
+
+    def _stray(self, run: Run) -> None:
+        """The attempt was taken away while the process lived: keep its work, forget the process."""
+        ports = self.ports
+        bead = ports.store.bead(ports.store.attempt(run.attempt).bead)
+        if run.kind is RunKind.AGENT:
+            with contextlib.suppress(Tampered):  # it stays where it is, and is put aside when its place is needed
+                ports.git.archive(bead, bead.fence)
+        else:
+            self.validation.scratch.drop(run.id)
+        if bead.status in (Status.DONE, Status.CANCELLED):
+            retire(ports, bead)
+        ports.store.end_run(run.id)
+
+    # --- actions ---------------------------------------------------------------------------------
+
+    def _start_agent(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, daemon_model.StartAgent)
+        ports = self.ports
+        config = ports.config()
+        adapter = ports.adapter(action.agent)
+        if (held := self.probe.holds(action.agent, adapter.provider, board)) is not None:
+            return held
+        self.launcher.confinement.nothing()
+        if not config.checks:
+            self.review.main.new_contract.hand_out(ports.store.bead(action.bead))
+        if not self.share.take(of_bead(action.bead)):
+            return False
+        with self.share.starting(of_bead(action.bead)) as place:
+            attempt = ports.store.open_attempt(
+                action.bead,
+                action.role,
+                action.agent,
+                config.worker_names(),
+                board.limits.lease_seconds,
+                git_of(ports, ports.store.bead(action.bead)).main(),
+                adapter.provider,
+                config.agents.model_of(action.agent, action.role.value),
+                config.git.branch_pattern,
+            )
+            if attempt is None:
+                return False
+            place.is_used = self._launch(attempt, board)
+        return True
+
+    def _start_turn(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, daemon_model.StartTurn)
+        session = self.ports.store.session(action.session)
+        if (held := self.probe.holds(session.agent, session.provider, board)) is not None:
+            return held
+        self.turns.confinement.nothing()
+        if not self.share.take(of_session(action.session)):
+            return False
+        with self.share.starting(of_session(action.session)) as place:
+            opened = self.ports.store.open_turn(action.session)
+            if opened is None:
+                return False
+            place.is_used = self._launch_turn(Talk(self.ports.store.session(action.session), opened[0]), board)
+        return True
+
+    def _resume_turn(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, daemon_model.ResumeTurn)
+        talk = next(one for one in board.talks if one.turn.id == action.turn)
+        run = self._run_of_turn(talk, board)
+        if self.share.take_again(run):
+            with self.share.starting(run.id) as place:
+                place.is_used = self._launch_turn(talk, board)
+            return True
+        self._end_start(run)
+        self.turn_endings.had_no_place(talk, board.limits)
+        self.ports.store.end_run(run.id)
+        return True
+
+    @staticmethod
+    def _run_of_turn(talk: Talk, board: Board) -> Run:
+        known = board.turn_runs.get(talk.turn.id)
+        return known or Run(run_of(talk.turn.id), 0, RunKind.AGENT, talk.started_at, turn=talk.turn.id)
+
+    def _launch_turn(self, talk: Talk, board: Board) -> bool:
+        """Whether its agent started."""
+        try:
+            self.turns.start(talk, board.limits)
+            return True
+        except NobrakesError as error:
+            run = self._run_of_turn(talk, board)
+            self._end_start(run)
+            self.turn_endings.failed_to_start(talk, error, board.limits)
+            self.ports.store.end_run(run.id)
+            return False
+        except Exception:
+            self._undo_start(self._run_of_turn(talk, board))
+            raise
+
+    def _end_start(self, run: Run) -> None:
+        """It may have been started before the error came: nothing lives on without a trace, and no channel is left."""
+        self.ports.processes.kill(run)
+        self.ports.channel.end(run.id)
+
+    def _undo_start(self, run: Run) -> None:
+        """Nobody expected what came of a start (daemon.parking)."""
+        self._end_start(run)
+        self.ports.store.end_run(run.id)
+
+    def _ask_person(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, daemon_model.AskPerson)
+        store = self.ports.store
+        tried = {"attempts": approaches(store.attempts(action.bead))}
+        new = NewEscalation(action.type, action.title, action.detail, tried)
+        store.escalate(offered(store, store.bead(action.bead), new), action.bead, None, "nobrakes")
+        return True
+
+    def _tell_cap(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, daemon_model.TellCap)
+        store, one = self.ports.store, action.reached
+        with store.together():
+            store.set_setting(f"{CAP_TOLD}{one.name}", one.period)
+            data = {"cap": one.name, "spent": one.spent, "limit": one.limit, "until": one.until}
+            store.record(Event(Kind.CAP_REACHED, data=data))
+        return True
+
+    def _launch(self, attempt: Attempt, board: Board) -> bool:
+        """Whether its agent started."""
+        try:
+            self.launcher.start(attempt, board.limits)
+            return True
+        except NobrakesError as error:
+            outcome = Outcome.BAD_CONFIGURATION if isinstance(error, ConfigError) else Outcome.WORKSPACE_FAILED
+            run = self._run_of_agent(attempt, board)
+            self._end_start(run)
+            cool(self.ports, attempt, Verdict(outcome, f"{error}\n{error.hint}"))
+            close(self.ports, board.limits, attempt, outcome, f"{error}\n{error.hint}")
+            self.ports.store.end_run(run.id)
+            return False
+        except Exception:
+            self._undo_start(self._run_of_agent(attempt, board))
+            raise
+
+    @staticmethod
+    def _run_of_agent(attempt: Attempt, board: Board) -> Run:
+        known = board.runs.get(attempt.id)
+        return known or Run(f"{attempt.id}-agent", attempt.id, RunKind.AGENT, attempt.started_at)
+
+    def _launch_again(self, attempt: Attempt, board: Board) -> None:
+        """Go on with a start that a crash cut off; its bead goes back where another repository has the place now."""
+        run = self._run_of_agent(attempt, board)
+        if self.share.take_again(run):
+            with self.share.starting(run.id) as place:
+                place.is_used = self._launch(attempt, board)
+            return
+        self._end_start(run)
+        close(self.ports, board.limits, attempt, Outcome.INTERRUPTED, NO_PLACE)
+        self.ports.store.end_run(run.id)
+
+    def _start_review(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, daemon_model.StartReview)
+        attempt = self.ports.store.open_attempt(
+            action.bead, Role.REVIEWER, "nobrakes", (), board.limits.lease_seconds, None
+        )
+        if attempt is None:
+            return False
+        self.review.advance(attempt, board)
+        return True
+
+    def _resume(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, daemon_model.Resume)
+        attempt = next(a for a in board.attempts if a.id == action.attempt)
+        run = board.runs.get(attempt.id)
+        if run is not None and run.kind is not RunKind.AGENT:
+            self._restart_validation(attempt, run, board)
+        elif attempt.role is Role.REVIEWER:
+            if board.stopping:
+                return self.review.stop(attempt, board)
+            return self.review.advance(attempt, board)
+        elif attempt.data.get("phase") == validation.PHASE:
+            self.endings.strength.go_on(attempt, board.limits)
+        elif attempt.data.get("phase") == "proof":
+            self.endings.start_proof(attempt)
+        else:
+            self._launch_again(attempt, board)
+        return True
+
+    def _restart_validation(self, attempt: Attempt, run: Run, board: Board) -> None:
+        """A validation that was planned and perhaps never started: starting it again starts it once."""
+        if run.kind is RunKind.VALIDATION:
+            self.review.restart(attempt)
+        elif run.kind is RunKind.CHEAT:
+            self.endings.strength.go_on(attempt, board.limits)
+        else:
+            self.endings.start_proof(attempt)
+
+    def _complete_epic(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, daemon_model.CompleteEpic)
+        if holds_back(self.ports, action.epic):
+            return False
+        try:
+            with self.ports.store.together():
+                self.ports.store.record(Event(Kind.EPIC_COMPLETED, action.epic))
+                complete(self.ports.store, action.epic)
+        except NotAllowed:
+            return False  # a person closed it meanwhile
+        return True
+
+    def _land_epic(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, daemon_model.LandEpic)
+        if holds_back(self.ports, action.epic) or not keep_whole(self.ports, action.epic):
+            return False
+        with contextlib.suppress(NotAllowed):  # a person closed it meanwhile
+            self.ports.store.record(Event(Kind.EPIC_LANDED, action.epic))
+            return True
+        return False
+
+    def _go_on_unapproved(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, daemon_model.GoOnUnapproved)
+        with contextlib.suppress(NotAllowed):  # a person decided it meanwhile
+            self.ports.store.resolve(action.escalation, action.why, "nobrakes", Status.NEEDS_REVIEW)
+        return True
+
+    def _terminate(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, daemon_model.Terminate)
+        run = self._run(board, action.run)
+        self.ports.store.update_run(run.id, stopping=action.why, term_at=board.now)
+        self.ports.processes.terminate(replace(run, stopping=action.why, term_at=board.now))
+        return True
+
+    def _kill(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, daemon_model.Kill)
+        self.ports.processes.kill(self._run(board, action.run))
+        return True
+
+    def _sample(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, daemon_model.Sample)
+        run = self._run(board, action.run)
+        paths = self.ports.paths
+        work = board.work_of(run)
+        assert work is not None, "who has no work is stopped, and not looked at"
+        if isinstance(work, Talk):
+            workspace = folder_of(self.ports, work.session)
+        else:
+            workspace = os.path.join(paths.workspaces, work.bead)
+        seen = self.ports.processes.activity(run, os.path.join(paths.runs, run.id), workspace)
+        fields = {"activity": seen, "active_at": board.now} if seen != run.activity else {}
+        self.ports.store.update_run(run.id, sampled_at=board.now, **fields)
+        return False
+
+    def settle_relays(self, board: Board) -> bool:
+        """Keep and remove the clones of relay sessions that have ended, and write how far the others are."""
+        self.turn_endings.relays.files.look(board)
+        self.turn_endings.relays.settle()
+        return False
+
+    def measure_anew(self) -> None:
+        """The clock jumped: leases are looked at in the next turn, and readings begin to wait now."""
+        self._renewed = -math.inf
+        self.review.measure_anew()
+
+    def _renew(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, daemon_model.RenewLeases)
+        lease = board.limits.lease_seconds
+        # the store renews those of which a third is gone: a quarter is left of each, however the turns fall
+        if not self._renewed <= board.now < self._renewed + lease / 12:
+            self.ports.store.renew(action.attempts, lease)
+            self._renewed = board.now
+        return False
+
+    @staticmethod
+    def _run(board: Board, run_id: str) -> Run:
+        return next(run for run in board.all_runs if run.id == run_id)

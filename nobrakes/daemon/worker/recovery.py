@@ -1,0 +1,279 @@
+"""What a daemon does before its first turn, so that the turns can take up what another one left."""
+
+import contextlib
+import os
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
+
+from ...beads.model import (
+    CLOSED,
+    Attempt,
+    Bead,
+    Outcome,
+    Role,
+    Status,
+    fences,
+    last_attempt,
+    last_clone,
+    last_turn,
+    of_bead,
+)
+from ...errors import NobrakesError, NoMain, NoSuchBead, Stale, Tampered
+from ...events.kinds import MERGES, Event, Kind
+from ...host.port import Notice
+from ...host.runs.trees import end_all
+from ...requests.model import WAITING
+from ...review.evidence import Value
+from ...review.journal import Journal, may_land
+from ...review.verify import COMPARED, WENT_BACK, Merge, is_ours, merges
+from ...review.worker.evidence import Evidence
+from ...review.worker.main_monitor import fallen
+from ...review.worker.verdicts import LANDING, PINS, landing_pin
+from ...sessions.model import FOLDER
+from ..model import Board
+from .ports import Ports
+from .upkeep import of_run, parked
+
+# Store, main and evidence compared, before a daemon's first turn: nothing is done twice, whatever went back.
+#
+# 1. A merge of ours that main carries and no event names makes its bead done; whoever works on it is stopped, and what
+# there is of that work is archived.
+# 2. Its record is written first, in main's order: from refs/nobrakes/landing/<bead>, or with what is known still.
+# 3. A review that is open and whose candidate is on main goes on by itself, and writes its record when main was run
+# again. It gets it earlier only where a merge that stands on it needs one now.
+# 4. Main is read since the commit up to which it was compared last; what was rewritten is read from its beginning.
+
+_MANY = 10_000
+_WHY = "the daemon was killed before it wrote the record, and the database did not know of the merge"
+
+
+class Reconciling:
+    """Compares once."""
+
+    def __init__(self, ports: Ports, each: Callable[[str], AbstractContextManager[None]]) -> None:
+        """`each`: goes round what is done about one bead."""
+        self.ports = ports
+        self.each = each
+        self.evidence = Evidence(ports)
+        self._chain: set[str] | None = None
+        self._recorded: dict[str, Value] = {}
+        self._line: set[str] = set()
+
+    def look(self) -> list[str]:
+        """Make store and evidence agree with main; the beads that turned out to be done."""
+        try:
+            main = self.ports.git.main()
+        except NoMain:
+            return []
+        self._drop_landings(main)
+        since = self._since(main)
+        if since == main:
+            return []
+        line = self.ports.git.line(main, since)
+        self._line = {made.commit for made in line}
+        found: list[str] = []
+        for merge in merges(line):
+            with self.each(merge.bead):
+                found += [merge.bead] if self._deal_with(merge) else []
+        self.ports.store.set_setting(COMPARED, main)
+        return found
+
+    def _since(self, main: str) -> str | None:
+        since = self.ports.store.setting(COMPARED)
+        git = self.ports.git
+        return since if since and git.has(since) and git.contains(since, main) else None
+
+    def _deal_with(self, merge: Merge) -> bool:
+        """Whether its bead was not known to be done."""
+        known = self.ports.store.beads(ids=[merge.bead])
+        bead = known[0] if known else None
+        if bead is None or self._is_known(bead, merge):
+            return False
+        chain, recorded = self._evidence()
+        if not is_ours(merge, bead, chain, recorded):
+            return False
+        if bead.status is Status.LANDED or self._waits_for_people(bead.id):
+            return False  # its review hears from the code host what was merged, and finishes it
+        if any(candidate == merge.tip.commit for _, candidate in self._reviews()):
+            return False
+        git = self.ports.git
+        if git.is_shared() and any(name.startswith(f"{PINS}/{bead.id}/") for name in git.kept()):
+            return False  # the review that comes next asks the remote, and finishes it
+        if merge.tip.commit not in recorded:
+            self._record_what_came_before(merge)
+            git.keep_evidence(self._record(bead, merge))
+        if not merge.stands or self._was_taken_back(bead, merge):
+            return False
+        self._done(bead, merge)
+        return True
+
+    # --- what is known ---------------------------------------------------------------------------
+
+    def _is_known(self, bead: Bead, merge: Merge) -> bool:
+        commits = {made.commit for made in merge.commits}
+        if bead.merged_commit in commits:
+            return True
+        events = self.ports.store.latest_events(MERGES, limit=_MANY, bead=bead.id)
+        return any(event.data.get("merged_commit") in commits for event in events) or self._is_rewritten(bead, merge)
+
+    def _waits_for_people(self, bead: str) -> bool:
+        """Whether a review of the bead waits for its pull request, or is to."""
+        store = self.ports.store
+        pull = store.pull(bead) if self.ports.pulls is not None else None
+        is_reviewed = store.bead(bead).status in (Status.NEEDS_REVIEW, Status.REVIEWING)
+        return pull is not None and pull.state in WAITING and is_reviewed
+
+    def _is_rewritten(self, bead: Bead, merge: Merge) -> bool:
+        """Whether it is a merge that the store knows, in the words of a person who rewrote main."""
+        if bead.merged_commit is None or bead.merged_commit in self._line:
+            return False
+        before = self.ports.git.made(bead.merged_commit)
+        return before is not None and before.trailer("Evidence") == merge.anchor
+
+    def _was_taken_back(self, bead: Bead, merge: Merge) -> bool:
+        """Whether main was red with it and the bead was sent back, though the commit is still there."""
+        reviews = (one for one in self.ports.store.attempts(bead.id) if one.role is Role.REVIEWER)
+        return any(
+            one.outcome is Outcome.FAILED_REVIEW and Journal.of(one.data).candidate == merge.tip.commit
+            for one in reviews
+        )
+
+    def _evidence(self) -> tuple[set[str], dict[str, Value]]:
+        """The commits of the chain, and the commits on main that its records name, with these."""
+        if self._chain is None:
+            self._chain = set()
+            for entry in self.ports.git.evidence():
+                self._chain.add(entry.commit)
+                if not entry.problem():
+                    for one in entry.record["commits"]:
+                        self._recorded[str(one["commit"])] = entry.record
+        return self._chain, self._recorded
+
+    def _reviews(self) -> list[tuple[Attempt, str]]:
+        """The open reviews that have a candidate, with it."""
+        found = [(one, Journal.of(one.data).candidate) for one in self.ports.store.reviewing()]
+        return [(review, candidate) for review, candidate in found if candidate]
+
+    # --- what is done ----------------------------------------------------------------------------
+
+    def _record_what_came_before(self, merge: Merge) -> None:
+        git, store = self.ports.git, self.ports.store
+        for review, candidate in self._reviews():
+            if git.has(candidate) and git.contains(candidate, merge.tip.commit):
+                self.evidence.merged(review, store.bead(review.bead), Journal.of(review.data))
+
+    def _record(self, bead: Bead, merge: Merge) -> Value:
+        held = self.ports.git.held(landing_pin(bead.id))
+        if held is not None and held["merged"]["commit"] == merge.tip.commit:
+            return {**held, "added_later": _WHY}
+        base = self.ports.git.made(merge.base) if merge.base else None
+        return self.evidence.unknown(bead, base or merge.commits[0], merge.commits, merge.anchor, _WHY)
+
+    def _done(self, bead: Bead, merge: Merge) -> None:
+        """The bead is done. Who works on it is stopped by that, and its clone archived when its process is gone."""
+        ports = self.ports
+        with contextlib.suppress(Tampered):  # it stays where it is, and is put aside when its place is needed
+            ports.git.archive(bead, bead.fence)
+        data = {"merged_commit": merge.tip.commit, "base": merge.base, "reason": "found on main"}
+        ports.store.record(Event(Kind.FOUND_MERGED, bead.id, data=data))
+        text = f"{bead.id} is on main as {merge.tip.commit[:12]}, and the database did not know: it is done"
+        ports.notifier.tell(Notice(text, bead.id, urgent=True))
+
+    def _drop_landings(self, main: str) -> None:
+        """Archive and drop what was about to land and did not, unless its review is still open."""
+        git = self.ports.git
+        going: dict[str, str] = {}
+        for name in git.kept():
+            kind, _, bead = name.partition("/")
+            with self.each(bead):
+                held = git.held(name) if kind == LANDING else None
+                if held is not None:
+                    going[bead] = str(held["candidate"]["commit"])
+        opened = {Journal.of(one.data).candidate for one in self.ports.store.reviewing()} if going else set()
+        for bead, candidate in going.items():
+            with self.each(bead):
+                if candidate in opened or (git.has(candidate) and git.contains(candidate, main)):
+                    continue
+                if git.has(candidate):
+                    git.pin(f"archive/{bead}/landing-{candidate[:12]}", candidate)
+                git.pin(landing_pin(bead), None)
+
+
+def take_up(ports: Ports, board: Board) -> None:
+    """Look at once at what waited, take stale locks away, and tell what was found running."""
+    for attempt in board.attempts:
+        journal = Journal.of(attempt.data) if attempt.role is Role.REVIEWER else None
+        if journal is not None and journal.waiting:  # whoever starts a daemon wants it to look at once
+            again = replace(journal, waiting="", waiting_until=0.0, passing=False, passing_since=0.0)
+            with contextlib.suppress(Stale):  # a person took the bead away meanwhile
+                ports.store.journal(attempt.id, again.as_data())
+    mended = ports.git.settle_in()
+    if mended:
+        text = f"the repository was moved: {len(mended)} workspaces of it borrow from its new place now"
+        ports.notifier.tell(Notice(text))
+    ports.git.clear_locks()
+    _tell_of_checkouts(ports, board)
+    _count_on(ports)
+    Reconciling(ports, lambda bead: parked(ports, of_bead(bead))).look()
+    _tell_of_what_fell_off(ports)
+    _let_candidates_go(ports)
+    runs = ports.store.runs()
+    alive = []
+    for run in runs:
+        with parked(ports, partial(of_run, ports, run.id)):
+            alive += [run.id] if run.pid is not None and ports.processes.alive(run) else []
+    if runs:
+        data = {"alive": alive, "ended": [run.id for run in runs if run.id not in alive]}
+        ports.store.record(Event(Kind.RECOVERED, data=data))
+
+
+def _tell_of_checkouts(ports: Ports, board: Board) -> None:
+    """What could not be brought along, unless the review that brought it about is open: it sees to it, and tells."""
+    if any(attempt.role is Role.REVIEWER and may_land(attempt.data) for attempt in board.attempts):
+        return
+    with contextlib.suppress(NobrakesError):  # the turns meet it again, and tell
+        for text in ports.git.behind():
+            ports.notifier.tell(Notice(text, urgent=True))
+
+
+def _tell_of_what_fell_off(ports: Ports) -> None:
+    """A person took done beads off main: theirs to decide, and told at each start for as long as it is so."""
+    with contextlib.suppress(NobrakesError):  # without a main there is nothing to compare, and the turns tell of it
+        text = fallen(ports)
+        if text:
+            ports.notifier.tell(Notice(text, urgent=True))
+
+
+def _count_on(ports: Ports) -> None:
+    """Where folders bear attempts or sessions that the store does not know, it went back: nothing takes their numbers.
+
+    Whoever still works for an attempt that nobody knows is ended; what it committed stays in its clone.
+    """
+    names = _names(ports.paths.runs)
+    last, turns = last_attempt(names), last_turn(names)
+    sessions = last_clone(_names(os.path.join(ports.paths.folder, FOLDER)))
+    if ports.store.count_on(last, {}, turns, sessions) or ports.store.setting(WENT_BACK):
+        ports.store.count_on(last, fences(ports.git.kept()), turns)
+        end_all(ports.paths.wake, {run.id for run in ports.store.runs()})
+        ports.store.set_setting(WENT_BACK, None)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
+
+
+def _let_candidates_go(ports: Ports) -> None:
+    """Remove the refs of candidates of beads that are closed: a database that was put back may not know of a review."""
+    kept: Collection[str] = ()
+    with contextlib.suppress(NobrakesError):  # the next start sees to it
+        kept = ports.git.kept()
+    for name in kept:
+        bead = name.split("/")[1] if name.startswith("candidate/") else ""
+        with contextlib.suppress(NoSuchBead), parked(ports, of_bead(bead) if bead else ""):
+            if bead and ports.store.bead(bead).status in CLOSED:
+                ports.git.pin(name, None)

@@ -1,0 +1,198 @@
+"""A daemon in a process of its own: one a repository, told by signals, woken by the wake folder.
+
+1. The first TERM or INT stops agents in order (their work is kept, nothing counts), then the process ends.
+2. The second one ends the process at once; its agents live on and the next daemon takes them up.
+3. USR1 is the same as the second at once: that is how `daemon restart` hands over.
+4. A daemon whose database was removed ends in order: what it has open is nobody else's any more.
+5. One whose repository or database was replaced by another (moved away, a copy in its place) ends at once.
+6. A stop ends in bounded time, whatever hangs (host.stopping); only a longer grace_seconds makes it longer. What is
+   closed at the end has a time of its own, and if it does not keep it, it is named.
+7. One in the background leaves a mark until somebody stops it: gone with the mark there, it is dead, and people are
+   told (core.hindrances). Who hands over leaves it to the next one.
+"""
+
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Protocol
+
+from ...agents.worker import launch
+from ...db.port import Store
+from ...decisions.hindrances import BACKGROUND, RUN_SINCE
+from ...errors import RepositoryReplaced
+from ...events.kinds import Event, Kind
+from ...host.command import StopLimit
+from ...host.confine import Confinement, describe
+from ...host.files import keep_private, private_folder
+from ...host.locks import DaemonLock
+from ...host.port import Notice
+from ...host.runs.trees import become_subreaper
+from ...host.watching import Waker
+from ...trash import Trash
+from ..model import Board
+from . import loop
+from .loop import Daemon, View
+from .ports import Ports
+
+STOPPING = "stopping"
+USUAL_GRACE_SECONDS = 10.0
+"""Of the time of a stop so much is for agents that are asked to end."""
+SERVANT_SECONDS = 10.0
+"""The thread that answers agents, and the one that watches for wake-ups, end in so long."""
+JOBS_SECONDS = 120.0
+"""What is done beside the loop ends in so long where nobody asked for the end: else in the time of the stop."""
+SWITCH_SECONDS = 0.0005
+"""So long one thread may hold up another. The loop would wait ten times as long for what is done beside it."""
+
+
+class _Signals:
+    """What the outside asked for."""
+
+    def __init__(self, waker: Waker, limit: StopLimit) -> None:
+        self.asked = 0
+        self.hands_over = False
+        self._waker = waker
+        self._limit = limit
+        self._woken = -1
+        self._before: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
+
+    def __enter__(self) -> "_Signals":
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+            self._before[number] = signal.signal(number, self._heard)
+        # the system may give a signal to any thread of ours, and that alone does not wake the one that sleeps
+        self._woken = signal.set_wakeup_fd(self._waker.writing_end(), warn_on_full_buffer=False)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.set_wakeup_fd(self._woken)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _heard(self, number: int, _: FrameType | None) -> None:
+        self.hands_over |= number == signal.SIGUSR1
+        self.asked += 2 if number == signal.SIGUSR1 else 1
+        self._limit.asked(at_once=self.asked >= 2)
+        self._waker.set()
+
+
+class Opens(Protocol):
+    """Makes the daemon once the lock is held."""
+
+    def __call__(self) -> Daemon:
+        """The daemon on its real doors."""
+        ...
+
+
+def serve(
+    open_daemon: Opens,
+    view: View,
+    *,
+    until_idle: bool,
+    ready: Callable[[], None] = lambda: None,
+    is_background: bool = False,
+) -> Board:
+    """Hold the repository's lock and work until told to end or, with `until_idle`, until nothing is left to do.
+
+    `ready` is called when the daemon has the lock and has recovered, or said what it waits for before that. Raises
+    DaemonRunning.
+    """
+    sys.setswitchinterval(SWITCH_SECONDS)
+    daemon = open_daemon()
+    ports = daemon.ports
+    store = ports.store
+    confinement = Confinement(ports)
+    why_not, nothing = confinement.why_not(), confinement.nothing()
+    # known from the beginning: what hangs may be what the settings are read from
+    longer = max(0.0, ports.limits().grace_seconds - USUAL_GRACE_SECONDS)
+    with (
+        StopLimit(longer) as limit,
+        DaemonLock(ports.paths.lock),
+        _temporary(ports.paths.temporary, Trash(ports.paths.trash)),
+        Waker(ports.paths.wake) as waker,
+        _Signals(waker, limit) as signals,
+    ):
+        become_subreaper()
+        store.set_setting(STOPPING, None)
+        if store.setting(RUN_SINCE) is None:  # else the one before was killed, and its run goes on
+            store.set_setting(RUN_SINCE, repr(store.now()))
+        store.set_setting(BACKGROUND, str(os.getpid()) if is_background else None)
+        store.record(Event(Kind.DAEMON_STARTED, data={"pid": os.getpid()}))
+        ports.notifier.tell(Notice(describe(why_not, nothing, ports.config().agents), urgent=bool(nothing)))
+        if nothing:
+            store.record(Event(Kind.UNCONFINED, data={"why": nothing}))
+        launch.tell(ports)
+        try:
+            recovered = loop.recover(daemon, waker, ready, lambda: signals.asked > 0)
+            if not recovered:
+                return store.board(ports.limits())
+            ready()
+            ports.channel.start()
+
+            def should_end(board: Board) -> bool:
+                if signals.asked < 2:
+                    try:
+                        ports.in_place()
+                    except RepositoryReplaced:
+                        signals.asked = 2  # agents live on; whoever starts in the right place takes them up
+                        limit.asked(at_once=True)
+                        raise
+                if not signals.asked and not os.path.lexists(ports.paths.database):
+                    ports.notifier.tell(Notice("the database was removed: this daemon ends, in order", urgent=True))
+                    signals.asked = 1
+                    limit.asked(at_once=False)
+                return _should_end(signals, store, waker, board)
+
+            return loop.run(daemon, waker, view, until_idle, should_end)
+        finally:
+            with limit.part("notices that are being sent", SERVANT_SECONDS):
+                daemon.courier.close(at_once=signals.asked >= 2)
+            close(ports, waker, limit)  # while the lock is held: the next daemon finds nobody at work
+            store.record(Event(Kind.DAEMON_STOPPED, data={"pid": os.getpid()}))
+            ports.export()
+            if signals.asked < 2:
+                store.set_setting(RUN_SINCE, None)
+            if signals.asked:
+                store.set_setting(STOPPING, None)
+            if signals.asked and not signals.hands_over:
+                store.set_setting(BACKGROUND, None)
+
+
+def close(ports: Ports, waker: Waker, limit: StopLimit) -> None:
+    """End what works beside the loop, each part in its time."""
+    with limit.part("the channel, which answers agents", SERVANT_SECONDS):
+        ports.channel.close()
+    with limit.part("work beside the loop", JOBS_SECONDS):
+        ports.background.close()
+    with limit.part("what is shared with other repositories", SERVANT_SECONDS):
+        ports.machine.close()
+    with limit.part("the observer of the wake folder", SERVANT_SECONDS):
+        waker.close_observer()
+
+
+@contextmanager
+def _temporary(folder: str, trash: Trash) -> Iterator[None]:
+    """Make this process's temporary files there: whoever could write them would speak with the daemon's voice."""
+    trash.take(os.path.dirname(folder), folder)  # what a killed daemon left
+    keep_private(os.path.dirname(folder), depth=2)
+    private_folder(folder)
+    tempfile.tempdir = folder
+    try:
+        yield
+    finally:
+        tempfile.tempdir = None
+
+
+def _should_end(signals: _Signals, store: Store, waker: Waker, board: Board) -> bool:
+    if not signals.asked:
+        return False
+    if signals.asked >= 2:
+        return True
+    if not board.stopping:
+        store.set_setting(STOPPING, "1")
+        waker.set()
+        return False
+    return not board.attempts and not board.all_runs and not board.talks

@@ -1,0 +1,1 @@
+"""The database: one SQLite file, its schema, and how it is opened."""

@@ -1,0 +1,513 @@
+"""What SQLite reports, as errors that a person can act on."""
+
+import contextlib
+import os
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from time import monotonic
+from typing import Any, TypeVar
+
+from ..errors import (
+    DiskFull,
+    MachineShort,
+    NobrakesError,
+    StoreBroken,
+    StoreBusy,
+    StoreNewer,
+    StoreReadOnly,
+    UsageError,
+)
+from .fast import now
+from .migrations import is_earlier, migrate
+from .schema import SCHEMA, VERSION
+
+_BY_CODE: dict[int, tuple[type[NobrakesError], str]] = {
+    sqlite3.SQLITE_CORRUPT: (StoreBroken, "the database is damaged"),
+    sqlite3.SQLITE_NOTADB: (StoreBroken, "the database's file is not a database"),
+    sqlite3.SQLITE_CANTOPEN: (StoreBroken, "the database cannot be opened"),
+    sqlite3.SQLITE_IOERR: (MachineShort, "the database's file cannot be read or written"),
+    sqlite3.SQLITE_NOMEM: (MachineShort, "no memory is left for the database"),
+    sqlite3.SQLITE_READONLY: (StoreReadOnly, "the database cannot be written"),
+    sqlite3.SQLITE_PERM: (StoreReadOnly, "the database may not be opened"),
+    sqlite3.SQLITE_FULL: (DiskFull, "no space is left for the database"),
+    sqlite3.SQLITE_BUSY: (StoreBusy, "another process has kept the database locked for 30 seconds"),
+    sqlite3.SQLITE_LOCKED: (StoreBusy, "another connection has kept the database locked"),
+}
+_NO_SPACE_FOR_SHARED_MEMORY = sqlite3.SQLITE_IOERR_SHMSIZE
+
+
+def translated(error: sqlite3.Error, path: str) -> NobrakesError | None:
+    """The error for people; None where it is a bug of ours."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return None
+    if code == _NO_SPACE_FOR_SHARED_MEMORY:
+        return DiskFull(f"no space is left beside the database: {path}")
+    found = _BY_CODE.get(code & 0xFF)
+    if found is None:
+        missing = "no such table" in str(error) or "no such column" in str(error)
+        return StoreBroken(f"the database lacks a part of itself: {path} ({error})") if missing else None
+    class_, what = found
+    if code == sqlite3.SQLITE_IOERR_SHORT_READ:
+        class_, what = StoreBroken, "the database is cut off"
+    if code & 0xFF == sqlite3.SQLITE_CANTOPEN and os.path.isfile(path):
+        # it is there: what is missing is the right, or a descriptor
+        class_, what = (MachineShort, what) if _writable(path) else (StoreReadOnly, "the database cannot be written")
+    return class_(f"{what}: {path} ({error})")
+
+
+def _writable(path: str) -> bool:
+    """Whether the file and its folder may be written: the log beside the database is made there."""
+    return os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK)
+
+
+# What the database answered, for as long as it would answer the same: for the daemon, which asks the same all night.
+#
+# 1. An answer holds until something is written that it was read from: a table that its question names or, where who
+# asks and who writes say so, a row (`row`). What this connection writes is seen by its statements; that another one
+# wrote, by SQLite's `data_version`, and then no answer holds any more.
+# 2. That is asked before an answer is given again: once after each `doubt`, once in each transaction, and when
+# DOUBT_SECONDS have passed. In between others may have written: who waited for somebody's word has to `doubt` first.
+# 3. What was read in a transaction that did not come about is forgotten, with all the rest.
+# 4. A question that names a moment (a float) is asked each time.
+
+DOUBT_SECONDS = 0.1
+MOST = 2048
+"""So many answers are kept; then the older half is dropped."""
+MOST_ROWS = 20_000
+"""So many rows that were written are remembered; then all answers are dropped."""
+
+_TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
+_WORD = re.compile(r"\w+")
+
+Of = tuple[str, ...]
+"""What an answer is read from, or what a statement writes: tables, and rows of them."""
+
+
+@lru_cache(maxsize=1024)
+def tables(sql: str) -> Of:
+    """The tables that a statement names, and perhaps some whose names are also names of columns. None: it names one
+    that is no part of the schema.
+    """
+    return () if "temp." in sql else tuple(_TABLES.intersection(_WORD.findall(sql)))
+
+
+def row(table: str, key: object) -> Of:
+    """One row, of which also those write who do not say which rows they write."""
+    return f"{table} {key}", f"{table} *"
+
+
+class Cache:
+    """The answers of one connection. `version` asks it for its data_version."""
+
+    def __init__(self, version: Callable[[], int]) -> None:
+        self._ask_version = version
+        self._answers: dict[tuple[bool, str, tuple[Any, ...]], tuple[int, Of, list[Any]]] = {}
+        self._written: dict[str, int] = {}
+        self._writes = 0
+        self.version = -1
+        self._sure_until = 0.0
+        self.asked = 0
+        """How many questions the database itself was asked."""
+
+    def doubt(self) -> None:
+        """Others may have written."""
+        self._sure_until = 0.0
+
+    def forget(self) -> None:
+        """No answer holds any more."""
+        self._answers.clear()
+        self._written.clear()
+        self.doubt()
+
+    def writes(self, sql: str, rows: Of) -> None:
+        """This connection executes a statement that changes something: these rows alone, if any is named."""
+        if len(self._written) > MOST_ROWS:
+            self.forget()
+        self._writes += 1
+        named = tables(sql) or _TABLES
+        for one in (*named, *(rows or (f"{table} *" for table in named))):
+            self._written[one] = self._writes
+
+    def rows(
+        self,
+        sql: str,
+        values: Sequence[Any] | Mapping[str, Any],
+        ask: Callable[[], list[Any]],
+        one: bool,
+        of: Of,
+    ) -> list[Any]:
+        """The answer; `ask` gets it from the database. `one`: it is asked for the first row alone."""
+        given = tuple(values.items()) if isinstance(values, Mapping) else tuple(values)
+        of = of or tables(sql)
+        if not of or any(type(value) is float or (type(value) is tuple and type(value[1]) is float) for value in given):
+            self.asked += 1
+            return ask()
+        key = one, sql, given
+        known = self._answers.get(key)
+        if known is not None and self._holds(known[0], known[1]):
+            return list(known[2])
+        self.asked += 1
+        found = ask()
+        self._answers.pop(key, None)  # it is the newest from now on
+        if len(self._answers) >= MOST:
+            for old in list(self._answers)[: MOST // 2]:
+                del self._answers[old]
+        self._answers[key] = self._writes, of, found
+        return list(found)
+
+    def _holds(self, since: int, of: Of) -> bool:
+        written = self._written
+        if any(written.get(one, 0) > since for one in of):
+            return False
+        return monotonic() < self._sure_until or self.is_same()
+
+    def is_same(self) -> bool:
+        """Whether nobody else wrote since this was asked last; else no answer holds any more."""
+        version = self._ask_version()
+        self._sure_until = monotonic() + DOUBT_SECONDS
+        if version == self.version:
+            return True
+        self.version = version
+        self._answers.clear()
+        return False
+
+
+# One connection to the database: how it is opened, its transactions, its clock, its errors.
+#
+# 1. WAL, foreign keys, synchronous=NORMAL and a patience of 30 seconds, set on every connection.
+# 2. A write is one BEGIN IMMEDIATE transaction: whoever has begun wins, nobody fails half-way with a locked database.
+# A statement that is all there is to write is one by itself, with the same waiting (`alone`).
+# 3. Where the folder cannot be written, a copy is read (readonly.py); writing to it is StoreReadOnly.
+# 4. SQLite's errors leave as core.errors; anything else is a bug and passes unchanged.
+# 5. Who asked for it is told right after a transaction in which something was `noted` is committed.
+# 6. What asked for it (`before_commit`) is written with each transaction, in it.
+# 7. A power cut may take the last transactions; `sync` is for those that must be on the disk before something else is.
+# 8. After `keep_answers` a question is not asked again while its answer must be the same (config/values.py).
+
+PATIENCE_SECONDS = 30.0
+MEMORY = ":memory:"
+
+Row = sqlite3.Row
+Values = Sequence[Any] | Mapping[str, Any]
+T = TypeVar("T")
+
+
+class Database:
+    """A connection. Not to be shared between threads or across a fork."""
+
+    def __init__(self, path: str, now: Callable[[], float] | None = None, create: bool = False) -> None:
+        self.path = path
+        self._given_now = now
+        self.noted = False
+        self.tell: Callable[[], None] | None = None
+        self.settle: Callable[[], None] | None = None
+        self.before_commit: Callable[[], None] | None = None
+        self._cache: Cache | None = None
+        self._errors = _Errors(path)
+        if path != MEMORY and not create and not os.path.exists(path):
+            raise missing(path)
+        self.is_copy = False
+        if create and path != MEMORY:
+            with contextlib.suppress(OSError):  # SQLite says why
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))  # its -wal and -shm follow it
+        try:
+            with self.errors():
+                self._open(sqlite3.connect(path, timeout=PATIENCE_SECONDS, isolation_level=None), create)
+        except StoreReadOnly:
+            if create:
+                raise
+            from .opening import copy_of
+
+            with self.errors():
+                self.is_copy = True
+                self._open(copy_of(path), create)
+
+    def _open(self, connection: sqlite3.Connection, create: bool) -> None:
+        self.connection = connection
+        connection.row_factory = sqlite3.Row
+        try:
+            self._prepare(create or self.path == MEMORY)
+        except BaseException:
+            connection.close()
+            raise
+
+    def _prepare(self, create: bool) -> None:
+        run = self.connection.execute
+        run("PRAGMA foreign_keys = ON")
+        run("PRAGMA synchronous = NORMAL")
+        if create:
+            run("PRAGMA journal_mode = WAL")
+            with self.write():
+                if self._version() == 0 and not run("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+                    for statement in SCHEMA.split(";\n"):
+                        run(statement)
+                    run(f"PRAGMA user_version = {VERSION}")
+        if is_earlier(self._version()):
+            with self.write():
+                found = self._version()  # another process may have been first
+                if is_earlier(found):
+                    migrate(self.connection, found)
+        require_version(self._version(), self.path)
+
+    def _version(self) -> int:
+        return int(self.connection.execute("PRAGMA user_version").fetchone()[0])
+
+    def close(self) -> None:
+        """Release it."""
+        self.connection.close()
+
+    def keep_answers(self) -> None:
+        """From now on answers are kept; who waits for what others write calls `doubt`."""
+        self._cache = Cache(self.data_version)
+
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether a question that was asked before mostly costs nothing."""
+        return self._cache is not None
+
+    def data_version(self) -> int:
+        """Another number when another connection has committed since."""
+        return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def doubt(self) -> None:
+        """The next question also sees what others have written until then."""
+        if self._cache is not None:
+            self._cache.doubt()
+
+    def _forget(self) -> None:
+        if self._cache is not None:
+            self._cache.forget()
+
+    def _writes(self, sql: str, rows: Of = ()) -> None:
+        if self._cache is not None:
+            self._cache.writes(sql, rows)
+
+    def sync(self) -> None:
+        """Whatever was committed is on the disk when this returns, and what was written beside it. MachineShort."""
+        if self.settle is not None:
+            self.settle()
+        if self.path == MEMORY:
+            return
+        with contextlib.suppress(FileNotFoundError):  # what is in no write-ahead log was synced by SQLite
+            _flush(f"{self.path}-wal")  # a file on which SQLite has no lock: it loses none when we close it
+        _flush(os.path.dirname(self.path) or ".")  # the names of files that are new
+
+    def now(self) -> float:
+        """Seconds since 1970 UTC by the database's own clock, unless another was given."""
+        if self._given_now is not None:
+            return self._given_now()
+        return now()
+
+    def errors(self) -> "_Errors":
+        """SQLite's errors inside become core.errors."""
+        return self._errors
+
+    @contextmanager
+    def write(self, *, derived: bool = False, told: bool = True) -> Iterator[None]:
+        """One transaction that writes: all of it or nothing. Inside another one it is a part of that.
+
+        `derived`: only what follows from the facts and the clock, so that a copy for reading takes it, too.
+        `told=False`: nobody is told of what was noted in it.
+        """
+        if self.is_copy and not derived:
+            raise StoreReadOnly(f"the database cannot be written: {self.path}")
+        if self.connection.in_transaction:
+            with self.errors(), self._savepoint():
+                yield
+            return
+        self.noted = False
+        with self.errors(), self._transaction("BEGIN IMMEDIATE"):
+            yield
+            if self.before_commit is not None and not derived:
+                self.before_commit()
+        if self.noted and told and self.tell is not None:
+            self.tell()
+
+    def alone(self, sql: str, values: Values = (), rows: Of = ()) -> int:
+        """`run` a statement that is a whole transaction. Inside one, a part of it."""
+        if self.connection.in_transaction or self.can_write_alone:
+            return self.run(sql, values, rows)
+        with self.write():
+            return self.run(sql, values, rows)
+
+    @property
+    def can_write_alone(self) -> bool:
+        """Whether a statement by itself is a whole transaction: nothing has to be written with it."""
+        return not self.is_copy and self.before_commit is None
+
+    def moment(self, look: Callable[[], T]) -> T:
+        """What `look` finds, which asks several questions and writes nothing: all of one moment of the database.
+
+        Where answers are kept it takes no transaction to see that nobody wrote meanwhile; where somebody did, it does.
+        """
+        if self._cache is not None and not self.connection.in_transaction:
+            asked, version = self._cache.asked, self._cache.version
+            with self.errors():
+                found = look()
+                # a question in between may have seen the write of another one, and counts from there on
+                if self._cache.asked == asked or (self._cache.is_same() and self._cache.version == version):
+                    return found
+        with self.read():
+            return look()
+
+    @contextmanager
+    def read(self) -> Iterator[None]:
+        """One moment of the database for several questions. Inside a transaction, that one goes on."""
+        with self.errors():
+            if self.connection.in_transaction:
+                yield
+                return
+            with self._transaction("BEGIN"):
+                yield
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        self.doubt()
+        self.connection.execute(begin)
+        try:
+            yield
+            self.connection.execute("COMMIT")
+        except BaseException:
+            self._forget()
+            # a full disk has rolled the transaction back already
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _savepoint(self) -> Iterator[None]:
+        self.connection.execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            self._forget()
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK TO part")
+                self.connection.execute("RELEASE part")
+            raise
+        self.connection.execute("RELEASE part")
+
+    def run(self, sql: str, values: Values = (), rows: Of = ()) -> int:
+        """Execute a statement; the number of rows it changed. `rows`: those that it may change, where that is known."""
+        self._writes(sql, rows)
+        with self.errors():
+            return self.connection.execute(sql, values).rowcount
+
+    def run_many(self, sql: str, rows: Iterable[Values]) -> None:
+        """Execute a statement for each of `rows`."""
+        self._writes(sql)
+        with self.errors():
+            self.connection.executemany(sql, rows)
+
+    def insert(self, table: str, values: Mapping[str, Any], rows: Of = ()) -> int:
+        """Insert one row; its rowid. `rows` as in `run`."""
+        columns = ", ".join(f'"{name}"' for name in values)
+        marks = ", ".join("?" * len(values))
+        sql = f"INSERT INTO {table} ({columns}) VALUES ({marks})"
+        self._writes(sql, rows)
+        with self.errors():
+            cursor = self.connection.execute(sql, tuple(values.values()))
+        return cursor.lastrowid or 0
+
+    def all(self, sql: str, values: Values = (), of: Of = ()) -> list[Row]:
+        """Every row of the answer. `of`: what alone it is read from, where that is less than whole tables."""
+        if self._cache is not None:
+            return self._cache.rows(sql, values, lambda: self._all(sql, values), False, of)
+        return self._all(sql, values)
+
+    def _all(self, sql: str, values: Values) -> list[Row]:
+        with self.errors():
+            return self.connection.execute(sql, values).fetchall()
+
+    def plain(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        """As `all`, as plain tuples: for answers that are as long as the graph, and are not kept."""
+        if self._cache is not None:
+            self._cache.asked += 1
+        with self.errors():
+            cursor = self.connection.cursor()
+            cursor.row_factory = None
+            return cursor.execute(sql, values).fetchall()
+
+    def each(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
+        """As `plain`, row by row, for answers that are not kept. Nothing may be written meanwhile."""
+        with self.errors():
+            cursor = self.connection.cursor()
+            cursor.row_factory = None
+            yield from cursor.execute(sql, values)
+
+    def maybe(self, sql: str, values: Values = (), of: Of = ()) -> Row | None:
+        """The first row of the answer, if there is one. `of` as in `all`."""
+        if self._cache is not None:
+            found: Row | None = self._cache.rows(sql, values, lambda: [self._first(sql, values)], True, of)[0]
+            return found
+        return self._first(sql, values)
+
+    def _first(self, sql: str, values: Values) -> Row | None:
+        with self.errors():
+            row: Row | None = self.connection.execute(sql, values).fetchone()
+            return row
+
+    def one(self, sql: str, values: Values = (), of: Of = ()) -> Row:
+        """The first row of an answer that cannot be empty. `of` as in `all`."""
+        row = self.maybe(sql, values, of)
+        assert row is not None, f"an answer was certain: {sql}"
+        return row
+
+
+def _flush(path: str) -> None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise MachineShort(f"{error.strerror}: {path}") from error
+
+
+class _Errors:
+    """Around every statement, so a class and not a generator."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            clear = translated(error, self._path)
+            if clear is not None:
+                raise clear from error
+        elif isinstance(error, OverflowError):
+            raise UsageError("a number is larger than any that is counted here", "Give a smaller one.") from None
+
+
+def missing(path: str) -> StoreBroken:
+    """The error for a database that is not there."""
+    return StoreBroken(f"there is no database at {path}", "`nobrakes doctor --repair rebuild` makes it anew.")
+
+
+def require_version(found: int, path: str) -> None:
+    """StoreBroken unless the database is of the version that this nobrakes writes; StoreNewer above it."""
+    if found > VERSION:
+        raise StoreNewer(f"{path} was written by a newer nobrakes (its version is {found}, this one knows {VERSION})")
+    if found < VERSION:
+        raise StoreBroken(f"{path} is no database of nobrakes (version {found}, expected {VERSION})")
+
+
+def require_not_newer(path: str) -> None:
+    """StoreNewer where a newer nobrakes wrote the file. Nothing is changed; what cannot be read is not newer."""
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA query_only = ON")
+        found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        if found > VERSION:
+            require_version(found, path)

@@ -1,0 +1,269 @@
+"""Small facts of the machine: child processes, settings, validations that passed."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.sql import ClauseElement
+from sqlmodel import col, select
+
+from ..beads.db import levels as beads_levels
+from ..beads.db import moves
+from ..beads.graph import Node
+from ..beads.model import Attempt, Bead, Dependency, DependencyType, Role, Run, Status
+from ..beads.work_status import BY_STATUS, COLUMNS
+from ..serialise import as_values
+from . import rows
+from .database import Database, Row
+from .database import row as row_of
+from .fast import CLAIMABLE, IN_ORDER, UNFINISHED
+from .tables import AttemptRow
+
+_RUN_FIELDS = frozenset(Run.__dataclass_fields__) - {"id"}
+
+
+def plan_run(db: Database, run: Run) -> None:
+    """Remember a child that is about to be started; planned again after a crash, it is the same child."""
+    values = {**as_values(run), "attempt": run.attempt or None, "turn": run.turn or None}
+    columns = ", ".join(f'"{name}"' for name in values)
+    marks = ", ".join("?" * len(values))
+    db.alone(f"INSERT OR REPLACE INTO runs ({columns}) VALUES ({marks})", tuple(values.values()))
+
+
+def update_run(db: Database, run: str, fields: Mapping[str, Any]) -> None:
+    """Set fields of Run by name."""
+    unknown = set(fields) - _RUN_FIELDS
+    assert not unknown, f"a Run has no {sorted(unknown)}"
+    sets = ", ".join(f'"{name}" = ?' for name in fields)
+    db.alone(f"UPDATE runs SET {sets} WHERE id = ?", (*(_plain(value) for value in fields.values()), run))
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Enum) else value
+
+
+def end_run(db: Database, run: str) -> None:
+    """Forget the child."""
+    db.alone("DELETE FROM runs WHERE id = ?", (run,))
+
+
+def runs(db: Database) -> list[Run]:
+    """The children, oldest first."""
+    return [rows.run(row) for row in db.all("SELECT * FROM runs ORDER BY started_at, id")]
+
+
+def setting(db: Database, key: str) -> str | None:
+    """A setting's value."""
+    row = db.maybe("SELECT value FROM settings WHERE key = ?", (key,), row_of("settings", key))
+    return None if row is None else str(row[0])
+
+
+def set_setting(db: Database, key: str, value: str | None) -> None:
+    """Set or remove it."""
+    only = (f"settings {key}",)
+    if value is None:
+        db.alone("DELETE FROM settings WHERE key = ?", (key,), only)
+    else:
+        db.alone("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (key, value), only)
+
+
+def validation(db: Database, tree: str, contract: str) -> Mapping[str, Any] | None:
+    """The results of a validation that passed."""
+    row = db.maybe("SELECT results FROM validations WHERE tree = ? AND contract = ?", (tree, contract))
+    if row is None:
+        return None
+    found: Mapping[str, Any] = json.loads(row[0])
+    return found
+
+
+def passed_otherwise(db: Database, tree: str) -> bool:
+    """Whether a validation of this tree passed, under any key."""
+    return db.maybe("SELECT 1 FROM validations WHERE tree = ?", (tree,)) is not None
+
+
+def save_validation(db: Database, tree: str, contract: str, results: Mapping[str, Any]) -> None:
+    """Remember a validation that passed."""
+    now = db.now()
+    db.alone(
+        "INSERT OR REPLACE INTO validations (tree, contract, results, at) VALUES (?, ?, ?, ?)",
+        (tree, contract, rows.as_json(dict(results)), now),
+    )
+
+
+# Questions of views, answered from what decides them: never from the whole graph.
+#
+# 1. Counts are counted from indexes; a column is its first cards, the rest stays a number.
+# 2. Whether a bead is ready is the stored counters' word, as for the Assigner; what has come due is let in first.
+
+_WAITING = tuple(status for status in Status if status not in BY_STATUS)
+
+
+def beads(db: Database, statuses: Iterable[Status], ids: Iterable[str]) -> list[Bead]:
+    """Beads by id order; statuses and ids both narrow it down."""
+    where, values = ["1"], []
+    for column, choices in (("status", [status.value for status in statuses]), ("beads.id", list(ids))):
+        if choices:
+            where.append(f"{column} IN (SELECT value FROM json_each(?))")
+            values.append(json.dumps(choices))
+    return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE {' AND '.join(where)} ORDER BY id", values)]
+
+
+_ELSEWHERE = (
+    "(SELECT substr(key, 6) FROM settings WHERE key >= 'pull/' AND key < 'pull0' "
+    "AND coalesce(json_extract(value, '$.into'), '') <> '' "
+    "UNION SELECT substr(key, 10) FROM settings WHERE key >= 'own_base ' AND key < 'own_base!')"
+)
+"""The beads and epics whose request people merged, or are to merge, into another branch than main, or that were pushed
+to one.
+"""
+
+
+def merges(db: Database, on_main: bool = False) -> dict[str, str]:
+    """Bead id to the commit of its merge, of every done bead that has one, by id order; no text is read.
+
+    `on_main`: without those that came to another branch.
+    """
+    which = f"AND id NOT IN {_ELSEWHERE} AND coalesce(epic, '') NOT IN {_ELSEWHERE}" if on_main else ""
+    asked = (
+        f"SELECT id, merged_commit FROM beads WHERE status = '{Status.DONE.value}' AND merged_commit <> '' {which} "
+        "ORDER BY id"
+    )
+    return dict(db.plain(asked))
+
+
+def dependencies(db: Database, bead: str) -> list[Dependency]:
+    """Those that touch the bead, at either end; sorted."""
+    found = db.all(
+        "SELECT bead, needs, type FROM edges WHERE bead = :id UNION SELECT bead, needs, type FROM edges "
+        "WHERE needs = :id UNION SELECT id, epic, 'parent-child' FROM beads WHERE id = :id AND epic IS NOT NULL "
+        "UNION SELECT id, epic, 'parent-child' FROM beads WHERE epic = :id ORDER BY 1, 2, 3",
+        {"id": bead},
+    )
+    return [Dependency(row[0], row[1], DependencyType(row[2])) for row in found]
+
+
+def _quoted(statuses: Iterable[Status]) -> str:
+    return ", ".join(f"'{status.value}'" for status in statuses)
+
+
+def _where(column: str) -> str:
+    """What holds of the beads in a column."""
+    statuses = [status for status, name in BY_STATUS.items() if name == column]
+    if statuses:
+        return f"status IN ({_quoted(statuses)}) AND type <> 'epic'"
+    # ready: the index that serves the Assigner; blocked: what waits for an agent and is not in it
+    return (
+        CLAIMABLE if column == "ready" else f"status IN ({_quoted(_WAITING)}) AND type <> 'epic' AND NOT ({CLAIMABLE})"
+    )
+
+
+_BY_STATUS = "SELECT status, count(*) FROM beads WHERE type <> 'epic' GROUP BY status"
+_READY = f"SELECT count(*) FROM beads INDEXED BY beads_claimable WHERE {CLAIMABLE}"
+_HELD = f"SELECT count(*) FROM beads WHERE held IS NOT NULL AND type <> 'epic' AND {UNFINISHED}"
+
+_ABOVE = """WITH RECURSIVE above (id) AS (SELECT value FROM json_each(?)
+UNION SELECT epic FROM beads JOIN above USING (id) WHERE epic IS NOT NULL)"""
+_BLOCKS_ABOVE = f"""{_ABOVE} SELECT bead, needs FROM above CROSS JOIN edges ON bead = above.id AND type = 'blocks'
+ORDER BY bead, needs"""
+_NODES_ABOVE = f"""{_ABOVE}, near (id) AS (SELECT id FROM above
+UNION SELECT needs FROM above CROSS JOIN edges ON bead = above.id AND type = 'blocks')
+{rows.NODE.replace("FROM beads", "FROM near CROSS JOIN beads USING (id)")} ORDER BY id"""
+
+
+def counts(db: Database) -> dict[str, int]:
+    """How many beads stand in each column; beside them how many are `held`, and how many are `epic`s.
+
+    Indexes are counted, and of the rows themselves only who is held: a million beads take 0.1 s.
+    """
+    moves.wake(db, db.now())
+    with db.read():
+        of = dict(db.plain(_BY_STATUS))
+        ready, held = db.one(_READY)[0], db.one(_HELD)[0]
+        beads = db.one("SELECT count(*) FROM beads")[0]
+    found = {name: sum(of.get(one, 0) for one, where in BY_STATUS.items() if where == name) for name in COLUMNS}
+    found["ready"], found["blocked"] = ready, sum(of.get(status, 0) for status in _WAITING) - ready
+    return {**found, "held": held, "epic": beads - sum(of.values())}
+
+
+def column(db: Database, name: str, limit: int) -> list[Node]:
+    """The first beads of a column, by priority and id."""
+    moves.wake(db, db.now())
+    first = f"SELECT id FROM beads WHERE {_where(name)} ORDER BY priority, id LIMIT ?"
+    sql = f"{rows.NODE} WHERE id IN ({first}) ORDER BY priority, id"
+    return [rows.node(row) for row in db.all(sql, (limit,))]
+
+
+def around(db: Database, beads: Sequence[str]) -> tuple[list[Node], list[Dependency]]:
+    """What decides whether these beads are ready: they, their parents up to the top, and the blockers of all those."""
+    with db.read():
+        found = [rows.node(row) for row in db.all(_NODES_ABOVE, (json.dumps(list(beads)),))]
+        blocks = db.all(_BLOCKS_ABOVE, (json.dumps(list(beads)),))
+        parents = [Dependency(n.id, n.epic, DependencyType.PARENT_CHILD) for n in found if n.epic is not None]
+        return found, [*(Dependency(row[0], row[1]) for row in blocks), *parents]
+
+
+def levels(db: Database, beads: Iterable[str]) -> dict[str, int]:
+    """The b-level of each of these beads, none of them lagging."""
+    beads_levels.settle_all(db)
+    asked = "SELECT id, b_level FROM beads WHERE id IN (SELECT value FROM json_each(?))"
+    return dict(db.plain(asked, (json.dumps([*beads]),)))
+
+
+def by_priority(db: Database, statuses: Iterable[Status], epic: str | None) -> list[tuple[int, str]]:
+    """(priority, id) of the beads with one of these statuses (none given: any) that belong to `epic` (None: any)."""
+    wanted = [status.value for status in statuses]
+    where, values = ["1"], []
+    if wanted:
+        where.append("status IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(wanted))
+    if epic is not None:
+        where.append("epic = ?")
+        values.append(epic)
+    return [(row[0], row[1]) for row in db.plain(f"SELECT priority, id FROM beads WHERE {' AND '.join(where)}", values)]
+
+
+_TOUCHED = """SELECT bead FROM events WHERE seq > ? AND bead IS NOT NULL
+UNION SELECT id FROM beads WHERE updated_at >= ?"""
+
+
+def touched(db: Database, after: int | None, since: float | None) -> tuple[int, float, list[str]]:
+    """(last event's seq, now, ids that events after `after` name or whose bead changed at or after `since`)."""
+    with db.read():
+        seq = db.one("SELECT coalesce(max(seq), 0) FROM events")[0]
+        return seq, db.now(), [row[0] for row in db.plain(_TOUCHED, (after, since))]
+
+
+def reviewing(db: Database) -> list[Attempt]:
+    """The Reviewer's attempts that have not ended, oldest first."""
+    sql = f"{rows.ATTEMPT} INDEXED BY attempts_open WHERE outcome IS NULL AND role = ? ORDER BY id"
+    return [rows.attempt(row) for row in db.all(sql, (Role.REVIEWER.value,))]
+
+
+def ready(db: Database, limit: int) -> list[Bead]:
+    """The first ready beads, whole."""
+    moves.wake(db, db.now())
+    sql = f"{rows.BEAD.replace('FROM beads', 'FROM beads INDEXED BY beads_claimable')} WHERE {CLAIMABLE} {IN_ORDER}"
+    return [rows.bead(row) for row in db.all(f"{sql} LIMIT ?", (limit,))]
+
+
+# A statement of SQLModel, run on our own connection: its transactions, clock and errors are as everywhere else.
+
+_DIALECT = SQLiteDialect_pysqlite(paramstyle="named")
+
+
+def rows_of(db: Database, statement: ClauseElement) -> list[Row]:
+    """The rows that it finds; a column's key is its name."""
+    compiled = statement.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})  # `IN` lists
+    values: dict[str, Any] = dict(compiled.params)
+    return db.all(str(compiled), values)
+
+
+# The Reviewer's work, for people who look back.
+
+
+def latest(db: Database, limit: int) -> list[Attempt]:
+    """The Reviewer's latest attempts, newest first."""
+    wanted = select(AttemptRow).where(AttemptRow.role == Role.REVIEWER.value).order_by(col(AttemptRow.id).desc())
+    return [rows.attempt({**dict(row), "provider_session": None}) for row in rows_of(db, wanted.limit(limit))]

@@ -1,0 +1,1 @@
+"""What only a person can decide: escalations, questions, answers, and what keeps work from going on."""

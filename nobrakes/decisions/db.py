@@ -1,0 +1,401 @@
+"""Escalations in the store: asked once, decided once; how questions are answered is store.answers.
+
+1. The fingerprint is unique among the open ones: filing the same again returns the open one. It is told again where it
+   stops its bead only now.
+2. A stopping type stops its bead at once, but for a bead that is worked on: there the attempt's end does.
+3. What is more of an open one (`adds_to`) is added to it: nobody is asked twice. It becomes the question of the bead
+   that it stops; another bead's question it cannot be as well, so that one has its own.
+4. The bead goes back when its last stopping escalation is resolved, with its failures forgiven.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from ..agents.db import spending
+from ..beads.db import moves, transitions
+from ..beads.db.planning import get_bead as whole_bead
+from ..beads.lifecycle import Facts, Move, advance
+from ..beads.model import CLOSED, Bead, Status, of_session
+from ..db import rows
+from ..db.database import Database
+from ..db.fast import UNFINISHED
+from ..db.port import NewEscalation
+from ..errors import NoSuchEscalation, NotAllowed
+from ..events import db as events_db
+from ..events.kinds import Kind
+from ..features import db as findings
+from ..sessions import db as sessions_db
+from ..sessions.model import State
+from .forms import priority_of
+from .model import STARTS, STOPS_BEAD, Escalation, EscalationType, answered_text, fingerprint
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    WaitingExecute = Callable[[str, tuple[str, str]], Iterable[Any]]
+
+
+# How many beads wait behind one: the order in which people should decide. Hot commands use it: no import costs.
+
+_BEHIND = f"""WITH RECURSIVE waiting (id, ended) AS (
+SELECT id, 1 FROM beads WHERE id = ? AND {UNFINISHED}
+UNION SELECT id, 1 FROM waiting WHERE ended = 0
+UNION SELECT blocked.id, 0 FROM waiting CROSS JOIN edges ON edges.needs = waiting.id AND edges.type = 'blocks'
+    CROSS JOIN beads AS blocked ON blocked.id = edges.bead AND blocked.{UNFINISHED} WHERE ended = 1
+UNION SELECT parent.id, 1 FROM waiting CROSS JOIN beads USING (id)
+    CROSS JOIN beads AS parent ON parent.id = beads.epic AND parent.type = 'epic' AND parent.{UNFINISHED}
+    WHERE ended = 1
+UNION SELECT child.id, 0 FROM waiting CROSS JOIN beads AS child ON child.epic = waiting.id AND child.{UNFINISHED}
+    WHERE ended = 0)
+SELECT count(DISTINCT id) FROM waiting WHERE id <> ?"""
+"""The end of a bead is waited for by what it blocks and by its epic's end; a beginning by its end and its children."""
+
+
+def behind(execute: "WaitingExecute", bead: str) -> int:
+    """How many unfinished beads wait for the end of this one: what it blocks, its epic, and what waits for those."""
+    return int(next(iter(execute(_BEHIND, (bead, bead))))[0])
+
+
+Execute = Callable[[str, tuple[str, str]], Iterable[Any]]
+
+_MOST_DETAIL = 8000
+"""So many characters of detail are kept of one that is added to."""
+
+
+def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int | None, actor: str) -> Escalation:
+    """File it, or return the open one that is the same; stop its bead where the type does."""
+    now = db.now()
+    with db.write():
+        if bead_id is not None:
+            moves.require(db, (bead_id,))
+        already = None if new.adds_to else _same(db, new, bead_id)
+        filed = already or file(db, new, bead_id, attempt, actor, now)
+        if bead_id is not None and new.type in STOPS_BEAD:
+            bead = whole_bead(db, bead_id)
+            move = advance(bead, Kind.ESCALATED)
+            if move.status is Status.ESCALATED:
+                remember(db, bead_id, move)
+            if move.status is not bead.status:
+                moves.move(db, bead_id, transitions.columns(move), now)
+                if already is not None:
+                    _tell(db, already, actor, now)
+        return escalation(db, filed.id)
+
+
+def file(db: Database, new: NewEscalation, bead: str | None, attempt: int | None, actor: str, now: float) -> Escalation:
+    """Write it down, in the caller's transaction; the open one that is the same or is added to, if there is one."""
+    if (earlier := _added_to(db, new, bead)) is not None:
+        return _add(db, earlier, new, bead, actor, now)
+    if (same := _same(db, new, bead)) is not None:
+        return same
+    number = db.insert(
+        "escalations",
+        {
+            "type": new.type.value,
+            "bead": bead,
+            "title": new.title,
+            "detail": new.detail,
+            "target": "human",
+            "attempt": attempt,
+            "evidence": rows.as_json(dict(new.evidence)),
+            "hypothesis": new.hypothesis,
+            "created_at": now,
+            "resolution": "",
+            "fingerprint": _fingerprint(new, bead),
+            "form": _form(new),
+            "session": new.session,
+        },
+    )
+    if new.session is not None:
+        sessions_db.questioned(db, new.session)
+    filed = rows.escalation(db.one("SELECT * FROM escalations WHERE id = ?", (number,)))
+    _tell(db, filed, actor, now)
+    return filed
+
+
+def _added_to(db: Database, new: NewEscalation, bead: str | None) -> Escalation | None:
+    """The open one that this is more of, unless it is the question of another bead."""
+    sql = "SELECT * FROM escalations WHERE id = ? AND resolved_at IS NULL"
+    row = db.maybe(sql, (new.adds_to,)) if new.adds_to else None
+    found = None if row is None else rows.escalation(row)
+    own = None if found is None or bead is None or found.bead == bead else _same(db, new, bead)
+    is_free = found is not None and own is None and (bead is None or found.bead in (None, bead))
+    return found if is_free else None
+
+
+def _add(db: Database, earlier: Escalation, new: NewEscalation, bead: str | None, actor: str, now: float) -> Escalation:
+    """Write down what is more by now. What a bead is asked keeps its words, and is told again where they change."""
+    words = earlier.title if earlier.bead is not None and bead is None else new.title
+    before = "" if earlier.title == new.title else f"\n\nBefore: {earlier.title}\n{earlier.detail}"
+    whose = earlier.bead or bead
+    values = {
+        "bead": whose,
+        "title": words,
+        "detail": (new.detail + before)[:_MOST_DETAIL],
+        "attempt": earlier.attempt,
+        "evidence": rows.as_json({**earlier.evidence, **new.evidence}),
+        "hypothesis": new.hypothesis or earlier.hypothesis,
+        "fingerprint": fingerprint(new.type, whose, words),
+    }
+    columns = ", ".join(f"{column} = ?" for column in values)
+    db.run(f"UPDATE escalations SET {columns} WHERE id = ?", (*values.values(), earlier.id))
+    added = rows.escalation(db.one("SELECT * FROM escalations WHERE id = ?", (earlier.id,)))
+    if (added.bead, added.title) != (earlier.bead, earlier.title):
+        _tell(db, added, actor, now)
+    return added
+
+
+def _same(db: Database, new: NewEscalation, bead: str | None) -> Escalation | None:
+    mark = _fingerprint(new, bead)
+    row = db.maybe("SELECT * FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL", (mark,))
+    return None if row is None else rows.escalation(row)
+
+
+def _form(new: NewEscalation) -> str:
+    return "" if new.form is None else rows.as_json(dict(new.form))
+
+
+def _fingerprint(new: NewEscalation, bead: str | None) -> str:
+    """Of what it is about, the bead or the session that asks, and of its words."""
+    about = of_session(new.session) if bead is None and new.session is not None else bead
+    return fingerprint(new.type, about, new.title, _form(new))
+
+
+def _tell(db: Database, filed: Escalation, actor: str, now: float) -> None:
+    kind = Kind.ESCALATED if filed.type in STOPS_BEAD else Kind.SUGGESTED
+    told: dict[str, Any] = {"escalation": filed.id, "type": filed.type.value, "title": filed.title}
+    if filed.session is not None:
+        told["session"] = filed.session
+    if filed.form:
+        told["form"] = filed.form
+    events_db.append(db, now, kind, filed.bead, actor, told, filed.attempt)
+
+
+def has_stopping(db: Database, bead: str, but: int = 0) -> bool:
+    """Whether an open escalation stops the bead, apart from number `but`."""
+    return transitions.has_stopping(db, bead, but)
+
+
+def remember(db: Database, bead: str, move: Move) -> None:
+    """Note on the open escalations of a bead that is stopped where it will return to."""
+    transitions.remember(db, bead, transitions.columns(move)["return_to"])
+
+
+def escalation(db: Database, number: int) -> Escalation:
+    """One escalation."""
+    with db.read():
+        row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
+        if row is None:
+            raise NoSuchEscalation(f"there is no escalation {number}")
+        return rows.escalation(row, _behind(db.connection.execute, row))
+
+
+def listed(db: Database, open_only: bool, bead: str | None = None) -> list[Escalation]:
+    """The open ones, urgent first, then by how many beads wait behind them; then the resolved ones, newest first."""
+    return db.moment(lambda: _listed(db, open_only, bead))
+
+
+def _listed(db: Database, open_only: bool, bead: str | None) -> list[Escalation]:
+    whose, value = ("1", ()) if bead is None else ("bead = ?", (bead,))
+    if bead is not None and open_only and not transitions.may_be_asked(db, bead):
+        return []
+    remembered = cache(db.all)
+    is_open = " AND resolved_at IS NULL" if open_only else ""
+    found = db.all(f"SELECT * FROM escalations WHERE {whose}{is_open} ORDER BY id", value)
+    waiting = [rows.escalation(row, _behind(remembered, row)) for row in found if row["resolved_at"] is None]
+    waiting.sort(key=lambda one: (priority_of(one.form), -one.behind, one.id))
+    if open_only:
+        return waiting
+    return waiting + [rows.escalation(row) for row in reversed(found) if row["resolved_at"] is not None]
+
+
+def as_filed(db: Database) -> list[Escalation]:
+    """All of them by number, without a count of who waits behind them."""
+    return [rows.escalation(row) for row in db.all("SELECT * FROM escalations ORDER BY id")]
+
+
+def _behind(execute: Execute, row: Any) -> int:
+    if row["resolved_at"] is not None or row["bead"] is None:
+        return 0
+    return behind(execute, row["bead"])
+
+
+def resolve(db: Database, number: int, resolution: str, actor: str, to: Status | None) -> Escalation:
+    """Resolve; the bead goes back to `to`, or to where it was."""
+    now = db.now()
+    with db.write():
+        settle(db, open_row(db, number), resolution, actor, to, now)
+    return escalation(db, number)
+
+
+_OF_START = EscalationType.BROKEN_ENVIRONMENT.value
+
+
+def started(db: Database, provider: str, resolution: str, actor: str) -> None:
+    """Withdraw the question about an agent of this provider that did not start, in the caller's transaction."""
+    sql = "SELECT * FROM escalations WHERE resolved_at IS NULL AND bead IS NULL AND type = ?"
+    found = db.all(f"{sql} AND json_extract(evidence, ?) = ?", (_OF_START, f"$.{STARTS}", provider))
+    for row in found:
+        settle(db, row, resolution, actor, None, db.now())
+
+
+def open_row(db: Database, number: int) -> Any:
+    """The row of an open one; NotAllowed for one that was decided."""
+    row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
+    if row is None:
+        raise NoSuchEscalation(f"there is no escalation {number}")
+    if row["resolved_at"] is not None:
+        what = f"answered already: {row['answer'][:200]}" if row["answer"] is not None else "resolved already"
+        raise NotAllowed(f"escalation {number} was {what}")
+    return row
+
+
+def settle(db: Database, row: Any, resolution: str, actor: str, to: Status | None, now: float) -> None:
+    """Write down how it was decided, in the caller's transaction, and send its bead back."""
+    number = row["id"]
+    db.run("UPDATE escalations SET resolved_at = ?, resolution = ? WHERE id = ?", (now, resolution, number))
+    data: dict[str, Any] = {"escalation": number, "resolution": resolution}
+    bead: Bead | None = whole_bead(db, row["bead"]) if row["bead"] is not None else None
+    if bead is not None and bead.status is Status.ESCALATED and row["type"] in STOPS_BEAD:
+        if has_stopping(db, bead.id, but=number):
+            move = advance(bead, Kind.RESOLVED, Facts(to, is_asked=True))
+            moves.move(db, bead.id, {"failures": 0, **transitions.columns(move)}, now)
+        else:
+            changes = transitions.moved(db, bead, Kind.RESOLVED, {"to": to}, now)
+            data["to"] = changes["status"]
+            transitions.apply(db, bead, changes, now)
+            spending.reset_breakers(db, bead.id, actor)  # whoever sends it back wants it tried
+    if row["session"] is not None:
+        said = row["answer"] if row["answer"] is not None else resolution
+        findings.decided(db, number, said, actor)
+        told = findings.told(db, number, said) or answered_text(row["title"], said)
+        sessions_db.answered(db, row["session"], number, told, actor)
+    events_db.append(db, now, Kind.RESOLVED, row["bead"], actor, data, row["attempt"])
+
+
+# How questions are answered: exactly once, taken back until somebody acts by the answer, and since then no more.
+#
+# 1. Who is given an answer acts by it (`read_at`, an event): an attempt when what it begins with is journaled, an agent
+# when it reads it. An answer that was taken back was never read, and whoever was to begin with it does not.
+# 2. A question that is open again stops its bead as it did, and asks again. The bead's failures stay forgiven.
+# 3. Answers that were given before a version knew who read them count as read.
+
+
+def answer(db: Database, number: int, text: str, actor: str, value: Any = None, to: Status | None = None) -> Escalation:
+    """Answer and resolve, exactly once; the bead goes back to `to`, or to where it was."""
+    now = db.now()
+    with db.write():
+        open_row(db, number)
+        kept = None if value is None else rows.as_json(value)
+        db.run(
+            "UPDATE escalations SET answer = ?, value = ?, answered_at = ?, read_at = NULL WHERE id = ?",
+            (text, kept, now, number),
+        )
+        row = open_row(db, number)
+        told = {"escalation": number, "answer": text}
+        events_db.append(db, now, Kind.ANSWERED, row["bead"], actor, told, row["attempt"])
+        settle(db, row, "answered", actor, to, now)
+    return escalation(db, number)
+
+
+def act_by(db: Database, answers: Mapping[int, str], actor: str, attempt: int | None) -> bool:
+    """Note that somebody acts by these answers, as they were given."""
+    now = db.now()
+    with db.write():
+        standing = [(_standing(db, number, given), number) for number, given in answers.items()]
+        if any(row is None for row, _ in standing):
+            return False
+        for row, number in standing:
+            if row is not None and row["read_at"] is None:
+                db.run("UPDATE escalations SET read_at = ? WHERE id = ?", (now, number))
+                events_db.append(db, now, Kind.ANSWER_READ, row["bead"], actor, {"escalation": number}, attempt)
+    return True
+
+
+def _standing(db: Database, number: int, given: str) -> Any:
+    sql = "SELECT bead, read_at FROM escalations WHERE id = ? AND answer = ? AND resolved_at IS NOT NULL"
+    return db.maybe(sql, (number, given))
+
+
+def take_back(db: Database, number: int, actor: str) -> Escalation:
+    """Open the question again; NotAllowed where somebody acts by the answer, or it is past."""
+    now = db.now()
+    with db.write():
+        row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
+        if row is None:
+            raise NoSuchEscalation(f"there is no escalation {number}")
+        _refuse_what_is_past(db, row)
+        db.run(
+            "UPDATE escalations SET answer = NULL, value = NULL, answered_at = NULL, resolved_at = NULL, "
+            "resolution = '' WHERE id = ?",
+            (number,),
+        )
+        data = {"escalation": number, "answer": row["answer"]}
+        events_db.append(db, now, Kind.ANSWER_TAKEN_BACK, row["bead"], actor, data)
+        findings.reopen(db, number)
+        if row["session"] is not None and not sessions_db.take_back(db, row["session"], number):
+            raise _is_read(db, row)
+        if row["type"] in STOPS_BEAD:
+            _stop_again(db, row, actor, now)
+    return escalation(db, number)
+
+
+def _refuse_what_is_past(db: Database, row: Any) -> None:
+    number = row["id"]
+    if row["resolved_at"] is None:
+        raise NotAllowed(f"escalation {number} has no answer to take back", "It is open: answer it.")
+    if row["answer"] is None:
+        why = "it was decided without an answer, or its bead was"
+        raise NotAllowed(f"escalation {number} has no answer to take back: {why}")
+    if row["read_at"] is not None:
+        raise _is_read(db, row)
+    if row["session"] is not None and sessions_db.conversations_session(db, row["session"]).state is State.ENDED:
+        raise NotAllowed(
+            f"the answer to escalation {number} is past: session {row['session']}, which asked, has ended",
+            f"`nobrakes session show {row['session']}` shows what was said in it.",
+        )
+    same = db.maybe("SELECT id FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL", (row["fingerprint"],))
+    if same is not None:
+        raise NotAllowed(f"the same is asked again since, as escalation {same[0]}", "Answer that one.")
+    if row["bead"] is None:
+        return
+    bead = whole_bead(db, row["bead"])
+    if bead.status in CLOSED or bead.status is Status.REVIEWING:
+        raise NotAllowed(
+            f"the answer to escalation {number} is past: bead {bead.id} is {bead.status.value}",
+            f"`nobrakes history {bead.id}` tells what happened since.",
+        )
+    moves.refuse_while_it_lands(db, bead.id, bead.status)
+
+
+def _is_read(db: Database, row: Any) -> NotAllowed:
+    """Since when who acts by the answer."""
+    last = "SELECT actor FROM events WHERE kind = ? AND bead IS ? AND json_extract(data, '$.escalation') = ?"
+    found = db.maybe(f"{last} ORDER BY seq DESC LIMIT 1", (Kind.ANSWER_READ.value, row["bead"], row["id"]))
+    since = datetime.fromtimestamp(row["read_at"], UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return NotAllowed(
+        f"too late: {found[0] if found else 'an agent'} acts by the answer to escalation {row['id']} since {since}",
+        f"Add what is to be different to the bead: `nobrakes edit {row['bead']} --notes …`." if row["bead"] else "",
+    )
+
+
+def _stop_again(db: Database, row: Any, actor: str, now: float) -> None:
+    if row["bead"] is not None:
+        bead = whole_bead(db, row["bead"])
+        move = advance(bead, Kind.ESCALATED)
+        if move.status is not bead.status:
+            moves.move(db, bead.id, transitions.columns(move), now)
+        if move.status is Status.ESCALATED:
+            remember(db, bead.id, move)
+    told = {"escalation": row["id"], "type": row["type"], "title": row["title"]}
+    if row["session"] is not None:
+        told["session"] = row["session"]
+    if row["form"]:
+        told["form"] = json.loads(row["form"])
+    events_db.append(db, now, Kind.ESCALATED, row["bead"], actor, told)

@@ -1,0 +1,282 @@
+"""What keeps work from going on: one hindrance a thing that stands in the way, with what to type about it.
+
+1. Everything that may hold work up is a `Kind`; their order here is the order in which people are told: first what
+   stops everything, then what stops some beads, then what only waits for its time.
+2. A hindrance that `refuses` makes a run useless from its first moment, and is mended from outside: `run` and
+   `daemon start` refuse with it. The others are told, and work goes on beside them.
+3. What is typed first comes first in `commands`. What ends by itself has `until`, and what to type against the wait.
+4. This is the one list: surfaces show it, and none of them decides again what stands in the way.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from ..agents import limits
+from ..agents.limits import Cooldown, MachineRoom, Reached
+from ..beads.model import Outcome
+from ..daemon.model import Board
+from ..text.cleaning import age, one_line
+from ..text.times import spoken
+
+BACKGROUND = "background"
+"""The setting with the pid of a daemon in the background, from its start until somebody stops it."""
+RUN_SINCE = "run_since"
+"""The setting with the time at which this run began, until it ends in order: what caps.run is measured from."""
+
+
+class Kind(StrEnum):
+    """What stands in the way, the heaviest first."""
+
+    CONFIG = "config"  # config.toml is wrong
+    DAEMON_DEAD = "daemon_dead"  # it was started in the background, is gone, and nobody stopped it
+    RUN_CUT_OFF = "run_cut_off"  # a run in the foreground was killed
+    STOPPING = "stopping"
+    PAUSED = "paused"
+    NO_CHECK = "no_check"
+    NO_RUNNER = "no_runner"  # a check's program is not there
+    NO_AGENT = "no_agent"
+    NO_LOGIN = "no_login"
+    NO_SANDBOX = "no_sandbox"
+    NO_DOERS = "no_doers"  # limits.doers is 0
+    MACHINE = "machine"  # the limits that repositories share cannot be read
+    MAIN_RED = "main_red"
+    CHECKS_BROKEN = "checks_broken"  # the checks could not be run on main
+    CAP = "cap"
+    COOLDOWN = "cooldown"
+    NO_PLACE = "no_place"  # other repositories hold every place of the machine
+    MEMORY = "memory"  # agents at work use as much as they may
+    ESCALATION = "escalation"
+    FEATURE = "feature"  # one that is planned or built is paused, has expired, or does not go on
+    MERGE_WAITS = "merge_waits"  # git's locks, edits in a checkout, a remote
+    CANCELLED_BLOCKER = "cancelled_blocker"
+    CANCELLED_PARENT = "cancelled_parent"
+    HELD = "held"
+    DRAFTS = "drafts"
+    EMPTY_EPIC = "empty_epic"
+    DEFERRED = "deferred"
+    RETRY = "retry"
+    QUARANTINED = "quarantined"
+
+
+ORDER: Mapping[Kind, int] = {kind: number for number, kind in enumerate(Kind)}
+STOPS = frozenset(
+    {
+        *(Kind.CONFIG, Kind.DAEMON_DEAD, Kind.RUN_CUT_OFF, Kind.STOPPING, Kind.PAUSED, Kind.NO_CHECK, Kind.NO_RUNNER),
+        *(Kind.NO_AGENT, Kind.NO_LOGIN, Kind.NO_SANDBOX, Kind.NO_DOERS, Kind.MACHINE, Kind.MAIN_RED, Kind.CAP),
+        *(Kind.CHECKS_BROKEN, Kind.COOLDOWN, Kind.NO_PLACE, Kind.MEMORY),
+    }
+)
+"""What holds up more than single beads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hindrance:
+    """One thing in the way: what happened, why, and what to type, the first thing first.
+
+    `until`: it ends by itself then (seconds since 1970 UTC). `beads`: whom it holds up, the first of them. `cures`
+    says in words what to do outside of nobrakes before that is typed; empty: nothing. `number`: the escalation's.
+    """
+
+    kind: Kind
+    what: str
+    why: str = ""
+    commands: tuple[str, ...] = ()
+    cure: str = ""
+    until: float | None = None
+    beads: tuple[str, ...] = ()
+    refuses: bool = False
+    number: int | None = None
+
+    @property
+    def stops(self) -> bool:
+        """Whether it holds up more than single beads."""
+        return self.kind in STOPS
+
+
+def in_order(found: Iterable[Hindrance]) -> tuple[Hindrance, ...]:
+    """The heaviest first; equals as they came."""
+    return tuple(sorted(found, key=lambda one: ORDER[one.kind]))
+
+
+def of_board(board: Board, paused_by: str = "") -> list[Hindrance]:
+    """What the switches, the limits, the providers and the machine hold up at this moment.
+
+    `paused_by`: who paused, in words; empty: nobody knows.
+    """
+    found = []
+    at_work = bool(board.attempts or board.talks or board.turn_runs)
+    if board.stopping:
+        found.append(
+            Hindrance(
+                Kind.STOPPING,
+                "stopping: agents are being stopped, and nothing new is started",
+                paused_by,
+                ("nobrakes resume",),
+                refuses=not at_work,
+            )
+        )
+    elif board.paused:
+        found.append(
+            Hindrance(
+                Kind.PAUSED,
+                "paused: nothing new is started",
+                paused_by,
+                ("nobrakes resume",),
+                refuses=not at_work,  # what is at work goes on, and somebody has to look after it
+            )
+        )
+    if board.limits.doers == 0:
+        found.append(
+            Hindrance(
+                Kind.NO_DOERS,
+                "no agent is started: doers is 0",
+                "limits.doers says how many work at once",
+                ("nobrakes set doers=1",),
+                refuses=not at_work,
+            )
+        )
+    found += [of_cap(one) for one in limits.reached(board.limits.caps, board.spent, board.now)]
+    found += [of_cooldown(gate, board.now) for gate in board.gates.values()]
+    is_at_end = not (at_work or board.reviewable or board.to_review or board.epics_done or board.epics_landed)
+    found += of_machine(board.machine, board.now, is_at_end)
+    if limits.is_full(board.memory_mb, board.limits.agents_mb):
+        why = "it goes on by itself when they give memory back, or end; a higher limit lets more of it be used"
+        more = f"nobrakes set agents_mb={board.memory_mb + board.limits.agents_mb}"
+        found.append(
+            Hindrance(
+                Kind.MEMORY, limits.full_text(board.memory_mb, board.limits.agents_mb), why, ("nobrakes status", more)
+            )
+        )
+    return found
+
+
+def of_cap(one: Reached) -> Hindrance:
+    """A cap for all beads that is reached."""
+    short = one.name
+    lift = f"nobrakes providers lift {short}"
+    if one.until is None:
+        return Hindrance(
+            Kind.CAP,
+            f"caps.{short} is reached ({one.spent:.6g} of {one.limit:.6g}): this run starts nothing more",
+            "the cap is counted anew when the next run begins; lifting it lets agents cost more than you allowed",
+            ("nobrakes run", lift),
+        )
+    return Hindrance(
+        Kind.CAP,
+        f"caps.{short} is reached ({one.spent:.6g} of {one.limit:.6g}): nothing new is started",
+        "it goes on by itself then; lifting the cap lets agents cost more than you allowed",
+        (lift,),
+        until=one.until,
+    )
+
+
+def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
+    """A provider that refuses, or is tried again."""
+    reason = gate.reason.value.replace("_", " ")
+    command = (f"nobrakes providers open {gate.provider}",)
+    if gate.is_of_start:
+        closed = gate.is_closed(now)
+        return Hindrance(
+            Kind.COOLDOWN,
+            f"{gate.provider}: its agent does not start ({reason}){'' if closed else ', being tried'}",
+            f"then it is tried again; {gate.detail}",
+            command,
+            "mend its installation, its settings or its login",
+            until=gate.until if closed else None,
+        )
+    if not gate.is_closed(now):
+        return Hindrance(Kind.COOLDOWN, f"{gate.provider}: {reason} until now, being tried", gate.detail, command)
+    after = "" if gate.told else "then it is tried; "
+    if gate.reason is Outcome.RATE_LIMITED and not gate.told:
+        after = "it named no end that nobrakes can read, so then it is tried; "
+    cure = {
+        Outcome.AUTH: "log in again, or renew the key",
+        Outcome.BILLING: "see to the bill at the provider",
+    }.get(gate.reason, "")
+    return Hindrance(
+        Kind.COOLDOWN,
+        f"{gate.provider}: {reason}, closed",
+        f"{after}the provider said: {gate.detail}" if gate.detail else after.removesuffix("; "),
+        command,
+        cure,
+        until=gate.until,
+    )
+
+
+def of_machine(room: MachineRoom | None, now: float, is_at_end: bool = False) -> list[Hindrance]:
+    """What all repositories of the machine share, where it is used up or cannot be read.
+
+    `is_at_end`: nothing is there that goes on without a new agent.
+    """
+    found = []
+    if room is not None and room.unknown:
+        refuses = is_at_end and not room.passes
+        what = "no agent is started: the limits that your repositories share cannot be read"
+        found.append(
+            Hindrance(Kind.MACHINE, what, room.unknown, ("nobrakes machine",), room.mend.rstrip("."), refuses=refuses)
+        )
+    elif room is not None and limits.free(room) == 0:
+        found.append(
+            Hindrance(
+                Kind.NO_PLACE,
+                f"no place is free: {room.taken} of {room.limits.agents} agents work on this machine",
+                f"{room.others} of them work in other repositories" if room.others else "all of them work here",
+                ("nobrakes machine", f"nobrakes machine set agents={room.taken + 1}"),
+            )
+        )
+    for one in limits.machine_reached(room, now):
+        short = one.name.removeprefix(limits.PREFIX)
+        found.append(
+            Hindrance(
+                Kind.CAP,
+                f"{one.name} is reached ({one.spent:.6g} of {one.limit:.6g}): nothing new is started anywhere",
+                "all repositories of this machine share it; more lets agents cost more than you allowed",
+                ("nobrakes machine", f"nobrakes machine set {short}=default"),
+                until=one.until,
+            )
+        )
+    return found
+
+
+# A hindrance in words, the same for every surface: what happened, why, what to do, and what to type.
+
+REST: dict[Kind, str] = {Kind.ESCALATION: "nobrakes escalations"}
+"""What shows those of a kind that are not named; all other beads say for themselves what they wait for."""
+EXPLAIN = "nobrakes ready --explain"
+
+
+class Told(NamedTuple):
+    """One hindrance, each part on one line; empty parts are left out. `commands` are typed in this order."""
+
+    what: str
+    why: str
+    cure: str
+    commands: tuple[str, ...]
+
+
+def told(one: Hindrance, now: float) -> Told:
+    """The hindrance in words at this moment."""
+    what = one_line(one.what)
+    if one.until is not None and one.until > now:
+        what += f" for {age(one.until - now)}, until {spoken(one.until)}"
+    commands = tuple(one_line(command) for command in one.commands)
+    return Told(what, one_line(one.why), one_line(one.cure), commands)
+
+
+def rest(kind: Kind, number: int) -> str:
+    """That there are more of a kind, and what shows them."""
+    return f"and {number} more {kind.value.replace('_', ' ')}: {REST.get(kind, EXPLAIN)}"
+
+
+def refusal(found: Sequence[Hindrance], now: float) -> tuple[str, str]:
+    """(why nothing was started, what to do and to type first) of what a run is refused for."""
+    lines = ["nothing was started"]
+    for one in found:
+        words = told(one, now)
+        lines += [words.what, *(f"  {part}" for part in (words.why,) if part)]
+    first = told(found[0], now)
+    hint = [f"{first.cure[:1].upper()}{first.cure[1:]}."] if first.cure else []
+    hint += [f"Type `{first.commands[0]}`."] if first.commands else []
+    return "\n".join(lines), "\n".join(hint)

@@ -1,0 +1,335 @@
+"""Escalations: what only a person can decide, typed, with what was tried and, where it was seen, a likely cause.
+
+1. An escalation that stops its bead remembers where the bead returns to; a suggestion stops nothing.
+2. The same thing is asked once: `fingerprint` is unique among the open ones.
+3. A question may have a form (core.beads.forms): then its answer is a value of it, and `answer` the same as text.
+4. Since `read_at` an agent acts by the answer; until then it can be taken back.
+5. The hypothesis (B42) quotes its evidence, and is empty without any (core.beads.causes).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Protocol, get_args
+
+from ..beads.branches import is_approval
+from ..beads.model import Attempt, Outcome, Status
+from ..text.cleaning import clean, shorten
+
+
+class EscalationType(StrEnum):
+    """What kind of decision is asked for."""
+
+    CONFLICT = "conflict"
+    REPEATED_FAILURE = "repeated_failure"
+    WEAK_TESTS = "weak_tests"
+    DOER_SUGGESTION = "doer_suggestion"
+    QUESTION = "question"
+    PLAN_REVIEW = "plan_review"
+    BROKEN_CHECKS = "broken_checks"
+    BROKEN_ENVIRONMENT = "broken_environment"
+    CHECKS_CHANGED = "checks_changed"
+    UNUSUAL_CONTENT = "unusual_content"
+    MERGE_REVIEW = "merge_review"
+    CODE_REVIEW = "code_review"
+    ASKED_AGAIN = "asked_again"
+    PULL_CLOSED = "pull_closed"
+    MAIN_RED = "main_red"
+    CHECKOUT_BEHIND = "checkout_behind"
+    MERGE_HELD_UP = "merge_held_up"
+    BREAKER_OPEN = "breaker_open"
+    CAP_REACHED = "cap_reached"
+    NOBRAKES_FAILED = "nobrakes_failed"
+
+
+FAILURES = frozenset(
+    {EscalationType.REPEATED_FAILURE, EscalationType.BROKEN_CHECKS, EscalationType.BROKEN_ENVIRONMENT}
+    | {EscalationType.WEAK_TESTS, EscalationType.MAIN_RED}
+)
+"""What has a cause, which may be known or not."""
+UNKNOWN = "not known"
+"""What is said of a cause for which nothing speaks that was seen."""
+OF_TESTS = "of_tests"
+"""In the evidence of `checks_changed`: a Test Writer changed it, so what is sent back goes to a Test Writer."""
+STARTS = "starts"
+"""In the evidence of the question about an agent that does not start: its provider, whose gate is closed for it."""
+
+OF_A_WAIT = frozenset({EscalationType.CHECKOUT_BEHIND, EscalationType.MERGE_HELD_UP})
+"""What keeps a merge from main: it goes on by itself when that is over."""
+STOPS_BEAD = frozenset(EscalationType) - {EscalationType.DOER_SUGGESTION, *OF_A_WAIT}
+
+
+@dataclass(frozen=True, slots=True)
+class Escalation:
+    """A request for a person. Open while `resolved_at` is None; `behind` counts the beads that wait for it."""
+
+    id: int
+    type: EscalationType
+    bead: str | None
+    title: str
+    detail: str = ""
+    target: str = "human"
+    attempt: int | None = None
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    hypothesis: str = ""
+    created_at: float = 0.0
+    answer: str | None = None
+    answered_at: float | None = None
+    resolved_at: float | None = None
+    resolution: str = ""
+    return_to: Status | None = None
+    behind: int = 0
+    session: int | None = None  # the session that asks, where it is no attempt's
+    form: Mapping[str, Any] | None = None  # core.beads.forms.as_values; None: any text is an answer
+    value: Any = None
+    read_at: float | None = None
+
+
+def answer_text(asked: Escalation) -> str:
+    """What the session that asked is told of the answer, or of how it was decided without one."""
+    return answered_text(asked.title, asked.answer if asked.answer is not None else asked.resolution)
+
+
+def answered_text(title: str, answer: str) -> str:
+    """As answer_text, of the words themselves."""
+    return f"You asked: {title}\nThe answer: {answer}"
+
+
+def is_accepted(asked: Iterable[Escalation], type_: EscalationType, head: str, of: str = "head") -> bool:
+    """Whether a person accepted what was asked about this very commit, or about what else the evidence calls `of`."""
+    return any(
+        one.type is type_
+        and one.resolved_at is not None
+        and is_approval(one.resolution)
+        and one.evidence.get(of) == head
+        for one in asked
+    )
+
+
+def fingerprint(type_: EscalationType, bead: str | None, title: str, form: str = "") -> str:
+    """What makes two escalations the same: type, bead, and for questions and suggestions their words.
+
+    `form`: the question's form in JSON; empty: it has none.
+    """
+    import hashlib  # loads OpenSSL, and whoever only reads escalations needs none
+
+    words = " ".join(title.split()).lower() if type_ in _BY_WORDS else ""
+    words += f"\0{form}" if form else ""
+    return hashlib.sha256(f"{type_.value}\0{bead or ''}\0{words}".encode()).hexdigest()[:32]
+
+
+_BY_WORDS = {EscalationType.QUESTION, EscalationType.PLAN_REVIEW, EscalationType.DOER_SUGGESTION}
+
+
+def too_many_failures(failures: int, max_failures: int) -> bool:
+    """Whether a bead with this many counted failures goes to a person instead of another agent."""
+    return failures >= max_failures
+
+
+# The ways in which an escalation can be decided: which there are for each type, and nobody offers or takes another.
+#
+# 1. `answer` is said with words (operations.desk.answer); each other way is a word of `nobrakes resolve`.
+# 2. A way that moves a bead needs one: what is about no bead is looked at again, or dismissed.
+# 3. The usual way comes first. It is no recommendation: see `USUAL`.
+
+How = Literal["answer", "approve", "add", "retry", "done", "cancel", "dismiss"]
+HOWS: tuple[How, ...] = get_args(How)
+
+_STOPPED: tuple[How, ...] = ("retry", "done", "cancel", "dismiss")
+_OF_A_HEAD: tuple[How, ...] = ("approve", "retry", "done", "cancel")
+
+WAYS: Mapping[EscalationType, tuple[How, ...]] = {
+    EscalationType.CONFLICT: _STOPPED,
+    EscalationType.REPEATED_FAILURE: _STOPPED,
+    EscalationType.WEAK_TESTS: _STOPPED,
+    EscalationType.DOER_SUGGESTION: ("add", "dismiss"),
+    EscalationType.QUESTION: ("answer", *_STOPPED),
+    EscalationType.PLAN_REVIEW: ("approve", "answer", "done", "cancel"),
+    EscalationType.BROKEN_CHECKS: _STOPPED,
+    EscalationType.BROKEN_ENVIRONMENT: _STOPPED,
+    EscalationType.CHECKS_CHANGED: _OF_A_HEAD,
+    EscalationType.UNUSUAL_CONTENT: _OF_A_HEAD,
+    EscalationType.MERGE_REVIEW: _OF_A_HEAD,
+    EscalationType.CODE_REVIEW: _OF_A_HEAD,
+    EscalationType.ASKED_AGAIN: _STOPPED,
+    EscalationType.PULL_CLOSED: _STOPPED,
+    EscalationType.MAIN_RED: _STOPPED,
+    EscalationType.CHECKOUT_BEHIND: ("dismiss", "cancel"),
+    EscalationType.MERGE_HELD_UP: ("dismiss", "cancel"),
+    EscalationType.BREAKER_OPEN: _STOPPED,
+    EscalationType.CAP_REACHED: _STOPPED,
+    EscalationType.NOBRAKES_FAILED: _STOPPED,
+}
+"""Of one that is about a bead."""
+
+OF_A_HEAD = frozenset(type_ for type_, ways in WAYS.items() if ways is _OF_A_HEAD)
+"""What is approved is one commit, whose review goes on."""
+
+ANSWERED = frozenset(type_ for type_, ways in WAYS.items() if "answer" in ways)
+"""What is answered with words; of everything else only what has a form is."""
+
+OF_BEADS = frozenset(("approve", "done", "cancel"))
+
+USUAL: Mapping[EscalationType, How] = {
+    EscalationType.CONFLICT: "retry",
+    EscalationType.BROKEN_CHECKS: "retry",
+    EscalationType.BROKEN_ENVIRONMENT: "retry",
+}
+"""Where nearly everybody decides in one way, once what is broken is mended."""
+
+
+def ways(found: Escalation) -> tuple[How, ...]:
+    """How it can be decided, the usual first; nothing once it was decided."""
+    if found.resolved_at is not None:
+        return ()
+    of_type = WAYS[found.type]
+    if found.form is not None and "answer" not in of_type:
+        of_type = ("answer", *of_type)
+    if found.bead is not None:
+        return of_type
+    if found.session is not None:  # it goes on with what it is told
+        told = ("answer", "dismiss", "approve") if found.type is EscalationType.PLAN_REVIEW else ("answer", "dismiss")
+        return tuple(how for how in of_type if how in told)
+    return tuple(how for how in of_type if how not in OF_BEADS)
+
+
+# The likely cause of a failure (B42): said only where something that was seen speaks for it, and that is quoted.
+#
+# 1. Evidence is what the machine saw: a line of a check's output, a path of the difference, how a process ended. An
+# agent's own words are none, nor is the kind of ending alone. Without evidence there is no hypothesis: an empty text.
+# 2. The cause that most attempts speak for is named, of equals the latest one's; the quote is the latest.
+# 3. The same attempts give the same words.
+
+_QUOTE = 200
+
+_TOOL = "the environment: a program that is needed is not installed where this ran"
+_MODULE = "something that is imported is there for nobody: unfinished work, or a dependency that is not installed"
+_NETWORK = "the environment: it wants a network or a server that it cannot reach"
+_DISK = "the environment: the disk is full"
+_MEMORY = "the environment: the memory was not enough, or somebody killed it"
+_CLOSED = "the environment: a file or a right that it wants is closed to it"
+_PATHS = "the test boundary: the work seems to need a file that the role may not change"
+_SYNTAX = "the work itself: a file of it is no valid code, so nothing of it can run"
+_NEVER = "something waits for ever, or the time limit is too short"
+_BIG = "a hard or too large bead: it does not fit into one session; consider splitting it"
+_SAME = "a flawed requirement, or a test that contradicts it: different attempts ended at the same line"
+
+_IN_OUTPUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.I), cause)
+    for pattern, cause in (
+        (r"no space left on device|\bENOSPC\b|disk quota exceeded", _DISK),
+        (r"\bMemoryError\b|out of memory|cannot allocate memory|(exit|code|with) 137\b|signal 9\b|SIGKILL", _MEMORY),
+        (r"command not found|: not found$|executable file not found|(exit|code|with) 127\b", _TOOL),
+        (r"\bENOTFOUND\b|\bEAI_AGAIN\b|\bECONNREFUSED\b|connection refused|network is unreachable", _NETWORK),
+        (r"name or service not known|name resolution|could not resolve host|no such host", _NETWORK),
+        (r"permission denied|\bEACCES\b|\bEPERM\b|operation not permitted|read-only file system", _CLOSED),
+        (r"\b(SyntaxError|IndentationError|TabError)\b|unexpected token|\bsyntax error\b|unterminated string", _SYNTAX),
+        (r"\btimed? ?out\b|\bTimeoutError\b|deadline exceeded|did not end (in|within)|had its time", _NEVER),
+        (r"\bNo module named\b|cannot find (module|package)|no required module provides|unresolved import", _MODULE),
+    )
+)
+
+_OF_CHECKS = frozenset({Outcome.FAILED_REVIEW, Outcome.NOT_RED, Outcome.BROKEN_CHECKS})
+_OF_PROCESSES = frozenset(
+    {Outcome.CRASHED, Outcome.KILLED, Outcome.WORKSPACE_FAILED, Outcome.TIMED_OUT, Outcome.STALLED}
+)
+"""Endings whose detail is what a check or a process printed, and how it ended."""
+
+_WHOLE = {
+    **dict.fromkeys((Outcome.CONTEXT_OVERFLOW, Outcome.TURN_LIMIT), _BIG),
+    **dict.fromkeys((Outcome.TIMED_OUT, Outcome.STALLED), _NEVER),
+    Outcome.MISSING_EXECUTABLE: _TOOL,
+}
+"""Endings that the machine itself saw, and that have one cause."""
+
+_FULL = re.compile(r"context was nearly full|context window|(prompt|input) is too long", re.I)
+_BARE = re.compile(r"\W*(E\s+)?\w*(Error|Exception)\W*", re.I)
+"""A line that says no more than that something failed: any two failures share it."""
+_FAILED = re.compile(r"^(FAILED|FAIL:|ERROR:?|E |not ok\b|--- FAIL|✕|✗|×)|\b\w*(Error|Exception|panicked)\b", re.I)
+
+
+def hypothesis(attempts: Sequence[Attempt]) -> str:
+    """The likeliest cause of what these attempts came to, with its quote; empty without evidence."""
+    found = [(cause, attempt, line) for attempt in attempts for cause, line in _evidence(attempt)]
+    found += _same_line(attempts)
+    if not found:
+        return ""
+    counted = Counter(cause for cause, _, _ in found)
+    cause, attempt, line = max(enumerate(found), key=lambda at: (counted[at[1][0]], at[0]))[1]
+    return f"{cause} (attempt {attempt.number}: {quote(line)})"
+
+
+def of_output(text: str) -> str:
+    """The likeliest cause of what a command printed, with its quote; empty without evidence."""
+    sign = _sign(text)
+    return f"{sign[0]} ({quote(sign[1])})" if sign else ""
+
+
+def passed_before(what: str, output: str) -> str:
+    """Why checks may fail on what passed them before: `what` says when it did; the first line that failed is quoted."""
+    line = next(iter(_failures(output)), "") or next((line for line in output.splitlines() if line.strip()), "")
+    return (
+        f"a check that is flaky, or that depends on more than the tree: {what}, and now {quote(line)}" if line else ""
+    )
+
+
+def quote(line: str) -> str:
+    """A line as it is shown within a sentence: on one line, without what nobody sees, bounded."""
+    return f'"{shorten(" ".join(clean(line).split()), _QUOTE)}"'
+
+
+def _evidence(attempt: Attempt) -> list[tuple[str, str]]:
+    """(cause, the line that speaks for it), none or one."""
+    lines = [line for line in attempt.detail.splitlines() if line.strip()]
+    if not lines or attempt.outcome is None:
+        return []
+    if attempt.outcome is Outcome.BOUNDARY:
+        return [(_PATHS, lines[1])] if len(lines) > 1 else []  # the first one says what follows
+    if attempt.outcome in _OF_PROCESSES and (sign := _sign(attempt.detail)):
+        return [sign]
+    if attempt.outcome in _WHOLE:
+        return [(_WHOLE[attempt.outcome], lines[0])]
+    if attempt.outcome is Outcome.GAVE_UP_CONTEXT:
+        return [(_BIG, line) for line in lines if _FULL.search(line)][:1]
+    if attempt.outcome in _OF_CHECKS:
+        sign = _sign(attempt.detail)
+        return [sign] if sign else []
+    return []
+
+
+def _sign(text: str) -> tuple[str, str] | None:
+    for line in text.splitlines():
+        for pattern, cause in _IN_OUTPUT:
+            if pattern.search(line):
+                return cause, line
+    return None
+
+
+def _same_line(attempts: Sequence[Attempt]) -> list[tuple[str, Attempt, str]]:
+    """An entry for each attempt whose checks failed with a line that those of another failed with, too."""
+    checked = [(a, _failures(a.detail)) for a in attempts if a.outcome in _OF_CHECKS]
+    times = Counter(line for _, lines in checked for line in dict.fromkeys(lines))
+    shared = ((a, next((line for line in lines if times[line] > 1), None)) for a, lines in checked)
+    return [(_SAME, a, line) for a, line in shared if line is not None]
+
+
+def _failures(output: str) -> list[str]:
+    lines = (" ".join(line.split()) for line in output.splitlines())
+    return [line for line in lines if _FAILED.search(line) and not _BARE.fullmatch(line)]
+
+
+# A store whose answers are kept for whoever asks all the time.
+
+
+class Answers(Protocol):
+    """Answers hold as long as the store would give the same ones; what others write is heard a moment later."""
+
+    def keep_answers(self) -> None:
+        """Ask no question again while its answer must be the same. Who waited for others' words has to `doubt` then."""
+        ...
+
+    def doubt(self) -> None:
+        """What others have written until now is seen by the next question, also where answers are kept."""
+        ...

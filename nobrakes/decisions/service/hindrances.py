@@ -1,0 +1,647 @@
+"""The whole answer to "what keeps work from going on", for every surface: the one place where it is put together.
+
+1. What can be told from the facts is told everywhere. This machine is looked at only where no daemon works, since a
+   daemon has a PATH and keys of its own; `here` None: it is not looked at, and of the settings what `misconfigured`
+   says and whether a check is named, unless that is None too.
+2. A `run` that is let start on any main (`red_main`) is not refused for its checks, nor is one in which scaffolding
+   waits for the Reviewer: it may bring them.
+"""
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ... import extras
+from ...abilities import INSTALL
+from ...agents.limits import MachineLimits, MachineRoom
+from ...agents.service.cooldowns import memory_of_agents
+from ...beads.model import Status
+from ...beads.proposals import is_with_person
+from ...beads.work_status import STANDSTILL_SHOWN, Standstill
+from ...checks.contract import SETUP_FAILED
+from ...checks.trial import Starts
+from ...daemon.service import control
+from ...errors import Hindered, MachineShort
+from ...events.kinds import Event
+from ...events.kinds import Kind as Happened
+from ...features.model import ROLLBACK, Feature, State
+from ...host.locks import holder
+from ...host.versions import interpreter, lacks
+from ...machine.service.registry import MachineView, shown
+from ...paths import Paths
+from ...review.journal import Journal
+from ...review.service.evidence import quarantined
+from ...text.cleaning import shorten
+from ..hindrances import BACKGROUND, RUN_SINCE, Hindrance, Kind, in_order, of_board, refusal
+from ..model import Escalation, EscalationType
+
+if TYPE_CHECKING:
+    from ...agents.adapter import Login
+    from ...config.settings import Config
+    from ...daemon.model import Board
+    from ...db.port import Store
+
+
+# Whether the programs of the checks are there: told from their commands, before anything is paid for.
+#
+# 1. Only what is certain is said to be missing: the commands of a chain with `&&`, and of each what it begins with, the
+# module after `python -m`, and the script that a shell or an interpreter is given.
+# 2. Nothing is run, not even Python: which modules it has is read from its folders (host.modules).
+# 3. A check sees the machine's programs and no module of the user's own site, unless `sandbox.home` is "own".
+
+_WORDS = "if for while case cd export set test true false echo exec eval source time [ [[ ( { ! . : return exit command"
+OF_THE_SHELL = frozenset(_WORDS.split(" "))
+_META = frozenset(";&|()\n")
+_PYTHON = re.compile(r"(?:python|pypy)[0-9.]*")
+_GIVEN_SCRIPTS = re.compile(r"(?:(?:ba|da|z|k)?sh|node|ruby|perl|php|(?:python|pypy)[0-9.]*)")
+_SCRIPT = re.compile(r".*\.(?:sh|bash|py|js|mjs|cjs|rb|pl|php)|.*/.*")
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where commands are run: `root` is the working tree, `in_main` says whether main has a path."""
+
+    root: str
+    environment: Mapping[str, str]
+    in_main: Callable[[str], bool] = lambda _: False
+    user_site: bool = False
+
+    def has(self, path: str) -> bool:
+        """Whether the path is there, in the working tree or in main."""
+        return os.path.exists(os.path.join(self.root, path)) or self.in_main(os.path.normpath(path))
+
+
+def program_of(command: str) -> str | None:
+    """The program that a shell command begins with; None where it begins with the shell's own words."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    return _program(words)[0]
+
+
+def _program(words: list[str]) -> tuple[str | None, list[str]]:
+    """The program and what it is given; None: nobody can tell, or it is the shell's own."""
+    for number, word in enumerate(words):
+        if "=" in word and word.split("=", 1)[0].isidentifier():
+            continue
+        plain = not set(word) & set("$`*?(){};&|<>")
+        return (word if plain and word not in OF_THE_SHELL else None), words[number + 1 :]
+    return None, []
+
+
+def missing(command: str, directory: str, where: Where) -> str:
+    """What the command needs and is not there, in words; empty: nothing that can be told without running it."""
+    for words, folder in _chain(command, directory):
+        program, given = _program(words)
+        if program is None:
+            continue
+        if os.path.sep in program:
+            if not os.path.isabs(program) and not where.has(os.path.join(folder, program)):
+                return f"{program} is not there"
+            if os.path.isabs(program) and not os.path.exists(program):
+                return f"{program} is not there"
+            found = program if os.path.isabs(program) else None
+        else:
+            found = shutil.which(program, path=where.environment.get("PATH", os.defpath))
+            if found is None:
+                return f"`{program}` is not on PATH"
+        said = _of_interpreter(os.path.basename(program), found, given, folder, where)
+        if said:
+            return said
+    return ""
+
+
+def _chain(command: str, directory: str) -> Iterator[tuple[list[str], str]]:
+    """The commands of a chain with `&&`, each with the folder it runs in; none where it is anything else."""
+    try:
+        lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        lexer.commenters = ""
+        words = list(lexer)
+    except ValueError:
+        return
+    if "\n" in command.strip() or any(set(word) <= _META and word != "&&" for word in words if word):
+        return
+    part: list[str] = []
+    folder = directory
+    for word in [*words, "&&"]:
+        if word != "&&":
+            part.append(word)
+            continue
+        if part[:1] == ["cd"]:
+            if len(part) != 2 or set(part[1]) & set("$`*?~-"):
+                return
+            folder = os.path.join(folder, part[1])
+        elif part:
+            yield part, folder
+        part = []
+
+
+def _of_interpreter(name: str, found: str | None, given: list[str], folder: str, where: Where) -> str:
+    """What an interpreter is given and is not there: a module, or a script."""
+    options = [word for word in given if not word.startswith("-")]
+    if _PYTHON.fullmatch(name) and "-m" in given:
+        after = given[given.index("-m") + 1 :]
+        module = after[0].partition(".")[0] if after else ""
+        if found is None or not module.isidentifier() or "-c" in given[: given.index("-m")]:
+            return ""
+        return "" if _has_module(found, module, folder, where) else f"{name} has no module named {module}"
+    if _GIVEN_SCRIPTS.fullmatch(name) and given and given[0] == next(iter(options), None):
+        script = given[0]
+        is_plain = _SCRIPT.fullmatch(script) and not set(script) & set("$`*?~{") and not os.path.isabs(script)
+        if is_plain and not where.has(os.path.join(folder, script)):
+            return f"{script} is not there"
+    return ""
+
+
+def _has_module(python: str, module: str, folder: str, where: Where) -> bool:
+    """Whether this Python may find the module, in its own folders, the working tree, or main."""
+    own = interpreter(python)
+    if not own or not lacks(own, module, where.user_site):
+        return True  # it is there, or nobody can tell
+    places = (f"{module}.py", os.path.join(module, "__main__.py"), os.path.join(module, "__init__.py"))
+    return any(where.has(os.path.join(folder, place)) for place in places)
+
+
+# What of this machine keeps agents from being started: settings, programs of checks, agents, logins, sandbox.
+#
+# 1. It is looked at from this process: its PATH, its keys, its home. A daemon that works has its own, so nobody looks
+# while one does.
+# 2. No agent is started and no token spent. Of a login only what shows it can be seen: a key, or the CLI's file.
+# Whether it still holds is known when an agent works.
+# 3. Where the setup may bring a program in, its absence is told and nothing is refused for it.
+
+CONFIG = ".nobrakes/config.toml"
+NOT_TRIED = "it was not tried"
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """This process, as whoever starts agents from it. `environment` is what runs see, `credentials` all there is.
+
+    `misconfigured`: what is wrong with config.toml, where the settings are those of before.
+    """
+
+    environment: Mapping[str, str]
+    credentials: Mapping[str, str]
+    in_main: Callable[[str], bool] = lambda _: False
+    sandbox_trouble: Callable[[], str] = lambda: NOT_TRIED
+    wall_trouble: Callable[[], str] = lambda: NOT_TRIED
+    misconfigured: str = ""
+
+
+def of_config(misconfigured: str) -> Iterator[Hindrance]:
+    """That config.toml is wrong, and how."""
+    if misconfigured:
+        yield Hindrance(
+            Kind.CONFIG,
+            "config.toml is wrong, and nothing is started with it",
+            misconfigured,
+            ("nobrakes config --check",),
+            f"mend {CONFIG}",
+            refuses=True,
+        )
+
+
+def of_no_check(config: "Config") -> Iterator[Hindrance]:
+    """That no check is named."""
+    if not config.checks:
+        yield Hindrance(
+            Kind.NO_CHECK,
+            "no check is configured: nothing can be merged",
+            "only beads marked --scaffolding or of type repair start",
+            ("nobrakes config --check", "nobrakes run"),
+            f"name the command of your tests under [[checks]] in {CONFIG}",
+            refuses=True,
+        )
+
+
+def of_checks(config: "Config", paths: Paths, here: Here) -> Iterator[Hindrance]:
+    """Checks that are not there, or that cannot run."""
+    yield from of_no_check(config)
+    where = Where(paths.root, here.environment, here.in_main, config.sandbox.home == "own")
+    commands = [("the setup", "setup", config.setup, "")] if config.checks else []
+    commands += [(f"the check '{c.name}'", "command", c.command, c.directory) for c in config.checks]
+    for what, key, command, directory in commands:
+        lacking = missing(command, directory, where)
+        if not lacking:
+            continue
+        by_setup = bool(config.setup) and key == "command"
+        place = f"`{key}` under [[checks]] in {CONFIG}" if key == "command" else f"`setup` in {CONFIG}"
+        yield Hindrance(
+            Kind.NO_RUNNER,
+            f"{what} cannot run: {lacking}",
+            f"its command is `{command}`" + (" (the setup may bring it in)" if by_setup else ""),
+            ("nobrakes init --trial", "nobrakes run"),
+            f"install it, name what brings it in as `setup`, or mend {place}",
+            refuses=not by_setup,
+        )
+
+
+def of_agents(config: "Config", here: Here) -> Iterator[tuple[str, Hindrance]]:
+    """(agent, why it cannot be started), for each agent that the settings name and that cannot."""
+    for name in config.agents.agent_choice().names():
+        found = of_agent(name, config, here)
+        if found is not None:
+            yield name, found
+
+
+def of_agent(name: str, config: "Config", here: Here) -> Hindrance | None:
+    """Why this agent cannot be started from here; None: nothing can be seen that speaks against it."""
+    from ...agents.registry import ADAPTERS
+
+    cure, commands = f"install it, or name another agent under [agents] in {CONFIG}", ("nobrakes doctor",)
+    if name not in ADAPTERS:
+        known = ", ".join(sorted(ADAPTERS))
+        what = f"there is no agent '{name[:40]}'; known: {known}"
+        return Hindrance(
+            Kind.NO_AGENT, what, "", ("nobrakes config --check",), f"name another under [agents] in {CONFIG}"
+        )
+    extra = extras.OF_AGENTS.get(name, "")
+    if extra and not extras.is_there(extra):
+        what = f"the agent {name} needs the extra `{extra}`, which is not installed"
+        cure = f"install it, or name another agent under [agents] in {CONFIG}"
+        return Hindrance(Kind.NO_AGENT, what, "", (extras.command(extra),), cure, refuses=True)
+    command = config.agents.command(name)
+    if not command:
+        what = f"the agent {name} has no command: agents.{name}.command is empty"
+        line = f"nobrakes config set agents.{name}.command 'my-agent --its-options'"
+        return Hindrance(Kind.NO_AGENT, what, "", (line,), f"name the command that is the agent in {CONFIG}")
+    if shutil.which(command[0], path=here.environment.get("PATH", os.defpath)) is None:
+        what = f"the agent {name} is not installed: `{command[0]}` is not on PATH"
+        if name in INSTALL and command[0] == name:
+            cure = f"install it (`{INSTALL[name]}`), or name another agent under [agents] in {CONFIG}"
+        return Hindrance(Kind.NO_AGENT, what, "", commands, cure)
+    if os.path.basename(command[0]) != name:
+        return None  # a person's own command may bring its login along
+    adapter = ADAPTERS[name]
+    names = (*adapter.credentials, *config.agents.environment)
+    seen = {**here.environment, **{key: here.credentials[key] for key in names if key in here.credentials}}
+    login = adapter.login(seen, config.agents)
+    if login is None or any(seen.get(key) for key in login.variables) or any(map(os.path.exists, login.files)):
+        return None
+    return _logged_out(name, login)
+
+
+def _logged_out(name: str, login: "Login") -> Hindrance:
+    shows = (
+        f"none of {', '.join(login.variables)} is set"
+        if len(login.variables) > 1
+        else f"{login.variables[0]} is not set"
+    )
+    files = "".join(f", and {path} is not there" for path in login.files)
+    return Hindrance(Kind.NO_LOGIN, f"nobody is logged in with the agent {name}", f"{shows}{files}", (login.command,))
+
+
+def of_closure(config: "Config", here: Here) -> Iterator[Hindrance]:
+    """That the settings ask for a sandbox or a wall, and there is none."""
+    try:
+        said = _closure(config, here)
+    except MachineShort as error:
+        said = str(error)
+    if said:
+        cure = f'mend that, or let `sandbox.mode` and `sandbox.wall` be "auto" in {CONFIG}'
+        yield Hindrance(Kind.NO_SANDBOX, said, "", ("nobrakes doctor",), cure, refuses=True)
+
+
+def _closure(config: "Config", here: Here) -> str:
+    mode, wall = config.sandbox.mode, config.sandbox.wall
+    if mode == "bubblewrap":
+        trouble = here.sandbox_trouble()
+        return f"nothing is started without a sandbox, and bubblewrap does not work here: {trouble}" if trouble else ""
+    if wall == "landlock" and (mode == "none" or here.sandbox_trouble()):
+        trouble = here.wall_trouble()
+        return f"nothing is started without a wall, and Landlock does not work here: {trouble}" if trouble else ""
+    return ""
+
+
+def of_shapers(config: "Config", here: Here, is_alone: bool) -> list[Hindrance]:
+    """What is wrong with the agents that plan features, one of which is planned now.
+
+    `is_alone`: there is nothing else to do, so that none of them being there refuses.
+    """
+    names = dict.fromkeys(config.agents.shaper)
+    found = [one for one in (of_agent(name, config, here) for name in names) if one is not None]
+    return [replace(one, refuses=is_alone and len(found) == len(names)) for one in found]
+
+
+def of_roles(config: "Config", here: Here, wanted: "tuple[tuple[bool, str], ...]") -> list[Hindrance]:
+    """What is wrong with the agents. One refuses where no bead of `wanted` could be worked on without it.
+
+    `wanted`: of each kind of bead for which agents will be started, whether it needs tests first, and its type.
+    """
+    found = dict(of_agents(config, here))
+    choice = config.agents.agent_choice()
+    from ...beads.model import Role
+
+    def can(role: Role, kind: str) -> bool:
+        return any(name not in found for name in choice.agents(role, kind))
+
+    possible = [
+        kind
+        for needs_tests, kind in wanted
+        if can(Role.DOER, kind) and (not needs_tests or can(Role.TEST_WRITER, kind))
+    ]
+    refuses = bool(wanted) and not possible
+    return [replace(one, refuses=refuses) for one in found.values()]
+
+
+# What of the facts keeps work from going on: switches, limits, main, questions, and beads that stand still.
+
+FROZEN = "frozen"
+MEND = 'nobrakes add "Mend main" --type repair --no-tests'
+OF_A_RUN: tuple[str, ...] = ("nobrakes run",)
+_OF_MAIN = (EscalationType.MAIN_RED, EscalationType.BROKEN_CHECKS)
+_WHY = 300
+"""Characters of a reason that are shown; the escalation has all of it."""
+_TITLE = 60
+_WHY_OF_ONE = 140
+"""The same for a single bead's: there may be many of them."""
+
+
+def of_switches(store: "Store", board: "Board", root: str) -> Iterator[Hindrance]:
+    """What the person, a limit, a provider or the machine holds up."""
+    paused_by = _paused_by(store) if board.paused or board.stopping else ""
+    held = sum(memory_of_agents(board.all_runs).values()) if board.limits.agents_mb else 0
+    yield from of_board(replace(board, machine=_room(shown(), root), memory_mb=held), paused_by)
+
+
+def _room(view: MachineView | None, root: str) -> MachineRoom | None:
+    if view is None:
+        return None
+    limits = MachineLimits(view.agents, view.usd_per_day, view.tokens_per_day)
+    own = sum(one.agents for one in view.repositories if one.path == root)
+    room = MachineRoom(limits, view.taken, own, view.usd, view.tokens)
+    return replace(room, unknown=view.trouble, mend=view.mend, passes=view.passes)
+
+
+def _paused_by(store: "Store") -> str:
+    found = store.latest_events([Happened.PAUSED], limit=1)
+    return f"{found[0].actor} paused it" if found else ""
+
+
+def of_daemon(store: "Store", pid: int | None) -> Iterator[Hindrance]:
+    """A daemon, or a run, that ended without being stopped. `pid`: of the one that works now."""
+    if pid is not None:
+        return
+    began = store.latest_events([Happened.DAEMON_STARTED], limit=1)
+    since = began[0] if began else Event(Happened.DAEMON_STARTED)
+    dead = store.setting(BACKGROUND)
+    if dead is not None:
+        yield Hindrance(
+            Kind.DAEMON_DEAD,
+            f"the daemon is dead (it was process {dead}): nobody stopped it, and it works no more",
+            "what it said last is at the end of .nobrakes/daemon.log; its agents' work is taken up again",
+            ("nobrakes daemon start", "nobrakes daemon stop"),
+        )
+    elif store.setting(RUN_SINCE) is not None:
+        process = since.data.get("pid")
+        yield Hindrance(
+            Kind.RUN_CUT_OFF,
+            "the last run was cut off" + (f" (it was process {process})" if process else ""),
+            "it did not end in order; the next one goes on where it was",
+            ("nobrakes run",),
+        )
+
+
+def of_main(store: "Store", waiting: list[Escalation]) -> Iterator[Hindrance]:
+    """A main that is red, or on which the checks could not be run."""
+    asked = {one.type: one for one in reversed(waiting) if one.bead is None and one.type in _OF_MAIN}
+    tip = store.setting(FROZEN)
+    red, broken = asked.get(EscalationType.MAIN_RED), asked.get(EscalationType.BROKEN_CHECKS)
+    if tip is not None and not (red is None and broken is not None):  # else the checks say why merges wait
+        shown_by = (f"nobrakes escalation {red.id}",) if red else ("nobrakes doctor",)
+        yield Hindrance(
+            Kind.MAIN_RED,
+            f"frozen: main is red at {tip[:12]}, nothing is merged until it is green",
+            _said(red) if red else "",
+            (*shown_by, MEND, "nobrakes run"),
+            "mend main yourself and commit, or let an agent do it",
+            number=red.id if red else None,
+        )
+    elif red is not None:
+        yield _escalated(red)
+    if broken is not None:
+        yield Hindrance(
+            Kind.CHECKS_BROKEN,
+            broken.title,
+            _said(broken),
+            (f"nobrakes escalation {broken.id}", "nobrakes init --trial", "nobrakes run"),
+            "mend the checks, or what they need",
+            number=broken.id,
+        )
+
+
+def _said(one: Escalation) -> str:
+    """What of the checks did not pass, on one line and bounded: the escalation has all of it."""
+    rows = one.evidence.get("results")
+    found = []
+    for row in rows if isinstance(rows, list | tuple) else ():
+        if str(row.get("reason")).startswith(SETUP_FAILED):
+            return str(row["reason"])  # each check says the same
+        if row.get("outcome") != "pass":
+            failing = ", ".join(row.get("failing") or ())
+            last = str(row.get("tail") or "").strip().splitlines()[-1:]
+            found.append(": ".join([f"{row.get('name')}: {row.get('reason')}", *([failing] if failing else last)]))
+    text = "; ".join(found) or "; ".join(line.strip() for line in one.detail.splitlines() if line.strip())
+    return shorten(text, _WHY)
+
+
+def of_questions(waiting: list[Escalation]) -> Iterator[Hindrance]:
+    """What waits for the person's decision, but for main."""
+    yield from (_escalated(one) for one in waiting if one.bead is not None or one.type not in _OF_MAIN)
+
+
+def _escalated(one: Escalation) -> Hindrance:
+    kind = one.type.value.replace("_", " ")
+    about = f" on {one.bead}" if one.bead else ""
+    behind = f"{one.behind} beads wait behind it" if one.behind > 1 else "1 bead waits behind it" if one.behind else ""
+    reason = "; ".join(line.strip() for line in one.detail.splitlines() if line.strip())
+    is_said = one.title == f"{one.bead}: {kind}"
+    return Hindrance(
+        Kind.ESCALATION,
+        f"escalation {one.id}, {kind}{about}" + ("" if is_said else f": {one.title}"),
+        "; ".join(part for part in (shorten(reason, _WHY_OF_ONE), behind) if part),
+        (f"nobrakes escalation {one.id}",),
+        beads=(one.bead,) if one.bead else (),
+        number=one.id,
+    )
+
+
+_STANDS: Mapping[State, str] = {
+    State.ERROR: "does not go on",
+    State.EXPIRED: "has expired: nobody said a word for too long",
+    State.PAUSED: "is paused",
+}
+
+
+def of_features(store: "Store", features: Sequence[Feature]) -> Iterator[Hindrance]:
+    """Features that begin no turn before somebody goes on with them."""
+    for one in features:
+        if one.archived or one.state not in _STANDS or ROLLBACK in one.data:
+            continue
+        failed = one.state is State.ERROR and one.session is not None
+        why = store.session(one.session).detail.partition("\n")[0] if failed and one.session is not None else ""
+        what = f"feature {one.id} ({shorten(one.title, _TITLE)}) {_STANDS[one.state]}"
+        typed = (f"nobrakes forge resume {one.id}", f"nobrakes forge show {one.id}")
+        yield Hindrance(Kind.FEATURE, what, shorten(why, _WHY), typed, beads=(one.id,))
+
+
+def of_merges(store: "Store", daemon: bool) -> Iterator[Hindrance]:
+    """Reviews that wait: for git's locks, for edits in a checkout, for a remote."""
+    for one in store.reviewing():
+        journal = Journal.of(one.data)
+        if journal.waiting:
+            until = journal.waiting_until or None
+            what = f"{one.bead} waits to be merged: {journal.waiting}"
+            why = "it is looked at again by itself" if until else ""
+            commands = () if daemon else OF_A_RUN
+            yield Hindrance(Kind.MERGE_WAITS, what, why, commands, until=until, beads=(one.bead,))
+
+
+def of_beads(found: Standstill, drafts: int, daemon: bool) -> Iterator[Hindrance]:
+    """Beads that stand still. `daemon`: one works, and goes on with what comes due."""
+    for bead, blocker in found.cancelled_blockers:
+        yield Hindrance(
+            Kind.CANCELLED_BLOCKER,
+            f"{bead} waits for {blocker}, which is cancelled: that will never be done",
+            "a bead waits until what it depends on is done",
+            (f"nobrakes undepend {bead} {blocker}", f"nobrakes reopen {blocker}"),
+            beads=(bead,),
+        )
+    for bead, epic in found.cancelled_parents:
+        yield Hindrance(
+            Kind.CANCELLED_PARENT,
+            f"{bead} belongs to {epic}, which is cancelled",
+            "nothing of a cancelled epic is started",
+            (f'nobrakes edit {bead} --epic ""', f"nobrakes reopen {epic}"),
+            beads=(bead,),
+        )
+    for node in found.held:
+        words = ("hand-in", "retry") if is_with_person(node.held) else ("release",)
+        typed = tuple(f"nobrakes {word} {node.id}" for word in words)
+        yield Hindrance(Kind.HELD, f"{node.id} is held: {node.held}", "", typed, beads=(node.id,))
+    if drafts:
+        what = "1 draft waits" if drafts == 1 else f"{drafts} drafts wait"
+        yield Hindrance(Kind.DRAFTS, f"{what} for your approval", "", ("nobrakes commit-strategy",))
+    for epic in found.empty_epics:
+        yield Hindrance(
+            Kind.EMPTY_EPIC, f"epic {epic} has no bead, so it is never done", "", ("nobrakes shape",), beads=(epic,)
+        )
+    for node in found.deferred:
+        commands = (f"nobrakes defer {node.id} now",)
+        yield Hindrance(Kind.DEFERRED, f"{node.id} is deferred", "", commands, until=node.defer_until, beads=(node.id,))
+    for node in found.resting:
+        what, why = f"{node.id} waits before its next attempt", "it goes on by itself"
+        then = () if daemon else OF_A_RUN
+        yield Hindrance(Kind.RETRY, what, why, then, until=node.retry_at, beads=(node.id,))
+
+
+def of_quarantine(store: "Store") -> Iterator[Hindrance]:
+    """Tests and checks that a person lets fail."""
+    for one in quarantined(store):
+        what = f"{one.test} of {one.check}" if one.test else f"the check {one.check}"
+        words = [one.check, one.test] if one.test else [one.check]
+        yield Hindrance(
+            Kind.QUARANTINED,
+            f"quarantined: {what} may fail",
+            f"{one.by}: {one.reason}",
+            (f"nobrakes quarantine {shlex.join(words)} --lift",),
+        )
+
+
+def more(found: Standstill) -> dict[Kind, int]:
+    """How many of each kind are not named."""
+    kinds = {
+        "held": Kind.HELD,
+        "deferred": Kind.DEFERRED,
+        "resting": Kind.RETRY,
+        "cancelled_blockers": Kind.CANCELLED_BLOCKER,
+        "cancelled_parents": Kind.CANCELLED_PARENT,
+        "empty_epics": Kind.EMPTY_EPIC,
+    }
+    return {
+        kind: found.counts[name] - STANDSTILL_SHOWN
+        for name, kind in kinds.items()
+        if found.counts.get(name, 0) > STANDSTILL_SHOWN
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Hindrances:
+    """What stands in the way, the heaviest first. `more`: how many of a kind are not named."""
+
+    found: tuple[Hindrance, ...]
+    more: tuple[tuple[Kind, int], ...] = ()
+
+    def require(self, now: float) -> None:
+        """Hindered where a run would do nothing from its first moment."""
+        refused = tuple(one for one in self.found if one.refuses)
+        if refused:
+            raise Hindered(*refusal(refused, now))
+
+
+NOTHING = Hindrances(())
+
+
+def hindrances(
+    store: "Store",
+    paths: Paths,
+    config: "Config",
+    here: Here | None = None,
+    red_main: bool = False,
+    misconfigured: str | None = None,
+) -> Hindrances:
+    """Everything that keeps work from going on, as far as it can be told without starting anything."""
+    pid = holder(paths.lock)
+    limits = control.limits(store, config)
+    board = store.board(limits, 1)
+    still, counts = store.standstill(), store.counts()
+    waiting, features = store.escalations(), store.features()
+    found = [
+        *of_switches(store, board, paths.root),
+        *of_daemon(store, pid),
+        *of_main(store, waiting),
+        *of_questions(waiting),
+        *of_features(store, features),
+        *of_merges(store, pid is not None),
+        *of_beads(still, len(store.by_priority((Status.DRAFT,))), pid is not None),
+        *of_quarantine(store),
+    ]
+    if here is not None:
+        found += of_config(here.misconfigured)
+        if pid is None:
+            found += _of_machine(store, paths, config, here, red_main, features, still, counts)
+    elif misconfigured is not None:
+        found += [*of_config(misconfigured), *of_no_check(config)]
+    return Hindrances(in_order(found), tuple(more(still).items()))
+
+
+def _of_machine(
+    store: "Store",
+    paths: Paths,
+    config: "Config",
+    here: Here,
+    red_main: bool,
+    features: Sequence[Feature],
+    still: Standstill,
+    counts: Mapping[str, int],
+) -> list[Hindrance]:
+    wanted = tuple((status in (Status.NEEDS_TESTS, Status.WRITING_TESTS), kind) for status, kind in still.wanted)
+    agents = of_roles(config, here, wanted)
+    checks = list(of_checks(config, paths, here))
+    is_work = bool(wanted) or bool(counts["review"])
+    if any(one.has_turn and one.state is State.ACTIVE for one in features):
+        told = {one.what for one in agents}
+        agents += [one for one in of_shapers(config, here, not is_work) if one.refuses or one.what not in told]
+    mends = store.board(replace(control.limits(store, config), starts=Starts.SCAFFOLDING), 1).ready
+    reviewed = store.beads(statuses=(Status.NEEDS_REVIEW, Status.REVIEWING)) if counts["review"] else ()
+    if red_main or mends or not is_work or any(one.scaffolding for one in reviewed):
+        checks = [replace(one, refuses=False) for one in checks]
+    closure = [replace(one, refuses=is_work) for one in of_closure(config, here)]
+    return [*checks, *agents, *closure]

@@ -1,0 +1,533 @@
+"""What a person is shown of one escalation. Every surface renders this, and offers these choices and no other.
+
+1. It is the escalation itself, as it is stored, and what was found out about it for the person who decides.
+2. Texts of agents and checks are cleaned and bounded here; what was left out is counted, with what to type for it all.
+3. A sentence names commits by their first twelve digits; a field that is a commit has its whole id.
+"""
+
+import re
+import shlex
+from dataclasses import dataclass, field
+
+from ...agents.limits import Amount, Cap
+from ...agents.transcript import Line
+from ...beads.model import Bead, BeadType, Status
+from ...beads.work_status import main_of
+from ...daemon.model import Limits
+from ...text.cleaning import age, clean, count, redacted
+from .. import forms
+from ..model import OF_A_HEAD, OF_A_WAIT, OF_TESTS, STOPS_BEAD, USUAL, Escalation, EscalationType, How, ways
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One way to decide. `command` is what to type for it.
+
+    `how` is `answer`, or one of the ways of `nobrakes resolve`; `value` is what `answer` is given, None where any text
+    may be. `takes_note`: a note may be added. `is_recommended`: by the agent that asks, or as the usual way out.
+    """
+
+    how: str
+    label: str
+    does: str
+    costs: str = ""
+    command: str = ""
+    value: str | None = None
+    takes_note: bool = False
+    is_recommended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines of a text. `more`: so many were left out; `command` shows them all, where one does."""
+
+    lines: tuple[str, ...] = ()
+    more: int = 0
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the evidence under its title."""
+
+    title: str
+    text: Excerpt
+
+
+@dataclass(frozen=True, slots=True)
+class AboutBead:
+    """The bead that is asked about. `waiting`: those that wait for it directly, at most twenty of them."""
+
+    id: str
+    title: str
+    status: Status
+    acceptance: Excerpt
+    description: Excerpt
+    failures: int = 0
+    waiting: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One attempt: who, how it ended and what that means, and what it left for the next one."""
+
+    number: int
+    role: str
+    name: str
+    agent: str
+    outcome: str
+    means: str
+    detail: Excerpt
+    summary: Excerpt
+    blockers: Excerpt
+    learnings: Excerpt
+    minutes: float = 0.0
+    cost_usd: float = 0.0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LastWords:
+    """The last lines of the agent that worked last. `command` shows all of them."""
+
+    attempt: int
+    name: str
+    lines: tuple[Line, ...]
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileDifference:
+    """One changed file. `added` and `removed` lines; None: it is no text. `how`: added, removed, changed, renamed."""
+
+    path: str
+    how: str
+    added: int | None = None
+    removed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BranchDifference:
+    """What the branch changes against where it left main. `missing`: why nothing can be shown.
+
+    `more_files`: so many files are not listed; `ref`: what keeps the branch, once it was archived.
+    """
+
+    base: str = ""
+    head: str = ""
+    ref: str = ""
+    files: tuple[FileDifference, ...] = ()
+    more_files: int = 0
+    added: int = 0
+    removed: int = 0
+    text: Excerpt = Excerpt()
+    missing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictHunk:
+    """A place that both sides changed: main's lines and the branch's. `line` is where it begins in the merged file."""
+
+    line: int
+    main: Excerpt
+    branch: Excerpt
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictFile:
+    """A file in conflict; `how` says in words what each side did to it."""
+
+    path: str
+    how: str
+    hunks: tuple[ConflictHunk, ...] = ()
+    more_hunks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OtherSide:
+    """A change of main that the branch conflicts with. `bead` empty: no merge of a bead, but `who`'s own commit."""
+
+    bead: str
+    title: str
+    who: str
+    commit: str
+    at: float
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictView:
+    """A conflict with main, or with the branch of an epic: `where`.
+
+    `missing`: why its hunks cannot be shown; `more`: so many files are not listed.
+    """
+
+    main: str = ""
+    files: tuple[ConflictFile, ...] = ()
+    more: int = 0
+    others: tuple[OtherSide, ...] = ()
+    missing: str = ""
+    where: str = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Escalation):
+    """One escalation of the list: `cause` is why it is asked, `subject` the title of its bead."""
+
+    cause: str = ""
+    subject: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionView(Escalation):
+    """One escalation with all that a person needs to decide it.
+
+    `cause`: why it is asked, in a few words; `means`: what its type is; `happened`: what was seen, in words. `mend`:
+    what to do first, where deciding alone does not help. `earlier`: so many attempts before those of `tried`. `others`:
+    the other open escalations that stop the same bead. `choices` is empty once it is decided.
+    """
+
+    cause: str = ""
+    means: str = ""
+    happened: Excerpt = Excerpt()
+    about: AboutBead | None = None
+    choices: tuple[Choice, ...] = ()
+    mend: tuple[str, ...] = ()
+    tried: tuple[Tried, ...] = ()
+    earlier: int = 0
+    last: LastWords | None = None
+    sections: tuple[Section, ...] = ()
+    difference: BranchDifference | None = None
+    conflict: ConflictView | None = None
+    others: tuple[int, ...] = ()
+
+
+# Each way to decide an escalation, with what it does, what it costs, and what to type.
+#
+# 1. Which ways there are says core.beads.deciding alone; here each of them is put into words.
+# 2. What is said of the branch, of the attempts to come and of who waits is read off the bead and the limits in force.
+
+LABELS: dict[How, str] = {
+    "answer": "Answer",
+    "approve": "Accept it",
+    "add": "Make a draft of it",
+    "retry": "Try again",
+    "done": "It is done by hand",
+    "cancel": "Give the bead up",
+    "dismiss": "Close the question",
+}
+_APPROVE = {EscalationType.PLAN_REVIEW: "Approve the plan", EscalationType.MERGE_REVIEW: "Approve the merge"}
+_APPROVE[EscalationType.CODE_REVIEW] = "Go on as it is"
+_OF_A_REVIEW = (*OF_A_HEAD, EscalationType.ASKED_AGAIN, EscalationType.PULL_CLOSED, EscalationType.CONFLICT)
+_WORKERS = {Status.NEEDS_TESTS: "A Test Writer", Status.NEEDS_DOER: "A Doer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Stakes:
+    """What hangs on the decision. `spent`: on the bead so far; `ref`: what keeps the archived branch, if it was.
+
+    `by_person`: whose work is decided about, where no agent did it.
+    """
+
+    bead: Bead | None = None
+    limits: Limits | None = None
+    spent: Amount = field(default_factory=Amount)
+    waiting: tuple[str, ...] = ()
+    ref: str = ""
+    by_person: str = ""
+
+
+def choices(found: Escalation, stakes: Stakes) -> tuple[Choice, ...]:
+    """The ways to decide it, the usual first; empty once it was decided."""
+    made: list[Choice] = []
+    for how in ways(found):
+        made += answers(found) if how == "answer" else [_choice(found, stakes, how)]
+    return tuple(made)
+
+
+def _choice(found: Escalation, stakes: Stakes, how: How) -> Choice:
+    does, costs = {
+        "approve": _approve,
+        "add": _add,
+        "retry": _retry,
+        "done": _done,
+        "cancel": _cancel,
+        "dismiss": _dismiss,
+    }[how](found, stakes)
+    takes_note = how != "retry" or found.form is None or forms.form(found.form).rest() is not None
+    note = ' --note "…"' if how == "retry" and takes_note else ""
+    command = f"nobrakes resolve {found.id} --{how}{note}"
+    return Choice(
+        how,
+        _label(found, how),
+        does,
+        costs,
+        command,
+        takes_note=takes_note,
+        is_recommended=USUAL.get(found.type) == how,
+    )
+
+
+def _label(found: Escalation, how: How) -> str:
+    if how == "approve":
+        return _APPROVE.get(found.type, "Accept the change")
+    if how == "retry" and found.type in OF_A_HEAD:
+        return "Send the work back"
+    if how == "retry" and found.bead is None:
+        return "Look again"
+    if how == "retry" and found.type is EscalationType.QUESTION:
+        return "Let the agent decide"
+    if how == "dismiss" and found.type is EscalationType.DOER_SUGGESTION:
+        return "Drop the suggestion"
+    return LABELS[how]
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+def answers(found: Escalation) -> list[Choice]:
+    """The answers that a question takes: a choice for each option, and what else may be said."""
+    if found.form is None:
+        if found.type is EscalationType.PLAN_REVIEW:
+            return [_answer(found, "Have the plan changed", "The agent plans again, with your words.", None)]
+        return [_answer(found, LABELS["answer"], "The bead goes on, and your words are in the next prompt.", None)]
+    form = forms.form(found.form)
+    made = []
+    for option in form.options:
+        is_recommended = option.label in form.recommended
+        typed = None if option.rest else forms.typed_as(form, option.label) + (": REASON" if option.why else "")
+        made.append(_answer(found, option.label, option.means, typed, option.costs, is_recommended))
+    if form.kind == "yes_no":
+        made += [_answer(found, one, "", one, is_recommended=one in form.recommended) for one in form.labels()]
+    if not made:
+        made.append(_answer(found, LABELS["answer"], "The agent goes on with your words.", None))
+    if form.kind == "checkbox" and len(form.options) > 1:
+        both = ",".join(forms.typed_as(form, label) for label in form.labels()[:2])
+        made.append(_answer(found, "Several of them", "With a comma between them.", both))
+    if not form.required:
+        if form.kind == "checkbox":
+            made.append(_answer(found, "None of them", "", forms.NONE_OF_THEM))
+        made.append(_answer(found, "Leave it open", "The agent decides it itself.", ""))
+    return made
+
+
+def _answer(
+    found: Escalation, label: str, does: str, value: str | None, costs: str = "", is_recommended: bool = False
+) -> Choice:
+    typed = '"…"' if value is None else _word(value)
+    command = f"nobrakes answer {found.id} {typed}"
+    return Choice("answer", label, does, costs, command, value, is_recommended=is_recommended)
+
+
+def _word(typed: str) -> str:
+    """As a shell reads it, and as no option."""
+    return ("-- " if typed.startswith("-") else "") + shlex.quote(typed)
+
+
+# --- ways of `nobrakes resolve` --------------------------------------------------------------------------------------
+
+
+def _onto(found: Escalation) -> str:
+    """What the work lands on: main, or the branch of an epic, as whoever asked noted."""
+    return main_of(str(found.evidence.get("epic") or ""))
+
+
+def _approve(found: Escalation, stakes: Stakes) -> tuple[str, str]:
+    onto = _onto(found)
+    if found.type is EscalationType.PLAN_REVIEW:
+        if found.session is not None:
+            return "The session works by this plan, with your note.", "What its agent spends. It merges nothing."
+        return "The Doer works by this plan, with your note.", _next_attempt(stakes)
+    if found.type is EscalationType.MERGE_REVIEW:
+        return (
+            f"It is merged, once it passes on {onto} as it is then.",
+            f"The change is on {onto} then. Where that has moved and the difference is another, you are asked again.",
+        )
+    if found.type is EscalationType.CODE_REVIEW:
+        return (
+            f"It goes on without a change, once it passes on {onto} as it is then.",
+            f"What was found stays in it. Where {onto} has moved and the difference is another one, it is read again.",
+        )
+    if "contract" in found.evidence:
+        return (
+            "The contract is accepted, byte for byte as it is here: this bead is validated by it.",
+            "Once it is merged, everything is validated by it. Another version of it asks again.",
+        )
+    if OF_TESTS in found.evidence:
+        return (
+            "The tests stay as they are, and the bead goes on: to a Doer, or to the review of this very commit.",
+            "What bends the runner decides about this bead's checks, and is on main once they pass.",
+        )
+    return (
+        "The review of this very commit goes on, and it is merged if the checks pass.",
+        "The change is on main then. Another commit asks again.",
+    )
+
+
+def _retry(found: Escalation, stakes: Stakes) -> tuple[str, str]:
+    bead = stakes.bead
+    if bead is None:
+        if found.type is EscalationType.MAIN_RED:
+            return "main is checked again at once.", "A run of all checks. Merges wait until main is green."
+        return "The question is closed, and main is looked at again.", "A run of all checks."
+    back = found.return_to or bead.return_to or Status.NEEDS_DOER
+    if found.type not in STOPS_BEAD or back is Status.NEEDS_REVIEW:
+        return "The review begins again with the work as it is; no agent is started.", _forgiven(stakes)
+    if bead.type is BeadType.EPIC and found.type in _OF_A_REVIEW:
+        return _retry_whole(found), ""
+    if found.type in (EscalationType.MERGE_REVIEW, EscalationType.CODE_REVIEW) and stakes.by_person:
+        return f"It goes back to {stakes.by_person} with your note; no agent begins on it.", ""
+    who = _WORKERS.get(back, "An agent")
+    if bead.branch_kept:
+        does, lost = f"{who} goes on where the branch is.", ""
+    else:
+        does = f"{who} begins anew from {_onto(found)} as it is now."
+        kept = f"it stays at {stakes.ref}" if stakes.ref else "it is archived"
+        lost = f"What the branch has is not used again; {kept}."
+    told = " Your note is in its prompt." if found.form is None else ""
+    return f"{does}{told}", _joined(_next_attempt(stakes), lost, _forgiven(stakes))
+
+
+def _retry_whole(found: Escalation) -> str:
+    """Of an epic that people merge as a whole, on which itself nobody works."""
+    again = "then the review of the whole begins again"
+    if found.type is EscalationType.CODE_REVIEW and found.evidence.get("findings"):
+        return f"A bead of the epic mends what was found, with your note; {again}."
+    if found.type is EscalationType.ASKED_AGAIN:
+        return f"A bead of the epic answers what people wrote, with your note; {again}."
+    if found.type in (EscalationType.MERGE_REVIEW, EscalationType.PULL_CLOSED, EscalationType.CODE_REVIEW):
+        return f"With a note: a bead of the epic does what it says, and {again}. Without: it begins again as it is."
+    return "The review of the whole begins again; no agent is started."
+
+
+def _done(found: Escalation, stakes: Stakes) -> tuple[str, str]:
+    waits = _waiting(stakes, "may start")
+    return (
+        _joined("The bead counts as done; nothing is merged and nothing is checked.", waits),
+        "What is only on its branch does not reach main: bring it there yourself first. The branch is archived.",
+    )
+
+
+def _cancel(found: Escalation, stakes: Stakes) -> tuple[str, str]:
+    waits = _waiting(stakes, "stay blocked by it")
+    return (
+        "Nobody works on the bead any more; `nobrakes undo` brings it back.",
+        _joined("Its branch and what was not committed are archived.", waits),
+    )
+
+
+def _add(found: Escalation, stakes: Stakes) -> tuple[str, str]:
+    does = "A draft with the agent's words, quoted, and your note above them; it waits for `nobrakes commit-strategy`."
+    return does, "Nothing before you approve it."
+
+
+def _dismiss(found: Escalation, stakes: Stakes) -> tuple[str, str]:
+    if found.type is EscalationType.DOER_SUGGESTION:
+        return "Nothing is done about it.", ""
+    if found.type in OF_A_WAIT:
+        return "You are not asked again for this cause.", "The merge still waits until that is mended."
+    if found.session is not None:
+        return "The session reads that nothing is to be done about it, with your note.", ""
+    if stakes.bead is None:
+        return "Nothing more than that.", "Merges wait until main is green." if _is_red(found) else ""
+    return "As `--retry`, but no agent reads your note.", ""
+
+
+def _is_red(found: Escalation) -> bool:
+    return found.type is EscalationType.MAIN_RED
+
+
+def _waiting(stakes: Stakes, what: str) -> str:
+    if not stakes.waiting:
+        return "No bead waits for it."
+    shown = ", ".join(stakes.waiting[:3])
+    more = f" and {len(stakes.waiting) - 3} more" if len(stakes.waiting) > 3 else ""
+    return f"Of the beads that wait for it, {shown}{more} {what}."
+
+
+def _next_attempt(stakes: Stakes) -> str:
+    """What one more attempt may cost."""
+    if stakes.limits is None:
+        return ""
+    caps = stakes.limits.caps
+    parts = [f"at most {age(stakes.limits.agent_seconds)}", *_amounts(caps.attempt)]
+    text = f"One more attempt: {', '.join(parts)}."
+    if caps.bead.is_set:
+        text += f" The bead has cost {_spent(stakes.spent)}, and may cost {', '.join(_amounts(caps.bead))}."
+    elif stakes.spent.usd:
+        text += f" The bead has cost {stakes.spent.usd:.2f} USD so far."
+    return text
+
+
+def _amounts(cap: Cap) -> list[str]:
+    found = [f"{cap.usd:g} USD"] if cap.usd is not None else []
+    found += [f"{cap.tokens:,.0f} tokens"] if cap.tokens is not None else []
+    return found + ([f"{cap.minutes:g} minutes"] if cap.minutes is not None else [])
+
+
+def _spent(amount: Amount) -> str:
+    return f"{amount.usd:.2f} USD, {amount.tokens:,.0f} tokens, {amount.minutes:.0f} minutes"
+
+
+def _forgiven(stakes: Stakes) -> str:
+    if stakes.bead is None or not stakes.bead.failures or stakes.limits is None:
+        return ""
+    forgiven = count(stakes.bead.failures, "failure")
+    is_one = stakes.bead.failures == 1
+    return (
+        f"Its {forgiven} {'is' if is_one else 'are'} forgiven: you are asked after {stakes.limits.max_failures} more."
+    )
+
+
+def _joined(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
+
+
+# Texts of agents and checks, made harmless and short; what is left out is counted.
+#
+# What looks like a secret is blacked out, in code too: the page is copied, sent by mail and read out.
+
+WIDE = 400
+"""Characters of one line that are shown."""
+WHOLE = 10**6
+"""So many lines: nothing is cut, and no line either."""
+_ID = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
+
+
+def short(commit: object) -> str:
+    """A commit as a sentence names it."""
+    return str(commit)[:12]
+
+
+def readable(text: str) -> str:
+    """Harmless text in which commits are named by their first digits."""
+    return _ID.sub(lambda found: short(found[0]), redacted(clean(text)))
+
+
+def flat(text: object) -> str:
+    """The same on one line."""
+    return " ".join(readable(str(text)).split())
+
+
+def line(text: object) -> str:
+    """The same on one line, bounded."""
+    return _cut(flat(text))
+
+
+def excerpt(text: str, most: int, command: str = "", is_end: bool = False, is_code: bool = False) -> Excerpt:
+    """At most `most` lines of a text: the first ones, or with `is_end` the last. `is_code`: its ids stay whole."""
+    cleaned = (redacted(clean(text)) if is_code else readable(text)).expandtabs(4).strip("\n")
+    found = [one.rstrip() for one in cleaned.split("\n")] if cleaned.strip() else []
+    kept = found[-most:] if is_end else found[:most]
+    kept = kept if most >= WHOLE else [_cut(one) for one in kept]
+    more = len(found) - len(kept)
+    return Excerpt(tuple(kept), more, command if more else "")
+
+
+def of_lines(lines: "tuple[str, ...] | list[str]", most: int, command: str = "", is_code: bool = False) -> Excerpt:
+    """At most `most` of the lines."""
+    return excerpt("\n".join(lines), most, command, is_code=is_code)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= WIDE else f"{text[: WIDE - 1]}…"

@@ -1,0 +1,179 @@
+"""What doctor finds."""
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from ..daemon.service.now import BarView, bar
+from ..decisions.service.hindrances import program_of
+from ..events.kinds import Event, Kind
+from ..paths import Paths
+
+if TYPE_CHECKING:
+    from ..config.settings import Config
+    from ..db.port import Store
+
+
+Level = Literal["ok", "warning", "error"]
+OK: Level = "ok"
+WARNING: Level = "warning"
+ERROR: Level = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at. `repair` is the name of what mends it, where something here can."""
+
+    name: str
+    level: Level
+    text: str
+    repair: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether it works as it is; warnings do."""
+        return self.level != ERROR
+
+
+# Health on one page: the daemon, what its machine is used for, the last failures; and what a full look found.
+#
+# 1. `health` starts no process and costs a few rows. `looked` is the doctor's whole look, which somebody asked for; who
+# serves keeps it with its time (Looks), for whoever reads the page next.
+# 2. `set_up` is what a repository needs before agents can work, each with the line to type where it is missing.
+
+FAILURES = 20
+_FAILED = (
+    Kind.REVIEW_REJECTED,
+    Kind.TESTS_REJECTED,
+    Kind.DOER_STOPPED,
+    Kind.TEST_WRITER_STOPPED,
+    Kind.MAIN_FROZEN,
+    Kind.GATE_CLOSED,
+    Kind.CAP_REACHED,
+    Kind.UNCONFINED,
+    Kind.DEGRADED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What the doctor found, and when that was (seconds since 1970)."""
+
+    at: float
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HealthView:
+    """`free` and `total` are bytes of the disk; `workspaces` how many there are; `started_at` of the daemon."""
+
+    bar: BarView
+    started_at: float | None
+    free: int
+    total: int
+    workspaces: int
+    log: str
+    failures: tuple[Event, ...]
+    looked: Looked | None
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that a repository needs. `command`: what to type where it is not there."""
+
+    name: str
+    is_done: bool
+    says: str
+    command: str = ""
+
+
+class Looks:
+    """What the doctor found last in each repository, for as long as its owner lives."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Looked] = {}
+
+    def last(self, root: str) -> Looked | None:
+        """What it found in this repository; None: it did not look yet."""
+        return self._found.get(root)
+
+    def look(self, root: str, run: Callable[[], list[Finding]]) -> Looked:
+        """The doctor's whole look at the repository, which `run` does: it takes seconds and starts programs."""
+        order = {ERROR: 0, OK: 2}
+        made = Looked(time.time(), tuple(sorted(run(), key=lambda one: order.get(one.level, 1))))
+        self._found[root] = made
+        return made
+
+
+def health(store: "Store", paths: Paths, config: "Config", looked: Looked | None) -> HealthView:
+    """As it is now, with what the last full look found."""
+    disk = shutil.disk_usage(paths.folder)
+    started = store.latest_events((Kind.DAEMON_STARTED,), None, 1)
+    try:
+        workspaces = len([name for name in os.listdir(paths.workspaces) if not name.startswith(".")])
+    except OSError:
+        workspaces = 0
+    around = bar(store, paths, config)
+    return HealthView(
+        around,
+        started[0].at if started and around.daemon is not None else None,
+        disk.free,
+        disk.total,
+        workspaces,
+        os.path.relpath(paths.daemon_log, paths.root),
+        tuple(store.latest_events(_FAILED, None, FAILURES)),
+        looked,
+        store.now(),
+    )
+
+
+def set_up(store: "Store", paths: Paths, config: "Config", misconfigured: str) -> tuple[Step, ...]:
+    """The steps from nothing to agents at work, in order."""
+    names = config.agents.agent_choice().names()
+    missing = [name for name in names if not _is_there((*config.agents.command(name), "")[0])]
+    checks = [one for one in config.checks if (program := program_of(one.command)) and not _is_there(program)]
+    counts = store.counts()
+    beads = sum(number for name, number in counts.items() if name not in ("epic", "held"))
+    live = beads - counts["draft"]
+    return (
+        Step("Repository", True, f"{paths.root} uses nobrakes; main is {config.main}"),
+        Step("Settings", not misconfigured, misconfigured or "config.toml is right", "nobrakes config --check"),
+        Step(
+            "Checks",
+            bool(config.checks) and not checks,
+            ", ".join(f"{one.name}: {one.command}" for one in config.checks) or "none: nothing can be merged",
+            'nobrakes init --test "…"',
+        ),
+        Step(
+            "Agents",
+            not missing,
+            f"{', '.join(missing)}: not on PATH" if missing else ", ".join(names),
+            "nobrakes init --agent NAME",
+        ),
+        Step(
+            "Sandbox",
+            config.sandbox.mode != "none",
+            "agents run as you do: sandbox.mode is none" if config.sandbox.mode == "none" else config.sandbox.mode,
+            "nobrakes doctor",
+        ),
+        Step("First plan", beads > 0, f"{beads} beads" if beads else "there is no bead yet", "nobrakes shape"),
+        Step(
+            "Approved",
+            live > 0,
+            f"{live} beads are live"
+            if live
+            else "drafts wait for your approval"
+            if beads
+            else "nothing to approve yet",
+            "nobrakes commit-strategy",
+        ),
+        Step("At work", counts["done"] > 0, f"{counts['done']} beads are merged", "nobrakes daemon start"),
+    )
+
+
+def _is_there(program: str) -> bool:
+    return bool(program) and (os.path.sep in program or shutil.which(program) is not None)

@@ -1,0 +1,726 @@
+"""What is broken, and what mends it (repairs.py). Looking changes nothing.
+
+1. A finding is ok, a warning (it works, but look) or an error (something does not work); `repair` names what mends it.
+2. Each check is one function; the order below is the order of the answer, causes before effects. The database is
+   looked at first, since it takes longest, while the sandbox is tried out in a thread.
+"""
+
+import os
+import shutil
+import stat
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, Union, cast
+
+from .. import abilities
+from .. import paths as found
+from ..agents.prompts import delivery
+from ..beads.model import CLOSED, WORKING, Bead, DependencyType, Status
+from ..beads.readiness import Circle, deadlocks
+from ..config.setup.detect import what_to_write
+from ..daemon.service.control import FROZEN
+from ..db.port import Store
+from ..decisions.hindrances import Hindrance, Kind
+from ..decisions.model import EscalationType
+from ..decisions.service.hindrances import Here, hindrances, of_agent, of_checks
+from ..environ import process_environment
+from ..errors import DaemonRunning, GitFailed, MachineShort, NobrakesError, NoMain, StoreBroken, StoreNewer, UsageError
+from ..events.kinds import MERGES
+from ..git.location import owner
+from ..git.port import Git
+from ..git.workspaces.make import BROKEN, forget_sessions, kept_by_agents
+from ..host.files import open_to_others
+from ..host.locks import holder
+from ..host.versions import Versions
+from ..machine.place import user_place
+from ..machine.service.registry import trouble
+from ..notices import service as notices_service
+from ..paths import Paths
+from ..requests import service as requests_service
+from ..review.journal import Journal
+from ..review.verify import COMPARED, NAMED, Merge, is_ours, merges
+from ..sandbox import closure as no_sandbox
+from ..sessions.model import name_of
+from ..trash import Trash
+from .health import ERROR, OK, WARNING, Finding
+
+if TYPE_CHECKING:
+    from ..config.settings import Config
+    from ..db.port import Store
+    from ..git.port import Git
+
+
+# Where the database and main disagree about what is merged.
+#
+# 1. What main carries and the database does not know is set right by the next start of a daemon; what a person took off
+# main is theirs to decide.
+# 2. `status` asks, and may have many thousands of done beads: of these only ids and merges are read, git is asked about
+# all of them at once, and main is read since the commit at which a daemon compared it.
+# 3. A merge that is going on is no disagreement: main is read first, then the store; and done beads the other way
+# round.
+
+_MANY = 1000
+_RECENT = 500
+"""So many of main's last commits the doctor looks at; `verify` looks at all since the first record."""
+
+
+def off_main(store: Store, git: Git, config: "Config") -> str:
+    """What a person is told of done beads whose merge main does not carry any more; empty: there is none."""
+    try:
+        return delivery.off_main(store, git, config)
+    except (NoMain, GitFailed):
+        return ""  # which is told by itself
+
+
+def lost_changes(store: Store, git: Git) -> list[str]:
+    """What a person is told of done beads whose changes a commit of theirs took back unseen."""
+    try:
+        return [f"{one.told()}: {one.advice()}" for one in delivery.taken_back(store, git, _RECENT)]
+    except (NoMain, GitFailed):
+        return []  # which is told by itself
+
+
+def unknown(store: Store, git: Git) -> list[str]:
+    """What a person is told of beads that main carries, and that are not done here."""
+    found = [
+        f"{bead} is on main as {commit[:12]}, and the database does not know: `nobrakes run` makes it done"
+        for bead, commit in merged_unknown(store, git)
+    ]
+    more = len(found) - NAMED
+    return found if more <= 0 else [*found[:NAMED], f"and {more} more beads of which the database does not know"]
+
+
+def merged_unknown(store: Store, git: Git) -> list[tuple[str, str]]:
+    """(bead, commit on main) of beads that main carries, and that are not done here."""
+    try:
+        main = git.main()
+        since = store.setting(COMPARED)
+        if since == main:
+            return []
+        since = since if since and git.has(since) and git.contains(since, main) else None
+        named = git.merged(since).keys() - store.merges().keys()
+        beads = {bead.id: bead for bead in store.beads(ids=named) if bead.status is not Status.DONE} if named else {}
+        if not beads:
+            return []
+        standing = [one for one in merges(git.line(main, since)) if one.stands and one.bead in beads]
+        return [(one.bead, one.tip.commit) for one in _agreement_unknown(store, git, standing, beads)]
+    except (NoMain, GitFailed):
+        return []  # which is told by itself
+
+
+def _agreement_unknown(store: Store, git: Git, standing: list[Merge], beads: Mapping[str, Bead]) -> list[Merge]:
+    landing = {Journal.of(one.data).candidate for one in store.reviewing()}
+    left = [one for one in standing if one.tip.commit not in landing and not _is_told(store, one)]
+    chain = {entry.commit for entry in git.evidence()} if left else set[str]()
+    return [one for one in left if is_ours(one, beads[one.bead], chain, ())]
+
+
+def _is_told(store: Store, merge: Merge) -> bool:
+    """Whether an event names it: then a person opened the bead again."""
+    named = store.latest_events(MERGES, limit=_MANY, bead=merge.bead)
+    return any(event.data.get("merged_commit") == merge.tip.commit for event in named)
+
+
+# The doctor's look at what the repositories of a machine share.
+
+
+def examine_place() -> Iterator[Finding]:
+    """Whether the person's place can be used. Nothing is said to an agent, which may not look."""
+    try:
+        place = user_place()
+    except NobrakesError:
+        place = None
+    text, stops = trouble()
+    if text:
+        yield Finding("place", ERROR if stops else WARNING, text)
+    elif place is not None:
+        yield Finding("place", OK, f"repositories share {place.state}, and your settings in {place.settings}")
+
+
+# Whose the repository and its .nobrakes are, and who else gets at them: what doctor tells of it.
+
+_SHOWN = 5
+
+
+def examine_privacy(paths: Paths) -> Iterator[Finding]:
+    """The owners of what is read and run here, and the modes of what is private."""
+    strange = found.strangers(paths.root)
+    for path in strange[:_SHOWN]:
+        yield Finding("owner", WARNING, f"{path} belongs to {owner(path)}; git trusts it (safe.directory, or sudo)")
+    if not strange:
+        yield Finding("owner", OK, f"the repository and .nobrakes belong to {owner(paths.folder)}, who is you")
+    others = [path for path in found.territory(paths.root) if _writable_by_others(path)]
+    for path in others[:_SHOWN]:
+        yield Finding("owner", WARNING, f"every account may write to {path}, and with it decide what is run here")
+    closed = open_to_others(paths.folder)
+    for path in closed[:_SHOWN]:
+        mode = stat.S_IMODE(os.lstat(path).st_mode)
+        yield Finding("private", WARNING, f"{path} is open to other accounts ({mode:04o}): chmod go= {path}")
+    if not closed:
+        yield Finding("private", OK, "what nobrakes keeps is closed to other accounts (0700, 0600)")
+
+
+def _writable_by_others(path: str) -> bool:
+    mode = os.lstat(path).st_mode
+    return not stat.S_ISLNK(mode) and bool(mode & stat.S_IWOTH)
+
+
+# What of the machine nobrakes needs: the checks' programs, the agents' programs, its own compiled files.
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+_BROKEN = (Kind.NO_AGENT, Kind.NO_LOGIN, Kind.MAIN_RED, Kind.CHECKS_BROKEN, Kind.DAEMON_DEAD)
+
+
+def examine_machine(
+    config: "Config",
+    paths: Paths,
+    sandbox_trouble: Callable[[], str],
+    wall_trouble: Callable[[], str],
+    here: Here | None = None,
+) -> Iterator[Finding]:
+    """The programs that the config names, and how agents are closed off, as seen from `here`."""
+    seen = here or Here(process_environment(), process_environment())
+    for one in of_checks(config, paths, seen):
+        yield as_finding("checks", one)
+    if config.checks and not any(check.kind == "test" for check in config.checks):
+        yield Finding("checks", WARNING, "no check runs tests: what agents write is never tried out")
+    for text in what_to_write(paths.root, config.checks).values():
+        yield Finding("checks", WARNING, text)
+    for name in config.agents.agent_choice().names():
+        yield _agent(name, config, paths, seen)
+    try:
+        yield _sandbox(config, sandbox_trouble, wall_trouble)
+    except MachineShort as error:
+        yield Finding("sandbox", ERROR, f"nothing is started meanwhile: {error}")
+
+
+def as_finding(name: str, one: Hindrance) -> Finding:
+    """A hindrance as a finding: broken where a run would be refused for it, or would start nothing."""
+    typed = " or ".join(f"`{command}`" for command in one.commands[:2])
+    then = "; ".join(part for part in (one.why, one.cure, typed and f"type {typed}") if part)
+    level = ERROR if one.refuses or one.kind in _BROKEN else WARNING
+    return Finding(name, level, f"{one.what}: {then}" if then else one.what)
+
+
+def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble: Callable[[], str]) -> Finding:
+    """How agents and checks are closed off, by setting and machine."""
+    from ..sandbox import closure as sandbox_closure
+
+    mode = config.sandbox.mode
+    trouble = 'the setting sandbox.mode is "none"' if mode == "none" else sandbox_trouble()
+    if not trouble:
+        return Finding("sandbox", OK, "agents and checks run in a sandbox (bubblewrap)")
+    if mode == "bubblewrap":
+        return Finding(
+            "sandbox", ERROR, f"nothing is started without a sandbox, and bubblewrap does not work: {trouble}"
+        )
+    setting = config.sandbox.wall
+    no_wall = 'the setting sandbox.wall is "none"' if setting == "none" else wall_trouble()
+    if not no_wall:
+        return Finding(
+            "sandbox",
+            WARNING if sandbox_closure.lacking() else OK,
+            f"{sandbox_closure.wall_describe()} The reason: {trouble}.",
+        )
+    if setting == "landlock":
+        return Finding("sandbox", ERROR, f"nothing is started without a wall, and Landlock does not work: {no_wall}")
+    said = no_sandbox.describe(config.agents.agent_choice().names(), config.agents)
+    return Finding("sandbox", WARNING, f"{said} The reason: {trouble}, and {no_wall}.")
+
+
+def _agent(name: str, config: "Config", paths: Paths, here: Here) -> Finding:
+    hindered = of_agent(name, config, here)
+    if hindered is not None:
+        return as_finding("agent" if hindered.kind is Kind.NO_AGENT else "login", hindered)
+    command = config.agents.command(name)
+    seen = abilities.recall(paths)
+    path = here.environment.get("PATH")
+    standing = abilities.standing(name, command, seen, Versions(paths, path, writes=False))
+    if standing.why:
+        return Finding("agent", WARNING, standing.said)
+    found = shutil.which(command[0], path=path)
+    return Finding("agent", OK, f"the agent {name} is {found}" + (f", {standing.basis}" if standing.basis else ""))
+
+
+def installation() -> Iterator[Finding]:
+    """Whether Python's compiled files are there: without them each command pays for compiling."""
+    missing = uncompiled()
+    if not missing:
+        yield Finding("start-up", OK, "every module is compiled")
+    else:
+        yield Finding("start-up", WARNING, f"{len(missing)} modules are compiled at every start", "compile")
+
+
+def uncompiled() -> list[str]:
+    """The modules without a compiled file."""
+    from importlib.util import cache_from_source
+
+    found = []
+    for folder, folders, names in os.walk(PACKAGE):
+        folders[:] = [name for name in folders if name not in ("__pycache__", "_data")]
+        for name in names:
+            path = os.path.join(folder, name)
+            if name.endswith(".py") and not os.path.exists(cache_from_source(path)):
+                found.append(path)
+    return found
+
+
+def compile_package() -> list[str]:
+    """Compile every module; what was done."""
+    import compileall
+
+    before = len(uncompiled())
+    compileall.compile_dir(PACKAGE, quiet=2)
+    left = len(uncompiled())
+    lines = [f"{before - left} modules were compiled"]
+    return lines if not left else [*lines, f"{left} could not be: is {PACKAGE} writable?"]
+
+
+# What the doctor mends, each asked for by its name.
+#
+# A repair keeps a copy of what it replaces. None of them runs by itself.
+
+Opened = Union["Store", NobrakesError]
+"""The store, or why it cannot be opened."""
+
+
+class _Countable(Protocol):
+    """What the SQLite store offers beyond the port."""
+
+    def recount(self) -> int:
+        """Set every derived column right."""
+        ...
+
+
+def repair(name: str, store: Opened, git: "Git | None", paths: Paths) -> list[str]:
+    """Mend one thing; what was done, a line each. UsageError for an unknown name, DaemonRunning while one works."""
+    if name not in REPAIRS:
+        raise UsageError(f"'{name[:40]}' is no repair", f"The repairs are: {', '.join(REPAIRS)}.")
+    pid = holder(paths.lock)
+    if pid is not None and name in ("rebuild", "stale-workspaces"):
+        raise DaemonRunning(
+            f"a daemon works here (process {pid}), and it would be mended under its hands",
+            "End it in order with `nobrakes daemon stop`, then repair.",
+        )
+    return REPAIRS[name](store, git, paths)
+
+
+def _needed(store: Opened) -> "Store":
+    if isinstance(store, NobrakesError):
+        raise store
+    return store
+
+
+def _counters(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
+    return [f"{cast(_Countable, _needed(store)).recount()} beads were counted anew"]
+
+
+def _rebuild(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
+    from ..snapshot.service import rebuild, told
+
+    if not isinstance(store, NobrakesError):
+        store.close()
+    return told(rebuild(paths, git))
+
+
+def _repairs_workspaces(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
+    there = _needed(store)
+    if git is None:
+        raise GitFailed("git cannot be asked here", "`nobrakes doctor` says why.")
+    known = {bead.id: bead for bead in there.beads()}
+    lines = []
+    for name in stale_workspaces(there, paths):
+        if name.startswith(name_of(0)[:-1]):  # of a session that is gone: it has no work that could be archived
+            forget_sessions(Trash(paths.trash), paths.agents, name)
+            lines.append(f"what agent CLIs kept of {name} was removed")
+            continue
+        bead = known.get(name) or Bead(name, name)
+        git.retire(bead, bead.fence)
+        forget_sessions(Trash(paths.trash), paths.agents, name)
+        kept = ", ".join(ref for ref, _ in git.archived(name)) or "nothing in it was new"
+        lines.append(f"the workspace {name} was archived ({kept}) and removed")
+    return lines or ["there is no stale workspace"]
+
+
+def _compile(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
+    return compile_package()
+
+
+def stale_workspaces(store: "Store", paths: Paths) -> list[str]:
+    """The beads that are not live and have a workspace, or sessions that an agent CLI kept of them."""
+    names = {name for name in names_in(paths.workspaces) if os.path.isdir(os.path.join(paths.workspaces, name))}
+    names = {name for name in names if BROKEN not in name}
+    names |= kept_by_agents(paths.agents).keys()
+    if not names:
+        return []
+    alive = {
+        id_ for _, id_ in store.by_priority([status for status in Status if status not in (*CLOSED, Status.DRAFT)])
+    }
+    alive |= {name_of(session.id) for session in store.sessions()}
+    return sorted(names - alive)
+
+
+def names_in(folder: str) -> list[str]:
+    """What lies in the folder; nothing where there is none."""
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
+
+
+REPAIRS: dict[str, Callable[[Opened, "Git | None", Paths], list[str]]] = {
+    "counters": _counters,
+    "rebuild": _rebuild,
+    "stale-workspaces": _repairs_workspaces,
+    "compile": _compile,
+}
+"""What can be mended, by name."""
+
+
+__all__ = ["Finding", "examine", "opened_store"]
+
+
+NOT_TRIED = "it was not tried"
+
+
+class _Checkable(Protocol):
+    """What the SQLite store offers beyond the port."""
+
+    def check(self) -> list[str]:
+        """What is wrong with file, references and derived columns."""
+        ...
+
+
+_Look = Callable[["_Patient"], Iterator[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Patient:
+    store: "Store | None"
+    git: "Git | None"
+    paths: Paths
+    config: "Config | None"
+    sandbox_trouble: Callable[[], str]
+    wall_trouble: Callable[[], str] = lambda: NOT_TRIED
+    misconfigured: str = ""
+    here: Here | None = None
+    untried: Callable[[], str] = lambda: ""
+
+
+def examine(
+    store: "Store | NobrakesError",
+    git: "Git | None",
+    paths: Paths,
+    config: "Config | None",
+    sandbox_trouble: Callable[[], str] = lambda: NOT_TRIED,
+    wall_trouble: Callable[[], str] = lambda: NOT_TRIED,
+    misconfigured: str = "",
+    here: Here | None = None,
+    untried: Callable[[], str] = lambda: "",
+) -> list[Finding]:
+    """Every finding, the good ones too. What could not be opened is a finding itself: for the store, by its error.
+
+    `misconfigured`: what is wrong with config.toml, where `config` is that of before. `here`: this process, as whoever
+    starts agents from it. `untried`: why it is not known whether main passes its checks; empty: it does.
+    """
+    if config is not None and config.sandbox.mode != "none":
+        sandbox_trouble = _begun(sandbox_trouble)
+    rest = wall_trouble, misconfigured, here, untried
+    found: dict[_Look, list[Finding]] = {}
+    try:
+        if isinstance(store, NobrakesError):
+            raise store
+        patient = _Patient(store, git, paths, config, sandbox_trouble, *rest)
+        found[_database] = list(_database(patient))
+    except NobrakesError as error:  # also one that opens and lacks its tables
+        patient = _Patient(None, git, paths, config, sandbox_trouble, *rest)
+        found[_database] = [_unusable(error)]
+    found |= {look: _found(look, patient) for look in _LOOKS if look is not _database}
+    return [finding for look in _LOOKS for finding in found[look]]
+
+
+def opened_store(paths: Paths, open_it: "Callable[[], Store]") -> "Store | NobrakesError":
+    """The store, or why there is none. A database that is not there is not made by looking."""
+    from ..db.database import missing
+
+    if not os.path.lexists(paths.database):
+        return missing(paths.database)
+    try:
+        return open_it()
+    except NobrakesError as error:
+        return error
+
+
+def _found(look: "_Look", patient: _Patient) -> list[Finding]:
+    """What one look finds; what keeps it from looking is a finding, and the other looks go on."""
+    found: list[Finding] = []
+    try:
+        for one in look(patient):
+            found.append(one)
+    except NobrakesError as error:
+        found.append(Finding(look.__name__.lstrip("_"), ERROR, f"{error}. {error.hint}"))
+    return found
+
+
+def _begun(question: Callable[[], str]) -> Callable[[], str]:
+    """The same question, asked at once in a thread; whoever asks waits for its answer."""
+    answers: list[str | BaseException] = []
+
+    def ask() -> None:
+        try:
+            answers.append(question())
+        except BaseException as error:
+            answers.append(error)
+
+    thread = threading.Thread(target=ask, name="doctor")
+    thread.start()
+
+    def answer() -> str:
+        thread.join()
+        if isinstance(answers[0], BaseException):
+            raise answers[0]
+        return answers[0]
+
+    return answer
+
+
+def _git(patient: _Patient) -> Iterator[Finding]:
+    from ..config.setup import init
+    from ..git import commands, location
+
+    try:
+        partial = location.is_partial(patient.paths.root)
+    except NobrakesError as error:
+        yield Finding("git", ERROR, f"{error}. {error.hint}")
+        return
+    yield Finding("git", OK, f"git {'.'.join(map(str, commands.version()))}")
+    if partial:
+        yield Finding("git", WARNING, "this is a partial clone: workspaces lack what was never fetched")
+    for text in init.told(patient.paths.root, patient.config) if patient.config else ():
+        yield Finding("git", WARNING, text)
+
+
+def _config(patient: _Patient) -> Iterator[Finding]:
+    if patient.config is None:
+        yield Finding("config", ERROR, "config.toml cannot be read: `nobrakes config --check` says why")
+        return
+    if patient.misconfigured:
+        yield Finding("config", ERROR, patient.misconfigured)
+    else:
+        yield Finding("config", OK, "config.toml is right")
+    yield from examine_machine(
+        patient.config, patient.paths, patient.sandbox_trouble, patient.wall_trouble, patient.here
+    )
+    yield from notices_service.examine(patient.config.notify)
+    yield from requests_service.examine(patient.store, patient.git, patient.paths, patient.config)
+
+
+def _main(patient: _Patient) -> Iterator[Finding]:
+    if patient.git is None:
+        return
+    try:
+        yield Finding("main", OK, f"main is at {patient.git.main()[:12]}")
+    except NoMain as error:
+        yield Finding("main", ERROR, f"{error}. {error.hint}")
+    except NobrakesError as error:
+        yield Finding("main", ERROR, str(error))
+    else:
+        yield from _refs(patient.git)
+        yield from _checkouts(patient.git)
+        yield from _unknown(patient)
+        yield from _fallen(patient)
+        yield from _untried(patient)
+    archived = patient.git.archived()
+    if archived:
+        yield Finding("archive", OK, f"kept under refs/nobrakes/archive: {len(archived)}")
+
+
+def _unknown(patient: _Patient) -> Iterator[Finding]:
+    """What main carries and the database does not know: it went back, and the next start sets it right."""
+
+    for text in unknown(patient.store, patient.git) if patient.store and patient.git else ():
+        yield Finding("main", WARNING, text)
+
+
+def _fallen(patient: _Patient) -> Iterator[Finding]:
+    """What the database calls done and a person took off main."""
+
+    store, git, config = patient.store, patient.git, patient.config
+    text = off_main(store, git, config) if store and git and config else ""
+    if text:
+        yield Finding("main", WARNING, text)
+    for lost in lost_changes(store, git) if store and git else ():
+        yield Finding("main", ERROR, lost)
+
+
+def _untried(patient: _Patient) -> Iterator[Finding]:
+    """Whether main passes its checks, as far as that is known. A red main is what _standing says."""
+    if patient.store is None or patient.store.setting(FROZEN) is not None:
+        return
+    text = patient.untried()
+    if text:
+        yield Finding("main", WARNING, text)
+
+
+def _standing(patient: _Patient) -> Iterator[Finding]:
+    """What of the facts keeps a run from starting anything, and what can never go on by itself."""
+    if patient.store is None or patient.config is None:
+        return
+    found = hindrances(patient.store, patient.paths, patient.config).found
+    for one in found:
+        if one.stops or one.kind in _NAMES:
+            yield as_finding(_NAMES.get(one.kind, "run"), one)
+
+
+_NAMES = {
+    Kind.MAIN_RED: "main",
+    Kind.CHECKS_BROKEN: "checks",
+    Kind.DAEMON_DEAD: "daemon",
+    Kind.RUN_CUT_OFF: "daemon",
+    Kind.CANCELLED_BLOCKER: "blocked",
+    Kind.CANCELLED_PARENT: "blocked",
+    Kind.EMPTY_EPIC: "epic",
+}
+
+
+def _refs(git: "Git") -> Iterator[Finding]:
+    """Refs of ours that lead nowhere. Those of work in hand are made again by who needs them."""
+    try:
+        found = git.broken_refs()
+    except NobrakesError as error:
+        yield Finding("refs", ERROR, f"git cannot read the refs: {error}. {error.hint}")
+        return
+    for ref, why in found:
+        work = ref.split("/")[2:3] in (["incoming"], ["candidate"], ["start"])
+        mends = (
+            "`nobrakes run` makes it again from the workspace"
+            if work
+            else "bring it back from a copy of the repository"
+        )
+        yield Finding("refs", WARNING if work else ERROR, f"{ref} leads nowhere: {why}; {mends}")
+
+
+def _checkouts(git: "Git") -> Iterator[Finding]:
+    try:
+        behind = git.behind()
+    except NobrakesError as error:
+        yield Finding("checkout", WARNING, f"it cannot be told whether a checkout is behind main: {error}")
+        return
+    for text in behind:
+        yield Finding("checkout", ERROR, text)
+
+
+def _database(patient: _Patient) -> Iterator[Finding]:
+    assert patient.store is not None, "without one there is nothing to look at"
+    yield _soundness(cast(_Checkable, patient.store).check())
+    yield from _graph(patient.store)
+
+
+def _unusable(error: NobrakesError) -> Finding:
+    if isinstance(error, StoreBroken) and not isinstance(error, StoreNewer):
+        kept = "the snapshot, what changed since and git still hold the graph"
+        return Finding("database", ERROR, f"{error}; {kept}", "rebuild")
+    return Finding("database", ERROR, f"{error}. {error.hint}")
+
+
+def _soundness(problems: list[str]) -> Finding:
+    if not problems:
+        return Finding("database", OK, "the database is sound, and its counters agree with a recomputation")
+    counters = all(_is_counter(text) for text in problems)
+    shown = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
+    return Finding("counters" if counters else "database", ERROR, shown, "counters" if counters else "rebuild")
+
+
+def _is_counter(text: str) -> bool:
+    return ", and should be " in text
+
+
+def _graph(store: "Store") -> Iterator[Finding]:
+    circles = deadlocks(store.nodes(), store.dependencies())
+    for circle in circles:
+        yield Finding("deadlock", ERROR, _told(circle))
+    if not circles:
+        yield Finding("deadlock", OK, "no beads wait for each other")
+
+
+def _told(circle: Circle) -> str:
+    around = " -> ".join((*circle.members, circle.members[0]))
+    cut = circle.cut
+    if cut.type is DependencyType.PARENT_CHILD:
+        mend = f'nobrakes edit {cut.bead} --epic ""'
+    else:
+        mend = f"nobrakes undepend {cut.bead} {cut.needs}"
+    return f"{len(circle.stuck)} beads can never start: {around} wait for each other; `{mend}` frees them"
+
+
+def _parked(patient: _Patient) -> Iterator[Finding]:
+    """The beads, sessions and parts of the daemon for which nobrakes met what it did not expect."""
+    store = patient.store
+    for one in store.escalations() if store is not None else ():
+        if one.type is EscalationType.NOBRAKES_FAILED and store is not None:
+            is_held = one.bead is not None and store.bead(one.bead).held is not None
+            held = f", and it is held: `nobrakes release {one.bead}`" if is_held else ""
+            what = one.bead or one.title.partition(":")[0]
+            text = f"nobrakes itself failed on {what}: `nobrakes escalation {one.id}` says how{held}"
+            yield Finding("parked", WARNING, text)
+
+
+def _assignments(patient: _Patient) -> Iterator[Finding]:
+    store = patient.store
+    if store is None:
+        return
+    pid = holder(patient.paths.lock)
+    now = store.now()
+    stale = [b for b in store.beads(WORKING) if b.lease_until is not None and b.lease_until < now]
+    if stale:
+        ids = ", ".join(b.id for b in stale[:10])
+        what = "the daemon is slow to renew" if pid else "the next daemon takes them up: nobrakes run"
+        yield Finding("leases", WARNING, f"there is no sign of who works on {ids}; {what}")
+    yield Finding("daemon", OK, f"a daemon works (process {pid})" if pid else "no daemon works")
+
+
+def _workspaces(patient: _Patient) -> Iterator[Finding]:
+    if patient.store is None:
+        return
+    for name in stale_workspaces(patient.store, patient.paths):
+        text = f"the workspace or sessions of {name} belong to no live bead; work is archived before it goes"
+        yield Finding("workspaces", WARNING, text, "stale-workspaces")
+    for name in names_in(patient.paths.workspaces):
+        if BROKEN in name:
+            text = f"workspaces/{name} was put aside: what lies in it could not be archived, look into it"
+            yield Finding("workspaces", WARNING, text)
+    for one in Trash(patient.paths.trash).left():
+        if one.why:
+            text = f"{one.path} cannot be removed: {one.why}; what is left of it is at {one.at}, look into it"
+            yield Finding("trash", WARNING, text)
+
+
+def _installation(patient: _Patient) -> Iterator[Finding]:
+    yield from installation()
+
+
+def _privacy(patient: _Patient) -> Iterator[Finding]:
+
+    yield from examine_privacy(patient.paths)
+
+
+def _place(patient: _Patient) -> Iterator[Finding]:
+    yield from examine_place()
+
+
+_LOOKS: tuple[_Look, ...] = (
+    _git,
+    _privacy,
+    _config,
+    _main,
+    _database,
+    _standing,
+    _parked,
+    _assignments,
+    _workspaces,
+    _installation,
+    _place,
+)

@@ -1,0 +1,90 @@
+"""The event log: appended to in the transaction of what happened, never changed.
+
+Every kind but the `QUIET` ones says that a fact of the plan changed, or something that a person decides or was asked.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..db import rows
+from ..db.database import Database
+from .kinds import Event, Kind
+
+QUIET = frozenset(
+    {
+        Kind.TEST_WRITER_STARTED,
+        Kind.DOER_STARTED,
+        Kind.REVIEW_STARTED,
+        Kind.CHECKS_BEGAN,
+        Kind.REVIEW_STEP,
+        Kind.FLAKED,
+        Kind.CODE_REVIEW_BEGAN,
+        Kind.CODE_REVIEW_ENDED,
+        Kind.PULL_OPENED,
+        Kind.PULL_REVIEW_BEGAN,
+        Kind.PULL_ISSUE_FOUND,
+        Kind.PULL_APPROVED,
+        Kind.PULL_MERGED,
+        Kind.LOGGED,
+        Kind.PROGRESSED,
+        Kind.NOTIFIED,
+        Kind.TESTED,
+        Kind.HANDED_OFF,
+        Kind.FILES_CHANGED,
+        Kind.TESTS_RUN,
+        Kind.DANGER_SEEN,
+        Kind.SESSION_BEGAN,
+        Kind.SESSION_SAID,
+        Kind.TURN_STARTED,
+        Kind.TURN_ENDED,
+        Kind.SESSION_ENDED,
+        Kind.DAEMON_STARTED,
+        Kind.DAEMON_STOPPED,
+        Kind.RECOVERED,
+    }
+)
+"""What a database that is made anew need not know."""
+
+
+def append(
+    db: Database,
+    now: float,
+    kind: Kind,
+    bead: str | None,
+    actor: str,
+    data: Mapping[str, Any] | None = None,
+    attempt: int | None = None,
+) -> int:
+    """Write one event down; its seq."""
+    db.noted |= kind not in QUIET
+    return db.insert(
+        "events",
+        {
+            "at": now,
+            "kind": kind.value,
+            "bead": bead,
+            "attempt": attempt,
+            "actor": actor,
+            "data": rows.as_json(dict(data or {})),
+        },
+    )
+
+
+def after(db: Database, seq: int, limit: int, bead: str | None, kinds: Iterable[Kind] = ()) -> list[Event]:
+    """Events with a greater seq, oldest first, of one bead or of all, of these kinds or of any."""
+    wanted = [*kinds]
+    where = "seq > :seq" + (" AND bead = :bead" if bead is not None else "")
+    where += " AND kind IN (SELECT value FROM json_each(:kinds))" if wanted else ""
+    values = {"seq": seq, "bead": bead, "limit": limit, "kinds": json.dumps(wanted)}
+    return [rows.event(row) for row in db.all(f"SELECT * FROM events WHERE {where} ORDER BY seq LIMIT :limit", values)]
+
+
+def latest(db: Database, kinds: Iterable[Kind], before: int | None, limit: int, bead: str | None) -> list[Event]:
+    """Events of these kinds with a smaller seq, newest first, of one bead or of all."""
+    where = "kind IN (SELECT value FROM json_each(:kinds))"
+    where += (" AND seq < :before" if before is not None else "") + (" AND bead = :bead" if bead is not None else "")
+    values = {"kinds": json.dumps([*kinds]), "before": before, "bead": bead, "limit": limit}
+    return [
+        rows.event(row) for row in db.all(f"SELECT * FROM events WHERE {where} ORDER BY seq DESC LIMIT :limit", values)
+    ]

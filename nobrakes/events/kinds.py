@@ -1,0 +1,269 @@
+"""What people are shown of commits: a difference, and what two sides of a merge did to the same lines."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final, Protocol
+
+from ..errors import UsageError
+from ..text.cleaning import is_seen, only_seen
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedLines:
+    """One file of a difference. `added`, `removed`: lines; None: it is no text. `before`: its path, where renamed."""
+
+    path: str
+    how: str  # added, removed, changed or renamed
+    added: int | None = None
+    removed: int | None = None
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What differs between two commits: every file, and the text of it, at most so many bytes as were asked for."""
+
+    files: tuple[ChangedLines, ...]
+    text: str
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines that both sides changed. `line`: where they begin in the merged file, counted from 1."""
+
+    line: int
+    main: tuple[str, ...]
+    branch: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """A file in conflict: whether the fork, main and the branch have it, and where both changed it; none: no text."""
+
+    path: str
+    in_fork: bool
+    in_main: bool
+    in_branch: bool
+    hunks: tuple[Hunk, ...] = ()
+
+
+class Shows(Protocol):
+    """Differences, for people. Nothing is written into the repository."""
+
+    def patch(self, base: str, head: str, most: int) -> Patch:
+        """What differs between the trees of two commits, renames found, with at most `most` bytes of text. GitFailed"""
+        ...
+
+    def clashes(self, onto: str, head: str, began: str | None = None) -> tuple[Clash, ...]:
+        """What is in conflict when `head`, as one change since `fork(onto, head, began)`, is put on `onto`; by path.
+
+        Empty: nothing. GitFailed: they have no commit in common, or one of them is gone.
+        """
+        ...
+
+
+# What can happen, in past tense. An event is the only thing that moves a bead (core.beads.lifecycle).
+#
+# 1. A kind never changes its meaning; new meanings get new kinds.
+# 2. `data` holds JSON values only, bounded by whoever records it.
+
+
+class Kind(StrEnum):
+    """Every kind of event, in the order of a bead's life."""
+
+    # the graph
+    PROPOSED = "proposed"
+    CHANGED = "changed"
+    APPROVED = "approved"
+    CHANGE_PROPOSED = "change_proposed"
+    CHANGE_DROPPED = "change_dropped"
+    CHANGE_APPROVED = "change_approved"
+    STRATEGY_APPROVED = "strategy_approved"
+    HELD = "held"
+    RELEASED = "released"
+    DEFERRED = "deferred"
+    DEPENDENCY_ADDED = "dependency_added"
+    DEPENDENCY_REMOVED = "dependency_removed"
+    # attempts
+    TEST_WRITER_STARTED = "test_writer_started"
+    TESTS_PROVEN_RED = "tests_proven_red"
+    TESTS_REJECTED = "tests_rejected"
+    TEST_WRITER_STOPPED = "test_writer_stopped"
+    DOER_STARTED = "doer_started"
+    WORK_SUBMITTED = "work_submitted"
+    DOER_STOPPED = "doer_stopped"
+    STOP_ASKED = "stop_asked"
+    # review
+    REVIEW_STARTED = "review_started"
+    CHECKS_BEGAN = "checks_began"
+    REVIEW_STEP = "review_step"
+    REVIEW_REJECTED = "review_rejected"
+    REVIEW_INTERRUPTED = "review_interrupted"
+    LANDED = "landed"
+    MERGED = "merged"
+    FOUND_MERGED = "found_merged"
+    REVERTED = "reverted"
+    FLAKED = "flaked"
+    CODE_REVIEW_BEGAN = "code_review_began"
+    CODE_REVIEW_ENDED = "code_review_ended"
+    # pull requests
+    PUSH_ALLOWED = "push_allowed"
+    PULL_OPENED = "pull_opened"
+    PULL_REVIEW_BEGAN = "pull_review_began"
+    PULL_ISSUE_FOUND = "pull_issue_found"
+    PULL_APPROVED = "pull_approved"
+    PULL_MERGED = "pull_merged"
+    # people
+    ESCALATED = "escalated"
+    SUGGESTED = "suggested"
+    ANSWERED = "answered"
+    ANSWER_READ = "answer_read"
+    ANSWER_TAKEN_BACK = "answer_taken_back"
+    RESOLVED = "resolved"
+    RETRIED = "retried"
+    TAKEN = "taken"
+    HANDED_IN = "handed_in"
+    CANCELLED = "cancelled"
+    DONE_BY_HAND = "done_by_hand"
+    REOPENED = "reopened"
+    EPIC_COMPLETED = "epic_completed"
+    EPIC_LANDED = "epic_landed"
+    # what agents say
+    LOGGED = "logged"
+    PROGRESSED = "progressed"
+    NOTIFIED = "notified"
+    TESTED = "tested"
+    HANDED_OFF = "handed_off"
+    # what the daemon sees of their work
+    FILES_CHANGED = "files_changed"
+    TESTS_RUN = "tests_run"
+    DANGER_SEEN = "danger_seen"
+    # sessions
+    SESSION_BEGAN = "session_began"
+    SESSION_SAID = "session_said"
+    TURN_STARTED = "turn_started"
+    TURN_ENDED = "turn_ended"
+    SESSION_ENDED = "session_ended"
+    PROJECT_SET = "project_set"
+    # features
+    FEATURE_BEGAN = "feature_began"
+    FEATURE_MOVED = "feature_moved"
+    FEATURE_CHANGED = "feature_changed"
+    FEATURE_TOLD = "feature_told"
+    PLAN_KEPT = "plan_kept"
+    PLAN_REVIEW_BEGAN = "plan_review_began"
+    PLAN_REVIEW_ENDED = "plan_review_ended"
+    PLAN_ROUND_ENDED = "plan_round_ended"
+    SIGN_OFF_ASKED = "sign_off_asked"
+    SIGNED_OFF = "signed_off"
+    FINDING_MADE = "finding_made"
+    FINDING_SETTLED = "finding_settled"
+    ITEM_COLLECTED = "item_collected"
+    ITEM_SETTLED = "item_settled"
+    # projects
+    SPRINT_MOVED = "sprint_moved"
+    # the machine
+    DAEMON_STARTED = "daemon_started"
+    DAEMON_STOPPED = "daemon_stopped"
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    LIMITS_CHANGED = "limits_changed"
+    QUARANTINED = "quarantined"
+    QUARANTINE_LIFTED = "quarantine_lifted"
+    GATE_CLOSED = "gate_closed"
+    GATE_OPENED = "gate_opened"
+    BREAKER_RESET = "breaker_reset"
+    CAP_REACHED = "cap_reached"
+    MAIN_GREEN = "main_green"
+    MAIN_FROZEN = "main_frozen"
+    MAIN_UNFROZEN = "main_unfrozen"
+    MAIN_REWRITTEN = "main_rewritten"
+    CULPRIT_FOUND = "culprit_found"
+    RECOVERED = "recovered"
+    BROUGHT_BACK = "brought_back"
+    ARCHIVE_EXPIRED = "archive_expired"
+    UNDONE = "undone"
+    UNCONFINED = "unconfined"
+    DEGRADED = "degraded"
+    HOSTS_REFUSED = "hosts_refused"
+
+
+MERGES = (Kind.MERGED, Kind.FOUND_MERGED)
+"""By what a bead comes to be on main: we merged it, or found it there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened. `seq` and `at` are given by the store when it is recorded."""
+
+    kind: Kind
+    bead: str | None = None
+    attempt: int | None = None
+    actor: str = "nobrakes"
+    data: Mapping[str, Any] = field(default_factory=dict)
+    seq: int = 0
+    at: float = 0.0
+
+
+WATCHED: Final = frozenset({Kind.FILES_CHANGED, Kind.TESTS_RUN})
+"""What is seen of an agent at work while it works: for who follows it. Pages and lines for people leave it out."""
+
+
+# Who acts, as a value that a surface makes and hands on: never read from the environment further in.
+#
+# 1. A name is one line that people see whole, short, and none that the machine signs with.
+# 2. What a person chose and cannot be is refused; what the system says of a person is made to fit.
+
+MOST = 80
+"""Characters."""
+UNDO_MARK = " (undo)"
+"""Ends the actor's name in the events of an undo."""
+RESERVED = frozenset((Event(Kind.PROPOSED).actor, "reviewer"))
+NOBODY = "person"
+
+
+class Surface(StrEnum):
+    """By which way somebody acts."""
+
+    CLI = "cli"
+    MCP = "mcp"
+    WEB = "web"
+    DAEMON = "daemon"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Somebody who acts. Events are signed with `name`."""
+
+    name: str
+    surface: Surface
+
+
+def given(name: str, surface: Surface) -> Actor:
+    """The actor that was asked for by name; UsageError."""
+    wrong = _mistake(name)
+    if wrong:
+        raise UsageError(
+            f"nobody can act as '{only_seen(name)[:40]}': it {wrong}", f"Use a name of at most {MOST} characters."
+        )
+    return Actor(name, surface)
+
+
+def usual(name: str, surface: Surface) -> Actor:
+    """The actor that the system names, cleaned; `person` where nothing is left of the name."""
+    found = " ".join(only_seen(name).split())[:MOST].strip()
+    return Actor(NOBODY if _mistake(found) else found, surface)
+
+
+def _mistake(name: str) -> str:
+    if not name.strip():
+        return "is empty"
+    if name != " ".join(name.split()) or not name.isprintable() or not is_seen(name):
+        return "has spaces at an end or two together, line breaks, or characters that nobody sees"
+    if len(name) > MOST:
+        return f"has {len(name)} characters"
+    if name.casefold() in RESERVED or name.endswith(UNDO_MARK.strip()):
+        return "is kept for nobrakes itself"
+    return ""

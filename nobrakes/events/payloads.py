@@ -1,0 +1,600 @@
+"""What every shape of a payload is, and how one is made of an event's data (payloads.py, feature_payloads.py)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any, TypeVar, get_type_hints
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """Nothing more than what is said about every event."""
+
+
+P = TypeVar("P", bound=Payload)
+
+
+@cache
+def _hints(kind: type) -> Mapping[str, Any]:
+    return get_type_hints(kind)
+
+
+def made(kind: type[P], values: Mapping[str, Any]) -> P:
+    """The payload of what `values` has for its fields; a value of another type becomes the field's, or is left out."""
+    shape: type = kind
+    types = _hints(shape)
+    known: dict[str, Any] = {}
+    for one in fields(kind):
+        if values.get(one.name) is not None:
+            value = _fitting(types[one.name], values[one.name])
+            if value is not None:
+                known[one.name] = value
+    return kind(**known)
+
+
+def _fitting(type_: Any, value: Any) -> Any:
+    if type_ in (str, str | None):
+        return str(value)
+    if type_ is bool:
+        return bool(value)
+    if type_ == int | None:
+        return int(value) if isinstance(value, int | float) else None
+    if type_ == float | None:
+        return float(value) if isinstance(value, int | float) else None
+    if type_ == tuple[str, ...]:
+        return tuple(map(str, value)) if isinstance(value, list | tuple) else None
+    if type_ == tuple[int, ...]:
+        return tuple(int(one) for one in value if isinstance(one, int)) if isinstance(value, list | tuple) else None
+    if type_ == tuple[tuple[str, ...], ...]:
+        return tuple(tuple(map(str, one)) for one in value if isinstance(one, list | tuple))
+    return dict(value) if isinstance(value, Mapping) else None
+
+
+# What public events say of features, their plans and what is collected. The rules are those of payloads.py.
+
+
+@dataclass(frozen=True, slots=True)
+class Staged(Payload):
+    """A feature came to a stage; `task_id` is its epic."""
+
+    feature_description: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureState(Payload):
+    """Whether a feature goes on."""
+
+    state: str = ""  # active, paused, completed, expired, error, rolled_back
+    stage: str = ""  # discovery, planning, review, implementation, request, done
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureChanged(Payload):
+    """What is said of a feature changed: the names of the fields."""
+
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SprintMoved(Payload):
+    """Where a sprint is; without a number: the run of sprints itself."""
+
+    sprint: int | None = None
+    state: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanCreated(Payload):
+    """A version of a plan, and how many beads it has."""
+
+    version: int | None = None
+    steps: int | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReviewed(Payload):
+    """One reviewer's look at a plan, for one domain."""
+
+    iteration_number: int | None = None
+    domain: str = ""
+    version: int | None = None  # of the plan
+    session_id: int | None = None
+    state: str = ""  # done or failed, where it ended
+    findings: int | None = None  # how many
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Payload):
+    """What a reviewer of a plan found, or how it was decided."""
+
+    finding: int | None = None
+    iteration_number: int | None = None
+    domain: str = ""
+    category: str = ""  # code quality, architecture, security or performance
+    priority: int | None = None  # 1 to 3; 1 must be mended
+    issue: str = ""
+    step_id: str | None = None  # the bead that it is about
+    state: str = ""  # answered or risk_accepted, where it was decided
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected(Payload):
+    """What was collected while a feature is built."""
+
+    item: int | None = None
+    type: str = ""  # todo, fixme, suggestion, dependency or scope
+    description: str = ""
+    file: str = ""
+    line: int | None = None
+    state: str = ""  # reviewed, dismissed or resolved, where it was looked at
+
+
+FEATURE_PAYLOADS_KINDS: tuple[type[Payload], ...] = (
+    Staged,
+    FeatureState,
+    FeatureChanged,
+    SprintMoved,
+    PlanCreated,
+    PlanReviewed,
+    Found,
+    Collected,
+)
+"""Every shape of these."""
+
+
+# What public events say of pull requests. The rules are those of payloads.py.
+#
+# What others wrote at the code host (`issue`, `suggestion`, `by`, `file`) is data: cleaned, bounded, no instruction.
+
+
+@dataclass(frozen=True, slots=True)
+class PushAllowed(Payload):
+    """A person's word for a push, which holds for this work alone."""
+
+    head: str = ""  # the commit that was handed in, and has passed
+    branch: str = ""  # that it is pushed to at the code host
+
+
+@dataclass(frozen=True, slots=True)
+class Requested(Payload):
+    """A bead's pull request."""
+
+    pr_number: int | None = None  # null: the code host numbers none, as plain git
+    pr_url: str = ""
+    title: str = ""
+    branch: str = ""  # at the code host
+    head: str = ""  # the commit that was proven and pushed
+    merged_commit: str | None = None  # what people made of it
+
+
+@dataclass(frozen=True, slots=True)
+class RequestIssue(Payload):
+    """A remark on it, or a red check."""
+
+    pr_number: int | None = None
+    pr_url: str = ""
+    issue: str = ""  # the remark, or what the check says of itself
+    severity: str = ""  # error: a red check; warning: a remark
+    suggestion: str = ""  # what the remark wants the lines to become, where it says so
+    by: str = ""  # who wrote it, by their name at the code host
+    check: str = ""  # the check's name there
+    file: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestApproved(Payload):
+    """Somebody approved it."""
+
+    pr_number: int | None = None
+    pr_url: str = ""
+    by: str = ""
+
+
+PULL_PAYLOADS_KINDS: tuple[type[Payload], ...] = (PushAllowed, Requested, RequestIssue, RequestApproved)
+"""Every shape."""
+
+
+# What public events say of reviews by fresh eyes. The rules are those of payloads.py.
+#
+# What a reviewer wrote (`findings`) is data: cleaned, bounded, no instruction.
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRead(Payload):
+    """Work that passed its checks is read, or was: by whom, in which round, and what was found."""
+
+    session_id: int | None = None
+    iteration_number: int | None = None  # the round
+    max_iterations: int | None = None
+    cli: str = ""
+    model: str = ""  # empty: the agent's own choice
+    state: str = ""  # done or failed, where it ended
+    p1: int | None = None  # how many findings
+    p2: int | None = None
+    p3: int | None = None
+    findings: tuple[tuple[str, ...], ...] = ()  # of each its priority, category, place and text
+    cost_usd: float | None = None
+    detail: str = ""
+
+
+READING_PAYLOADS_KINDS: tuple[type[Payload], ...] = (WorkRead,)
+"""Every shape."""
+
+
+# What a public event says beside its name: one frozen value for each shape, made of an internal event's data.
+#
+# 1. Fields are JSON values. A field that an older event does not have is empty, 0, False or None, by its type.
+# 2. A field is only ever added; one that changes its meaning is another field, and another version of the language.
+
+
+@dataclass(frozen=True, slots=True)
+class Spawned(Payload):
+    """An attempt began."""
+
+    attempt: int | None = None  # the attempt in the database: what begins here ends under the same number
+    number: int | None = None  # counts the bead's attempts of every role, from 1
+    role: str = ""
+    cli: str = ""  # the agent CLI that works under the agent's name
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended(Payload):
+    """An attempt ended; `outcome` is one of docs/reference/outcomes.md."""
+
+    attempt: int | None = None
+    number: int | None = None
+    role: str = ""
+    outcome: str = ""
+    detail: str = ""
+    head: str | None = None  # the commit that was handed in
+    merged_commit: str | None = None  # what main became
+
+
+@dataclass(frozen=True, slots=True)
+class InSession(Payload):
+    """Something happened in a session."""
+
+    session_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBegan(Payload):
+    """A conversation with an agent began."""
+
+    session_id: int | None = None
+    kind: str = ""
+    title: str = ""
+    cli: str = ""  # the agent CLI
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSet(Payload):
+    """A chat agent's session, by its name, was given a project: the name of its folder, and its whole path."""
+
+    sessionId: str = ""
+    projectName: str = ""
+    projectPath: str = ""
+    isNew: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSaid(Payload):
+    """What was said, as much of it as an event keeps."""
+
+    session_id: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted(Payload):
+    """Its agent was started."""
+
+    session_id: int | None = None
+    turn: int | None = None  # counts the session's turns, from 1: what begins here ends under the same number
+    cli: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded(Payload):
+    """Its agent ended; `outcome` is one of docs/reference/outcomes.md."""
+
+    session_id: int | None = None
+    turn: int | None = None
+    outcome: str = ""
+    detail: str = ""
+    state: str = ""  # of the session after it: ready, asking, idle, stuck or ended
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Payload):
+    """A person is asked, or has something to look at. `stops`: the bead waits for it."""
+
+    escalation: int | None = None
+    type: str = ""
+    title: str = ""
+    stops: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Payload):
+    """An agent asks."""
+
+    question_id: int | None = None
+    type: str = ""
+    text: str = ""
+    required: bool = True  # the bead does not go on without an answer
+    session_id: int | None = None  # the session that asks, where it is no bead's
+    form: Mapping[str, Any] | None = None  # what can be answered; null: any text
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRead(Payload):
+    """Somebody acts by an answer."""
+
+    question_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Payload):
+    """A person answered."""
+
+    question_id: int | None = None
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StepAdded(Payload):
+    """A bead came into the plan; `needs` are pairs of a bead and the type of dependency."""
+
+    status: str = ""
+    needs: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepUpdated(Payload):
+    """A bead was edited: field -> what it was and what it is."""
+
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StepReordered(Payload):
+    """A dependency came (`added`) or went."""
+
+    needs: str = ""
+    type: str = ""
+    added: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StepClosed(Payload):
+    """A bead is done or given up."""
+
+    how: str = ""  # merged, found_merged, done_by_hand, epic_completed, cancelled
+    commit: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StepOpened(Payload):
+    """A closed bead is live again."""
+
+    how: str = ""  # reopened, reverted
+    commit: str | None = None  # the merge that was taken back
+    revert: str | None = None  # the commit that took it back
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone(Payload):
+    """A step was taken back: the numbers (`seq`) of its events, and the beads, where it was a step of several."""
+
+    undone: tuple[int, ...] = ()
+    beads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Paused(Payload):
+    """Work stands still: of a bead, or (task_id null) of all."""
+
+    blocker: str = ""
+    needs_input: bool = False
+    until: float | None = None  # seconds since 1970, where it goes on by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed(Payload):
+    """Work goes on: of a bead, or (task_id null) of all."""
+
+    escalation: int | None = None
+    resolution: str = ""
+    to: str | None = None  # the status that the bead goes on in
+
+
+@dataclass(frozen=True, slots=True)
+class Said(Payload):
+    """What an agent says. A claim, and the words of an agent: information, never an instruction."""
+
+    text: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Status(Payload):
+    """How a bead stands while it is worked on. `text` and `data`: what the agent said, where it said something.
+
+    Type, progress and message are an agent's claims; files and tests are what was seen.
+    """
+
+    text: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    attempt: int | None = None
+    step_id: str = ""  # the bead
+    status: str = ""  # IN_PROGRESS, COMPLETE or BLOCKED
+    files_modified: int | None = None  # files that differ from where the attempt began
+    tests_status: str = ""  # PASSING, FAILING or NOT_RUN: of the last run in this attempt
+    work_type: str = ""  # IMPLEMENTATION, TESTING or REFACTORING
+    progress: int | None = None  # 0 to 100
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOff(Payload):
+    """What an agent says of its end; its process has not ended yet."""
+
+    outcome: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StopAsked(Payload):
+    """A person stops one agent: it ends as `interrupted`."""
+
+    worker: str = ""
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Process(Payload):
+    """The daemon's process."""
+
+    pid: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits(Payload):
+    """Limits that a person changed while it runs, by name."""
+
+    before: Mapping[str, Any] = field(default_factory=dict)
+    after: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckNamed(Payload):
+    """A check, and where only one of its tests is meant, that test."""
+
+    check: str = ""
+    test: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Flaked(Payload):
+    """A check failed and passed on the same tree."""
+
+    check: str = ""
+    tests: tuple[str, ...] = ()
+    tree: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider(Payload):
+    """A provider of models refuses, or is there again."""
+
+    provider: str = ""
+    reason: str = ""
+    until: float | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cap(Payload):
+    """A cap on cost, tokens or time is reached."""
+
+    cap: str = ""
+    spent: float | None = None
+    limit: float | None = None
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Main(Payload):
+    """Something about main's tip."""
+
+    commit: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Warned(Payload):
+    """Agents run with less protection than they should."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DangerSeen(Payload):
+    """An agent called a tool in a way that looks dangerous: `text` is the call, `why` what is dangerous about it."""
+
+    run: str = ""
+    why: str = ""
+    text: str = ""
+    session_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostsRefused(Payload):
+    """A confined run asked for hosts that it may not reach."""
+
+    run: str = ""
+    hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Begun(Payload):
+    """A file of events begins, or goes on otherwise: what follows comes after the event `after` of this database."""
+
+    after: int = 0
+    why: str = ""
+
+
+KINDS: tuple[type[Payload], ...] = (
+    Payload,
+    Spawned,
+    Ended,
+    InSession,
+    SessionBegan,
+    ProjectSet,
+    SessionSaid,
+    TurnStarted,
+    TurnEnded,
+    Asked,
+    Question,
+    AnswerRead,
+    Answered,
+    StepAdded,
+    StepUpdated,
+    StepReordered,
+    StepClosed,
+    StepOpened,
+    Undone,
+    Paused,
+    Resumed,
+    Said,
+    Status,
+    HandedOff,
+    StopAsked,
+    Process,
+    Limits,
+    CheckNamed,
+    Flaked,
+    Provider,
+    Cap,
+    Main,
+    Warned,
+    DangerSeen,
+    HostsRefused,
+    Begun,
+    *FEATURE_PAYLOADS_KINDS,
+    *PULL_PAYLOADS_KINDS,
+    *READING_PAYLOADS_KINDS,
+)
+"""Every shape."""

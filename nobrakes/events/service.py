@@ -1,0 +1,212 @@
+"""EVENTS.jsonl: every public event as one line of a file that is only appended to, written once whatever is killed.
+
+1. Where to go on is read from the file itself, each time: its last line names the event (`seq`) and its part.
+2. The file begins with `log.begun`. Where the database does not know the file's last event (it is older, or was made
+   anew), a `log.begun` says after which event the file goes on: the last one that both know.
+3. A file that was removed or moved away begins anew, with all events.
+4. Nothing here stops the work: the daemon says once what is wrong, and tries again later.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..beads.model import Attempt, Bead
+from ..beads.service.bead_page import events_between
+from ..beads.work_status import WorkStatus, statuses
+from ..decisions.model import Escalation
+from ..errors import NobrakesError, StoreBusy
+from ..host import messages
+from ..lightjson import dumps, loads, visible
+from . import public as events_public
+from .payloads import Begun
+from .public import Name, PublicEvent, path_mistake, public
+
+if TYPE_CHECKING:
+    from ..db.port import Store
+    from .kinds import Event
+
+
+# What a public event says of its bead and its worker, asked of the store: each bead once for a page of events.
+
+PAGE = 1000
+
+
+class StoreFacts:
+    """core.public.events.Facts on a store. Made after the page of events was read: it is never older than they are."""
+
+    def __init__(self, store: "Store", events: "Sequence[Event]") -> None:
+        self._store = store
+        self._between: dict[str, tuple[int, int]] = {}
+        for event in events:
+            if event.bead is not None:
+                self._between[event.bead] = (self._between.get(event.bead, (event.seq, 0))[0], event.seq)
+        beads = self._between.keys()
+        self._beads = {bead.id: bead for bead in store.beads(ids=sorted(beads))} if beads else {}
+        self._attempts: dict[str, Sequence[Attempt]] = {}
+        self._statuses: dict[str, dict[int, WorkStatus]] = {}
+        self._escalations: dict[str, list[Escalation]] = {}
+        for one in store.escalations_as_filed() if beads else ():
+            if one.bead is not None:
+                self._escalations.setdefault(one.bead, []).append(one)
+
+    def bead(self, bead: str) -> Bead | None:
+        """The bead; None where it is not known any more."""
+        return self._beads.get(bead)
+
+    def attempts(self, bead: str) -> Sequence[Attempt]:
+        """Its attempts, oldest first."""
+        if bead not in self._attempts:
+            self._attempts[bead] = self._store.attempts(bead) if bead in self._beads else ()
+        return self._attempts[bead]
+
+    def escalations(self, bead: str) -> Sequence[Escalation]:
+        """What was asked about it."""
+        return self._escalations.get(bead, ())
+
+    def status(self, event: "Event") -> WorkStatus | None:
+        """How the event's bead stood after it. The event is one of the page."""
+        bead = event.bead or ""
+        if bead not in self._statuses:
+            self._statuses[bead] = statuses(events_between(self._store, bead, *self._between[bead]))
+        return self._statuses[bead].get(event.seq)
+
+
+def public_events(store: "Store", after: int, bead: str | None = None) -> "Iterator[tuple[int, list[PublicEvent]]]":
+    """Pages of what was said in public after this number, oldest first: (the last number read, what it came to)."""
+    while events := store.events(after, PAGE, bead):
+        facts = StoreFacts(store, events)
+        after = events[-1].seq
+        yield after, [said for event in events for said in public(event, facts)]
+
+
+PATIENCE_SECONDS = 30.0
+RETRY_SECONDS = 15.0
+OTHER = "the database does not know what was written last: it is another one, or went back"
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was appended: how many events; `upto`, the number of the last one that was looked at."""
+
+    written: int
+    upto: int
+    is_new: bool
+
+
+def line(event: events_public.PublicEvent) -> str:
+    """The event as a line of the file."""
+    return visible(dumps(event.as_values())) + "\n"
+
+
+def keep_up(store: "Store", root: str, path: str) -> Exported | None:
+    """Append what the file does not have yet; None: another process writes it just now.
+
+    NotAllowed where no events may be written there; DiskFull, StoreReadOnly: the file is as it was.
+    """
+    with messages.opened(root, path, path_mistake) as file:
+        if file is None:
+            return None
+        after, parts, why = _position(store, file)
+        if file.is_new or why:
+            begun = events_public.PublicEvent(
+                Name.LOG_BEGUN,
+                store.now(),
+                None,
+                events_public.MACHINE,
+                events_public.About(events_public.LANGUAGE, 0, 1, 1),
+                Begun(after, why),
+            )
+            file.append(line(begun).encode())
+        written, upto = 0, after
+        for last, page in public_events(store, after):
+            upto, fresh = last, page[parts:]
+            parts = 0
+            file.append("".join(map(line, fresh)).encode())
+            written += len(fresh)
+        return Exported(written, upto, file.is_new)
+
+
+def wait_and_keep_up(store: "Store", root: str, path: str) -> Exported:
+    """As `keep_up`, with patience for another process; StoreBusy when that does not end."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while (done := keep_up(store, root, path)) is None:
+        if time.monotonic() > deadline:
+            raise StoreBusy(f"another process has kept {path} locked for {PATIENCE_SECONDS:.0f} seconds")
+        time.sleep(0.01)
+    return done
+
+
+def _position(store: "Store", file: messages.EventFile) -> tuple[int, int, str]:
+    """(events up to this number are in the file, so many parts of the next one too, why it goes on otherwise)."""
+    why = ""
+    below: float = math.inf  # what a `log.begun` left behind is not asked about again
+    for text in file.lines_back():
+        begun, seq, part, parts, ts = _read(text)
+        if begun and not seq:
+            return 0, 0, why
+        if begun:
+            below = min(below, seq)
+        elif seq <= below:
+            found = store.events(seq - 1, 1)
+            if found and found[0].seq == seq and events_public.timestamp(found[0].at) == ts:
+                return (seq, 0, why) if part == parts else (seq - 1, part, why)
+            why = OTHER
+    return 0, 0, why
+
+
+def _read(text: bytes) -> tuple[bool, int, int, int, str]:
+    """(whether it is a `log.begun`, its number, part, parts, time); number 0 for what nobody can read."""
+    try:
+        said = loads(text.decode())
+        about = said["metadata"]
+        begun = said["event"] == Name.LOG_BEGUN.value
+        return begun, int(about["after" if begun else "seq"]), int(about["part"]), int(about["parts"]), str(said["ts"])
+    except (ValueError, KeyError, TypeError, StopIteration):
+        return False, 0, 0, 0, ""
+
+
+class Exporter:
+    """Keeps the file of the settings up with the store, for the daemon."""
+
+    def __init__(self, store: "Store", root: str, path: Callable[[], str], tell: Callable[[str], None]) -> None:
+        self._store = store
+        self._root = root
+        self._path = path
+        self._tell = tell
+        self._seen: tuple[str, tuple[int, int, int] | None, int] | None = None
+        self._wrong = ""
+        self._not_before = 0.0
+
+    def turn(self) -> None:
+        """Append what is new. Never raises for trouble with the file."""
+        path = self._path()
+        if not path:
+            return
+        try:
+            if self._store.now() < self._not_before and self._seen is not None and self._seen[0] == path:
+                return
+            self._look(path)
+        except (NobrakesError, OSError) as error:
+            self._not_before = self._store.now() + RETRY_SECONDS
+            self._seen = (path, None, 0)
+            text = f"events are not written to {path}: {error}"
+            if text != self._wrong:
+                self._wrong = text
+                self._tell(f"{text}. The work goes on, and nothing is lost: the file is brought up to date later.")
+
+    def _look(self, path: str) -> None:
+        whole = path if path.startswith("/") else f"{self._root}/{path}"
+        mark, upto = messages.mark_of(whole), self._store.position().seq
+        if self._seen == (path, mark, upto):
+            return
+        known = self._seen is not None and self._seen[0] == path and self._seen[1] is not None
+        done = keep_up(self._store, self._root, path)
+        if done is None:
+            return  # whoever writes it has the same events
+        if done.is_new and known:
+            self._tell(f"{path} was removed or moved away: it begins anew, with all events")
+        self._wrong, self._not_before = "", 0.0
+        self._seen = (path, messages.mark_of(whole), upto)

@@ -1,0 +1,1 @@
+"""The Forge: features, their plans and the reviews of them."""

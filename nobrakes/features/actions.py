@@ -1,0 +1,331 @@
+"""What the Forge's decider asks for, imperatives. daemon.forge.perform does each in one transaction of the store.
+
+Done twice, each does nothing the second time: what it changes is what it was decided by.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from ..beads.model import Outcome, Status
+from ..sessions.model import Session
+from .markers import Reading
+from .model import Feature, Finding, Item, PlanReview, PlanVersion, ReviewState, Rules
+
+
+class About(StrEnum):
+    """What nobrakes itself asks a person about a feature. One question of each is open at a time."""
+
+    EXPIRED = "expired"
+    BUDGET = "budget"
+    IDLE = "idle"  # its Shaper goes on and on without asking, proposing or being ready
+    DEGRADED = "degraded"
+    REVIEW_BUDGET = "review_budget"
+    ROLLBACK = "rollback"  # something is in its way
+
+
+@dataclass(frozen=True, slots=True)
+class BeginShaper:
+    """Begin the session that plans the feature, with this agent."""
+
+    feature: str
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchShaper:
+    """Let another agent go on with the feature's session, which begins afresh there."""
+
+    feature: str
+    agent: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Renew:
+    """The Shaper's next turn begins a new conversation with its agent, and is given all that it needs for it."""
+
+    feature: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class TellShaper:
+    """Tell the feature's session to go on after this turn, once: it left nothing that anybody waits for."""
+
+    feature: str
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class TakeTurn:
+    """Deal with a turn of the Shaper that ended: do what its words say, and note that it was dealt with.
+
+    `reading`: what the words say; None: it spoke by operations, or its words do not count. `warn`: how full its context
+    is, from 0 to 1, where a person should know. `answer`: its words, where they only answer what a person said, or the
+    plan is built.
+    """
+
+    feature: str
+    turn: int
+    reading: Reading | None = None
+    warn: float | None = None
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AskAboutSilentTurn:
+    """Show a turn's words raw, with a question: it neither asked, nor proposed, nor was ready."""
+
+    feature: str
+    turn: int
+    words: str
+    warn: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask a person about the feature, as nobrakes. `form`: core.beads.forms.as_values."""
+
+    feature: str
+    about: About
+    title: str
+    detail: str
+    form: Mapping[str, Any] | None = None
+    holds: bool = True  # whether the Shaper begins no turn before it is answered
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question of Ask was answered: forget it, and do what was chosen."""
+
+    feature: str
+    about: About
+    chosen: str
+
+
+@dataclass(frozen=True, slots=True)
+class WarnOfExpiry:
+    """Say that the feature's session expires at `at` unless somebody says something."""
+
+    feature: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """Nobody said a word for too long: the session is given up, its questions stay."""
+
+    feature: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """The session does not go on, and no other agent can: a person looks."""
+
+    feature: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recover:
+    """A person said something to a session that did not go on: the feature goes on."""
+
+    feature: str
+
+
+@dataclass(frozen=True, slots=True)
+class BeginRound:
+    """Begin the next round of plan reviews, one session a domain. `agents`: by domain."""
+
+    feature: str
+    round: int
+    domains: tuple[str, ...]
+    agents: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AskFindings:
+    """Make questions of what a round found, all in one transaction, the most urgent first."""
+
+    feature: str
+    round: int
+    findings: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EndReview:
+    """A reviewer is done, or failed, or took too long."""
+
+    feature: str
+    round: int
+    domain: str
+    state: ReviewState
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CloseRound:
+    """All reviewers of the round have ended, and all its findings are decided."""
+
+    feature: str
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskSignOff:
+    """The reviews are enough, or there are no more: a person may approve this version of the plan."""
+
+    feature: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What was collected goes to a re-planning."""
+
+    feature: str
+    items: tuple[int, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class HoldNamed:
+    """Hold the live beads that a new plan names, and release those that are held for one and named no more."""
+
+    feature: str
+    hold: tuple[str, ...] = ()
+    release: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TakeBack:
+    """Build the commit that takes the feature's merges off main, and hand it in; where none is left, it is over."""
+
+    feature: str
+
+
+@dataclass(frozen=True, slots=True)
+class FinishRollback:
+    """What takes the feature back is on main: its beads are given up, and so is the feature."""
+
+    feature: str
+
+
+@dataclass(frozen=True, slots=True)
+class DropRollback:
+    """The rollback is off: what was merged stays."""
+
+    feature: str
+    why: str
+
+
+ForgeAction = (
+    BeginShaper
+    | SwitchShaper
+    | Renew
+    | TellShaper
+    | TakeTurn
+    | AskAboutSilentTurn
+    | Ask
+    | Answered
+    | WarnOfExpiry
+    | Expire
+    | Fail
+    | Recover
+    | BeginRound
+    | AskFindings
+    | EndReview
+    | CloseRound
+    | AskSignOff
+    | Checkpoint
+    | HoldNamed
+    | TakeBack
+    | FinishRollback
+    | DropRollback
+)
+
+
+# What the Forge's deciders see: where each feature stands.
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """An agent that may be the Shaper. `trouble`: why it cannot be started now; empty: it can."""
+
+    agent: str
+    provider: str = ""
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LastTurn:
+    """The Shaper's last turn that ended, while nobody has dealt with it. `did`: the operations that it called.
+
+    `spoken_to`: whether a person said something to it that is no answer to a question.
+    """
+
+    turn: int
+    number: int
+    outcome: Outcome
+    did: frozenset[str] = frozenset()
+    words: str = ""
+    reading: Reading | None = None  # what the words say, where it called nothing
+    context: float | None = None  # how full it was, from 0 to 1
+    spoken_to: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that nobrakes asked about the feature. `answer` None: it is open."""
+
+    number: int
+    answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rolling:
+    """A rollback that was asked for: the bead that does it, and where that is. `conflicts`: what nobrakes built and
+    handed in for it does not fit main any more.
+    """
+
+    bead: str
+    status: Status
+    held: str | None = None
+    conflicts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where one feature stands. What is only asked of some stages is empty in the others."""
+
+    feature: Feature
+    session: Session | None = None  # the Shaper's
+    last: LastTurn | None = None
+    questions: int = 0  # of the session, that are open
+    seats: tuple[Seat, ...] = ()  # who may be its Shaper, the first one first
+    asked: Mapping[About, Asked] = field(default_factory=dict)
+    reviews: tuple[PlanReview, ...] = ()  # of all rounds
+    reviewers: Mapping[int, Session] = field(default_factory=dict)  # sessions of reviews that run, by number
+    halted: frozenset[int] = frozenset()  # those of them whose last turn did not end by itself
+    findings: tuple[Finding, ...] = ()  # of all rounds
+    open_questions: frozenset[int] = frozenset()  # about findings
+    plans: tuple[PlanVersion, ...] = ()  # all versions, oldest first
+    beads: Mapping[str, Status] = field(default_factory=dict)  # of the epic
+    to_hold: tuple[str, ...] = ()  # live beads that the new plan names
+    to_release: tuple[str, ...] = ()  # beads held for a new plan that names them no more
+    items: tuple[Item, ...] = ()  # that wait
+    spent_usd: float = 0.0  # by its Shaper
+    reviews_usd: float = 0.0
+    rolling: Rolling | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgeBoard:
+    """One moment, as far as the Forge looks."""
+
+    now: float
+    rules: Rules = field(default_factory=Rules)
+    standings: tuple[Standing, ...] = ()
+    paused: bool = False  # nothing new is started

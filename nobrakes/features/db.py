@@ -1,0 +1,620 @@
+"""Features and the versions of their plans. Each function is one transaction with its event."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ..beads.db import moves, transitions
+from ..beads.model import Bead, BeadType
+from ..db import rows
+from ..db.database import Database, Row
+from ..db.fast import FEATURE_GOES_ON
+from ..errors import NobrakesError, NoSuchFeature, NotAllowed
+from ..events import db as events_db
+from ..events.kinds import Kind
+from ..sessions import db as sessions_db
+from ..sessions.model import Session
+from .model import (
+    FACTS,
+    PLANNED,
+    Criterion,
+    Feature,
+    Finding,
+    FindingState,
+    Item,
+    ItemKind,
+    ItemState,
+    PlanReview,
+    PlanVersion,
+    ReviewState,
+    Stage,
+    State,
+    Step,
+    advance,
+)
+from .rounds import ACCEPT_RISK, decision
+
+# A feature's facts beside its epic: in the epic's metadata, so that they come back wherever its bead comes back.
+#
+# 1. What is kept is what a person said and where the feature stands. Title and description are the bead's own.
+# 2. Talks, versions of the plan and reviews are not among it. A plan that was under review goes back to planning: its
+# drafts are there, and its Shaper says again when it is whole.
+# 3. Metadata that are no facts of a feature (somebody wrote them) make none, nor do those of a bead that is no epic.
+# 4. One feature has the repository's turn here, too: where another has it, what comes back is paused.
+
+KEY = FACTS
+"""In the metadata of the epic."""
+_TEXTS = ("notes", "base", "actor")
+_MOST = 2**53
+"""A larger number is no count and no time."""
+_OTHERS = "SELECT stage, state FROM features WHERE id <> ?"
+
+
+def keep(db: Database, one: Feature) -> None:
+    """Write the facts to the epic, where they are others there. In the caller's transaction."""
+    row = db.one("SELECT metadata FROM bead_text WHERE id = ?", (one.id,))
+    metadata: dict[str, Any] = json.loads(row["metadata"])
+    facts = {name: getattr(one, name) for name in (*_TEXTS, "replannings", "archived", "created_at")}
+    facts |= {"criteria": [asdict(each) for each in one.criteria], "files": list(one.files)}
+    facts |= {"stage": one.stage.value, "state": one.state.value}
+    if metadata.get(KEY) != facts:
+        moves.set_texts(db, one.id, {"metadata": rows.as_json(metadata | {KEY: facts})})
+
+
+def bring_back(db: Database, beads: Iterable[Bead], now: float) -> int:
+    """The features of these beads, as their facts say; how many. In the caller's transaction."""
+    count = 0
+    known = [(bead, facts) for bead in beads if (facts := _facts(bead)) is not None]
+    for bead, facts in sorted(known, key=lambda one: _has_turn(one[1])):  # who gives the turn up goes before who has it
+        here = db.maybe("SELECT plan FROM features WHERE id = ?", (bead.id,))
+        if facts["stage"] == Stage.REVIEW.value and (here is None or not here["plan"]):
+            facts["stage"] = Stage.PLANNING.value
+        if _has_turn(facts) and any(_has_turn(one) for one in db.all(_OTHERS, (bead.id,))):
+            facts["state"] = State.PAUSED.value
+            told = bead.metadata[KEY] | {"state": State.PAUSED.value}
+            moves.set_texts(db, bead.id, {"metadata": rows.as_json({**bead.metadata, KEY: told})})
+        facts |= {"turn_at": now, "updated_at": now}
+        if here is None:
+            begun = {"id": bead.id, "plan": 0, "round": 0, "clean": 0, "data": "{}"}
+            db.insert("features", facts | begun)
+        else:
+            sets = ", ".join(f'"{name}" = :{name}' for name in facts)
+            db.run(f"UPDATE features SET {sets} WHERE id = :id", {**facts, "id": bead.id})
+        count += 1
+    return count
+
+
+def _facts(bead: Bead) -> dict[str, Any] | None:
+    """The columns that the bead's metadata give; None where they are none."""
+    kept = bead.metadata.get(KEY)
+    if bead.type is not BeadType.EPIC or not isinstance(kept, dict):
+        return None
+    try:
+        criteria = [
+            asdict(Criterion(str(one["text"]), str(one["how"]), bool(one["usual"]))) for one in kept["criteria"]
+        ]
+        replannings, created_at = int(kept["replannings"]), float(kept["created_at"])
+        if not (0 <= replannings <= _MOST and 0.0 <= created_at <= _MOST):
+            return None
+        return {
+            **{name: str(kept[name]) for name in _TEXTS},
+            "criteria": rows.as_json(criteria),
+            "files": rows.as_json([str(one) for one in kept["files"]]),
+            "stage": Stage(kept["stage"]).value,
+            "state": State(kept["state"]).value,
+            "replannings": replannings,
+            "archived": bool(kept["archived"]),
+            "created_at": created_at,
+        }
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+
+
+def _has_turn(facts: Mapping[str, Any] | Row) -> bool:
+    return Feature("", "", "", stage=Stage(facts["stage"]), state=State(facts["state"])).has_turn
+
+
+_FEATURE = """SELECT features.*, bead_text.title, bead_text.description
+FROM features JOIN bead_text ON bead_text.id = features.id"""
+_OF = ("features", "bead_text *")
+"""What features are read from: of their beads' texts none that changes as a bead is closed."""
+_GOING = f"""SELECT features.*, bead_text.title, bead_text.description
+FROM features INDEXED BY features_going JOIN bead_text ON bead_text.id = features.id
+WHERE {FEATURE_GOES_ON} ORDER BY features.id"""
+OF_SESSION = f"{_FEATURE} WHERE features.session = ?"
+REVIEW_OF_SESSION = "SELECT feature, domain FROM plan_reviews WHERE session = ?"
+_LAST = "SELECT * FROM plan_versions WHERE feature = ? ORDER BY number DESC LIMIT 1"
+_FIELDS = frozenset(
+    {
+        *("criteria", "files", "notes", "base", "replannings", "session", "plan", "round", "clean", "turn_at"),
+        *("archived", "data"),
+    }
+)
+_AS_JSON = frozenset({"criteria", "files", "data"})
+_OF_EPIC = frozenset({"title", "description"})
+_SAID = _OF_EPIC | {"criteria", "files", "notes", "archived"}
+"""Fields that a person sets; the event names them. The rest is the machine's bookkeeping, and no event of its own."""
+
+
+def _feature(row: Row) -> Feature:
+    values = dict(row)
+    values["criteria"] = tuple(Criterion(**one) for one in json.loads(values["criteria"]))
+    values["files"] = tuple(json.loads(values["files"]))
+    values["data"] = json.loads(values["data"])
+    values["archived"] = bool(values["archived"])
+    return Feature(**values | {"stage": Stage(values["stage"]), "state": State(values["state"])})
+
+
+def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
+    found = dict(values)
+    if "criteria" in found:
+        found["criteria"] = [asdict(one) for one in found["criteria"]]
+    return {name: rows.as_json(value) if name in _AS_JSON else value for name, value in found.items()}
+
+
+def begin(db: Database, new: Feature) -> Feature:
+    """Keep a new feature; its epic has its title and description from now on."""
+    now = db.now()
+    with db.write():
+        refuse_second(db, new)
+        told = {"title": new.title[:200], "base": new.base, "criteria": len(new.criteria), "files": list(new.files)}
+        values = {name: getattr(new, name) for name in ("id", *sorted(_FIELDS), "stage", "state", "actor")}
+        moves.set_texts(db, new.id, {name: getattr(new, name) for name in _OF_EPIC})
+        db.insert("features", _columns(values | {"turn_at": now, "created_at": now, "updated_at": now}))
+        events_db.append(db, now, Kind.FEATURE_BEGAN, new.id, new.actor, told)
+        made = features_feature(db, new.id)
+        keep(db, made)
+        return made
+
+
+def refuse_second(db: Database, one: Feature) -> None:
+    """NotAllowed where another feature has the repository's turn, and this one would have it too."""
+    if not one.has_turn:
+        return
+    for other in features(db):
+        if other.id != one.id and other.has_turn:
+            raise NotAllowed(
+                f"feature {other.id} ({other.title[:60]}) is in {other.stage.value}: "
+                "one feature of a repository is planned at a time",
+                f"`nobrakes forge pause {other.id}` gives its turn up, and loses nothing.",
+            )
+
+
+def features_feature(db: Database, id_: str) -> Feature:
+    """One feature."""
+    row = db.maybe(f"{_FEATURE} WHERE features.id = ?", (id_,))
+    if row is None:
+        raise NoSuchFeature(f"there is no feature '{id_[:64]}'")
+    return _feature(row)
+
+
+def features(db: Database, going: bool = True) -> list[Feature]:
+    """Those that go on, and those that are being rolled back; or all."""
+    return [_feature(row) for row in db.all(_GOING if going else f"{_FEATURE} ORDER BY features.id", (), _OF)]
+
+
+def of_session(db: Database, session: int) -> tuple[Feature, str] | None:
+    """The feature that the session serves, and as what."""
+    row = db.maybe(OF_SESSION, (session,))
+    if row is not None:
+        return _feature(row), ""
+    found = db.maybe(REVIEW_OF_SESSION, (session,))
+    return None if found is None else (features_feature(db, found["feature"]), found["domain"])
+
+
+def move(db: Database, id_: str, step: Step, actor: str, why: str, values: Mapping[str, Any]) -> Feature:
+    """Let the step move it; what goes on is in lists again."""
+    now = db.now()
+    with db.write():
+        before = features_feature(db, id_)
+        stage, state = advance(before, step)
+        after = dict(values) | {"stage": stage, "state": state}
+        if step in (Step.RESUMED, Step.BEGUN_ANEW) or stage is not before.stage:
+            after.setdefault("turn_at", now)
+        if before.archived and state is State.ACTIVE:
+            after["archived"] = False
+        if step is Step.CHECKPOINT or (stage in PLANNED and before.stage not in PLANNED):
+            after["replannings"] = before.replannings + 1
+        _set(db, before, after, now)
+        moved = features_feature(db, id_)
+        if moved.has_turn and not before.has_turn:
+            refuse_second(db, moved)
+        told = {"step": step.value, "stage": stage.value, "state": state.value, "before": before.stage.value}
+        told["was"] = before.state.value
+        events_db.append(db, now, Kind.FEATURE_MOVED, id_, actor, told | {"reason": why[:500]})
+        return moved
+
+
+def change(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Feature:
+    """Set fields that no step moves; title and description are set of its epic."""
+    now = db.now()
+    with db.write():
+        before = features_feature(db, id_)
+        texts = {name: value for name, value in values.items() if name in _OF_EPIC}
+        if texts:
+            transitions.change(db, id_, texts, actor)
+        _set(db, before, {name: value for name, value in values.items() if name not in _OF_EPIC}, now)
+        said = sorted(name for name in values if name in _SAID and values[name] != getattr(before, name))
+        if said:
+            events_db.append(db, now, Kind.FEATURE_CHANGED, id_, actor, {"parts": said})
+        return features_feature(db, id_)
+
+
+def note(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Feature:
+    """Set values of its data as it is now; None takes one away."""
+    with db.write():
+        data = {**features_feature(db, id_).data, **values}
+        kept_values = {name: value for name, value in data.items() if value is not None}
+        return change(db, id_, {"data": kept_values}, actor)
+
+
+def _set(db: Database, before: Feature, values: Mapping[str, Any], now: float) -> None:
+    unknown = set(values) - _FIELDS - {"stage", "state"}
+    assert not unknown, f"a feature has no {', '.join(sorted(unknown))}"
+    columns = _columns(values) | {"updated_at": now}
+    names = ", ".join(f"{name} = ?" for name in columns)
+    db.run(f"UPDATE features SET {names} WHERE id = ?", (*columns.values(), before.id))
+    keep(db, features_feature(db, before.id))
+
+
+def keep_plan(db: Database, id_: str, beads: Sequence[Mapping[str, Any]], why: str, actor: str) -> PlanVersion:
+    """Keep the plan's next version, unless it is as the last one."""
+    now, text = db.now(), rows.as_json([dict(one) for one in beads])
+    with db.write():
+        before = features_feature(db, id_)
+        last = db.maybe(_LAST, (id_,))
+        if last is not None and last["beads"] == text:
+            return _version(last)
+        number = before.plan + 1
+        made = {"feature": id_, "number": number, "at": now, "actor": actor, "why": why[:500], "beads": text}
+        db.insert("plan_versions", made)
+        _set(db, before, {"plan": number}, now)
+        told = {"version": number, "beads": len(beads), "reason": why[:500]}
+        events_db.append(db, now, Kind.PLAN_KEPT, id_, actor, told)
+        return _version(db.one(_LAST, (id_,)))
+
+
+def _version(row: Row) -> PlanVersion:
+    return PlanVersion(**dict(row) | {"beads": tuple(json.loads(row["beads"]))})
+
+
+def version(db: Database, id_: str, number: int | None = None) -> PlanVersion | None:
+    """This version of its plan, or the last one; None: there is none."""
+    this = "SELECT * FROM plan_versions WHERE feature = ? AND number = ?"
+    row = db.maybe(_LAST, (id_,)) if number is None else db.maybe(this, (id_, number))
+    return None if row is None else _version(row)
+
+
+def versions(db: Database, id_: str) -> list[PlanVersion]:
+    """All versions of its plan, oldest first."""
+    found = db.all("SELECT * FROM plan_versions WHERE feature = ? ORDER BY number", (id_,))
+    return [_version(row) for row in found]
+
+
+# Reviews of plans, what they found, and what is collected for checkpoints. Each is one transaction with its event.
+
+DISMISSED = "dismiss"
+"""How a person says that nothing is to be done about a question (core.beads.deciding)."""
+
+
+def reviews_begin(db: Database, id_: str, round_: int, domain: str, session: int | None) -> PlanReview:
+    """A reviewer begins to look at the plan's last version."""
+    now = db.now()
+    with db.write():
+        one = features_feature(db, id_)
+        if any(found.domain == domain for found in reviews(db, id_, round_)):
+            raise NotAllowed(
+                f"round {round_} of feature {id_} has its reviewer for {domain} already",
+                f"`nobrakes forge show {id_}` shows the reviews.",
+            )
+        values = {"feature": id_, "round": round_, "domain": domain, "plan": one.plan, "session": session}
+        state = ReviewState.RUNNING.value
+        db.insert("plan_reviews", values | {"state": state, "started_at": now, "detail": ""})
+        told = {"round": round_, "domain": domain, "version": one.plan, "session": session}
+        events_db.append(db, now, Kind.PLAN_REVIEW_BEGAN, id_, "nobrakes", told)
+        return next(found for found in reviews(db, id_, round_) if found.domain == domain)
+
+
+def end(db: Database, id_: str, round_: int, domain: str, state: ReviewState, detail: str) -> bool:
+    """The reviewer ended."""
+    now = db.now()
+    with db.write():
+        ended = """UPDATE plan_reviews SET state = ?, ended_at = ?, detail = ?
+        WHERE feature = ? AND round = ? AND domain = ? AND state = 'running'"""
+        if not db.run(ended, (state.value, now, detail[:2000], id_, round_, domain)):
+            return False
+        found = db.one(
+            "SELECT count(*) FROM findings WHERE feature = ? AND round = ? AND domain = ?", (id_, round_, domain)
+        )[0]
+        told = {"round": round_, "domain": domain, "state": state.value, "findings": found, "detail": detail[:500]}
+        events_db.append(db, now, Kind.PLAN_REVIEW_ENDED, id_, "nobrakes", told)
+        return True
+
+
+def reviews(db: Database, id_: str, round_: int | None = None) -> list[PlanReview]:
+    """Its reviews, by round and domain."""
+    where, values = ("", (id_,)) if round_ is None else (" AND round = ?", (id_, round_))
+    found = db.all(f"SELECT * FROM plan_reviews WHERE feature = ?{where} ORDER BY round, domain", values)
+    return [PlanReview(**dict(row) | {"state": ReviewState(row["state"])}) for row in found]
+
+
+def add_finding(db: Database, new: Finding) -> Finding:
+    """Keep what a reviewer found."""
+    now = db.now()
+    with db.write():
+        names = (
+            "feature",
+            "round",
+            "domain",
+            "category",
+            "priority",
+            "issue",
+            "impact",
+            "bead",
+            "escalation",
+            "answer",
+        )
+        values: dict[str, Any] = {name: getattr(new, name) for name in names}
+        made = db.insert("findings", values | {"options": rows.as_json(list(new.options)), "state": new.state.value})
+        told = {"finding": made, "round": new.round, "domain": new.domain, "category": new.category}
+        told |= {"priority": new.priority, "issue": new.issue[:500], "at_bead": new.bead}
+        events_db.append(db, now, Kind.FINDING_MADE, new.feature, "nobrakes", told)
+        return _finding(db.one("SELECT * FROM findings WHERE id = ?", (made,)))
+
+
+def ask_of(db: Database, finding: int, escalation: int) -> None:
+    """Note the question that was asked about it."""
+    with db.write():
+        db.run("UPDATE findings SET escalation = ? WHERE id = ?", (escalation, finding))
+
+
+def settle_finding(db: Database, finding: int, state: FindingState, answer: str, actor: str) -> bool:
+    """Decide it."""
+    now = db.now()
+    with db.write():
+        row = db.maybe("SELECT * FROM findings WHERE id = ?", (finding,))
+        if row is None:
+            raise NobrakesError(f"there is no finding {finding}", "`nobrakes forge show FEATURE` lists them.")
+        decided = "UPDATE findings SET state = ?, answer = ? WHERE id = ? AND state = 'open'"
+        if not db.run(decided, (state.value, answer[:8000], finding)):
+            return False
+        told = {"finding": finding, "state": state.value, "answer": answer[:500]}
+        events_db.append(db, now, Kind.FINDING_SETTLED, row["feature"], actor, told)
+        return True
+
+
+def decided(db: Database, escalation: int, said: str, actor: str) -> None:
+    """A question about findings was decided: so are they. In the caller's transaction; UsageError: no reason."""
+    for one in _asked(db, escalation):
+        word, _, note = said.partition(":")
+        words = f"{ACCEPT_RISK}: {note}" if word == DISMISSED else said
+        state, answer = decision(one, words)
+        settle_finding(db, one.id, state, answer, actor)
+
+
+def told(db: Database, escalation: int, said: str) -> str:
+    """What the Shaper is told of the decision; empty: the question was about no finding."""
+    row = db.maybe("SELECT * FROM findings WHERE escalation = ? ORDER BY id LIMIT 1", (escalation,))
+    if row is None:
+        return ""
+    about = f" of bead {row['bead']}" if row["bead"] else ""
+    return (
+        f"A review of the plan found{about}: {row['issue']}\nIts impact: {row['impact']}\nA person decided: {said}\n"
+        "Change the plan by it where that is needed, then say that the plan is whole again."
+    )
+
+
+def close_questions(db: Database, id_: str, why: str) -> int:
+    """The questions about the feature's findings are over, and nobody is told; how many were open."""
+    now = db.now()
+    with db.write():
+        asked = "SELECT escalation FROM findings WHERE feature = ? AND escalation IS NOT NULL"
+        open_ = f"SELECT id, session FROM escalations WHERE id IN ({asked}) AND resolved_at IS NULL"
+        found = db.all(open_, (id_,))
+        for row in found:
+            db.run("UPDATE escalations SET resolved_at = ?, resolution = ? WHERE id = ?", (now, why[:2000], row["id"]))
+        for session in sorted({row["session"] for row in found if row["session"] is not None}):
+            sessions_db.settled(db, session)
+        return len(found)
+
+
+def reopen(db: Database, escalation: int) -> None:
+    """The answer was taken back: what it decided is open again. In the caller's transaction."""
+    db.run("UPDATE findings SET state = 'open', answer = '' WHERE escalation = ?", (escalation,))
+
+
+def _asked(db: Database, escalation: int) -> list[Finding]:
+    sql = "SELECT * FROM findings WHERE escalation = ? AND state = 'open' ORDER BY id"
+    return [_finding(row) for row in db.all(sql, (escalation,))]
+
+
+def findings(db: Database, id_: str, round_: int | None = None) -> list[Finding]:
+    """What was found, by id."""
+    where, values = ("", (id_,)) if round_ is None else (" AND round = ?", (id_, round_))
+    return [_finding(row) for row in db.all(f"SELECT * FROM findings WHERE feature = ?{where} ORDER BY id", values)]
+
+
+def _finding(row: Row) -> Finding:
+    read = {"options": tuple(json.loads(row["options"])), "state": FindingState(row["state"])}
+    return Finding(**dict(row) | read)
+
+
+def collect(
+    db: Database,
+    id_: str,
+    kind: ItemKind,
+    text: str,
+    actor: str,
+    *,
+    file: str,
+    line: int,
+    bead: str | None,
+    blocks: bool,
+    nth: int = 1,
+) -> Item | None:
+    """Collect it, unless it was collected before: at the same place with the same words."""
+    now = db.now()
+    words = " ".join(text.split())[:2000]
+    place = f"{file}\0{words}" if file else f"{kind.value}\0{words}"
+    place += f"\0{nth}" if nth > 1 else ""
+    with db.write():
+        features_feature(db, id_)
+        if db.maybe("SELECT 1 FROM items WHERE feature = ? AND place = ?", (id_, place)) is not None:
+            return None
+        values: dict[str, Any] = {"feature": id_, "kind": kind.value, "text": words, "file": file, "line": line}
+        values |= {"bead": bead, "blocks": blocks, "state": ItemState.WAITING.value, "at": now, "place": place}
+        made = db.insert("items", values)
+        told = {"item": made, "kind": kind.value, "text": words[:500], "file": file, "line": line, "at_bead": bead}
+        events_db.append(db, now, Kind.ITEM_COLLECTED, id_, actor, told)
+        return _item(db.one("SELECT * FROM items WHERE id = ?", (made,)))
+
+
+def items(db: Database, id_: str) -> list[Item]:
+    """What was collected, by id."""
+    return [_item(row) for row in db.all("SELECT * FROM items WHERE feature = ? ORDER BY id", (id_,))]
+
+
+def _item(row: Row) -> Item:
+    values = {name: value for name, value in dict(row).items() if name != "place"}
+    read = {"kind": ItemKind(row["kind"]), "state": ItemState(row["state"]), "blocks": bool(row["blocks"])}
+    return Item(**values | read)
+
+
+def settle_items(db: Database, chosen: Collection[int], state: ItemState, actor: str) -> int:
+    """Set the state of those that wait."""
+    now, settled = db.now(), 0
+    with db.write():
+        for number in sorted(chosen):
+            row = db.maybe("SELECT feature FROM items WHERE id = ? AND state = 'waiting'", (number,))
+            if row is None:
+                continue
+            db.run("UPDATE items SET state = ? WHERE id = ?", (state.value, number))
+            events_db.append(db, now, Kind.ITEM_SETTLED, row["feature"], actor, {"item": number, "state": state.value})
+            settled += 1
+        return settled
+
+
+# The part of the port `Store` that is the Forge: features, plans, reviews, findings, items.
+
+
+class Features:
+    """Features on one database. Each method is one transaction of store.forge."""
+
+    _db: Database
+
+    def begin_feature(self, feature: Feature) -> Feature:
+        """Keep a new feature; its epic is there."""
+        return begin(self._db, feature)
+
+    def feature(self, feature: str) -> Feature:
+        """One feature."""
+        return features_feature(self._db, feature)
+
+    def features(self, going: bool = True) -> list[Feature]:
+        """Those that are not completed or rolled back, and those that are just being rolled back; or all. By id."""
+        return features(self._db, going)
+
+    def feature_of_session(self, session: int) -> tuple[Feature, str] | None:
+        """The feature that the session plans (""), or reviews (the domain)."""
+        return of_session(self._db, session)
+
+    def move_feature(self, feature: str, step: Step, actor: str, why: str = "", **values: Any) -> Feature:
+        """Let the step move it, and set fields beside it."""
+        return move(self._db, feature, step, actor, why, values)
+
+    def change_feature(self, feature: str, values: Mapping[str, Any], actor: str) -> Feature:
+        """Set fields that no step moves."""
+        return change(self._db, feature, values, actor)
+
+    def note_feature(self, feature: str, values: Mapping[str, Any], actor: str) -> Feature:
+        """Set values of its data (core.forge.data_keys); None takes one away."""
+        return note(self._db, feature, values, actor)
+
+    def keep_plan(self, feature: str, beads: Sequence[Mapping[str, Any]], why: str, actor: str) -> PlanVersion:
+        """Keep the plan's next version; where it is as the one before, that one."""
+        return keep_plan(self._db, feature, beads, why, actor)
+
+    def plan_version(self, feature: str, number: int | None = None) -> PlanVersion | None:
+        """This version of its plan, or the last one."""
+        return version(self._db, feature, number)
+
+    def plan_versions(self, feature: str) -> list[PlanVersion]:
+        """All versions of its plan, oldest first."""
+        return versions(self._db, feature)
+
+    def begin_review(self, feature: str, round_: int, domain: str, session: int | None) -> PlanReview:
+        """A reviewer begins to look at the plan's last version."""
+        return reviews_begin(self._db, feature, round_, domain, session)
+
+    def end_review(self, feature: str, round_: int, domain: str, state: ReviewState, detail: str) -> bool:
+        """The reviewer ended; False: it had ended before."""
+        return end(self._db, feature, round_, domain, state, detail)
+
+    def plan_reviews(self, feature: str, round_: int | None = None) -> list[PlanReview]:
+        """Its reviews, by round and domain."""
+        return reviews(self._db, feature, round_)
+
+    def add_finding(self, finding: Finding) -> Finding:
+        """Keep what a reviewer found."""
+        return add_finding(self._db, finding)
+
+    def settle_finding(self, finding: int, state: FindingState, answer: str, actor: str) -> bool:
+        """Decide it; False: it was decided before."""
+        return settle_finding(self._db, finding, state, answer, actor)
+
+    def ask_of_finding(self, finding: int, escalation: int) -> None:
+        """Note the question that was asked about it."""
+        ask_of(self._db, finding, escalation)
+
+    def close_finding_questions(self, feature: str, why: str) -> int:
+        """The open questions about its findings are over, and its session is told nothing; how many."""
+        return close_questions(self._db, feature, why)
+
+    def findings(self, feature: str, round_: int | None = None) -> list[Finding]:
+        """What was found, by id."""
+        return findings(self._db, feature, round_)
+
+
+class Shapers:
+    """The sessions that serve features, as far as other sessions have no use for it."""
+
+    _db: Database
+
+    def renew_session(self, session: int, seat: tuple[str, str, str] | None = None) -> Session:
+        """The next turn begins a new conversation, perhaps with another agent."""
+        return sessions_db.renew(self._db, session, seat)
+
+    def did(self, turn: int, what: str) -> None:
+        """Note what the agent of an open turn did in it, once."""
+        sessions_db.did(self._db, turn, what)
+
+
+class Collected:
+    """What is collected while features are built."""
+
+    _db: Database
+
+    def collect(
+        self,
+        feature: str,
+        kind: ItemKind,
+        text: str,
+        actor: str,
+        *,
+        file: str = "",
+        line: int = 0,
+        bead: str | None = None,
+        blocks: bool = False,
+        nth: int = 1,
+    ) -> Item | None:
+        """Collect it for the next checkpoint; None: it was collected before."""
+        return collect(self._db, feature, kind, text, actor, file=file, line=line, bead=bead, blocks=blocks, nth=nth)
+
+    def items(self, feature: str) -> list[Item]:
+        """What was collected, by id."""
+        return items(self._db, feature)
+
+    def settle_items(self, items: Collection[int], state: ItemState, actor: str) -> int:
+        """Set the state of those that wait; how many did."""
+        return settle_items(self._db, items, state, actor)

@@ -1,0 +1,538 @@
+"""Features: an idea on its way to an approved plan and to main, and the tables of its stages and states.
+
+1. A feature is an epic with a plan under it: its plan is drafts, a step of it is a bead, a planning turn is a turn of
+   a session, a question is a question on the Desk. What only a feature has is told here.
+2. The stage says how far it is, the state whether it goes on. Each moves by its table alone.
+3. One feature of a repository is in discovery, planning or review at a time: it has the turn. What is being built has
+   none, and what is paused or expired gives it up.
+4. Nothing here makes a plan live: only a person's yes to `commit-strategy` does.
+5. While it is rolled back, no step makes it go on.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ..beads.graph import typical
+from ..beads.model import Bead
+from ..errors import NotAllowed
+
+# The settings of the Forge (config.sections.ForgeSettings), as its deciders read them.
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Hours until a session expires, minutes of a turn, dollars that reviews may cost; the rest are counts."""
+
+    expire_hours: float = 24.0
+    warn_hours: float = 2.0
+    reviewers: tuple[str, ...] = ()
+    review_minutes: float = 5.0
+    most_rounds: int = 10
+    clean_rounds: int = 2
+    most_domains: int = 4
+    review_usd: float = 5.0  # what the reviews of one feature may cost before a person is asked
+    shaper_usd: float = 10.0
+    collect: int = 10
+    turn_minutes: float = 15.0
+
+
+# What a feature keeps in its `data` (Store.note_feature), each key with its one writer's words, and what a turn notes.
+#
+# The deciders of core.forge read them; daemon.forge, operations.shapers and operations.forging write them.
+
+# --- its Shaper's session --------------------------------------------------------------------------------------------
+SEEN = "seen"  # the last turn that was dealt with
+HELD = "held"  # why its session begins no turn: an About
+ASKED = "asked"  # the questions of nobrakes, by About
+NUDGED = "nudged"  # how often in a row it was told to go on
+WARNED = "warned"  # the `turn_at` for which a person was told of the expiry
+TALK = "talk"  # {STAGE, ROUND}: where the agent's conversation began
+CONTEXT = "context"  # how full that is
+ALLOWED = "allowed_usd"  # what its Shaper may cost, where a person let it cost more
+LEFT = "left"  # how much waited for its session when it failed, expired, or a person said: only look
+TOLD = "told"  # the turn after which it was told to go on last
+
+# --- reviews of its plan ---------------------------------------------------------------------------------------------
+REVISING = "revising"  # whether the Shaper works decisions into the plan; plan-ready takes it away
+CLOSED_ROUND = "closed_round"  # the last round that was told as ended
+REVIEWS_USD = "review_usd"  # what its reviews may cost, where a person raised it
+FORGIVEN = "go_on_round"  # the round after which a person said: go on, although no reviewer came through
+SIGN_OFF_ASKED = "sign_off_asked"  # the version of the plan of which a person was told that they may sign it off
+SINCE = "rounds_since"  # the last round before the plan was opened anew: later ones are counted from 1 again
+ENOUGH = "reviews_closed"  # a person said that no more rounds begin
+SIGNED = "signed_off"  # a person's yes to a version (core.forge.rounds.SignOff); a plan that is changed needs another
+
+# --- while it is built -----------------------------------------------------------------------------------------------
+CHECKPOINT_ASKED = "checkpoint_asked"  # a person asked for a checkpoint
+SUGGESTED = "suggested_upto"  # the last suggestion that was looked at
+SCANNED = "scanned"  # by bead, the merge that was looked at
+ROLLBACK = "rollback"  # {"by", "bead"}: who asked for its rollback, and the bead that does it
+
+# --- in a turn's data, and in TALK -----------------------------------------------------------------------------------
+STAGE, ROUND = "stage", "round"  # where the feature was when it began
+
+
+class Stage(StrEnum):
+    """How far a feature is."""
+
+    DISCOVERY = "discovery"  # the Shaper looks at the code and asks
+    PLANNING = "planning"  # it proposes beads, as drafts under the epic
+    REVIEW = "review"  # reviewers look at the plan, and people decide their findings
+    IMPLEMENTATION = "implementation"  # the plan was approved: its beads are built
+    REQUEST = "request"  # all of it has landed on the feature's branch, and a pull request is open
+    DONE = "done"
+
+
+PLANNED = frozenset({Stage.DISCOVERY, Stage.PLANNING, Stage.REVIEW})
+"""Where a feature has the repository's turn, and where its session may expire."""
+
+
+class State(StrEnum):
+    """Whether a feature goes on."""
+
+    ACTIVE = "active"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    EXPIRED = "expired"  # nobody said a word for a day: its agent's session is given up, its questions are not
+    ERROR = "error"  # its session does not go on: a person looks
+    ROLLED_BACK = "rolled_back"
+
+
+FACTS = "feature"
+"""In the metadata of its epic: what is kept of a feature there (store.forge.kept). Agents write none."""
+
+OVER = frozenset({State.COMPLETED, State.ROLLED_BACK})
+
+
+class Step(StrEnum):
+    """What moves a feature."""
+
+    PROPOSED = "proposed"  # the Shaper's first beads were accepted as drafts
+    PLAN_READY = "plan_ready"  # the Shaper says that the plan is whole: a version of it is kept
+    CHANGE_ASKED = "change_asked"  # a person wants the plan changed
+    APPROVED = "approved"  # a person's yes made it live
+    CHECKPOINT = "checkpoint"  # what was collected while it is built goes to review
+    REQUESTED = "requested"
+    MERGED = "merged"  # all of it is on main
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    BEGUN_ANEW = "begun_anew"  # a person lets its planning begin from its base again
+    EXPIRED = "expired"
+    FAILED = "failed"
+    ROLLED_BACK = "rolled_back"
+
+
+STAGES: Mapping[Stage, Mapping[Step, Stage]] = {
+    Stage.DISCOVERY: {
+        Step.BEGUN_ANEW: Stage.DISCOVERY,
+        Step.PROPOSED: Stage.PLANNING,
+        Step.PLAN_READY: Stage.REVIEW,
+        Step.CHANGE_ASKED: Stage.DISCOVERY,
+        Step.APPROVED: Stage.IMPLEMENTATION,
+    },
+    Stage.PLANNING: {
+        Step.BEGUN_ANEW: Stage.DISCOVERY,
+        Step.PROPOSED: Stage.PLANNING,
+        Step.PLAN_READY: Stage.REVIEW,
+        Step.CHANGE_ASKED: Stage.PLANNING,
+        Step.APPROVED: Stage.IMPLEMENTATION,
+    },
+    Stage.REVIEW: {
+        Step.BEGUN_ANEW: Stage.DISCOVERY,
+        Step.PROPOSED: Stage.REVIEW,
+        Step.PLAN_READY: Stage.REVIEW,
+        Step.CHANGE_ASKED: Stage.PLANNING,
+        Step.APPROVED: Stage.IMPLEMENTATION,
+    },
+    Stage.IMPLEMENTATION: {
+        Step.CHECKPOINT: Stage.REVIEW,
+        Step.CHANGE_ASKED: Stage.PLANNING,
+        Step.REQUESTED: Stage.REQUEST,
+        Step.MERGED: Stage.DONE,
+        Step.APPROVED: Stage.IMPLEMENTATION,
+    },
+    Stage.REQUEST: {Step.CHECKPOINT: Stage.REVIEW, Step.CHANGE_ASKED: Stage.PLANNING, Step.MERGED: Stage.DONE},
+    Stage.DONE: {},
+}
+"""What each step makes of each stage; a step that is in no row leaves the stage."""
+
+STATES: Mapping[State, Mapping[Step, State]] = {
+    State.ACTIVE: {
+        Step.PAUSED: State.PAUSED,
+        Step.EXPIRED: State.EXPIRED,
+        Step.FAILED: State.ERROR,
+        Step.MERGED: State.COMPLETED,
+        Step.ROLLED_BACK: State.ROLLED_BACK,
+        Step.APPROVED: State.ACTIVE,
+    },
+    State.PAUSED: {
+        Step.RESUMED: State.ACTIVE,
+        Step.ROLLED_BACK: State.ROLLED_BACK,
+        Step.MERGED: State.COMPLETED,
+        Step.APPROVED: State.ACTIVE,
+    },
+    State.EXPIRED: {
+        Step.RESUMED: State.ACTIVE,
+        Step.BEGUN_ANEW: State.ACTIVE,
+        Step.PAUSED: State.PAUSED,
+        Step.ROLLED_BACK: State.ROLLED_BACK,
+        Step.APPROVED: State.ACTIVE,
+    },
+    State.ERROR: {
+        Step.RESUMED: State.ACTIVE,
+        Step.APPROVED: State.ACTIVE,
+        Step.PAUSED: State.PAUSED,
+        Step.ROLLED_BACK: State.ROLLED_BACK,
+        Step.MERGED: State.COMPLETED,
+    },
+    State.COMPLETED: {Step.ROLLED_BACK: State.ROLLED_BACK},
+    State.ROLLED_BACK: {},
+}
+"""What each step makes of each state: a yes to the plan makes it go on, whatever it was.
+
+A step that is in no row of STATES at all leaves an active feature active.
+"""
+
+OF_STATE = frozenset(step for row in STATES.values() for step in row)
+"""The steps that move the state."""
+_OF_STAGE = frozenset(step for row in STAGES.values() for step in row)
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One acceptance criterion. `how`: who says that it holds: `automated` (a check), `manual` (a person), `review`."""
+
+    text: str
+    how: str
+    usual: bool = True  # one of the eight that every feature begins with; False: the person's own
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A feature. `id` is its epic's; `plan` the version of its plan that is kept last, 0: none yet.
+
+    `turn_at`: when its Shaper's last turn ended, or when it was begun or resumed, in seconds: a day counts from it.
+    `round`: the iteration of plan reviews that runs or ran last, 0: none; `clean`: how many in a row found nothing.
+    """
+
+    id: str
+    title: str
+    description: str
+    criteria: tuple[Criterion, ...] = ()
+    files: tuple[str, ...] = ()
+    notes: str = ""
+    base: str = ""  # main's commit when it began; empty: main had none
+    stage: Stage = Stage.DISCOVERY
+    state: State = State.ACTIVE
+    replannings: int = 0
+    session: int | None = None  # its Shaper's; None: the next turn begins a new one
+    plan: int = 0
+    round: int = 0
+    clean: int = 0
+    turn_at: float = 0.0
+    created_at: float = 0.0
+    updated_at: float = 0.0
+    archived: bool = False
+    actor: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def has_turn(self) -> bool:
+        """Whether it has the repository's turn: no other feature is planned meanwhile."""
+        return self.stage in PLANNED and self.state in (State.ACTIVE, State.ERROR)
+
+
+def advance(feature: Feature, step: Step) -> tuple[Stage, State]:
+    """Stage and state after the step; NotAllowed."""
+    stage, state = STAGES[feature.stage].get(step), STATES[feature.state].get(step)
+    refused = (step in OF_STATE and state is None) or (step in _OF_STAGE and stage is None)
+    if step not in OF_STATE and feature.state is not State.ACTIVE:
+        refused = True
+    if refused or (step is Step.EXPIRED and feature.stage not in PLANNED):
+        raise NotAllowed(
+            f"feature {feature.id} is {feature.state.value.replace('_', ' ')} in {feature.stage.value}: "
+            f"that does not go with '{step.value.replace('_', ' ')}'",
+            f"`nobrakes forge show {feature.id}` says where it is.",
+        )
+    after = state or feature.state
+    if after is State.ACTIVE:
+        refuse_while_rolling(feature)
+    return stage or feature.stage, after
+
+
+def refuse_while_rolling(feature: Feature) -> None:
+    """NotAllowed while the feature is being rolled back."""
+    if rolling := feature.data.get(ROLLBACK):
+        raise NotAllowed(
+            f"feature {feature.id} is being rolled back by bead {rolling['bead']}",
+            f"`nobrakes show {rolling['bead']}` tells how far it is; `nobrakes cancel {rolling['bead']}` stops it.",
+        )
+
+
+def require(feature: Feature, stage: Stage, needed: str) -> None:
+    """NotAllowed unless the feature goes on in this stage; `needed` says what it is asked for, and why that is not."""
+    if feature.stage is stage and feature.state is State.ACTIVE:
+        return
+    where = feature.state.value if feature.state is not State.ACTIVE else feature.stage.value
+    raise NotAllowed(
+        f"feature {feature.id} is {where.replace('_', ' ')}: {needed}",
+        f"`nobrakes forge show {feature.id}` says what comes next.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PlanVersion:
+    """The plan as it was when the Shaper said that it is whole: one node a bead, as plan files have them."""
+
+    feature: str
+    number: int  # counts from 1
+    at: float
+    actor: str
+    why: str
+    beads: tuple[Mapping[str, Any], ...]
+
+
+class ReviewState(StrEnum):
+    """Where one reviewer's look at a plan is."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"  # it crashed or took too long: the round goes on without it, and says so
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReview:
+    """One reviewer's look at one version of the plan, for one domain, in a session of its own."""
+
+    feature: str
+    round: int
+    domain: str
+    plan: int
+    session: int | None
+    state: ReviewState
+    started_at: float
+    ended_at: float | None = None
+    detail: str = ""
+
+
+class FindingState(StrEnum):
+    """Whether a finding is decided."""
+
+    OPEN = "open"
+    ANSWERED = "answered"  # the answer goes to the Shaper, which changes the plan
+    RISK_ACCEPTED = "risk_accepted"  # a person takes it as it is, and said why
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a reviewer found in a plan. `escalation` is the question about it on the Desk."""
+
+    id: int
+    feature: str
+    round: int
+    domain: str
+    category: str
+    priority: int  # 1 must be mended, 2 should be, 3 may be
+    issue: str
+    impact: str
+    options: tuple[str, ...]
+    bead: str | None = None
+    state: FindingState = FindingState.OPEN
+    escalation: int | None = None
+    answer: str = ""
+
+
+class ItemKind(StrEnum):
+    """What is collected while a feature is built."""
+
+    TODO = "todo"
+    FIXME = "fixme"
+    SUGGESTION = "suggestion"
+    DEPENDENCY = "dependency"
+    SCOPE = "scope"
+    ESCALATION = "escalation"  # what a bead waits for a person with
+
+
+class ItemState(StrEnum):
+    """Whether a collected item was looked at."""
+
+    WAITING = "waiting"  # for the next checkpoint
+    RESOLVED = "resolved"  # a person decided it before
+    REVIEWED = "reviewed"  # it went to a re-planning
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something collected for the next checkpoint, or found by the scan at the start; `blocks`: in an affected file.
+
+    `line`: of `file`; of an escalation its number.
+    """
+
+    id: int
+    feature: str
+    kind: ItemKind
+    text: str
+    file: str = ""
+    line: int = 0
+    bead: str | None = None
+    blocks: bool = False
+    state: ItemState = ItemState.WAITING
+    at: float = 0.0
+
+
+# A plan in time, whoever does it.
+#
+# A bead begins as soon as all that it waits for is done, however many agents there are; one without an estimate takes
+# as long as those that have one do as a rule (core.graph.usual), or an hour.
+
+USUAL_MINUTES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One draft in time: minutes from the start, and how many. `is_guess`: nobody estimated it."""
+
+    bead: Bead
+    begin: int
+    minutes: int
+    is_guess: bool
+    is_critical: bool
+
+
+def timeline(drafts: Sequence[Bead], needs: Mapping[str, Sequence[str]], critical: frozenset[str]) -> tuple[Bar, ...]:
+    """Each draft as early as it can begin, by its beginning; needs that are no drafts are over."""
+    known = [draft.estimate for draft in drafts if draft.estimate]
+    usual = typical(known) if known else USUAL_MINUTES
+    minutes = {draft.id: draft.estimate or usual for draft in drafts}
+    begins: dict[str, int] = {}
+    waiting = {draft.id: [one for one in needs.get(draft.id, ()) if one in minutes] for draft in drafts}
+    while waiting:
+        free = sorted(id for id, of in waiting.items() if all(one in begins for one in of))
+        if not free:  # a circle, which the strategy names: its beads have no beginning
+            break
+        for id in free:
+            begins[id] = max((begins[one] + minutes[one] for one in waiting.pop(id)), default=0)
+    bars = [
+        Bar(draft, begins[draft.id], minutes[draft.id], not draft.estimate, draft.id in critical)
+        for draft in drafts
+        if draft.id in begins
+    ]
+    return tuple(sorted(bars, key=lambda bar: (bar.begin, -bar.minutes, bar.bead.id)))
+
+
+# Comments that say what is left to do, found in one file's text; and what one scan has that another had not.
+#
+# 1. The files are source files of some languages, outside of folders that people do not write (`FOLDERS`).
+# 2. A find is one a line: a comment's opener, the word in capitals, a colon, and what is left to do.
+# 3. Two finds are the same where file, word and text are; of several such in a file they are counted (`nth`), so that
+# lines that moved make nothing new.
+
+ENDINGS = (".ts", ".tsx", ".js", ".jsx", ".py", ".go", ".rs", ".java")
+FOLDERS = frozenset({"node_modules", ".git", "dist", "build", "vendor"})
+MOST_TEXT = 500
+MOST_BYTES = 1_000_000
+"""Of one file; a larger one is none that people write."""
+_WORDS = "|".join(kind.name for kind in (ItemKind.TODO, ItemKind.FIXME))
+_FIND = re.compile(rf"(?://|#|/\*)\s*({_WORDS}):[ \t]*(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """One find; `line` counts from 1, `nth` those of the file with the same word and text."""
+
+    kind: ItemKind
+    text: str
+    file: str
+    line: int
+    nth: int = 1
+
+
+def is_scanned(path: str) -> bool:
+    """Whether the file, by its path in the repository, is looked into."""
+    *folders, name = path.split("/")
+    return name.endswith(ENDINGS) and not FOLDERS.intersection(folders)
+
+
+def scan(path: str, text: str) -> tuple[Todo, ...]:
+    """The finds of one file, by line; none in a file that is not looked into."""
+    if not is_scanned(path):
+        return ()
+    found: list[Todo] = []
+    seen: Counter[tuple[ItemKind, str]] = Counter()
+    for number, line in enumerate(text.split("\n"), start=1):
+        match = _FIND.search(line)
+        if match is None:
+            continue
+        kind = ItemKind[match[1]]
+        words = " ".join(match[2].partition("*/")[0].split())[:MOST_TEXT]
+        seen[kind, words] += 1
+        found.append(Todo(kind, words, path, number, seen[kind, words]))
+    return tuple(found)
+
+
+def new_in(after: Iterable[Todo], before: Iterable[Todo]) -> tuple[Todo, ...]:
+    """What `after` has that `before` had not, wherever its line is."""
+    known = {_key(one) for one in before}
+    return tuple(one for one in after if _key(one) not in known)
+
+
+def _key(one: Todo) -> tuple[str, ItemKind, str, int]:
+    return one.file, one.kind, one.text, one.nth
+
+
+def is_affected(path: str, files: Sequence[str]) -> bool:
+    """Whether the file is one of these: named, matched by a pattern, or in a folder that is named."""
+    return any(path == one or fnmatchcase(path, one) or path.startswith(f"{one.rstrip('/')}/") for one in files)
+
+
+# What one version of a plan has other than another, bead by bead.
+
+MACHINE = frozenset({"id", "status"})
+"""Fields that are no part of what was planned."""
+
+Node = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A bead that is in both: its fields that differ, each (before, after); None where it had none."""
+
+    id: str
+    title: str
+    fields: Mapping[str, tuple[Any, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanChanges:
+    """The beads that came, that went, and that changed, by id."""
+
+    added: tuple[Node, ...] = ()
+    gone: tuple[Node, ...] = ()
+    changed: tuple[Changed, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the two are the same plan."""
+        return not (self.added or self.gone or self.changed)
+
+
+def changes(before: Sequence[Node], after: Sequence[Node]) -> PlanChanges:
+    """What `after` has other than `before`."""
+    was = {str(node["id"]): node for node in before}
+    now = {str(node["id"]): node for node in after}
+    both = [(id_, _fields(was[id_], now[id_])) for id_ in sorted(was.keys() & now.keys())]
+    return PlanChanges(
+        tuple(now[id_] for id_ in sorted(now.keys() - was.keys())),
+        tuple(was[id_] for id_ in sorted(was.keys() - now.keys())),
+        tuple(Changed(id_, str(now[id_].get("title", "")), fields) for id_, fields in both if fields),
+    )
+
+
+def _fields(before: Node, after: Node) -> dict[str, tuple[Any, Any]]:
+    names = sorted((before.keys() | after.keys()) - MACHINE)
+    return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}

@@ -1,0 +1,607 @@
+"""What a feature does next. Same board, same answer; daemon.forge.perform does it.
+
+1. A feature that is planned has one session, its Shaper's. Each of its turns is dealt with once when it has ended: what
+   it asked waits for a person, what it proposed lies as drafts, and "ready" makes a version of the plan.
+2. A turn that left nothing to wait for, or whose words were refused, is gone on with by itself, a few times; then a
+   person is asked.
+3. A turn without an operation is read by its words (core.forge.markers); one that says nothing either is shown raw,
+   with a question. Where it only answers what a person said, or the plan is built and nobody waits for its Shaper, the
+   words are told, and nothing is asked. Words that look like an error decide nothing.
+4. A conversation begins afresh at each change of stage, after some iterations of reviews, and where its context is
+   nearly full; never for mere idleness.
+5. A Shaper whose provider refuses its login, or whose breaker is open, is followed by the next of the list.
+6. Silence of a day ends the agent's conversation and no question. It is said beforehand.
+7. One that is rolled back does nothing else (core.forge.rollback).
+8. A feature that is paused, expired or in error begins no turn: the store does not offer its session.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..beads.model import CLOSED, WAITING_FOR_AGENT, Status
+from ..beads.proposals import is_handed_back
+from ..decisions.forms import as_values, made
+from ..decisions.model import Escalation
+from ..sessions.model import CLEAN, Session
+from ..sessions.model import State as At
+from ..sessions.model import State as Of
+from . import model as keys
+from . import rounds
+from . import rounds as features_asking
+from .actions import (
+    About,
+    Answered,
+    Ask,
+    AskAboutSilentTurn,
+    AskFindings,
+    AskSignOff,
+    BeginRound,
+    BeginShaper,
+    Checkpoint,
+    CloseRound,
+    DropRollback,
+    EndReview,
+    Expire,
+    Fail,
+    FinishRollback,
+    ForgeAction,
+    ForgeBoard,
+    HoldNamed,
+    Recover,
+    Renew,
+    Rolling,
+    Seat,
+    Standing,
+    SwitchShaper,
+    TakeBack,
+    TakeTurn,
+    TellShaper,
+    WarnOfExpiry,
+)
+from .markers import line
+from .model import (
+    ALLOWED,
+    CONTEXT,
+    HELD,
+    LEFT,
+    NUDGED,
+    PLANNED,
+    ROUND,
+    SEEN,
+    STAGE,
+    TALK,
+    WARNED,
+    Feature,
+    Finding,
+    FindingState,
+    Item,
+    ItemKind,
+    ItemState,
+    PlanReview,
+    ReviewState,
+    Rules,
+    Stage,
+    State,
+)
+from .rounds import QUESTIONS, Then, Tracker
+
+# Rolling a feature back: what of it is on main is taken off again by one candidate, the newest merge first.
+#
+# 1. A person asked for it, and said yes to what it does. Its open beads are given up in the same moment.
+# 2. What is on main is taken back whole or not at all: one commit, handed in in the name of who asked, by a bead of its
+# own, and reviewed as any work is.
+# 3. What is in the way is a person's to decide, and meanwhile nothing is done. Later work on the same files is in the
+# way, and so are checks that do not pass without the feature.
+# 4. The bead was done in another way (by hand), or given up: the rollback is over, or off, whatever was asked.
+# 5. What a person has in hand, or handed in, is not built over.
+
+AGAIN, LEAVE = "try again", "leave it on main"
+ROLLBACK_HELD = "it takes feature {feature} back, and waits for nobrakes to hand that in"
+"""Why the bead of a rollback is held until its candidate is built."""
+GIVEN_UP = "its feature {feature} is rolled back"
+
+
+def plan_rollback(one: Standing) -> list[ForgeAction]:
+    """What the rollback of the feature needs now."""
+    rolling, id_ = one.rolling, one.feature.id
+    if rolling is None:
+        return []
+    if rolling.status is Status.DONE:
+        return [FinishRollback(id_)]
+    if rolling.status is Status.CANCELLED:
+        return [DropRollback(id_, f"its bead {rolling.bead} was cancelled")]
+    if About.ROLLBACK in one.asked:
+        return []
+    if rolling.status in WAITING_FOR_AGENT and is_handed_back(rolling.held):
+        title = f"Feature {id_} ({one.feature.title}) was not rolled back: the commit that does it was not merged"
+        return [asking(id_, rolling.bead, title, str(rolling.held))]
+    return [TakeBack(id_)] if _waits(one, rolling) else []
+
+
+def _waits(one: Standing, rolling: Rolling) -> bool:
+    """Whether its candidate is to be built: it was not yet, or main went on and it does not fit any more."""
+    if rolling.held not in (None, ROLLBACK_HELD.format(feature=one.feature.id)):
+        return False  # a person has it
+    return rolling.status in WAITING_FOR_AGENT or (rolling.status is Status.ESCALATED and rolling.conflicts)
+
+
+def asking(feature: str, bead: str, title: str, detail: str) -> Ask:
+    """What a person is asked where it cannot be done as it is."""
+    form = made(
+        "radio",
+        (
+            f"{AGAIN}: the commit is made anew on main as it is then",
+            f"{LEAVE}: what was merged stays on main, and what was given up can be reopened",
+        ),
+        [AGAIN],
+        priority=1,
+    )
+    more = (
+        f"Nothing of it was taken off main. To do it yourself: `nobrakes take {bead}`, then `nobrakes hand-in {bead}`."
+    )
+    return Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", as_values(form), holds=False)
+
+
+def unfinished(feature: str, bead: str, title: str, detail: str) -> Ask:
+    """What a person is told where its bead is done, and what that came to cannot be found out. It is tried again by
+    itself, and the question is settled by that.
+    """
+    more = f"Bead {bead} is done; which merges of feature {feature} it took off main is not known yet."
+    return Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", holds=False)
+
+
+# What is collected while a feature is built, and when it goes back to its plan.
+#
+# 1. Suggestions of agents are collected, comments about what is left to do that a merge brought, and what beads wait
+# for a person with. That is asked at once all the same; once it is decided, it is no item any more.
+# 2. A checkpoint is due when so many items wait, when no bead of the feature has anything left to do and an item waits,
+# or when a person says so. It is asked of one feature at a time: who has the repository's turn goes first.
+# 3. Live beads go on. Only those that the new plan names are held until a person decided about it.
+
+HOLD_REASON = "the plan of feature {feature} is being changed, and names it"
+"""Why a live bead is held while a new plan that names it waits for a yes."""
+MOST_TOLD, SHORT = 100, 300
+"""Items and questions that are told, and characters of each."""
+KINDS: Mapping[str, ItemKind] = {"dependency": ItemKind.DEPENDENCY, "scope": ItemKind.SCOPE}
+"""How an agent's suggestion begins that is about more than one's bead: "dependency: …", "scope: …"."""
+
+
+def kind_of(suggestion: str) -> ItemKind:
+    """What kind of item an agent's suggestion is."""
+    word = suggestion.partition(":")[0].strip().casefold()
+    return KINDS.get(word, ItemKind.SUGGESTION)
+
+
+def why(rules: Rules, items: Sequence[Item], beads: Mapping[str, Status], asked: bool) -> str:
+    """Why a checkpoint is due; empty: it is not."""
+    if asked:
+        return "a person asked for it"
+    if not items:
+        return ""
+    if beads and all(status in CLOSED for status in beads.values()):
+        return "all its beads are done"
+    return f"{len(items)} items are collected" if len(items) >= rules.collect else ""
+
+
+def plan_checkpoints(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
+    """What a feature that is built needs: its checkpoint, and live beads held or let go."""
+    feature = one.feature
+    if one.to_hold or one.to_release:
+        return [HoldNamed(feature.id, one.to_hold, one.to_release)]
+    if feature.stage is not Stage.IMPLEMENTATION or feature.state is not State.ACTIVE or board.paused:
+        return []
+    if any(other.feature.has_turn for other in board.standings):
+        return []
+    items = [item for item in one.items if item.state is ItemState.WAITING]
+    reason = why(board.rules, items, one.beads, bool(feature.data.get(keys.CHECKPOINT_ASKED)))
+    return [Checkpoint(feature.id, tuple(item.id for item in items), reason)] if reason else []
+
+
+def is_changing(feature: Feature) -> bool:
+    """Whether a plan that is partly live is being changed: live beads that it names are held."""
+    return feature.stage in PLANNED and feature.replannings > 0
+
+
+def is_over(feature: Feature, held: str | None, named: bool) -> bool:
+    """Whether a bead is held for the feature's sake, and that is over. `named`: the new plan names it."""
+    over = {
+        HOLD_REASON: not (is_changing(feature) and named),
+        features_asking.RESHAPED: feature.stage not in PLANNED and not feature.data.get(keys.CHECKPOINT_ASKED),
+        features_asking.PAUSED: feature.state is not State.PAUSED,
+    }
+    return any(held == reason.format(feature=feature.id) and done for reason, done in over.items())
+
+
+def asked(one: Escalation) -> str:
+    """What stops a bead, as it is collected: its words, and what speaks for a cause."""
+    kind = one.type.value.replace("_", " ")
+    return f"{kind}: {one.title}" + (f"; it may be {one.hypothesis}" if one.hypothesis else "")
+
+
+def told(items: Iterable[Item], escalations: Iterable[Escalation], reason: str) -> str:
+    """What the Shaper is told at a checkpoint; what agents wrote is quoted, one line each."""
+    parts = [
+        f"A checkpoint of the feature: {reason}. Part of it is built, and its live beads go on. Decide with the person "
+        "what becomes of each of these: propose new beads, which may depend on any bead, changes of live ones, or "
+        "nothing. Ask where only a person can decide. Then say that the plan is whole: all of it is reviewed again."
+    ]
+    lines = [_line(item) for item in items]
+    if lines:
+        parts.append("Collected:\n" + "\n".join(lines[:MOST_TOLD]))
+    open_ = [f"> {one.type.value} {one.id}, bead {one.bead}: {line(one.title, SHORT)}" for one in escalations]
+    if open_:
+        parts.append("Beads that wait for a person's decision:\n" + "\n".join(open_[:MOST_TOLD]))
+    return "\n\n".join(parts)
+
+
+def _line(item: Item) -> str:
+    where = f" {item.file}:{item.line}" if item.file else ""
+    whose = f" (bead {item.bead})" if item.bead else ""
+    return f"> {item.kind.value}{where}{whose}: {line(item.text, SHORT)}"
+
+
+# What the reviews of a feature's plan need next: core.forge.rounds, brought onto the Forge's board.
+#
+# 1. A reviewer is done when its turn ended well. It fails when it takes too long, is stuck, was ended, or asks a
+# person: then its round goes on without it. While it waits for a place or a provider, its minutes do not run, but it
+# does not wait for ever.
+# 2. What a round found is asked together, once its last reviewer has ended: the most urgent first, what two of them say
+# once, and what a person took as a risk before not at all.
+# 3. From the questions on the Shaper revises the plan (`REVISING`) until it says that the plan is ready again; then the
+# next round begins by itself.
+# 4. Only a feature that is active goes on. Reviewers of one that is paused end what they began, and begin nothing;
+# those of a plan that is opened again have seen what is no plan any more.
+# 5. A plan that is opened anew once its reviews were over, or once it was approved, is reviewed whole and counted from
+# 1.
+
+WAITS = 6
+"""A reviewer that was not started yet may wait so many times the minutes that it has."""
+CONTINUE, CLOSE = "continue", "close the reviews"
+
+
+def plan_reviews(board: ForgeBoard, standing: Standing) -> list[ForgeAction]:
+    """What the reviews of one feature need now."""
+    feature = standing.feature
+    if feature.stage is not Stage.REVIEW or feature.state is not State.ACTIVE or board.paused:
+        return []
+    seen = tracker(board.rules, feature, standing.reviews, standing.findings)
+    last = seen.iterations[-1] if seen.iterations else None
+    if last is not None and last.end is rounds.End.RUNNING:
+        return []
+    asks = to_ask(standing.findings, standing.open_questions)
+    if asks:
+        session = standing.session
+        can = session is not None and session.state is not Of.ENDED
+        return [AskFindings(feature.id, feature.round, asks)] if can else []
+    if last is not None and not seen.open and feature.data.get(keys.CLOSED_ROUND, 0) < last.number:
+        return [CloseRound(feature.id, last.number)]
+    return _reviewing_next(board, standing, seen) if goes_on(feature) else []
+
+
+def goes_on(feature: Feature) -> bool:
+    """Whether a round may begin, or a person be asked, once nothing of the last one waits."""
+    asked = feature.data.get(keys.SIGN_OFF_ASKED) == feature.plan
+    return bool(feature.plan) and not (asked or feature.data.get(keys.REVISING) or feature.data.get(keys.SIGNED))
+
+
+def _reviewing_next(board: ForgeBoard, standing: Standing, seen: Tracker) -> list[ForgeAction]:
+    feature, rules = standing.feature, board.rules
+    forgiven = int(feature.data.get(keys.FORGIVEN, 0))
+    what = rounds.then(rules, seen, feature.plan, standing.reviews_usd, cap(rules, feature), forgiven)
+    if feature.data.get(keys.ENOUGH):
+        what = Then.SIGN_OFF
+    if what is Then.BEGIN:
+        earlier = [one for one in standing.reviews if one.round > since(feature)]
+        domains = rounds.looks(rules, standing.plans, earlier, feature.files)
+        begun = feature.round + 1
+        return [BeginRound(feature.id, begun, domains, agents(rules, standing, domains, begun))]
+    if what is Then.SIGN_OFF:
+        return [AskSignOff(feature.id, feature.plan)]
+    if what is Then.ASK_DEGRADED and About.DEGRADED not in standing.asked:
+        return [_reviewing_ask(feature, About.DEGRADED, *_degraded(seen))]
+    if what is Then.ASK_COST and About.REVIEW_BUDGET not in standing.asked:
+        return [_reviewing_ask(feature, About.REVIEW_BUDGET, *_cost(standing, rules))]
+    return []
+
+
+def is_revising(standing: Standing) -> bool:
+    """Whether the findings of the last round are decided, and the Shaper has to say that the plan is ready again."""
+    return bool(standing.feature.data.get(keys.REVISING)) and not any(
+        one.state is FindingState.OPEN for one in standing.findings
+    )
+
+
+def since(feature: Feature) -> int:
+    """The last round that does not count any more."""
+    return int(feature.data.get(keys.SINCE, 0))
+
+
+_OF_THE_PLAN = (keys.SIGNED, keys.ENOUGH, keys.FORGIVEN, keys.SIGN_OFF_ASKED, keys.CHECKPOINT_ASKED, keys.REVISING)
+
+
+def opened_anew(feature: Feature) -> Mapping[str, Any]:
+    """What to note of a feature whose plan is opened anew: what was said of it is over, and its rounds do not count."""
+    return {**dict.fromkeys(_OF_THE_PLAN), keys.SINCE: feature.round, keys.CLOSED_ROUND: feature.round}
+
+
+def are_over(feature: Feature) -> bool:
+    """Whether the reviews of the plan were over: a person was told so, or has signed it off."""
+    return bool(feature.data.get(keys.SIGN_OFF_ASKED) or feature.data.get(keys.SIGNED))
+
+
+def tracker(rules: Rules, feature: Feature, reviews: Iterable[PlanReview], findings: Iterable[Finding]) -> Tracker:
+    """The rounds of the plan that count: those since it was opened last."""
+    last = since(feature)
+    return rounds.tracker(
+        rules, (one for one in reviews if one.round > last), (one for one in findings if one.round > last)
+    )
+
+
+def cap(rules: Rules, feature: Feature) -> float:
+    """What the reviews of the feature may cost by now."""
+    return float(feature.data.get(keys.REVIEWS_USD, rules.review_usd))
+
+
+def agents(rules: Rules, standing: Standing, domains: Sequence[str], number: int) -> dict[str, str]:
+    """Who reviews which domain: the reviewers in turn, and in the next round the next ones, so that eyes are fresh."""
+    own = [standing.session.agent] if standing.session is not None else [seat.agent for seat in standing.seats[:1]]
+    names = list(rules.reviewers) or own
+    return {domain: names[(place + number - 1) % len(names)] for place, domain in enumerate(domains)} if names else {}
+
+
+# --- reviewers -------------------------------------------------------------------------------------------------------
+
+
+def reviewing_ended(board: ForgeBoard, standing: Standing) -> list[EndReview]:
+    """The reviewers that are done, or failed, whatever the feature's state."""
+    running = [one for one in standing.reviews if one.state is ReviewState.RUNNING]
+    found = []
+    for review in running:
+        session = standing.reviewers.get(review.session or 0)
+        state, detail = _end(board, review, session, standing)
+        if state is not ReviewState.RUNNING:
+            found.append(EndReview(review.feature, review.round, review.domain, state, detail))
+    return found
+
+
+def _end(board: ForgeBoard, review: PlanReview, session: Session | None, standing: Standing) -> tuple[ReviewState, str]:
+    feature = standing.feature
+    if session is None or session.state is Of.ENDED:
+        return ReviewState.FAILED, "its session was ended"
+    if feature.stage is not Stage.REVIEW:
+        return ReviewState.FAILED, "the plan was opened again before it was through"
+    if feature.state is not State.ACTIVE and session.state is Of.READY:
+        return ReviewState.FAILED, f"it had not begun when its feature stopped ({feature.state.value})"
+    if session.state is Of.IDLE:
+        halted = session.id in standing.halted
+        return (ReviewState.FAILED, session.detail or "it was stopped") if halted else (ReviewState.DONE, "")
+    if session.state is Of.ASKING:
+        return ReviewState.FAILED, "it asked a person instead of reviewing"
+    if session.state is Of.STUCK:
+        return ReviewState.FAILED, session.detail or "it does not go on"
+    minutes = board.rules.review_minutes
+    if session.state is Of.RUNNING and board.now >= session.updated_at + minutes * 60:
+        return ReviewState.FAILED, f"it took longer than {minutes:g} minutes"
+    if session.state is Of.READY and not board.paused and board.now >= review.started_at + WAITS * minutes * 60:
+        return ReviewState.FAILED, f"it was not started within {WAITS * minutes:g} minutes: {session.detail}".rstrip(
+            ": "
+        )
+    return ReviewState.RUNNING, ""
+
+
+def reviewing_wake_at(board: ForgeBoard) -> float | None:
+    """When the first reviewer has taken, or waited, too long; those that wait while all is paused wait for that."""
+    minutes = board.rules.review_minutes * 60
+    times = [
+        session.updated_at + minutes if session.state is Of.RUNNING else review.started_at + WAITS * minutes
+        for standing in board.standings
+        for review in standing.reviews
+        if review.state is ReviewState.RUNNING
+        and (session := standing.reviewers.get(review.session or 0)) is not None
+        and (session.state is Of.RUNNING or (session.state is Of.READY and not board.paused))
+    ]
+    return min(times, default=None)
+
+
+# --- questions -------------------------------------------------------------------------------------------------------
+
+
+def to_ask(findings: Iterable[Finding], open_questions: frozenset[int]) -> tuple[int, ...]:
+    """The open findings without an open question, the most urgent first."""
+    waiting = [
+        one
+        for one in findings
+        if one.state is FindingState.OPEN and (one.escalation is None or one.escalation not in open_questions)
+    ]
+    return tuple(one.id for one in sorted(waiting, key=lambda one: (one.priority, one.id)))
+
+
+def _reviewing_ask(
+    feature: Feature, about: About, title: str, detail: str, options: Sequence[str], recommended: str
+) -> Ask:
+    form = as_values(made("radio", options, (recommended,), priority=1))
+    return Ask(feature.id, about, title, detail, form, holds=False)
+
+
+def _degraded(seen: Tracker) -> tuple[str, str, Sequence[str], str]:
+    failed = ", ".join(dict.fromkeys(domain for one in seen.iterations[-2:] for domain in one.failed))
+    title = f"No reviewer came through in {seen.degraded} rounds in a row"
+    detail = f"These failed: {failed}. {seen.done} of {seen.most} rounds were looked at by somebody."
+    options = (f"{CONTINUE}: two more rounds are tried", f"{CLOSE}: you sign off with what is there")
+    return title, detail, options, CONTINUE
+
+
+def _cost(standing: Standing, rules: Rules) -> tuple[str, str, Sequence[str], str]:
+    limit = cap(rules, standing.feature)
+    title = f"The reviews of the plan have cost ${standing.reviews_usd:.2f}, and may cost ${limit:.2f}"
+    detail = f"Round {standing.feature.round} of {rules.most_rounds} was the last one."
+    options = (
+        f"{CONTINUE}: the reviews go on; costs at most ${rules.review_usd:.2f} more",
+        f"{CLOSE}: you sign off with what is there",
+    )
+    return title, detail, options, CLOSE
+
+
+WARN_SHARE, FRESH_SHARE = 0.8, 0.95
+"""How full a context is when a person is told, and when the next turn begins afresh."""
+FRESH_AFTER_ROUNDS = 5
+"""After so many iterations of reviews in one conversation it begins afresh."""
+MOST_NUDGES = 3
+"""So often in a row a Shaper is told to go on; then a person is asked."""
+
+
+def plan_features(board: ForgeBoard) -> list[ForgeAction]:
+    """What is to be done now, at most one step of each feature: the next look sees what it came to."""
+    return [action for standing in board.standings for action in _next(board, standing)[:1]]
+
+
+def wake_at(board: ForgeBoard) -> float | None:
+    """When the first session expires, or is to be warned of."""
+    times = [moment for one in board.standings if _may_expire(one) for moment in _times(board.rules, one)]
+    return min((moment for moment in times if moment > board.now), default=None)
+
+
+def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
+    feature, session = one.feature, one.session
+    ended = reviewing_ended(board, one)
+    if ended:
+        return list(ended)
+    for about, asked in one.asked.items():
+        if asked.answer is not None:
+            return [Answered(feature.id, about, asked.answer)]
+    if one.rolling is not None:
+        return plan_rollback(one)
+    said = session is not None and session.waiting > int(feature.data.get(LEFT) or 0)
+    if feature.state is State.EXPIRED:
+        return [_ask(one, About.EXPIRED)] if said and About.EXPIRED not in one.asked else []
+    if feature.state is State.ERROR:
+        # what a turn was told that failed waits as well, and is no word of anybody
+        return [Recover(feature.id)] if said and session is not None and session.state is At.READY else []
+    if feature.state is not State.ACTIVE:
+        return []
+    own = _turns(one) or plan_checkpoints(board, one)
+    return own or (_planned(board, one) if feature.stage in PLANNED else [])
+
+
+def _turns(one: Standing) -> list[ForgeAction]:
+    """Deal with the turn that ended."""
+    last, id_ = one.last, one.feature.id
+    if last is None:
+        return []
+    warn = last.context if last.context is not None and last.context >= WARN_SHARE else None
+    if last.did or last.outcome not in CLEAN:
+        return [TakeTurn(id_, last.turn, None, warn)]
+    reading = last.reading
+    if reading is not None and not reading.certain and one.feature.stage not in (Stage.DISCOVERY, Stage.PLANNING):
+        reading = replace(reading, steps=())  # a numbered list about a plan under review is no new plan
+    if reading is not None and one.feature.stage not in PLANNED:
+        # a plan that is built is changed when a person asks for it: to be refused would begin the next turn, for ever,
+        # as would a question of what comes next that somebody always answers
+        reading = replace(reading, steps=(), ready=False)
+    if reading is not None and not reading.is_empty:
+        return [TakeTurn(id_, last.turn, reading, warn)]
+    if one.feature.stage not in PLANNED or (last.spoken_to and last.words.strip()):
+        return [TakeTurn(id_, last.turn, None, warn, last.words)]
+    return [AskAboutSilentTurn(id_, last.turn, last.words, warn)]
+
+
+def _planned(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
+    feature, session = one.feature, one.session
+    if session is None:
+        return [BeginShaper(feature.id, seat.agent) for seat in (_free(one) or one.seats)[:1]]
+    if session.state is At.ENDED:
+        return [Fail(feature.id, f"its session {session.id} was ended")]
+    if session.state is At.RUNNING:
+        return []
+    own = _seated(one) or _renewed(one) or _budget(board.rules, one) or _expiry(board, one) or _idle(one)
+    return own or plan_reviews(board, one)
+
+
+def _free(one: Standing) -> tuple[Seat, ...]:
+    return tuple(seat for seat in one.seats if not seat.trouble)
+
+
+def _seated(one: Standing) -> list[ForgeAction]:
+    """Who goes on where the agent of the session cannot."""
+    session, id_ = one.session, one.feature.id
+    assert session is not None
+    stuck = session.state is At.STUCK
+    own = next((seat for seat in one.seats if seat.agent == session.agent), None)
+    why = (own.trouble if own is not None else "") or (session.detail if stuck else "")
+    others = [seat for seat in _free(one) if seat.agent != session.agent]
+    if others and (stuck or (session.state is At.READY and why)):
+        return [SwitchShaper(id_, others[0].agent, why)]
+    return [Fail(id_, why or "its turns fail")] if stuck else []
+
+
+def _renewed(one: Standing) -> list[ForgeAction]:
+    """Whether the conversation with the agent has to begin afresh."""
+    feature, session = one.feature, one.session
+    assert session is not None
+    begun = feature.data.get(TALK)
+    if not session.begun or not begun:
+        return []
+    rounds = feature.round - int(begun[ROUND])
+    if begun[STAGE] != feature.stage.value:
+        return [Renew(feature.id, f"the stage is {feature.stage.value} now")]
+    if rounds >= FRESH_AFTER_ROUNDS:
+        return [Renew(feature.id, f"{rounds} iterations of reviews are over")]
+    full = float(feature.data.get(CONTEXT) or 0.0)
+    return [Renew(feature.id, f"its context is {full:.0%} full")] if full >= FRESH_SHARE else []
+
+
+def _budget(rules: Rules, one: Standing) -> list[ForgeAction]:
+    allowed = float(one.feature.data.get(ALLOWED) or rules.shaper_usd)
+    if not rules.shaper_usd or one.spent_usd < allowed or About.BUDGET in one.asked:
+        return []
+    return [_ask(one, About.BUDGET)]
+
+
+def _ask(one: Standing, about: About) -> Ask:
+    title, detail, form = QUESTIONS[about]
+    told = {"feature": one.feature.id, "title": one.feature.title, "session": one.session.id if one.session else 0}
+    told |= {"usd": f"{one.spent_usd:.2f}", "turns": MOST_NUDGES}
+    return Ask(one.feature.id, about, title.format(**told), detail.format(**told), form)
+
+
+def _may_expire(one: Standing) -> bool:
+    feature, session = one.feature, one.session
+    quiet = session is not None and session.state in (At.IDLE, At.ASKING, At.STUCK) and not one.reviewers
+    return feature.state is State.ACTIVE and feature.stage in PLANNED and quiet
+
+
+def _times(rules: Rules, one: Standing) -> tuple[float, float]:
+    """(when it is warned of, when it expires)."""
+    expires = one.feature.turn_at + rules.expire_hours * 3600
+    return expires - rules.warn_hours * 3600, expires
+
+
+def _expiry(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
+    if not _may_expire(one) or not board.rules.expire_hours:
+        return []
+    warns, expires = _times(board.rules, one)
+    if board.now >= expires:
+        return [Expire(one.feature.id)]
+    if board.now >= warns and one.feature.data.get(WARNED) != one.feature.turn_at:
+        return [WarnOfExpiry(one.feature.id, expires)]
+    return []
+
+
+def _idle(one: Standing) -> list[ForgeAction]:
+    """A turn of discovery or planning left nothing that anybody waits for: go on, and not for ever."""
+    session = one.session
+    assert session is not None
+    if session.state is At.READY and int(one.feature.data.get(NUDGED) or 0) > MOST_NUDGES:
+        return [] if About.IDLE in one.asked or one.feature.data.get(HELD) else [_ask(one, About.IDLE)]
+    waits = session.state is not At.IDLE or one.questions or one.feature.data.get(HELD)
+    revises = one.feature.stage is not Stage.REVIEW or is_revising(one)
+    return nudge(one) if revises and not waits else []
+
+
+def nudge(one: Standing) -> list[ForgeAction]:
+    """Tell the Shaper to go on; after so many times in a row a person is asked, once."""
+    nudged = int(one.feature.data.get(NUDGED) or 0)
+    if nudged < MOST_NUDGES:
+        return [TellShaper(one.feature.id, int(one.feature.data.get(SEEN) or 0))]
+    return [] if About.IDLE in one.asked else [_ask(one, About.IDLE)]

@@ -1,0 +1,619 @@
+"""Rounds of plan reviews: who looks at which version, when it is enough, what it costs, and who may sign off.
+
+1. A round is one look of each domain's reviewer, in a session of its own, at one version of the plan. The first round
+   looks at every touched domain. A later one looks where a bead differs from the version that the domain's reviewer
+   saw last; where nothing does, every touched domain is looked at again with fresh eyes.
+2. A round is clean when somebody looked and nothing was found. Two clean ones in a row of the same version, which is
+   the last one, or ten rounds are enough.
+3. A reviewer that fails degrades its round and holds up nothing. Where all fail, the round is no review: it is not
+   clean, and found nothing. After two of these in a row a person is asked, and no third one begins by itself.
+4. What a person took as a risk is not asked again: the same words about the same bead are decided already.
+5. No round begins once the reviews of the feature have cost their cap: a person continues or closes.
+6. Below ten rounds a person signs off by taking the risk, and with open findings by giving a reason. Both are kept.
+"""
+
+import posixpath
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from ..decisions import forms
+from ..decisions.forms import as_values, made
+from ..decisions.model import EscalationType
+from ..errors import NotAllowed, UsageError
+from .actions import About
+from .model import (
+    Criterion,
+    Feature,
+    Finding,
+    FindingState,
+    PlanReview,
+    PlanVersion,
+    ReviewState,
+    Rules,
+    Stage,
+    changes,
+)
+
+# Which domains a plan touches, so that each has a reviewer: frontend, backend, database, devops, test.
+#
+# 1. What somebody said of a bead goes first (its labels), then where it changes files (`touches`), then its words. A
+# bead of which nothing is known is backend; one that only writes documents is nobody's.
+# 2. A feature's affected files count as well, one each. The same plan gives the same domains.
+
+FRONTEND, BACKEND, DATABASE, DEVOPS, TEST = "frontend", "backend", "database", "devops", "test"
+DOMAINS = (FRONTEND, BACKEND, DATABASE, DEVOPS, TEST)
+"""In the order in which equals are chosen."""
+
+_LABELS: Mapping[str, frozenset[str]] = {
+    FRONTEND: frozenset({"frontend", "front-end", "ui", "ux", "web", "css", "client"}),
+    BACKEND: frozenset({"backend", "back-end", "api", "server", "service", "core"}),
+    DATABASE: frozenset({"database", "db", "sql", "schema", "migration", "migrations", "storage"}),
+    DEVOPS: frozenset({"devops", "ci", "cd", "infra", "infrastructure", "deploy", "deployment", "build", "docker"}),
+    TEST: frozenset({"test", "tests", "testing", "qa", "e2e"}),
+}
+_FOLDERS: Mapping[str, frozenset[str]] = {
+    TEST: frozenset({"test", "tests", "spec", "specs", "__tests__", "e2e", "cypress"}),
+    DEVOPS: frozenset(
+        {".github", ".gitlab", ".circleci", ".ci", "ci", "deploy", "deployment", "infra", "helm", "k8s", "terraform"}
+    ),
+    DATABASE: frozenset({"migrations", "migration", "db", "database", "schema", "schemas", "sql", "prisma"}),
+    FRONTEND: frozenset(
+        {"frontend", "client", "components", "pages", "ui", "web", "views", "templates", "static", "styles", "public"}
+    ),
+}
+"""Asked in this order: a test of the pages is a test, and a migration's folder is one wherever it lies."""
+_SUFFIXES: Mapping[str, frozenset[str]] = {
+    DATABASE: frozenset({".sql", ".prisma", ".ddl"}),
+    DEVOPS: frozenset({".tf", ".hcl", ".dockerfile"}),
+    FRONTEND: frozenset({".tsx", ".jsx", ".css", ".scss", ".sass", ".less", ".html", ".htm", ".vue", ".svelte"}),
+}
+_FILES = frozenset({"dockerfile", "makefile", "jenkinsfile", "procfile", ".gitlab-ci.yml", "tox.ini"})
+_DOCUMENTS = frozenset({".md", ".rst", ".txt", ".adoc"})
+_WORDS: Mapping[str, frozenset[str]] = {
+    FRONTEND: frozenset(
+        {"page", "pages", "button", "screen", "browser", "css", "html", "frontend", "layout", "responsive", "ui"}
+    ),
+    BACKEND: frozenset(
+        {
+            "api",
+            "endpoint",
+            "endpoints",
+            "server",
+            "service",
+            "handler",
+            "parser",
+            "command",
+            "cli",
+            "backend",
+            "request",
+        }
+    ),
+    DATABASE: frozenset(
+        {"database", "sql", "sqlite", "postgres", "migration", "migrations", "schema", "table", "query", "index"}
+    ),
+    DEVOPS: frozenset(
+        {
+            "ci",
+            "pipeline",
+            "docker",
+            "container",
+            "deploy",
+            "deployment",
+            "kubernetes",
+            "terraform",
+            "systemd",
+            "release",
+        }
+    ),
+    TEST: frozenset({"fixture", "fixtures", "coverage", "e2e", "benchmark", "fuzz", "flaky"}),
+}
+
+
+def of_path(path: str) -> str | None:
+    """The domain of a file or a glob; None: of none, as a document is."""
+    parts = [part.lower() for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")]
+    name = parts[-1] if parts else ""
+    stem, suffix = posixpath.splitext(name)
+    tests = (stem.startswith("test_"), stem.endswith(("_test", ".test", ".spec", "_spec")), name == "conftest.py")
+    if any(tests):
+        return TEST
+    for domain, folders in _FOLDERS.items():
+        if folders & set(parts):
+            return domain
+    if name in _FILES or name.startswith(("dockerfile.", "docker-compose")):
+        return DEVOPS
+    found = next((domain for domain, suffixes in _SUFFIXES.items() if suffix in suffixes), None)
+    return found if found or suffix in _DOCUMENTS else BACKEND
+
+
+def of_bead(bead: Mapping[str, Any]) -> frozenset[str]:
+    """The domains that one bead of a plan touches, by its record as a plan file has it."""
+    if bead.get("type") == "epic":
+        return frozenset()
+    labels = {str(label).lower() for label in bead.get("labels") or ()}
+    said = {domain for domain, words in _LABELS.items() if words & labels}
+    if said:
+        return frozenset(said)
+    touches = [str(path) for path in bead.get("touches") or ()]
+    if touches:
+        return frozenset(found for found in map(of_path, touches) if found)
+    if bead.get("type") == "docs":
+        return frozenset()
+    texts = (bead.get("title"), bead.get("description"), *(bead.get("acceptance") or ()))
+    words = {word.strip(".,:;!?()'\"`").lower() for text in texts for word in str(text or "").split()}
+    meant = {domain for domain, known in _WORDS.items() if known & words}
+    if bead.get("type") == "test":
+        meant.add(TEST)
+    return frozenset(meant or {BACKEND})
+
+
+def touched(plan: Sequence[Mapping[str, Any]], files: Iterable[str], most: int) -> tuple[str, ...]:
+    """The domains that the plan touches, the most touched first; at least one, since every plan is looked at."""
+    count = Counter(domain for bead in plan for domain in of_bead(bead))
+    count.update(found for found in map(of_path, files) if found)
+    ranked = sorted(count, key=lambda domain: (-count[domain], DOMAINS.index(domain)))
+    return tuple(ranked[: max(1, most)]) or (BACKEND,)
+
+
+def changed(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """The domains of the beads that differ between two versions of a plan; a bead that is gone counts too.
+
+    How far a bead is built is no difference.
+    """
+    found = changes(before, now)
+    differ = {str(bead["id"]) for bead in (*found.added, *found.gone)} | {one.id for one in found.changed}
+    sides = [bead for bead in (*before, *now) if bead["id"] in differ]
+    return frozenset(domain for bead in sides for domain in of_bead(bead))
+
+
+ACCEPT_RISK = "accept the risk"
+"""The option that every finding has, last."""
+MOST_DEGRADED = 2
+"""So many rounds in a row in which no reviewer came through, and a person is asked."""
+USUAL_USD = 0.5
+"""What one reviewer is taken to cost before any has come through."""
+
+
+class End(StrEnum):
+    """How a round is, or ended."""
+
+    RUNNING = "running"
+    CLEAN = "clean"
+    FINDINGS = "findings"
+    DEGRADED = "degraded"  # nobody came through
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One round as a person sees it. `categories` and `priorities` count its findings."""
+
+    number: int
+    plan: int
+    end: End
+    domains: tuple[str, ...]
+    failed: tuple[str, ...] = ()
+    categories: Mapping[str, int] = field(default_factory=dict)
+    priorities: Mapping[int, int] = field(default_factory=dict)
+    open: int = 0
+    accepted: int = 0
+
+    @property
+    def found(self) -> int:
+        """How many findings."""
+        return sum(self.categories.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Tracker:
+    """All rounds of a feature."""
+
+    most: int
+    iterations: tuple[Iteration, ...] = ()
+
+    @property
+    def done(self) -> int:
+        """How many rounds somebody looked in."""
+        return len(self._looked())
+
+    @property
+    def clean(self) -> int:
+        """How many rounds in a row found nothing in the same version, at the end.
+
+        One where nobody came through is neither.
+        """
+        return _last([one.end for one in self._looked() if one.plan == self.looked_at], End.CLEAN)
+
+    @property
+    def looked_at(self) -> int:
+        """The version that somebody looked at last; 0: nobody has looked."""
+        return max((one.plan for one in self._looked()[-1:]), default=0)
+
+    def _looked(self) -> list[Iteration]:
+        return [one for one in self.iterations if one.end in (End.CLEAN, End.FINDINGS)]
+
+    @property
+    def degraded(self) -> int:
+        """How many rounds in a row nobody came through, at the end."""
+        return _last([one.end for one in self.iterations if one.end is not End.RUNNING], End.DEGRADED)
+
+    @property
+    def open(self) -> int:
+        """How many findings wait for a decision."""
+        return sum(one.open for one in self.iterations)
+
+
+def tracker(rules: Rules, reviews: Iterable[PlanReview], findings: Iterable[Finding]) -> Tracker:
+    """The rounds that these reviews and findings make."""
+    of_round: dict[int, list[PlanReview]] = {}
+    for review in reviews:
+        of_round.setdefault(review.round, []).append(review)
+    found: dict[int, list[Finding]] = {}
+    for finding in findings:
+        found.setdefault(finding.round, []).append(finding)
+    return Tracker(rules.most_rounds, tuple(_iteration(n, of_round[n], found.get(n, [])) for n in sorted(of_round)))
+
+
+def _iteration(number: int, reviews: Sequence[PlanReview], findings: Sequence[Finding]) -> Iteration:
+    states = {review.state for review in reviews}
+    if ReviewState.RUNNING in states:
+        end = End.RUNNING
+    elif findings:
+        end = End.FINDINGS
+    else:
+        end = End.CLEAN if ReviewState.DONE in states else End.DEGRADED
+    return Iteration(
+        number,
+        max(review.plan for review in reviews),
+        end,
+        tuple(review.domain for review in reviews),
+        tuple(review.domain for review in reviews if review.state is ReviewState.FAILED),
+        Counter(finding.category for finding in findings),
+        Counter(finding.priority for finding in findings),
+        sum(finding.state is FindingState.OPEN for finding in findings),
+        sum(finding.state is FindingState.RISK_ACCEPTED for finding in findings),
+    )
+
+
+def _last(ends: Sequence[End], wanted: End) -> int:
+    """How many at the end are this."""
+    count = 0
+    for end in reversed(ends):
+        if end is not wanted:
+            break
+        count += 1
+    return count
+
+
+def looks(
+    rules: Rules, plans: Sequence[PlanVersion], reviews: Sequence[PlanReview], files: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """The domains whose reviewers look in the next round, at the last of `plans`; `files`: the affected ones."""
+    by_number = {plan.number: plan for plan in plans}
+    now = max(by_number)
+    all_touched = touched(by_number[now].beads, files, rules.most_domains)
+    if not reviews:
+        return all_touched
+    seen: dict[str, int] = {}
+    for review in reviews:
+        if review.state is ReviewState.DONE:
+            seen[review.domain] = max(seen.get(review.domain, 0), review.plan)
+    again = [
+        domain
+        for domain in all_touched
+        if seen.get(domain) not in by_number or domain in changed(by_number[seen[domain]].beads, by_number[now].beads)
+    ]
+    return tuple(again) or all_touched
+
+
+class Then(StrEnum):
+    """What comes after what is known of a feature's reviews."""
+
+    WAIT = "wait"  # for reviewers
+    DECIDE = "decide"  # findings of the last round wait for people
+    BEGIN = "begin"  # the next round
+    SIGN_OFF = "sign_off"  # it is enough
+    ASK_DEGRADED = "ask_degraded"
+    ASK_COST = "ask_cost"
+
+
+def then(rules: Rules, seen: Tracker, version: int, spent: float, cap: float, forgiven: int = 0) -> Then:
+    """What comes next for the version of a plan that is ready.
+
+    `cap`: what the reviews may cost by now, a person may have raised it. `forgiven`: the number of the last round in a
+    row of degraded ones after which a person said: go on.
+    """
+    last = seen.iterations[-1] if seen.iterations else None
+    if last is not None and last.end is End.RUNNING:
+        return Then.WAIT
+    if seen.open:
+        return Then.DECIDE
+    is_clean = seen.looked_at == version and seen.clean >= rules.clean_rounds
+    if is_clean or len(seen.iterations) >= rules.most_rounds:
+        return Then.SIGN_OFF
+    if last is not None and seen.degraded >= MOST_DEGRADED and last.number >= forgiven + MOST_DEGRADED:
+        return Then.ASK_DEGRADED
+    return Then.ASK_COST if spent >= cap else Then.BEGIN
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+def same(one: Finding, other: Finding) -> bool:
+    """Whether two findings say the same of the same bead."""
+    return (one.bead, _words(one.issue)) == (other.bead, _words(other.issue))
+
+
+def _words(text: str) -> str:
+    return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
+
+
+def decided_before(new: Finding, earlier: Iterable[Finding]) -> Finding | None:
+    """The earlier finding whose risk a person took, and that this one says again; None: a person decides."""
+    taken = (one for one in earlier if one.state is FindingState.RISK_ACCEPTED)
+    return next((one for one in taken if same(new, one)), None)
+
+
+def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:
+    """What a person's answer makes of the finding, with the option or the reason. UsageError: a risk without one."""
+    said = " ".join(answer.split())
+    if not said.casefold().startswith(ACCEPT_RISK):
+        return FindingState.ANSWERED, said
+    reason = said[len(ACCEPT_RISK) :].strip(" :,;-–—.")
+    if not reason:
+        raise UsageError(
+            f"finding {finding.id} is accepted as a risk only with a reason, which is kept",
+            f'Say why: "{ACCEPT_RISK}: REASON".',
+        )
+    return FindingState.RISK_ACCEPTED, reason
+
+
+# --- cost ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What reviews may cost, in dollars: the next round, all rounds that may follow, and the cap over both.
+
+    `known`: whether it is reckoned from reviewers that came through, or from USUAL_USD.
+    """
+
+    round_usd: float
+    all_usd: float
+    cap_usd: float
+    spent_usd: float
+    reviewers: int
+    known: bool
+
+
+def estimate(rules: Rules, domains: int, rounds: int, costs: Sequence[float], spent: float, cap: float) -> Estimate:
+    """The estimate for `domains` reviewers after `rounds` rounds. `costs`: of each reviewer that came through."""
+    priced = [cost for cost in costs if cost > 0]
+    each = sum(priced) / len(priced) if priced else USUAL_USD
+    left = max(0, rules.most_rounds - rounds)
+    whole = min(each * domains * left, max(0.0, cap - spent))
+    return Estimate(each * domains, whole, cap, spent, domains, bool(priced))
+
+
+# --- signing off -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SignOff:
+    """A person's yes to a version of the plan, as it is kept."""
+
+    version: int
+    reviews: int
+    most: int
+    actor: str
+    at: float
+    risk: bool = False
+    reason: str = ""
+    open: int = 0
+    degraded: tuple[str, ...] = ()
+
+
+def warning(seen: Tracker) -> str:
+    """What a person takes upon themselves by signing off now; empty: nothing."""
+    return "" if seen.done >= seen.most else f"{seen.done} of {seen.most} reviews"
+
+
+def sign_off(seen: Tracker, version: int, actor: str, at: float, risk: bool, reason: str) -> SignOff:
+    """The yes that is kept. NotAllowed: there is no plan, a round runs, or what has to be said beside it is missing."""
+    if version < 1:
+        raise NotAllowed("there is no plan to sign off yet", "The Shaper says when it is ready.")
+    last = seen.iterations[-1] if seen.iterations else None
+    if last is not None and last.end is End.RUNNING:
+        raise NotAllowed(
+            f"round {last.number} of the reviews is still running",
+            "Wait for its end, or pause the feature, which ends it.",
+        )
+    few = warning(seen)
+    if few and not risk:
+        raise NotAllowed(f"only {few} are done", f'"I take the risk: {few}" has to be said with it (--take-risk).')
+    why = " ".join(reason.split())
+    if seen.open and not why:
+        plural = "finding is" if seen.open == 1 else "findings are"
+        raise NotAllowed(
+            f"{seen.open} {plural} not decided", 'Decide them on the Desk, or give the reason: --reason "…".'
+        )
+    failed = dict.fromkeys(domain for one in seen.iterations for domain in one.failed)
+    return SignOff(version, seen.done, seen.most, actor, at, bool(few), why[:2000], seen.open, tuple(failed))
+
+
+# The eight acceptance criteria that every feature begins with, in the words of the project, and who judges each.
+#
+# 1. What a check of the project says is `automated`: it blocks a merge by itself. What no check says is for a person to
+# try (`manual`); how errors are handled is for a review.
+# 2. A project for the browser has a page and a console; another one has a terminal or a log.
+# 3. A person takes any of them away, and adds their own.
+
+AUTOMATED, MANUAL, REVIEW = "automated", "manual", "review"
+WAYS = (AUTOMATED, MANUAL, REVIEW)
+MOST, LONGEST = 40, 500
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """What was detected: the commands of the project's checks by kind, empty where there is none; its language."""
+
+    tests: str = ""
+    types: str = ""
+    lint: str = ""
+    is_web: bool = False
+    language: str = ""
+
+
+def usual(stack: Stack) -> tuple[Criterion, ...]:
+    """The eight, in their order."""
+    typed = "TypeScript " if stack.language == "typescript" else ""
+    web = (
+        Criterion("The browser's console shows no errors", MANUAL),
+        Criterion("The pages fit a phone and a wide screen (responsive)", MANUAL),
+        Criterion("What loads shows that it loads (loading states)", MANUAL),
+    )
+    terminal = (
+        Criterion("Nothing unexpected is written to stderr or the log: no warnings, no tracebacks", MANUAL),
+        Criterion("What is printed fits a narrow terminal (responsive)", MANUAL),
+        Criterion("What takes long says that it is at work (loading states)", MANUAL),
+    )
+    reached = "with the keyboard and a screen reader" if stack.is_web else "without colours and in plain text"
+    return (
+        _checked("The tests pass", stack.tests),
+        _checked(f"There are no {typed}type errors", stack.types),
+        _checked("There are no lint errors", stack.lint),
+        *(web if stack.is_web else terminal),
+        Criterion("Errors are handled: what fails says what happened and what to do", REVIEW),
+        Criterion(f"Everybody can use it: {reached} (accessibility)", MANUAL),
+    )
+
+
+def _checked(text: str, command: str) -> Criterion:
+    """A check's command says it; where there is none, a person looks."""
+    return Criterion(f"{text}: `{command}`", AUTOMATED) if command else Criterion(text, MANUAL)
+
+
+def chosen(eight: Sequence[Criterion], without: Collection[int], own: Sequence[str]) -> tuple[Criterion, ...]:
+    """The usual ones but those of these numbers (from 1), and a person's own. UsageError.
+
+    An own one may begin with how it is judged: "review: the API stays as it is"; else a person judges it.
+    """
+    wrong = sorted(number for number in without if not 1 <= number <= len(eight))
+    if wrong:
+        raise UsageError(f"there is no criterion {wrong[0]}", f"They are numbered from 1 to {len(eight)}.")
+    kept = [one for number, one in enumerate(eight, start=1) if number not in without]
+    kept += [own_one(text) for text in own if text.strip()]
+    if not kept:
+        raise UsageError("a feature needs an acceptance criterion", "Keep one of the usual ones, or give your own.")
+    if len(kept) > MOST:
+        raise UsageError(f"a feature has at most {MOST} acceptance criteria, and these are {len(kept)}")
+    return tuple(dict.fromkeys(kept))
+
+
+def own_one(text: str) -> Criterion:
+    """A person's criterion from their words; UsageError."""
+    how, colon, rest = text.partition(":")
+    judged = how.strip().lower()
+    words = " ".join((rest if colon and judged in WAYS else text).split())
+    if not words:
+        raise UsageError("a criterion is empty", "Say what has to hold.")
+    if len(words) > LONGEST:
+        raise UsageError(f"a criterion has at most {LONGEST} characters, and this has {len(words)}")
+    return Criterion(words, judged if colon and judged in WAYS else MANUAL, usual=False)
+
+
+# What nobrakes itself asks a person about a feature, and what each answer means.
+#
+# 1. An answer is one of the labels; what it does is in daemon.forge.answers, and nothing else is done by it.
+# 2. The first option is the recommended one.
+
+FRESH, FROM_BASE, VIEW_ONLY = "go on afresh", "begin from the base", "only look at it"
+CONTINUE, CLOSE = "continue", "close"
+GO_ON, IS_WHOLE, PAUSE = "go on", "the plan is whole", "pause it"
+
+
+def _form(*options: str, priority: int = 2) -> Mapping[str, Any]:
+    first = options[0].partition(": ")[0]
+    return as_values(made("radio", options, [first], priority=priority))
+
+
+QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
+    About.EXPIRED: (
+        "Feature {feature} ({title}) has expired, and somebody answered: how does it go on?",
+        "Nobody said a word for long, so the conversation with its agent is over. Its questions, its drafts and "
+        "what was answered are kept.",
+        _form(
+            f"{FRESH}: a new conversation is given a summary, the drafts and all answers",
+            f"{FROM_BASE}: its drafts are cancelled and kept in the archive; planning begins anew",
+            f"{VIEW_ONLY}: nothing is started",
+            priority=1,
+        ),
+    ),
+    About.BUDGET: (
+        "Planning feature {feature} ({title}) has cost {usd} USD: continue?",
+        "The setting forge.shaper_usd is reached. No turn is begun before this is answered.",
+        _form(
+            f"{CONTINUE}: as much again",
+            f"{CLOSE}: the feature is paused; its drafts and questions are kept",
+            priority=1,
+        ),
+    ),
+    About.IDLE: (
+        "The Shaper of feature {feature} ({title}) neither asks nor is ready: how does it go on?",
+        "It was told {turns} times to go on, and ended its turns without a question and without a whole plan. "
+        "`nobrakes session show {session}` shows what it said.",
+        _form(
+            f"{GO_ON}: it is told again",
+            f"{IS_WHOLE}: its drafts are the plan, and go to review",
+            f"{PAUSE}: nothing is started",
+        ),
+    ),
+}
+
+
+# What a person is asked where a step of a feature fails again and again: the step, the plan, or the whole feature.
+#
+# 1. The bead goes back to agents with a person's words, which any other words are; or the plan is changed because of
+# it; or the feature rests. Taking back what it brought has a page and a yes of its own: until then it rests, too.
+# 2. Only what nobrakes itself asked with FEATURE in its evidence is meant so: agents fill a form, and no evidence.
+
+FEATURE = "feature"
+"""In an escalation's evidence: the feature whose step failed."""
+RETRY = "retry with guidance"
+REPLAN = "change the plan"
+FAILING_PAUSE = "pause the feature"
+ROLL_BACK = "roll back the feature"
+OFFERED = frozenset({EscalationType.REPEATED_FAILURE, EscalationType.WEAK_TESTS, EscalationType.BREAKER_OPEN})
+"""What is asked so."""
+PAUSED = "feature {feature} is paused"
+"""Why a live bead is held while its feature rests."""
+RESHAPED = "the plan of feature {feature} is being changed because of it"
+"""Why the bead that failed is held until its feature's plan was changed."""
+
+
+def of(features: Sequence[Feature], above: Sequence[str]) -> Feature | None:
+    """The feature that is built and that the bead with these epics above it is a step of."""
+    found = (one for one in features if one.id in above and one.stage in (Stage.IMPLEMENTATION, Stage.REQUEST))
+    return next(found, None)
+
+
+def form_of(feature: Feature) -> Mapping[str, Any]:
+    """The question's form, as core.beads.forms keeps it."""
+    what = f"the feature {feature.id}"
+    options = [
+        {
+            "label": RETRY,
+            "means": "its failures are forgiven, and your words are in the prompt",
+            "why": True,
+            "rest": True,
+        },
+        {"label": REPLAN, "means": f"this goes to the plan of {what}; the bead rests until that is approved"},
+        {"label": FAILING_PAUSE, "means": f"no agent begins on a bead of {what} before you resume it"},
+        {
+            "label": ROLL_BACK,
+            "means": f"{what} rests; `nobrakes forge rollback {feature.id}` says what it takes back, and asks you",
+        },
+    ]
+    return forms.as_values(forms.form({"kind": "radio", "options": options, "priority": 1}))

@@ -1,0 +1,1 @@
+"""What people and the Shaper ask of features."""

@@ -1,0 +1,417 @@
+"""The Forge: what the Shaper proposed, and the human's word that makes it live.
+
+1. The Shaper proposes and nothing else: what a plan says about going live is refused on this way in, and a change to a
+   bead that is live is kept beside it (core.beads.proposals).
+2. commit-strategy is a person's: drafts go live and proposed changes come into force in one transaction, then the
+   snapshot is committed on main.
+3. Everything that is done here may be done again after a crash: what is live stays, what is committed is no change.
+"""
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ...beads.model import Bead, Outcome, Role, Status
+from ...beads.proposals import CANCEL, ProposedChange, Standing
+from ...beads.service.beads import content
+from ...db.port import Store
+from ...errors import NobrakesError, NoMain, NotAllowed, OnlyByRequest, PlanError, UsageError
+from ...events.kinds import Event, Kind
+from ...git.port import Git, Message
+from ...paths import FOLDER, Paths
+from ...replacing import replacing
+from ...snapshot import service as snapshot_service
+from ...snapshot.service import SNAPSHOT_PIN, remember, snapshot
+from ...text.cleaning import count
+from .. import model as keys
+from ..model import PLANNED, Feature, ItemState, Step
+from ..plan_beads import beads_under, is_dropped, nodes_of, under
+from .strategy import COMMITTED, proposals, revision
+
+if TYPE_CHECKING:
+    from ...agents.prompts.prompts import Briefing
+    from ...config.settings import Config
+    from ...plans import service as plans_service
+
+
+# A person's yes to a plan, seen from its feature: in the transaction of commit-strategy, and nowhere else.
+#
+# 1. A feature is approved when something of its plan went live and nothing of it waits any more.
+# 2. Open points of the scan were before the Shaper and the person while it was planned: they are settled with the yes.
+
+
+def feature_approval_approved(
+    store: Store, drafts: Collection[str], changes: Collection[str], actor: str
+) -> tuple[str, ...]:
+    """The features that these drafts and changes (BEAD:PART) made whole; they are built from now on."""
+    named = {*drafts, *(name.partition(":")[0] for name in changes)}
+    if not named:
+        return ()
+    return tuple(
+        one.id for one in store.features() if one.stage in PLANNED and _approve(store, one, frozenset(named), actor)
+    )
+
+
+def _approve(store: Store, feature: Feature, named: frozenset[str], actor: str) -> bool:
+    beads = beads_under(store, feature.id)
+    if named.isdisjoint(bead.id for bead in beads):
+        return False
+    if any(bead.status is Status.DRAFT or bead.proposed for bead in beads):
+        return False
+    if not feature.plan:
+        store.keep_plan(feature.id, nodes_of(store, feature.id), "approved by a person", actor)
+    points = {item.id for item in store.items(feature.id) if item.blocks}
+    store.settle_items(points, ItemState.REVIEWED, actor)
+    store.move_feature(feature.id, Step.APPROVED, actor, "its plan was approved")
+    return True
+
+
+# Whether the plan of a feature was signed off as it lies now: asked before any of it goes live.
+
+
+def is_as_kept(store: Store, feature: Feature) -> bool:
+    """Whether what of the plan waits for a yes is as the last version has it.
+
+    What is live by now and has no change proposed was approved, or dropped, by a person: no change of the plan.
+    """
+    kept, nodes = store.plan_version(feature.id), nodes_of(store, feature.id)
+    if kept is None:
+        return False
+    waits = {node["id"] for node in nodes if _waits(node)}
+    over = {node["id"] for node in (*nodes, *filter(is_dropped, kept.beads))} - waits
+    return _wanted(nodes) == _wanted(node for node in kept.beads if node["id"] not in over)
+
+
+def _wanted(nodes: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:
+    return [{name: value for name, value in node.items() if name != "status"} for node in nodes if _waits(node)]
+
+
+def _waits(node: Mapping[str, object]) -> bool:
+    return node["status"] == Status.DRAFT.value or bool(node.get("proposed"))
+
+
+def require(store: Store, drafts: Collection[str]) -> None:
+    """NotAllowed where one of the drafts is of a feature whose plan nobody signed off as it lies.
+
+    A plan that its Shaper never called whole was under no review: the yes of commit-strategy is enough for it.
+    """
+    named = set(drafts)
+    features = [one for one in store.features() if one.stage in PLANNED and one.plan]
+    for feature in features:
+        if not named.intersection((feature.id, *under(store, feature.id))):
+            continue
+        signed = feature.data.get(keys.SIGNED)
+        if signed and int(signed["version"]) == feature.plan and is_as_kept(store, feature):
+            continue
+        raise NotAllowed(
+            f"the plan of feature {feature.id} ({feature.title[:60]}) is not signed off",
+            f"`nobrakes forge show {feature.id}` shows its reviews, `nobrakes forge sign-off {feature.id}` signs it.",
+        )
+
+
+# A person's yes to what was proposed, or to a part of it, brought into the store; and a person's no.
+#
+# 1. What is chosen is looked at again at this moment: a part whose object somebody edited since waits on, one whose
+# bead is closed, or that is so already, is dropped. All of it is told.
+# 2. Dependencies go before fields change, and come after: so a change never refuses itself by what it takes away.
+# 3. The caller's transaction holds it all; a change that the store refuses refuses the whole yes, by its name.
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which drafts and changes are meant, by BEAD (its draft, or all that is proposed for it) or BEAD:PART.
+
+    `only` empty: all. `overwrite`: changes that replace what somebody edited since.
+    """
+
+    only: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
+    overwrite: frozenset[str] = frozenset()
+
+    def has(self, bead: str, name: str) -> bool:
+        """Whether it is chosen. Who names a change to be overwritten means it."""
+        means = {bead, name}
+        return not means & self.without and (not self.only or bool(means & (self.only | self.overwrite)))
+
+
+ALL = Choice()
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a yes did: the drafts that are live now, and the names of changes in force, left, dropped."""
+
+    drafts: tuple[str, ...]
+    changes: tuple[str, ...]
+    left: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+def approve(store: Store, choice: Choice, actor: str, seen: str | None = None) -> Made:
+    """Bring it into force, in the caller's transaction. NotAllowed: `seen` is not the revision of now."""
+    if seen is not None and seen != revision(store):
+        raise NotAllowed(
+            "what was proposed changed while you looked at it: nothing was approved",
+            "Look again: `nobrakes commit-strategy`.",
+        )
+    found = [change for bead in proposals(store) for change in bead.changes]
+    drafts = [id_ for _, id_ in store.by_priority([Status.DRAFT])]
+    _known(choice.only | choice.without | choice.overwrite, found, drafts)
+    chosen = [one for one in found if choice.has(one.bead, one.name)]
+    over = choice.overwrite
+    goes = [
+        one
+        for one in chosen
+        if one.standing is Standing.APPLIES or (one.standing is Standing.EDITED and {one.bead, one.name} & over)
+    ]
+    left = [one for one in chosen if one.standing is Standing.EDITED and one not in goes]
+    dropped = [one for one in chosen if one.standing in (Standing.ALREADY, Standing.CLOSED)]
+    given_up = {one.bead for one in goes if one.part == CANCEL}
+    live = sorted(id_ for id_ in drafts if choice.has(id_, id_) and id_ not in given_up)
+    first = store.position().seq + 1
+    require(store, {*live, *(one.bead for one in goes)})
+    if live:
+        store.approve(live, actor)
+    for one in dropped:
+        store.propose(one.bead, {one.part: None}, actor, Kind.CHANGE_DROPPED, one.standing.value)
+    if goes:
+        _apply(store, goes, actor)
+        told = {"first": first, "drafts": live, "changes": [one.name for one in goes]}
+        store.record(Event(Kind.STRATEGY_APPROVED, actor=actor, data=told))
+    return Made(tuple(live), *(tuple(one.name for one in group) for group in (goes, left, dropped)))
+
+
+def drop(store: Store, names: Collection[str], actor: str) -> tuple[str, ...]:
+    """A person's no: take away what is proposed under these names (BEAD: all that is proposed for it)."""
+    with store.together():
+        found = [change for bead in proposals(store) for change in bead.changes]
+        drafts = {id_ for _, id_ in store.by_priority([Status.DRAFT])}
+        wanted = frozenset(names)
+        for name in sorted(wanted & drafts - {one.bead for one in found}):
+            raise UsageError(f"{name} is a draft: no change of it is proposed", f"`nobrakes cancel {name}` drops it.")
+        _known(wanted, found, ())
+        gone = [one for one in found if {one.bead, one.name} & wanted]
+        for one in gone:
+            store.propose(one.bead, {one.part: None}, actor, Kind.CHANGE_DROPPED, "dropped by a person")
+    return tuple(one.name for one in gone)
+
+
+def _known(names: Collection[str], found: Sequence[ProposedChange], drafts: Collection[str]) -> None:
+    """UsageError for a name under which nothing waits."""
+    known = {one.bead for one in found} | {one.name for one in found} | set(drafts)
+    wrong = sorted(set(names) - known)
+    if wrong:
+        raise UsageError(
+            f"nothing is proposed under the name '{wrong[0][:80]}'",
+            "`nobrakes commit-strategy --dry-run` shows what waits; name a bead, or a change as BEAD:FIELD.",
+        )
+
+
+def _apply(store: Store, goes: Sequence[ProposedChange], actor: str) -> None:
+    """Each bead's yes is written before what it changes."""
+    beads: dict[str, list[ProposedChange]] = {}
+    for one in goes:
+        beads.setdefault(one.bead, []).append(one)
+    for bead, parts in beads.items():
+        store.propose(bead, {one.part: None for one in parts}, actor, Kind.CHANGE_APPROVED)
+    edges = [(one, dependency) for one in goes if (dependency := one.dependency) is not None]
+    for one, edge in edges:
+        if not one.after:
+            _named([one], partial(store.remove_dependency, edge, actor))
+    for bead, parts in beads.items():
+        fields = [one for one in parts if one.dependency is None and one.part != CANCEL]
+        if fields:
+            values = {one.part: one.after for one in fields}
+            _named(fields, partial(_change, store, bead, values, actor))
+    for one, edge in edges:
+        if one.after:
+            _named([one], partial(store.add_dependency, edge, actor))
+    for one in goes:
+        if one.part == CANCEL:
+            reason = {"reason": f"proposed by {one.actor or 'somebody'}"}
+            cancelled = Event(Kind.CANCELLED, one.bead, actor=actor, data=reason)
+            _named([one], partial(store.record, cancelled))
+
+
+def _change(store: Store, bead: str, values: Mapping[str, Any], actor: str) -> None:
+    store.change(bead, content(values), actor)
+
+
+def _named(changes: Sequence[ProposedChange], write: Callable[[], object]) -> None:
+    """Write it; what the store refuses is told with the changes' names and how to go on without them."""
+    try:
+        write()
+    except NobrakesError as error:
+        names = " ".join(one.name for one in changes)
+        error.args = (f"nothing was approved, since {names} cannot be: {error}",)
+        error.hint = f"Approve the others: `nobrakes commit-strategy --without {' --without '.join(names.split())}`."
+        raise
+
+
+__all__ = [
+    "Approved",
+    "approved",
+    "bead_prompt",
+    "commit_snapshot",
+    "commit_strategy",
+    "make_live",
+    "propose",
+]
+
+US = "nobrakes <nobrakes@nobrakes.invalid>"
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """What commit-strategy did. `approved`: the drafts that went live. `commit` None: main had it all already, or there
+    is no main yet.
+
+    `changes`: the proposed changes that are in force now; `left`: those that wait on, since somebody edited the same
+    thing meanwhile; `dropped`: those that had no object any more; `features`: whose plans are whole, and
+    built from now on.
+    """
+
+    approved: tuple[str, ...]
+    commit: str | None
+    changes: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+
+
+def propose(store: Store, plan: "plans_service.Plan", actor: str, dry_run: bool = False) -> "plans_service.PlanReport":
+    """File a plan's beads as drafts, change drafts, and keep what it wants of live beads beside them.
+
+    PlanError for a plan that wants more than that. `dry_run`: say what would be, and write nothing.
+    """
+    from ...plans import service as plans_service
+
+    ended = {node.id for node in plan.nodes if node.status == "cancelled"} - {None}
+    known = {bead.id for bead in store.beads(ids=[id_ for id_ in ended if id_])} if ended else set()
+    if plan.live or any(
+        node.status in ("live", "done") or (node.status == "cancelled" and node.id not in known) for node in plan.nodes
+    ):
+        raise PlanError(
+            f"{plan.source}: what is proposed becomes a draft, and goes live by commit-strategy only",
+            "Take 'live' and every 'status' out of the plan, but 'cancelled' of a bead that shall be given up.",
+        )
+    return plans_service.apply_plan(store, plan, actor=actor, dry_run=dry_run)
+
+
+def approved(store: Store) -> frozenset[str]:
+    """The beads that a person's word made live, finished ones too."""
+    return frozenset(node.id for node in store.nodes() if node.status is not Status.DRAFT)
+
+
+def commit_strategy(
+    store: Store, git: Git, paths: Paths, actor: str, choice: Choice = ALL, revision: str | None = None
+) -> Approved:
+    """Make the drafts live and bring the proposed changes into force, all or none; then commit the snapshot on main.
+
+    `choice`: which of them. `revision`: of the StrategyView that the yes was said to; where it is another by now,
+    NotAllowed. Nothing was written then, as for Deadlock, NotAllowed and BadBead of a change.
+    """
+    made, features = make_live(store, choice, actor, revision)
+    commit = commit_snapshot(store, git, paths, _subject(made))
+    from ...daemon.service.control import wake
+
+    wake(paths)
+    return Approved(made.drafts, commit, made.changes, made.left, made.dropped, features)
+
+
+def make_live(store: Store, choice: Choice, actor: str, revision: str | None = None) -> tuple[Made, tuple[str, ...]]:
+    """The yes of commit-strategy in the store, all or none of it, and the features whose plans are whole by it.
+
+    The snapshot that holds it is the caller's to write next.
+    """
+    with store.together(told=False):
+        made = approve(store, choice, actor, revision)
+        features = feature_approval_approved(store, made.drafts, made.changes, actor)
+        store.set_setting(COMMITTED, str(store.position().seq))
+    return made, features
+
+
+def _subject(made: Made) -> str:
+    drafts, beads = len(made.drafts), len({name.partition(":")[0] for name in made.changes})
+    told = [f"{drafts} new bead{'s' if drafts > 1 else ''}"] if drafts else []
+    told += [f"{beads} changed bead{'s' if beads > 1 else ''}"] if beads else []
+    return f"Strategy: {', '.join(told)}" if told else "Snapshot of the beads"
+
+
+def commit_snapshot(store: Store, git: Git, paths: Paths, subject: str) -> str | None:
+    """Write the graph to .nobrakes/beads.jsonl and commit it with the settings; None: nothing differed, or no main."""
+    upto = store.position()
+    made = snapshot(store, paths)
+    with replacing(paths.snapshot) as file:
+        file.write(made.text)
+        file.flush()
+        os.fsync(file.fileno())
+    remember(store, made)
+    files: dict[str, bytes | None] = {}
+    for name in ("config.toml", "beads.jsonl", ".gitignore"):
+        path = os.path.join(paths.folder, name)
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                files[f"{FOLDER}/{name}"] = file.read()
+    try:
+        commit = git.commit_files(files, Message(subject, "", US, store.now()))
+    except (
+        NoMain,
+        OnlyByRequest,
+    ):  # no commit yet, or nobody commits on main here: the file is a person's to bring there
+        snapshot_service.keep_up(store, paths)
+        return None
+    git.pin(SNAPSHOT_PIN, commit or git.main())
+    snapshot_service.shorten(store, paths, upto)
+    return commit
+
+
+def bead_prompt(
+    store: Store, paths: Paths, config: "Config", id: str, role: Role | None = None, git: Git | None = None
+) -> "Briefing":
+    """What the next agent on this bead would be given; the real prompt differs in its nonce alone. NoSuchBead."""
+    from ...agents.prompts.prompts import brief
+    from ...daemon.deciders import ROLE_FOR
+
+    bead = store.bead(id)
+    wanted = role or ROLE_FOR.get(bead.status, Role.DOER)
+    start = None if git is None else _start(store, git, id, wanted)
+    if git is not None and start is not None:
+        config = config.within(git, start, wanted)
+    return brief(store, paths, config, config.main, bead, wanted, "preview0", instructions=_own(git, bead))
+
+
+def _own(git: Git | None, bead: Bead) -> str:
+    """The repository's own instructions for the bead."""
+    from ...agents.prompts.prompts import instructions
+
+    try:
+        main = git.main() if git is not None else None
+    except NoMain:
+        return ""
+    return "" if git is None or main is None else instructions(lambda path: git.read(main, path), bead.touches)
+
+
+def _start(store: Store, git: Git, bead: str, role: Role) -> str | None:
+    """The commit that the next attempt would start from: proven tests for a Doer, else main; None: there is none."""
+    attempts = store.attempts(bead) if role is Role.DOER else []
+    proven = [a.head for a in attempts if a.role is Role.TEST_WRITER and a.outcome is Outcome.COMPLETED and a.head]
+    if proven and git.has(proven[-1]):
+        return proven[-1]
+    try:
+        return git.main()
+    except NoMain:  # a repository without a commit has no tests yet
+        return None
+
+
+# What a yes to commit-strategy did, in words that the terminal and the pages share.
+
+
+def told(beads: int, changes: int, features: Sequence[str]) -> list[str]:
+    """How many beads went live, how many changes came into force, and the features that are built from now on."""
+    found = [f"{count(beads, 'bead')} went live"] if beads else []
+    found += [f"{count(changes, 'change')} of beads came into force"] if changes else []
+    found += [f"feature {name} is built now" for name in features]
+    return found

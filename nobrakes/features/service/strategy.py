@@ -1,0 +1,312 @@
+"""What commit-strategy would do, as one value for every surface: the drafts, the proposed changes, what follows.
+
+1. Nothing is written here. Whoever approves hands `revision` back: where the store is otherwise by then, nothing is
+   approved.
+2. The graph after the yes is the graph of now, with the drafts live and every part that applies now.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ...beads import lifecycle
+from ...beads.graph import Links, Node, Usual, levels, node_of, overlay, weight
+from ...beads.model import CLOSED, CONTENT, Bead, BeadType, Dependency, DependencyType, Status
+from ...beads.proposals import CANCEL, ProposedChange, Standing, changes_of, plain
+from ...beads.readiness import Circle, Readiness, circles
+from ...db.port import Store
+from ...events.kinds import Kind
+from ...pictures.layout import chain_of
+from ..model import Bar, timeline
+
+if TYPE_CHECKING:
+    from ...db.port import Store
+
+
+COMMITTED = "strategy_committed"
+"""The setting that remembers the last event before the latest commit-strategy."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedBead:
+    """A bead for which changes are proposed, as it is now."""
+
+    bead: str
+    title: str
+    status: Status
+    changes: tuple[ProposedChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The longest chain of live work, first bead first, and its minutes (1 where nobody estimated)."""
+
+    beads: tuple[str, ...]
+    minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyView:
+    """What commit-strategy would do. The ids are sorted, the drafts by how much waits behind each.
+
+    `new`: the drafts' ids; `cancels`: drafts that go away instead. `proposed`: changes that wait for a yes, with what
+    approving each would do. `changed` and `removed`: live beads that people edited or cancelled since the last
+    commit-strategy. `needs`: what a draft waits for. `warnings`: what a person should know before the yes.
+    `revision`: hand it back when approving what was shown here, and nothing else.
+    """
+
+    drafts: tuple[Bead, ...]
+    new: tuple[str, ...]
+    proposed: tuple[ChangedBead, ...]
+    cancels: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+    becomes_ready: tuple[str, ...]
+    critical_path: tuple[str, ...]
+    chain_before: Chain
+    chain_after: Chain
+    deadlocks: tuple[Circle, ...]
+    needs: Mapping[str, tuple[str, ...]]
+    warnings: tuple[str, ...]
+    revision: str
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to approve."""
+        return not (self.drafts or self.proposed)
+
+
+def proposals(store: Store) -> tuple[ChangedBead, ...]:
+    """Every bead for which something is proposed, with how each part stands."""
+    found = []
+    for bead in store.proposed():
+        changes = changes_of(bead, store.dependencies(bead.id))
+        found.append(ChangedBead(bead.id, bead.title, bead.status, changes))
+    return tuple(found)
+
+
+FEW = 200
+"""Up to so many drafts are looked at for themselves, where nothing else changes; beyond that, with the whole graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Future:
+    """What the yes comes to. `nodes` and `edges` are of the graph after it: all that decides about what waits."""
+
+    nodes: Sequence[Node]
+    edges: Sequence[Dependency]
+    behind: Mapping[str, int]
+    becomes_ready: frozenset[str]
+    chain_before: Chain
+    chain_after: Chain
+    circles: tuple[Circle, ...] = ()
+
+
+def strategy(store: Store) -> StrategyView:
+    """What commit-strategy would do now, and what people changed since the last one."""
+    waiting = proposals(store)
+    applies = [one for bead in waiting for one in bead.changes if one.standing is Standing.APPLIES]
+    cancels = {one.bead for one in applies if one.part == CANCEL}
+    drafts = store.beads([Status.DRAFT])
+    live = {draft.id: node_of(lifecycle.live(draft)) for draft in drafts if draft.id not in cancels}
+    edges = own_dependencies(store, [draft.id for draft in drafts])
+    then = _whole(store, live, applies) if applies or len(drafts) > FEW else _of_drafts(store, live, waiting)
+    changed, removed = _since(store, {draft.id for draft in drafts})
+    needs = {
+        bead: tuple(sorted({one.needs for one in own if one.type is DependencyType.BLOCKS}))
+        for bead, own in edges.items()
+    }
+    return StrategyView(
+        drafts=tuple(sorted(drafts, key=lambda draft: (-then.behind[draft.id], draft.priority, draft.id))),
+        new=tuple(sorted(live)),
+        proposed=waiting,
+        cancels=tuple(sorted(cancels & {draft.id for draft in drafts})),
+        changed=tuple(sorted(changed)),
+        removed=tuple(sorted(removed)),
+        becomes_ready=tuple(sorted(then.becomes_ready)),
+        critical_path=then.chain_after.beads,
+        chain_before=then.chain_before,
+        chain_after=then.chain_after,
+        deadlocks=then.circles,
+        needs={bead: found for bead, found in needs.items() if found},
+        warnings=tuple(_warnings(waiting, then.nodes, then.edges)),
+        revision=revision(store),
+    )
+
+
+def _whole(store: Store, live: Mapping[str, Node], applies: Sequence[ProposedChange]) -> _Future:
+    """By the whole graph: a change may move chains anywhere."""
+    nodes, dependencies = store.nodes(), store.dependencies()
+    expected, now = store.usual(), store.now()
+    links = Links(nodes, dependencies)
+    before, ready = _chain(links, expected), _ready(links, now, links.nodes)
+    after, edges = overlay((live.get(node.id, node) for node in nodes), dependencies, applies)
+    links = Links(after, edges)
+    behind = {bead: level.start for bead, level in levels(links, expected).items()}
+    becomes = _ready(links, now, links.nodes) - ready
+    return _Future(after, edges, behind, becomes, before, _chain(links, expected), tuple(circles(links)))
+
+
+def _of_drafts(store: Store, live: Mapping[str, Node], waiting: Sequence[ChangedBead]) -> _Future:
+    """By what is near them. Drafts count in levels and chains as live beads do, and no circle of them was ever let in:
+    all that a yes changes is what becomes ready, among them and what is in them."""
+    inside = list(live)
+    for bead in inside:  # it grows meanwhile
+        inside += [id_ for _, id_ in store.by_priority(epic=bead)]
+    named = [one.bead for bead in waiting for one in bead.changes if one.part == CANCEL]
+    touching = {one for bead in named for one in store.dependencies(bead)}
+    nodes, edges = store.around([*inside, *named, *(one.bead for one in touching)])
+    after = [live.get(node.id, node) for node in nodes]
+    now = store.now()
+    becomes = _ready(Links(after, edges), now, inside) - _ready(Links(nodes, edges), now, inside)
+    behind = store.levels(live)  # first: it settles what the chain is read from
+    chain, expected = tuple(store.longest_chain()), store.usual()
+    weights = {
+        bead.id: weight(bead.type.value, bead.estimate, expected) for bead in (store.beads(ids=chain) if chain else ())
+    }
+    found = Chain(chain, sum(weights[bead] for bead in chain))
+    told = sorted(touching, key=lambda one: (one.bead, one.type.value, one.needs))
+    return _Future(after, told, behind, becomes, found, found)
+
+
+def _ready(links: Links, now: float, beads: Iterable[str]) -> frozenset[str]:
+    readiness = Readiness(links, now)
+    return frozenset(bead for bead in beads if readiness.ready(bead))
+
+
+def own_dependencies(store: Store, beads: Collection[str]) -> dict[str, list[Dependency]]:
+    """By bead what it depends on; of many beads everything is read at once."""
+    found: dict[str, list[Dependency]] = {bead: [] for bead in beads}
+    if len(found) > FEW:
+        every: Iterable[Dependency] = store.dependencies()
+    else:
+        every = (one for bead in beads for one in store.dependencies(bead) if one.bead == bead)
+    for one in every:
+        if one.bead in found:
+            found[one.bead].append(one)
+    return found
+
+
+def revision(store: Store) -> str:
+    """What a yes is said to: the drafts and the proposals as they are, and the beads that these are about."""
+    drafts, changed = store.beads([Status.DRAFT]), store.proposed()
+    beads = {bead.id: bead for bead in (*drafts, *changed)}
+    edges = own_dependencies(store, beads)
+    facts = [
+        [id_, _stage(bead), [plain(getattr(bead, name)) for name in CONTENT], plain(bead.proposed), sorted(edges[id_])]
+        for id_, bead in sorted(beads.items())
+    ]
+    return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+def _stage(bead: Bead) -> str:
+    """What of a status matters to a yes: agents move live beads all the time."""
+    return bead.status.value if bead.status in (Status.DRAFT, *CLOSED) else "live"
+
+
+def _chain(links: Links, expected: Usual) -> Chain:
+    beads = chain_of(links, expected)
+    return Chain(beads, sum(weight(links.nodes[id_].type, links.nodes[id_].estimate, expected) for id_ in beads))
+
+
+def _warnings(waiting: Sequence[ChangedBead], after: Sequence[Node], edges: Sequence[Dependency]) -> Iterable[str]:
+    """What a person should know before the yes."""
+    for bead in waiting:
+        for one in bead.changes:
+            if one.standing is Standing.EDITED:
+                yield f"{one.name} was edited since it was proposed: it stays as it is, and the proposal waits"
+            elif one.standing is Standing.CLOSED:
+                yield f"{one.name}: the bead is {bead.status.value} by now, so this is dropped"
+            elif one.standing is Standing.ALREADY:
+                yield f"{one.name} is so already, so this is dropped"
+    cancelled = {node.id for node in after if node.status is Status.CANCELLED}
+    goes = {one.bead for bead in waiting for one in bead.changes if one.part == CANCEL}
+    closed = {node.id for node in after if node.status in CLOSED}
+    for edge in edges:
+        if edge.type is DependencyType.BLOCKS and edge.needs in cancelled & goes and edge.bead not in closed:
+            yield f"{edge.bead} waits for {edge.needs}, which would be cancelled: it could never start"
+
+
+_EDITS = frozenset({Kind.CHANGED, Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED})
+
+
+def _since(store: Store, drafts: Collection[str]) -> tuple[set[str], set[str]]:
+    """(edited, cancelled) live beads since the last commit-strategy; before the first one, nothing was live."""
+    changed: set[str] = set()
+    removed: set[str] = set()
+    after = int(store.setting(COMMITTED) or 0)
+    while True:
+        page = store.events(after, 1000, kinds=(*_EDITS, Kind.CANCELLED))
+        for event in page:
+            if event.bead is not None and event.kind is Kind.CANCELLED:
+                removed.add(event.bead)
+            elif event.bead is not None and event.bead not in drafts:
+                changed.add(event.bead)
+        if len(page) < 1000:
+            return changed - removed, removed
+        after = page[-1].seq
+
+
+# The plan that waits for a yes, in the three ways in which people read it: a tree, columns, a timeline.
+#
+# 1. What commit-strategy would do is operations.forge.strategy's; here its drafts are laid out, and nothing is decided.
+# 2. The timeline is core.forge.timeline's.
+
+MOST = 400
+"""Drafts that are laid out; more are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One epic with its drafts; `bead` None: those of no draft epic. `depth`: how deep it is nested."""
+
+    bead: Bead | None
+    title: str
+    children: tuple[Bead, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPage:
+    """`at_once` may start after the yes, `after` wait for something; `more` drafts are not laid out."""
+
+    strategy: StrategyView
+    tree: tuple[Branch, ...]
+    at_once: tuple[Bead, ...]
+    after: tuple[Bead, ...]
+    epics: tuple[Bead, ...]
+    bars: tuple[Bar, ...]
+    span: int
+    more: int
+
+
+def plan_page(store: "Store") -> PlanPage:
+    """All of it."""
+    found = strategy(store)
+    drafts = found.drafts[:MOST]
+    beads = [draft for draft in drafts if draft.type != BeadType.EPIC]
+    ready = set(found.becomes_ready)
+    bars = timeline(beads, found.needs, frozenset(found.critical_path))
+    return PlanPage(
+        found,
+        _tree(store, drafts),
+        tuple(one for one in beads if one.id in ready),
+        tuple(one for one in beads if one.id not in ready),
+        tuple(one for one in drafts if one.type == BeadType.EPIC),
+        bars,
+        max((bar.begin + bar.minutes for bar in bars), default=0),
+        len(found.drafts) - len(drafts),
+    )
+
+
+def _tree(store: "Store", drafts: Sequence[Bead]) -> tuple[Branch, ...]:
+    named = {one.epic for one in drafts if one.epic is not None}
+    epics = {one.id: one for one in store.beads(ids=sorted(named))} if named else {}
+    epics |= {one.id: one for one in drafts if one.type == BeadType.EPIC}
+    branches = [
+        Branch(epic, epic.title, tuple(one for one in drafts if one.epic == id and one.id not in epics))
+        for id, epic in sorted(epics.items(), key=lambda item: item[1].title)
+    ]
+    alone = tuple(one for one in drafts if one.epic is None and one.id not in epics)
+    return (*branches, *((Branch(None, "In no epic", alone),) if alone else ()))

@@ -1,0 +1,421 @@
+"""Features as people see them: the list of all, and one with its plan, its talk, its findings and what is collected."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from ...beads.model import WORKING, Bead, BeadType, DependencyType, Status
+from ...beads.service.bead_page import status_now
+from ...beads.work_status import WorkStatus
+from ...db.port import Store
+from ...decisions.model import Escalation
+from ...errors import NotAllowed, UsageError
+from ...events.kinds import Event, Kind
+from ...sessions.model import Message
+from ...text.cleaning import clean
+from .. import model as keys
+from .. import planning, rounds
+from ..model import (
+    STAGES,
+    Bar,
+    Feature,
+    Finding,
+    FindingState,
+    Item,
+    ItemState,
+    PlanChanges,
+    PlanReview,
+    PlanVersion,
+    ReviewState,
+    Rules,
+    Stage,
+    State,
+    changes,
+    require,
+    timeline,
+)
+from ..plan_beads import beads_under
+from ..rounds import Estimate, Iteration, SignOff, Tracker
+from .approving import is_as_kept
+
+if TYPE_CHECKING:
+    from ...db.port import Store
+
+
+# A feature's plan in the three ways in which people read it, and its versions with what each has other than before.
+#
+# 1. A step is a bead below the feature's epic; what it stands at is said in five words (`At`).
+# 2. The timeline is core.forge.timeline's: each step as early as it can begin.
+
+
+class At(StrEnum):
+    """Where a step of a plan stands."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in progress"
+    NEEDS_REVIEW = "needs review"
+    APPROVED = "approved"
+    BLOCKED = "blocked"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One step; `depth` counts the epics around it, `needs` are beads that it waits for. `is_changed`: proposed so."""
+
+    bead: Bead
+    at: At
+    depth: int
+    needs: tuple[str, ...] = ()
+    is_changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLook:
+    """The plan as it lies now: its steps in the order of the tree, and as bars of `span` minutes."""
+
+    steps: tuple[PlanStep, ...] = ()
+    bars: tuple[Bar, ...] = ()
+    span: int = 0
+
+    def column(self, at: str) -> tuple[PlanStep, ...]:
+        """The steps that stand there; epics left out."""
+        return tuple(one for one in self.steps if one.at.value == at and one.bead.type is not BeadType.EPIC)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionView:
+    """A version of the plan: when and why it was kept, how many beads it has, and what is other than before."""
+
+    number: int
+    at: float
+    actor: str
+    why: str
+    beads: int
+    changes: PlanChanges
+
+
+def planned(store: Store, epic: str) -> tuple[Bead, ...]:
+    """The beads under the epic; what was given up is left out."""
+    return tuple(bead for bead in beads_under(store, epic) if bead.status is not Status.CANCELLED)
+
+
+def look(store: Store, epic: str) -> PlanLook:
+    """The plan under the epic; what was given up is left out."""
+    known = {bead.id: bead for bead in planned(store, epic)}
+    _, edges = store.around(list(known)) if known else ([], [])
+    needs: dict[str, list[str]] = {}
+    for edge in edges:
+        if edge.type is DependencyType.BLOCKS and edge.bead in known:
+            needs.setdefault(edge.bead, []).append(edge.needs)
+    open_ = {id_ for id_, of in needs.items() if any(not _is_done(known.get(one)) for one in of)}
+    steps = [_step(bead, depth, needs, open_) for bead, depth in _in_order(known, epic)]
+    work = [bead for bead in known.values() if bead.type is not BeadType.EPIC]
+    bars = timeline(work, needs, frozenset())
+    return PlanLook(tuple(steps), bars, max((bar.begin + bar.minutes for bar in bars), default=0))
+
+
+def _is_done(bead: Bead | None) -> bool:
+    return bead is None or bead.status is Status.DONE
+
+
+def _in_order(known: dict[str, Bead], epic: str) -> list[tuple[Bead, int]]:
+    """Each epic before what is in it."""
+    below: dict[str | None, list[Bead]] = {}
+    for bead in known.values():
+        below.setdefault(bead.epic, []).append(bead)
+    found: list[tuple[Bead, int]] = []
+    waiting = [(bead, 0) for bead in reversed(below.get(epic, []))]
+    while waiting:
+        bead, depth = waiting.pop()
+        found.append((bead, depth))
+        waiting += [(one, depth + 1) for one in reversed(below.get(bead.id, []))]
+    return found
+
+
+def _step(bead: Bead, depth: int, needs: dict[str, list[str]], waiting: set[str]) -> PlanStep:
+    return PlanStep(bead, _at(bead, bead.id in waiting), depth, tuple(needs.get(bead.id, ())), bool(bead.proposed))
+
+
+def _at(bead: Bead, waits: bool) -> At:
+    if bead.status is Status.DONE:
+        return At.APPROVED
+    if bead.status is Status.ESCALATED or bead.held is not None:
+        return At.BLOCKED
+    if bead.status is Status.NEEDS_REVIEW or bead.status is Status.REVIEWING:
+        return At.NEEDS_REVIEW
+    if bead.status in WORKING:
+        return At.IN_PROGRESS
+    return At.BLOCKED if waits and bead.status is not Status.DRAFT else At.PENDING
+
+
+def versions(kept: Sequence[PlanVersion]) -> tuple[VersionView, ...]:
+    """All of them, each against the one before."""
+    before: PlanVersion | None = None
+    found = []
+    for one in kept:
+        differs = changes(before.beads if before is not None else (), one.beads)
+        found.append(VersionView(one.number, one.at, one.actor, one.why, len(one.beads), differs))
+        before = one
+    return tuple(found)
+
+
+def difference(store: Store, feature: str, number: int) -> PlanChanges:
+    """What version `number` of the feature's plan has other than the one before it. NoSuchFeature, UsageError."""
+    last = store.feature(feature).plan
+    now, before = store.plan_version(feature, number), store.plan_version(feature, number - 1)
+    if now is None:
+        raise UsageError(f"the plan has no version {number}", f"It has {last}.")
+    return changes(before.beads if before is not None else (), now.beads)
+
+
+STATES = ("all", *(state.value for state in State))
+SORTS = ("activity", "created", "stage")
+MOST_MESSAGES = 200
+_ORDER = {stage: place for place, stage in enumerate(STAGES)}
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureCard:
+    """One feature of the list; the numbers are of what is open or done now."""
+
+    id: str
+    title: str
+    stage: str
+    state: str
+    created_at: float
+    updated_at: float
+    replannings: int
+    round: int
+    plan: int
+    questions: int
+    findings: int
+    items: int
+    done: int
+    beads: int
+    archived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureListView:
+    """The features that were asked for. `total` and `hidden` count all, and those that are put away."""
+
+    features: tuple[FeatureCard, ...]
+    state: str
+    words: str
+    sort: str
+    total: int
+    hidden: int
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureView:
+    """One feature. `messages` are the talk with its Shaper, the latest of many; `questions` wait for a person.
+
+    `at_work`: how each of its steps stands that somebody works on, or that waits for a person.
+    """
+
+    feature: Feature
+    card: FeatureCard
+    plan: PlanLook
+    versions: tuple[VersionView, ...]
+    reviews: tuple[PlanReview, ...]
+    findings: tuple[Finding, ...]
+    items: tuple[Item, ...]
+    questions: tuple[Escalation, ...]
+    messages: tuple[Message, ...]
+    now: float
+    at_work: tuple[WorkStatus, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is counted of a feature: its open questions, what was found and collected, the statuses of its beads."""
+
+    questions: tuple[Escalation, ...]
+    findings: tuple[Finding, ...]
+    items: tuple[Item, ...]
+    statuses: tuple[Status, ...]
+
+
+def _facts(store: "Store", one: Feature, open_: Iterable[Escalation], beads: Iterable[Bead]) -> _Facts:
+    statuses = tuple(bead.status for bead in beads if bead.type is not BeadType.EPIC)
+    return _Facts(_asked(one, open_), tuple(store.findings(one.id)), tuple(store.items(one.id)), statuses)
+
+
+def listed(
+    store: "Store", state: str = "all", words: str = "", sort: str = "activity", archived: bool = False
+) -> FeatureListView:
+    """The features of one state, with all of these words in title, description or files. UsageError."""
+    _one_of("state", state, STATES)
+    _one_of("sort", sort, SORTS)
+    found = store.features(going=False)
+    asked = clean(words).casefold().split()
+    shown = [
+        one for one in found if one.archived is archived and (state in ("all", one.state.value)) and _has(one, asked)
+    ]
+    now, open_ = store.now(), store.escalations()
+    cards = tuple(_card(one, _facts(store, one, open_, planned(store, one.id))) for one in _sorted(shown, sort))
+    hidden = sum(one.archived for one in found)
+    return FeatureListView(cards, state, clean(words)[:200], sort, len(found), hidden, now)
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise UsageError(f"there is no {name} '{clean(value)[:40]}'", f"Use one of: {', '.join(allowed)}.")
+
+
+def _has(one: Feature, asked: list[str]) -> bool:
+    text = "\n".join((one.id, one.title, one.description, *one.files)).casefold()
+    return all(word in text for word in asked)
+
+
+def _sorted(found: Iterable[Feature], sort: str) -> list[Feature]:
+    if sort == "stage":
+        return sorted(found, key=lambda one: (_ORDER[one.stage], -one.updated_at, one.id))
+    if sort == "created":
+        return sorted(found, key=lambda one: (-one.created_at, one.id))
+    return sorted(found, key=lambda one: (-one.updated_at, one.id))
+
+
+def _card(one: Feature, facts: _Facts) -> FeatureCard:
+    return FeatureCard(
+        one.id,
+        one.title,
+        one.stage.value,
+        one.state.value,
+        one.created_at,
+        one.updated_at,
+        one.replannings,
+        one.round,
+        one.plan,
+        len(facts.questions),
+        sum(found.state is FindingState.OPEN for found in facts.findings),
+        sum(item.state is ItemState.WAITING for item in facts.items),
+        sum(status is Status.DONE for status in facts.statuses),
+        len(facts.statuses),
+        one.archived,
+    )
+
+
+def _asked(one: Feature, open_: Iterable[Escalation]) -> tuple[Escalation, ...]:
+    """What waits for a person about the feature: of its session, of nobrakes about it, and of its epic."""
+    return tuple(
+        found
+        for found in open_
+        if (one.session is not None and found.session == one.session)
+        or found.bead == one.id
+        or found.evidence.get("feature") == one.id
+    )
+
+
+def view(store: "Store", id: str) -> FeatureView:
+    """One feature; NoSuchFeature."""
+    one = store.feature(id)
+    plan = look(store, id)
+    facts = _facts(store, one, store.escalations(), (step.bead for step in plan.steps))
+    going = [step.bead.id for step in plan.steps if step.bead.status in (*WORKING, Status.ESCALATED)]
+    messages = store.messages(one.session)[-MOST_MESSAGES:] if one.session is not None else []
+    return FeatureView(
+        one,
+        _card(one, facts),
+        plan,
+        versions(store.plan_versions(id)),
+        tuple(store.plan_reviews(id)),
+        facts.findings,
+        facts.items,
+        facts.questions,
+        tuple(messages),
+        store.now(),
+        tuple(status for bead in going if (status := status_now(store, bead)) is not None),
+    )
+
+
+# The reviews of a feature's plan as people see them: n of ten, findings of each round, what they cost and may cost.
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewsView:
+    """`done` of `most` rounds somebody looked in; `clean` in a row found nothing. `next`: who looks in the next round.
+
+    `warning`: what a person takes upon themselves by signing off now; empty: nothing. `signed`: the yes that was given
+    to the version of the plan, as it is kept; None: none.
+    """
+
+    feature: str
+    version: int
+    done: int
+    most: int
+    clean: int
+    open: int
+    iterations: tuple[Iteration, ...]
+    running: tuple[PlanReview, ...]
+    findings: tuple[Finding, ...]
+    next: tuple[str, ...]
+    estimate: Estimate
+    warning: str
+    signed: Mapping[str, object] | None
+
+
+def reviews(store: Store, rules: Rules, id_: str) -> ReviewsView:
+    """What is known of the feature's reviews. NoSuchFeature."""
+    feature = store.feature(id_)
+    looked, findings, plans = store.plan_reviews(id_), store.findings(id_), store.plan_versions(id_)
+    seen = planning.tracker(rules, feature, looked, findings)
+    costs = {one.session: store.session(one.session).cost_usd for one in looked if one.session is not None}
+    through = [costs[one.session] for one in looked if one.state is ReviewState.DONE and one.session in costs]
+    counted = [one for one in looked if one.round > planning.since(feature)]
+    domains = rounds.looks(rules, plans, counted, feature.files) if plans else ()
+    cap = planning.cap(rules, feature)
+    cost = rounds.estimate(rules, len(domains), len(seen.iterations), through, sum(costs.values()), cap)
+    return ReviewsView(
+        id_,
+        feature.plan,
+        seen.done,
+        seen.most,
+        seen.clean,
+        seen.open,
+        seen.iterations,
+        tuple(one for one in looked if one.state is ReviewState.RUNNING),
+        tuple(findings),
+        domains,
+        cost,
+        rounds.warning(seen),
+        feature.data.get(keys.SIGNED),
+    )
+
+
+# Signing a plan off: a person's yes to the reviews, which commit-strategy asks for before a feature's plan goes live.
+#
+# 1. What a person takes upon themselves is said with it and kept: too few rounds (`take_risk`), findings that nobody
+# decided (a reason; they count as accepted risks from then on, and their questions are over).
+# 2. A yes is to one version of the plan as it lies now. A plan that was changed since needs another.
+# 3. Signing off makes nothing live, and no agent can do it.
+
+
+def tracker(store: Store, feature: Feature, rules: Rules) -> Tracker:
+    """The rounds of the feature's reviews that count."""
+    return planning.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))
+
+
+def sign_off(store: Store, rules: Rules, id_: str, actor: str, *, take_risk: bool = False, reason: str = "") -> SignOff:
+    """Sign the plan off. NoSuchFeature; NotAllowed: there is nothing to sign, or what has to be said is missing."""
+    with store.together():
+        feature = store.feature(id_)
+        require(feature, Stage.REVIEW, "there is no plan under review to sign off")
+        kept = rounds.sign_off(tracker(store, feature, rules), feature.plan, actor, store.now(), take_risk, reason)
+        if not is_as_kept(store, feature):
+            raise NotAllowed(
+                f"the plan of feature {id_} was changed since version {feature.plan}, and is not whole yet",
+                "Its Shaper says when it is ready again.",
+            )
+        for finding in store.findings(id_):
+            if finding.state is FindingState.OPEN:
+                store.settle_finding(finding.id, FindingState.RISK_ACCEPTED, kept.reason, actor)
+        store.close_finding_questions(id_, f"accepted with the plan: {kept.reason}")
+        store.note_feature(id_, {keys.REVISING: None, keys.SIGNED: asdict(kept)}, actor)
+        told: dict[str, Any] = {"version": kept.version, "reviews": kept.reviews, "most": kept.most, "risk": kept.risk}
+        told |= {"reason": kept.reason, "open": kept.open, "degraded": list(kept.degraded)}
+        store.record(Event(Kind.SIGNED_OFF, id_, actor=actor, data=told))
+    return kept

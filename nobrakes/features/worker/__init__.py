@@ -1,0 +1,1 @@
+"""What the daemon does for features, turn by turn."""

@@ -1,0 +1,538 @@
+"""Shapers of features, done: begun, told, dealt with, renewed, given up. Each is one transaction.
+
+1. What was decided on an older board does nothing: each looks again at what it was decided by.
+2. What a Shaper's words say is filed by the operations that agents with tools call; what is refused there is said to
+   the Shaper, and changes nothing.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...agents.limits import State as Trip
+from ...beads.model import CLOSED, Bead, Outcome, Status, of_bead, of_session
+from ...beads.proposals import is_built
+from ...daemon.model import Board
+from ...daemon.worker.ports import Ports
+from ...db.port import NewEscalation, Store
+from ...decisions.forms import MOST_OPTIONS, as_values, form, made
+from ...decisions.model import EscalationType
+from ...errors import NobrakesError, UsageError
+from ...events.kinds import Event, Kind
+from ...sessions.model import CLEAN, Session, SessionKind
+from ...sessions.model import State as At
+from ...text.cleaning import clean, redacted, shorten
+from .. import markers, planning
+from .. import model as keys
+from ..actions import (
+    About,
+    Answered,
+    Ask,
+    AskAboutSilentTurn,
+    Asked,
+    BeginShaper,
+    Expire,
+    Fail,
+    ForgeBoard,
+    LastTurn,
+    Recover,
+    Renew,
+    Rolling,
+    Seat,
+    Standing,
+    SwitchShaper,
+    TakeTurn,
+    TellShaper,
+    WarnOfExpiry,
+)
+from ..markers import Question, Reading
+from ..model import PLANNED, Feature, ItemState, PlanReview, ReviewState, Stage, State, Step
+from ..plan_beads import beads_under
+from ..rounds import CONTINUE, GO_ON, IS_WHOLE
+
+# Who acts where nobody did, and how people are told about a feature.
+
+BY = "nobrakes"
+LONGEST = 1000
+"""Characters of what is told."""
+
+
+def tell(store: Store, feature: Feature, text: str, severity: str) -> None:
+    """Have people told: `severity` is info, warning or urgent."""
+    data = {"text": text[:LONGEST], "severity": severity, "session": feature.session}
+    store.record(Event(Kind.FEATURE_TOLD, feature.id, actor=BY, data=data))
+
+
+BEGIN = "Begin. What you are given above is all there is so far."
+SHAPERS_GO_ON = (
+    "Your turn ended, and nobody waits for anything: no question of yours is open, and you did not say that the plan "
+    "is whole. Go on: ask what only a person can decide, propose what is missing, or say that the plan is whole."
+)
+MOST_WORDS, MOST_ANSWER = 3500, 400
+"""Characters of a silent turn's words that are shown with the question, and of an answer to a person that are told."""
+
+
+class Shapers:
+    """The hands of core.forge.planning, as far as the Shaper's session goes."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.methods: dict[type, Callable[[Any], bool]] = {
+            BeginShaper: self.begin,
+            SwitchShaper: self.switch,
+            Renew: self.renew,
+            TellShaper: self.tell,
+            TakeTurn: self.take_turn,
+            AskAboutSilentTurn: self.ask_about_silent_turn,
+            WarnOfExpiry: self.warn,
+            Expire: self.expire,
+            Fail: self.fail,
+            Recover: self.recover,
+        }
+
+    def begin(self, action: BeginShaper) -> bool:
+        """Begin the session."""
+        feature = self.ports.store.feature(action.feature)
+        if feature.session is not None or feature.state is not State.ACTIVE:
+            return False
+        self._begin(feature, action.agent, BEGIN)
+        return True
+
+    def begin_with(self, id_: str, text: str) -> None:
+        """Begin the session with these words, with the first of the agents that may be Shaper."""
+        self._begin(self.ports.store.feature(id_), self.ports.config().agents.shaper[0], text)
+
+    def _begin(self, feature: Feature, agent: str, text: str) -> None:
+        store, seat = self.ports.store, self._seat(agent)
+        told, title = {"feature": feature.id}, feature.title[:100]
+        session = store.begin_session(SessionKind.PLANNING, of_bead(feature.id), title, seat, text, BY, told)
+        store.change_feature(feature.id, {"session": session.id, "turn_at": store.now()}, BY)
+
+    def _seat(self, agent: str) -> tuple[str, str, str]:
+        model = self.ports.config().agents.model_of(agent, "shaper")
+        return agent, self.ports.adapter(agent).provider, model
+
+    def switch(self, action: SwitchShaper) -> bool:
+        """Let another agent go on."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.session is None:
+            return False
+        session = store.session(feature.session)
+        if session.state not in (At.READY, At.STUCK) or session.agent == action.agent:
+            return False
+        store.renew_session(session.id, self._seat(action.agent))
+        store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None}, BY)
+        tell(
+            store,
+            feature,
+            f"{action.agent} plans it from now on, since {session.agent} cannot: {action.why}",
+            "warning",
+        )
+        return True
+
+    def renew(self, action: Renew) -> bool:
+        """Begin afresh with the next turn."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.session is None:
+            return False
+        session = store.session(feature.session)
+        if session.state is At.RUNNING or not session.begun:
+            return False
+        store.renew_session(feature.session)
+        store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None}, BY)
+        return True
+
+    def tell(self, action: TellShaper) -> bool:
+        """Tell it to go on, unless it was told."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.session is None or feature.data.get(keys.TOLD) == action.after:
+            return False
+        store.say(feature.session, SHAPERS_GO_ON, BY)
+        nudged = int(feature.data.get(keys.NUDGED) or 0) + 1
+        store.note_feature(feature.id, {keys.TOLD: action.after, keys.NUDGED: nudged}, BY)
+        return True
+
+    # --- turns -------------------------------------------------------------------------------------------------------
+
+    def take_turn(self, action: TakeTurn) -> bool:
+        """Note it, and do what its words say."""
+        feature = self._not_seen(action.feature, action.turn)
+        if feature is None:
+            return False
+        said = refused = False
+        if action.reading is not None and feature.session is not None:
+            said, refused = self._do(feature.session, action.reading)
+        self._seen(feature.id, action.turn, said, refused)
+        self._warn_of_context(feature, action.warn)
+        if action.answer:
+            answer = " ".join(redacted(action.answer).split())
+            tell(self.ports.store, feature, f"its Shaper answered: {shorten(answer, MOST_ANSWER)}", "info")
+        return True
+
+    def _warn_of_context(self, feature: Feature, full: float | None) -> None:
+        if full is None:
+            return
+        text = f"the conversation with its agent is {full:.0%} full"
+        if full >= planning.FRESH_SHARE:
+            text += "; its next turn begins afresh"
+        tell(self.ports.store, feature, text, "info")
+
+    def _not_seen(self, id_: str, turn: int) -> Feature | None:
+        feature = self.ports.store.feature(id_)
+        return None if int(feature.data.get(keys.SEEN) or 0) >= turn else feature
+
+    def _seen(self, id_: str, number: int, said: bool, refused: bool = False) -> None:
+        """The turn was dealt with. Who asked, was ready or was told something by a person does not go in circles.
+
+        `refused`: it is told so, which begins its next turn at once, whatever it asked beside that.
+        """
+        store = self.ports.store
+        feature, turn = store.feature(id_), store.turn(number)
+        values: dict[str, Any] = {keys.SEEN: number, keys.CONTEXT: turn.data.get("context")}
+        if not turn.resumes and keys.STAGE in turn.data:
+            values[keys.TALK] = {keys.STAGE: turn.data[keys.STAGE], keys.ROUND: turn.data.get(keys.ROUND, 0)}
+        by_person = any(one.author not in ("", BY) for one in store.told(number))
+        waits = said or bool({"asked", "ready"} & set(turn.data.get("did", ())))
+        goes_on = by_person or (waits and not refused)
+        values[keys.NUDGED] = (0 if goes_on else int(feature.data.get(keys.NUDGED) or 0)) + refused
+        store.note_feature(id_, values, BY)
+        store.change_feature(id_, {"turn_at": store.now()}, BY)
+
+    def _do(self, session: int, reading: Reading) -> tuple[bool, bool]:
+        """File what the words say; (somebody waits for it, something was refused). The Shaper is told what was."""
+        store = self.ports.store
+        refused: list[str] = []
+        if reading.steps:
+            refused += self._tried(lambda: self.ports.words.propose_steps(session, reading.steps))
+        asked = [one for one in reading.questions if self._ask(session, one)]
+        if reading.ready and not asked and not refused:
+            refused += self._tried(lambda: self.ports.words.plan_ready(session))
+        if refused:
+            store.say(session, "What your last message said was refused:\n" + "\n".join(refused), BY)
+        return bool(asked or (reading.ready and not refused)), bool(refused)
+
+    def _tried(self, do: Callable[[], object]) -> list[str]:
+        try:
+            with self.ports.store.together():
+                do()
+        except NobrakesError as error:
+            return [f"{error} {error.hint}".strip()]
+        return []
+
+    def _ask(self, session: int, question: Question) -> bool:
+        title = redacted(question.text)
+        try:
+            options = question.options[:MOST_OPTIONS]
+            kind = "radio" if options else "long_text"
+            asked = made(
+                kind,
+                [redacted(one) for one in options],
+                question.recommended,
+                priority=question.priority,
+                context=redacted(question.context),
+            )
+        except UsageError:  # options that no form can have are told as they are
+            text = "\n".join((question.context, *question.options))
+            asked = made("long_text", priority=question.priority, context=redacted(text))
+        new = NewEscalation(EscalationType.QUESTION, title, session=session, form=as_values(asked))
+        self.ports.store.escalate(new, None, None, f"Session {session}")
+        return True
+
+    def ask_about_silent_turn(self, action: AskAboutSilentTurn) -> bool:
+        """Show the words, and ask what comes next."""
+        feature = self._not_seen(action.feature, action.turn)
+        if feature is None or feature.session is None:
+            return False
+        words = redacted(action.words).strip() or "(it said nothing)"
+        title = f"The Shaper of feature {feature.id} ended turn {self.ports.store.turn(action.turn).number} without a "
+        title += "question and without a plan: what should it do next?"
+        values = {"kind": "long_text", "required": False, "context": words[:MOST_WORDS]}
+        asked = as_values(form(values))
+        new = NewEscalation(EscalationType.QUESTION, title, words, session=feature.session, form=asked)
+        self.ports.store.escalate(new, None, None, BY)
+        self._seen(feature.id, action.turn, True)
+        self._warn_of_context(feature, action.warn)
+        return True
+
+    # --- the session as a whole --------------------------------------------------------------------------------------
+
+    def warn(self, action: WarnOfExpiry) -> bool:
+        """Tell a person, once for each silence."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.data.get(keys.WARNED) == feature.turn_at:
+            return False
+        store.note_feature(feature.id, {keys.WARNED: feature.turn_at}, BY)
+        hours = max(0.0, action.at - store.now()) / 3600
+        tell(
+            store,
+            feature,
+            f"its session expires in {hours:.1f} hours unless somebody answers or says something",
+            "warning",
+        )
+        return True
+
+    def expire(self, action: Expire) -> bool:
+        """Give the agent's conversation up; what was asked stays."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.state is not State.ACTIVE or feature.session is None:
+            return False
+        if store.session(feature.session).state in (At.RUNNING, At.READY):
+            return False
+        store.move_feature(feature.id, Step.EXPIRED, BY, "nobody said a word for too long")
+        store.renew_session(feature.session)
+        waiting = store.session(feature.session).waiting
+        store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None, keys.LEFT: waiting}, BY)
+        tell(store, feature, "its session has expired; its questions, drafts and answers are kept", "warning")
+        return True
+
+    def fail(self, action: Fail) -> bool:
+        """A person looks."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.state is not State.ACTIVE:
+            return False
+        store.move_feature(feature.id, Step.FAILED, BY, action.why)
+        session = None if feature.session is None else store.session(feature.session)
+        if session is not None and session.state is At.ENDED:
+            store.change_feature(feature.id, {"session": None}, BY)  # whoever resumes it begins a new one
+        waiting = 0 if session is None else session.waiting
+        store.note_feature(feature.id, {keys.LEFT: waiting}, BY)  # only what is said from now on goes on
+        tell(store, feature, f"it does not go on: {action.why[:300]}", "urgent")
+        return True
+
+    def recover(self, action: Recover) -> bool:
+        """It goes on."""
+        feature = self.ports.store.feature(action.feature)
+        if feature.state is not State.ERROR:
+            return False
+        self.ports.store.move_feature(feature.id, Step.RESUMED, BY, "somebody said something to its session")
+        return True
+
+
+# What the Forge's deciders see, read from the store: nothing at all where no feature goes on.
+
+NO_LOGIN = frozenset({Outcome.AUTH, Outcome.BILLING})
+"""What a provider refuses until a person does something: another agent goes on meanwhile."""
+
+
+def board_of(ports: Ports, board: Board) -> ForgeBoard | None:
+    """The Forge's board; None: no feature goes on."""
+    store = ports.store
+    features = store.features()
+    if not features:
+        return None
+    open_ = store.escalations()
+    asked, by_session = frozenset(one.id for one in open_), Counter(one.session for one in open_)
+    standings = tuple(_standing(ports, board, one, asked, by_session) for one in features)
+    return ForgeBoard(board.now, ports.config().forge.rules(), standings, board.paused or board.stopping)
+
+
+def _standing(
+    ports: Ports, board: Board, feature: Feature, open_: frozenset[int], by_session: Mapping[int | None, int]
+) -> Standing:
+    """What is asked of its stage: it is looked at in every turn of the daemon."""
+    store, is_planned, in_review = ports.store, feature.stage in PLANNED, feature.stage is Stage.REVIEW
+    session = None if feature.session is None else store.session(feature.session)
+    reviews = tuple(store.plan_reviews(feature.id))
+    inside = [] if is_planned and not feature.replannings else beads_under(store, feature.id)
+    beads = {bead.id: bead.status for bead in inside}
+    named, free = _named(feature, inside)
+    running = _running(store, reviews)
+    begins = in_review and not running and planning.goes_on(feature)
+    return Standing(
+        feature,
+        session,
+        None if session is None else _last_turn(ports, feature, session),
+        0 if session is None else by_session.get(session.id, 0),
+        seats(ports, board, ports.config().agents.shaper, session) if is_planned else (),
+        _asked(ports, feature),
+        reviews,
+        running,
+        _halted(store, running),
+        tuple(store.findings(feature.id)) if in_review else (),
+        open_,
+        tuple(store.plan_versions(feature.id)) if begins else (),
+        beads,
+        named,
+        free,
+        () if is_planned else tuple(one for one in store.items(feature.id) if one.state is ItemState.WAITING),
+        0.0 if session is None else session.cost_usd,
+        sum(store.session(one.session).cost_usd for one in reviews if one.session is not None) if begins else 0.0,
+        _rolling(store, feature),
+    )
+
+
+def _rolling(store: Store, feature: Feature) -> Rolling | None:
+    asked = feature.data.get(keys.ROLLBACK)
+    if asked is None:
+        return None
+    bead = store.bead(str(asked["bead"]))
+    apart = any(one.type is EscalationType.CONFLICT for one in store.escalations(bead=bead.id))
+    return Rolling(bead.id, bead.status, bead.held, apart and is_built(store.attempts(bead.id)))
+
+
+def _named(feature: Feature, beads: Sequence[Bead]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(live beads to be held, since a new plan names them; held ones to be let go)."""
+    changing = planning.is_changing(feature)
+    live = [bead for bead in beads if bead.status not in (Status.DRAFT, *CLOSED)]
+    hold = tuple(one.id for one in live if changing and one.proposed and one.held is None)
+    free = tuple(one.id for one in live if planning.is_over(feature, one.held, bool(one.proposed)))
+    return hold, free
+
+
+def _running(store: Store, reviews: Sequence[PlanReview]) -> dict[int, Session]:
+    running = [one.session for one in reviews if one.state is ReviewState.RUNNING]
+    return {number: store.session(number) for number in running if number is not None}
+
+
+def _halted(store: Store, running: Mapping[int, Session]) -> frozenset[int]:
+    """The reviewers that wait for nothing since a person stopped them: what they did not find says nothing."""
+    idle = [number for number, session in running.items() if session.state is At.IDLE]
+    return frozenset(number for number in idle if store.turns(number)[-1].outcome not in CLEAN)
+
+
+def seats(ports: Ports, board: Board, names: Sequence[str], session: Session | None) -> tuple[Seat, ...]:
+    """These agents, and what keeps each from the session's next turn."""
+    breakers = {} if session is None else ports.store.breakers(of_session(session.id))
+    found = []
+    for name in names:
+        try:
+            provider = ports.adapter(name).provider
+        except NobrakesError as error:
+            found.append(Seat(name, "", str(error)))
+            continue
+        gate, breaker = board.gates.get(provider), breakers.get(provider)
+        trouble = ""
+        if gate is not None and gate.is_closed(board.now) and gate.reason in NO_LOGIN:
+            trouble = f"{provider} refuses it: {gate.reason.value}"
+        elif breaker is not None and breaker.state is Trip.OPEN:
+            trouble = f"its breaker at {provider} is open"
+        found.append(Seat(name, provider, trouble))
+    return tuple(found)
+
+
+def _last_turn(ports: Ports, feature: Feature, session: Session) -> LastTurn | None:
+    """The oldest turn that ended and that nobody has dealt with."""
+    seen = int(feature.data.get(keys.SEEN) or 0)
+    turn = next((one for one in ports.store.turns(session.id) if one.id > seen and one.outcome is not None), None)
+    if turn is None or turn.outcome is None:
+        return None
+    messages = [one for one in ports.store.messages(session.id) if one.turn == turn.id]
+    said = [one.text for one in messages if not one.author]
+    words, did = clean("\n".join(said)), frozenset(str(one) for one in turn.data.get("did", ()))
+    context = turn.data.get("context")
+    return LastTurn(
+        turn.id,
+        turn.number,
+        turn.outcome,
+        did,
+        words,
+        None if did or turn.outcome not in CLEAN else markers.read(words),
+        None if context is None else float(context),
+        any(one.author not in ("", BY) and one.answers is None for one in messages),
+    )
+
+
+def _asked(ports: Ports, feature: Feature) -> dict[About, Asked]:
+    """The questions of nobrakes about the feature; what was decided without an answer has the decision as one."""
+    found = {}
+    for about, number in feature.data.get(keys.ASKED, {}).items():
+        one = ports.store.escalation(int(number))
+        answer = one.answer if one.answer is not None else one.resolution
+        found[About(about)] = Asked(one.id, None if one.resolved_at is None else answer)
+    return found
+
+
+# What nobrakes asks a person about a feature, and what is done by each answer. Each is one transaction.
+#
+# What was decided without an answer counts as the last option: it starts nothing and costs nothing.
+
+
+class Answers:
+    """The hands of core.forge.asking."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.by_about: dict[About, Callable[[Feature, str], None]] = {
+            About.EXPIRED: self._expired,
+            About.BUDGET: self._budget,
+            About.IDLE: self._idle,
+            About.DEGRADED: self._degraded,
+            About.REVIEW_BUDGET: self._review_budget,
+        }
+
+    def ask(self, action: Ask) -> bool:
+        """Ask it, unless it is asked."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        asked: Mapping[str, int] = feature.data.get(keys.ASKED, {})
+        if action.about.value in asked:
+            return False
+        evidence = {"feature": feature.id, "about": action.about.value}
+        new = NewEscalation(EscalationType.QUESTION, action.title, action.detail, evidence, form=action.form)
+        number = store.escalate(new, None, None, BY).id
+        values: dict[str, Any] = {keys.ASKED: {**asked, action.about.value: number}}
+        if action.holds:
+            values[keys.HELD] = action.about.value
+        self.ports.store.note_feature(feature.id, values, BY)
+        return True
+
+    def answered(self, action: Answered) -> bool:
+        """Forget the question, and do what was chosen."""
+        feature = self.ports.store.feature(action.feature)
+        asked: dict[str, int] = dict(feature.data.get(keys.ASKED, {}))
+        number = asked.pop(action.about.value, None)
+        if number is None:
+            return False
+        self._is_acted_by(number)
+        held = feature.data.get(keys.HELD)
+        still = None if held == action.about.value else held
+        self.ports.store.note_feature(feature.id, {keys.ASKED: asked or None, keys.HELD: still}, BY)
+        try:
+            with self.ports.store.together():
+                self.by_about[action.about](self.ports.store.feature(feature.id), action.chosen)
+        except NobrakesError as error:
+            tell(self.ports.store, feature, f"what was chosen cannot be done now: {error} {error.hint}", "warning")
+        return True
+
+    def _is_acted_by(self, number: int) -> None:
+        """Nobody takes the answer back any more: it would be asked again, and nobody would hear what is said then."""
+        answer = self.ports.store.escalation(number).answer
+        if answer is not None:
+            self.ports.store.act_by({number: answer}, BY, None)
+
+    def _expired(self, feature: Feature, chosen: str) -> None:
+        count = self.ports.words.go_on(feature.id, chosen, BY)
+        if count:
+            tell(self.ports.store, feature, f"{count} drafts were cancelled, and planning begins from the base", "info")
+
+    def _budget(self, feature: Feature, chosen: str) -> None:
+        if chosen != CONTINUE:
+            self._pause(feature, "its budget is spent")
+            return
+        spent = self.ports.store.session(feature.session).cost_usd if feature.session is not None else 0.0
+        more = self.ports.config().forge.shaper_usd
+        self.ports.store.note_feature(feature.id, {keys.ALLOWED: spent + more}, BY)
+
+    def _idle(self, feature: Feature, chosen: str) -> None:
+        self.ports.store.note_feature(feature.id, {keys.NUDGED: 0}, BY)
+        if chosen == IS_WHOLE and feature.session is not None:
+            self.ports.words.plan_ready(feature.session)
+        elif chosen != GO_ON:
+            self._pause(feature, "its Shaper neither asked nor was ready")
+
+    def _degraded(self, feature: Feature, chosen: str) -> None:
+        go_on = chosen == planning.CONTINUE
+        values: dict[str, Any] = {keys.FORGIVEN: feature.round} if go_on else {keys.ENOUGH: True}
+        self.ports.store.note_feature(feature.id, values, BY)
+
+    def _review_budget(self, feature: Feature, chosen: str) -> None:
+        if chosen != planning.CONTINUE:
+            self.ports.store.note_feature(feature.id, {keys.ENOUGH: True}, BY)
+            return
+        store = self.ports.store
+        sessions = [one.session for one in store.plan_reviews(feature.id) if one.session is not None]
+        spent = sum(store.session(one).cost_usd for one in sessions)
+        self.ports.store.note_feature(feature.id, {keys.REVIEWS_USD: spent + self.ports.config().forge.review_usd}, BY)
+
+    def _pause(self, feature: Feature, why: str) -> None:
+        if feature.state is State.ACTIVE:
+            self.ports.store.move_feature(feature.id, Step.PAUSED, BY, why)

@@ -1,0 +1,305 @@
+"""What differs between two commits, with all that the boundaries want to know of it.
+
+The trees are compared by reading those folders that differ: as `git diff-tree -r --no-renames` does, without a process.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from ..agents.limits import LONGEST_PATH, READ, Sizes
+from ..checks.policy.boundaries import ABSENT, SYMLINK, Change
+from ..errors import GitFailed
+from . import commands
+from .location import Place
+from .manifests import changed_dependencies, changed_sections, is_shared
+from .objects import Objects
+from .tree_content import EXECUTABLE, FILE, FOLDER, MODULE, Entry
+
+_FILES = (FILE, EXECUTABLE)
+
+
+class TooMuch(Exception):
+    """The commits differ by more than was asked for; `str(error)` says by what."""
+
+
+def raw(objects: Objects, base: str, head: str, sizes: Sizes | None = None) -> list[tuple[str, str, str, str, str]]:
+    """(path, mode before, mode after, object before, object after) by path. TooMuch: it is beyond the sizes."""
+    return of_trees(objects, objects.commit(base).tree, objects.commit(head).tree, sizes)
+
+
+def of_trees(
+    objects: Objects, base: str, head: str, sizes: Sizes | None = None
+) -> list[tuple[str, str, str, str, str]]:
+    """The same of two trees."""
+    found: list[tuple[str, str, str, str, str]] = []
+    looked = 0
+    none = "0" * len(base)
+    # a list of what is left to compare, since an agent may nest folders deeper than Python may recurse
+    left: list[tuple[str, str | None, str | None]] = [("", base, head)]
+    while left:
+        folder, old_tree, new_tree = left.pop()
+        if sizes is not None:
+            looked += 1
+            why = sizes.path_beyond(folder) or sizes.count_beyond(max(len(found), looked))
+            if why is not None:
+                raise TooMuch(why)
+        before, after = _entries(objects, old_tree), _entries(objects, new_tree)
+        names = objects.differing(old_tree, new_tree) if old_tree and new_tree else None
+        for name in {**before, **after} if names is None else names:
+            old, new = before.get(name), after.get(name)
+            if old == new:
+                continue
+            old_folder, old_file = _apart(old)
+            new_folder, new_file = _apart(new)
+            if old_folder != new_folder:
+                left.append((f"{folder}{name}/", old_folder, new_folder))
+            if old_file != new_file:
+                gone = Entry(ABSENT, none)
+                one, other = old_file or gone, new_file or gone
+                found.append((folder + name, one.mode, other.mode, one.id, other.id))
+    if sizes is not None:
+        why = next(filter(None, (sizes.path_beyond(path) for path, *_ in found)), sizes.count_beyond(len(found)))
+        if why is not None:
+            raise TooMuch(why)
+    return sorted(found)
+
+
+def _entries(objects: Objects, tree: str | None) -> Mapping[str, Entry]:
+    if tree is None:
+        return {}
+    entries = objects.entries(tree)
+    if entries is None:
+        raise GitFailed(f"the repository has no tree {tree}")
+    return entries
+
+
+def _apart(entry: Entry | None) -> tuple[str | None, Entry | None]:
+    """The tree of a folder, or the entry of anything else."""
+    if entry is None:
+        return None, None
+    return (entry.id, None) if entry.mode == FOLDER else (None, entry)
+
+
+def changes(objects: Objects, base: str, head: str) -> tuple[Change, ...]:
+    """The differing paths; renames are a removal and an addition."""
+    if base == head:
+        return ()
+    return tuple(_change(objects, *entry) for entry in raw(objects, base, head))
+
+
+def _change(objects: Objects, path: str, before: str, after: str, old: str, new: str) -> Change:
+    link = None
+    sections: tuple[str, ...] = ()
+    dependencies = False
+    if after == SYMLINK:
+        size = objects.size(new) or 0
+        target = objects.content(new) if size <= LONGEST_PATH else b"/a target of %d bytes" % size  # it leads nowhere
+        link = None if target is None else target.decode("utf-8", "surrogateescape")
+    if is_shared(path):
+        one, other = _text(objects, before, old), _text(objects, after, new)
+        sections, dependencies = changed_sections(path, one, other), changed_dependencies(path, one, other)
+    return Change(path, before, after, link, sections, dependencies)
+
+
+def _text(objects: Objects, mode: str, oid: str) -> bytes | None:
+    if mode == ABSENT:
+        return None
+    size = objects.size(oid) if mode in _FILES else None
+    content = objects.content(oid) if size is not None and size <= READ else None
+    # neither a link nor a giant is a file that could be compared; both count as unreadable
+    return b"\0" if content is None else content
+
+
+# A merge in which nothing meets: theirs adds and changes paths that ours left as they were. By trees, without git.
+#
+# 1. It answers only where `git merge-tree` can give one answer: every path that theirs changed is in ours what it was
+# in the base, and theirs removed nothing. So no content is merged, and no rename can concern a path of theirs: git
+# takes only what was removed for renamed, and a folder of theirs that ours renamed would be gone from ours.
+# 2. Whatever else it meets (a removal, a submodule, a file in the place of a folder) gives None: git is asked.
+
+_DEEPEST = 100
+"""Folders inside each other, before git is asked: Python's own calls have an end."""
+
+
+class _Meets(Exception):
+    """Git has to be asked."""
+
+
+def merged(
+    objects: Objects,
+    write: Callable[[str, Mapping[str, Entry], Mapping[str, Entry]], str],
+    base: str,
+    ours: str,
+    theirs: str,
+) -> str | None:
+    """The tree with both sides' changes against the tree `base`; None: this is no merge to be made here.
+
+    `write` gives the id of the tree `ours` with these entries and these changes of it; it is in the repository then.
+    """
+
+    def folder(tree: str | None) -> Mapping[str, Entry]:
+        entries = {} if tree is None else objects.entries(tree)
+        if entries is None:
+            raise _Meets
+        return entries
+
+    def merge(base: str | None, ours: str, theirs: str, depth: int) -> str:
+        if depth > _DEEPEST:
+            raise _Meets
+        before, mine, other = folder(base), folder(ours), folder(theirs)
+        names = objects.differing(base, theirs) if base else None
+        if not (before.keys() if names is None else before.keys() & names) <= other.keys():
+            raise _Meets
+        changed = {}
+        for name in other if names is None else names:
+            new, old, here = other[name], before.get(name), mine.get(name)
+            if new == old:
+                continue
+            if FOLDER in (new.mode, old.mode if old else "") or (here is not None and here.mode == FOLDER):
+                changed[name] = _folders(old, here, new, merge, depth)
+            elif here != old or MODULE in (new.mode, old.mode if old else ""):
+                raise _Meets
+            else:
+                changed[name] = new
+        if all(mine.get(name) == entry for name, entry in changed.items()):
+            return ours
+        return write(ours, mine, changed)
+
+    try:
+        return merge(base, ours, theirs, 0)
+    except _Meets:
+        return None
+
+
+def _folders(
+    old: Entry | None, here: Entry | None, new: Entry, merge: Callable[[str | None, str, str, int], str], depth: int
+) -> Entry:
+    """What a name is where at least one side has a folder there."""
+    if old is None and here is None:
+        return new  # a folder that only theirs has
+    if new.mode != FOLDER or here is None or here.mode != FOLDER or (old is not None and old.mode != FOLDER):
+        raise _Meets
+    return Entry(FOLDER, merge(old.id if old else None, here.id, new.id, depth + 1))
+
+
+# How files are merged: main's own .gitattributes, as far as they name a way that is built into git.
+#
+# 1. Only main's are read, never a candidate's: an agent could name a way there that hides a conflict.
+# 2. Only `merge=union`, `merge=text`, `merge=binary`, `merge`, `-merge`, `!merge` and `binary` are taken over. A way
+# that somebody configured is a program, and none is run here; such a file is merged as text, and one that comes
+# through a filter not at all: a person decides where both sides changed it.
+# 3. `merge-tree` has no worktree to read them from, so they are handed over in a file, those of deeper folders last.
+
+NAME = ".gitattributes"
+_WAYS = {
+    "merge=union": "merge=union",
+    "merge=text": "merge=text",
+    "merge=binary": "merge=binary",
+    "merge": "merge",
+    "-merge": "-merge",
+    "!merge": "!merge",
+    "binary": "-merge",
+}
+
+
+def merging(place: Place, objects: Objects, commit: str) -> str:
+    """The lines of an attributes file with the built-in ways that the commit's own files name; "": none."""
+    lines: list[str] = []
+    for path, _, text in files(place, objects, commit):
+        lines += _lines(os.fsdecode(text), path.removesuffix(NAME))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def files(place: Place, objects: Objects, commit: str) -> Iterator[tuple[str, str, bytes]]:
+    """(path, object, content) of each attributes file of the commit, those of deeper folders last."""
+    listed = place.run(["ls-tree", "-r", "-z", "--name-only", commit]).records
+    paths = [path for path in listed if path == NAME or path.endswith(f"/{NAME}")]
+    for path in sorted(paths, key=lambda found: found.count("/")):
+        entry = objects.entry(commit, path)
+        if entry is not None and entry.mode in (FILE, EXECUTABLE):
+            size = objects.size(entry.id)
+            content = objects.content(entry.id) if size is not None and size <= READ else None
+            yield path, entry.id, content or b""
+
+
+def differ(objects: Objects, old: str, new: str) -> bool:
+    """Whether an attributes file of the two commits differs."""
+    return any(os.path.basename(path) == NAME for path, *_ in raw(objects, old, new))
+
+
+def _lines(text: str, folder: str) -> list[str]:
+    found = []
+    for line in text.splitlines():
+        pattern, *words = line.split()[:50] or [""]
+        # quoted patterns and macros are rare, and what is not taken over is merged as text
+        if not pattern or pattern[0] in '#"[!':
+            continue
+        # what comes through a filter may be encrypted: lines of it mean nothing
+        landings = ["-merge" for word in words if word.startswith("filter=")]
+        landings += [_WAYS[word] for word in words if word in _WAYS]
+        if landings:
+            found.append(f"{_from_top(pattern, folder)} {landings[-1]}")
+    return found
+
+
+def _from_top(pattern: str, folder: str) -> str:
+    """The pattern of a deeper folder as one of the top folder."""
+    if not folder:
+        return pattern
+    return f"/{folder}{pattern.lstrip('/')}" if "/" in pattern else f"/{folder}**/{pattern}"
+
+
+# Names that git's own check looks into (`.gitmodules`, however a file system may read it), kept under another one.
+#
+# 1. A tree that names something so and that `git fsck` refuses would make the whole repository look broken for ever.
+# What is kept of a clone has it beside its place then, with every byte that it had.
+# 2. What the base has as well is left: that is nobody's doing here.
+# 3. Nearly no clone has such a name, so looking costs one search of bytes.
+
+KEPT = "gitmodules.refused"
+"""The name beside the place of what git refuses."""
+_PERHAPS = re.compile(rb"gitmod|gi7eb|\xe2\x80|\xe2\x81|\xef\xbb\xbf", re.IGNORECASE)
+_SHORT = re.compile(r"(gitmod|gi7eb[0-9a-f]?)[0-9]*~[0-9]+")
+_MODULES_FILES = ("100644", "100755")
+
+
+def is_special(name: str) -> bool:
+    """Whether some file system takes the name for `.gitmodules`."""
+    plain = "".join(letter for letter in name if letter.isascii()).casefold().split(":")[0].rstrip(". ")
+    return plain == ".gitmodules" or bool(_SHORT.fullmatch(plain))
+
+
+def put_aside(folder: str, env: Mapping[str, str], base: str) -> None:
+    """Rename in the index what git would refuse; `folder` is the git folder of our own with nothing in it."""
+    with open(env["GIT_INDEX_FILE"], "rb") as file:
+        if not _PERHAPS.search(file.read()):
+            return
+    moves: list[str] = []
+    known: frozenset[str] | None = None
+    for row in commands.run(["ls-files", "-s", "-z"], cwd=folder, env=env).records:
+        facts, _, path = row.partition("\t")
+        mode, oid, _ = facts.split(" ")
+        parts = path.split("/")
+        if not any(map(is_special, parts)):
+            continue
+        if known is None:
+            known = frozenset(commands.run(["ls-tree", "-r", "-z", base], cwd=folder, env=env).records)
+        whole = not any(map(is_special, parts[:-1])) and mode in _MODULES_FILES
+        if any(found.endswith(f" {oid}\t{path}") for found in known) or (whole and _is_accepted(folder, env, oid)):
+            continue
+        other = "/".join(KEPT if is_special(part) else part for part in parts)
+        moves += [f"0 {'0' * len(oid)}\t{path}", f"{mode} {oid}\t{other}"]
+    if moves:
+        listed = b"".join(os.fsencode(move) + b"\0" for move in moves)
+        commands.run(["update-index", "-z", "--index-info"], cwd=folder, env=env, stdin=listed)
+
+
+def _is_accepted(folder: str, env: Mapping[str, str], oid: str) -> bool:
+    """Whether git takes the content for settings of submodules."""
+    own = {**env, "GIT_OBJECT_DIRECTORY": os.path.join(folder, "objects")}
+    own["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = env["GIT_OBJECT_DIRECTORY"]
+    row = f"100644 blob {oid}\t.gitmodules\n".encode()
+    tree = commands.run(["mktree"], cwd=folder, env=own, stdin=row).text
+    asked = ["fsck", "--no-full", "--strict", "--no-dangling", "--no-progress", tree]
+    return commands.run(asked, cwd=folder, env=own, expect=range(128)).code == 0

@@ -1,0 +1,269 @@
+"""Packs of our own: what is new is held in one until a ref names it, and packs become few while work goes on.
+
+`git prune` and `git gc` look which objects refs lead to, and remove the others some time later. What got its ref in
+between would be gone, and the ref would lead nowhere. No git removes a pack that has a `.keep` beside it, or that came
+after it looked. So what comes in, and what is made here, lies in such a pack before it has a ref.
+
+A file an object costs every reader an open file, and each commit a whole copy of its folders: a thousand beads left
+7,000 files with 52 MB, which are 3 MB in a pack, and a checkout of a thousand files took twice its time.
+
+1. A pack is made in a folder of its own: `git prune` removes what git has not finished in `objects/pack`. Its `.keep`
+   comes first and its index last, by which git knows it. The `.keep` goes after HELD_SECONDS, when refs lead to it.
+2. Every object stays. Those that no ref leads to are packed with the others, and nothing is pruned.
+3. What is packed is written again only with packs that are not much larger (`--geometric`), so that an object is
+   written a few times, however many there come to be. The history is not walked for it.
+4. Not where a part of the objects lies elsewhere (borrowed, or promised by a remote): older git mixes those up. Not
+   where a person has said that git is not to do such a thing by itself (`gc.auto = 0` in the repository's settings).
+"""
+
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TypeVar
+
+from ..errors import GitFailed
+from . import commands
+from .commands import CHECKOUT
+from .landing import standing
+from .location import Place
+from .objects import OWN
+
+T = TypeVar("T")
+
+TRIES = 8
+"""So often something is made again, while somebody prunes without a pause."""
+LOOSE = 1000
+"""Objects in files of their own before they are packed: those of some 150 beads."""
+PACKS = 50
+"""Packs before they are put together: each costs whoever looks for an object."""
+HELD_SECONDS = 600.0
+"""So long a pack of ours is held at least: a ref follows in seconds."""
+LEFT_SECONDS = 3600.0
+"""A folder of a pack that is so old was left by a killed nobrakes."""
+_FOLDER = "nobrakes-"
+_MARK = b"nobrakes\n"
+"""What is in a `.keep` of ours; one of a person stays."""
+_WINDOW = "--window=3"
+"""Trees of the same folder lie beside each other; ten candidates for each took twice the time for the same size."""
+
+
+def hold(place: Place, commits: Collection[str], known: str | None) -> None:
+    """Put what the commits have beyond `known` into a pack that is held, unless it lies in such a one.
+
+    Each object is copied: the files that hold it now may be removed at any moment.
+    """
+    asked = "".join(f"{commit}\n" for commit in commits) + (f"--not\n{known}\n" if known else "")
+    packing = ["pack-objects", "--revs", "-q", "--honor-pack-keep", "--non-empty", "--window=0", "--threads=1"]
+    with folder(place) as made:
+        name = place.run([*packing, os.path.join(made, "new")], stdin=asked.encode()).text
+        if name:
+            publish(place, os.path.join(made, f"new-{name}"), name)
+
+
+def held(place: Place, make: Callable[[], T], commits: Callable[[T], Sequence[str]], known: str | None) -> T:
+    """What `make` made, with its commits held; made again where their objects are removed before that. GitFailed."""
+    for left in reversed(range(TRIES)):
+        try:
+            made = make()
+            if named := commits(made):
+                hold(place, named, known)
+            return made
+        except GitFailed:
+            if not left:
+                raise
+    raise AssertionError("unreachable")
+
+
+@contextmanager
+def folder(place: Place) -> Iterator[str]:
+    """A folder beside our packs, on the same file system, where one is made."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=_FOLDER, dir=place.objects) as made:
+            yield made
+    except OSError as error:
+        raise commands.failure(["git", "pack-objects"], -1, str(error)) from None
+
+
+def publish(place: Place, stem: str, name: str) -> None:
+    """Move the pack (`stem`.pack, .idx and what else belongs to it) among the repository's, and hold it."""
+    to = os.path.join(place.objects, "pack", f"pack-{name}")
+    with open(f"{to}.keep", "wb") as file:
+        file.write(_MARK)
+    mode = os.stat(place.objects).st_mode & 0o444
+    endings = [entry.name.rpartition(".")[2] for entry in os.scandir(os.path.dirname(stem)) if "." in entry.name]
+    for ending in sorted(endings, key=lambda one: (one == "idx", one)):
+        os.chmod(f"{stem}.{ending}", mode)  # as in a repository that several people share
+        os.replace(f"{stem}.{ending}", f"{to}.{ending}")
+
+
+def release(place: Place, older: float = HELD_SECONDS) -> None:
+    """Hold the packs no more that have been held for so many seconds."""
+    packs = os.path.join(place.objects, "pack")
+    for entry in os.scandir(packs):
+        with suppress(FileNotFoundError):
+            if entry.name.endswith(".keep") and time.time() - entry.stat().st_mtime >= older and _is_ours(entry.path):
+                os.unlink(entry.path)
+
+
+def left(place: Place) -> list[str]:
+    """The folders of packs that were never finished."""
+    ours = (entry for entry in os.scandir(place.objects) if entry.name.startswith(_FOLDER))
+    return [entry.path for entry in ours if time.time() - entry.stat().st_mtime >= LEFT_SECONDS]
+
+
+def _is_ours(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(_MARK) + 1) == _MARK
+
+
+def pack_objects(place: Place, many: int = LOOSE) -> bool:
+    """Pack where more than so many objects lie in files of their own, or many packs do; whether that was done.
+
+    NobrakesError: nothing was lost, and the objects lie where they lay.
+    """
+    if not _may(place) or not (_are_more(place.objects, many) or _packs(place.objects) > PACKS):
+        return False
+    settings = ("-c", "pack.threads=1", "-c", "repack.writeBitmaps=false")  # others work beside it; ours alone it keeps
+    place.run([*settings, "repack", "--geometric=2", "-d", "-l", "-q", "-n", _WINDOW])
+    return True
+
+
+def _packs(objects: str) -> int:
+    """How many packs nothing holds."""
+    names = os.listdir(os.path.join(objects, "pack"))
+    return sum(name.endswith(".pack") for name in names) - sum(name.endswith(".keep") for name in names)
+
+
+def _may(place: Place) -> bool:
+    """Whether all objects are the repository's own, and nobody has said that they are not to be packed."""
+    borrows = os.path.exists(os.path.join(place.objects, "info", "alternates"))
+    promised = "extensions.partialclone" in place.settings
+    return not borrows and not promised and place.settings.get("gc.auto") != "0"
+
+
+def _are_more(objects: str, many: int) -> bool:
+    """Whether more than so many objects lie in files of their own."""
+    count = 0
+    for number in range(256):
+        try:
+            count += len(os.listdir(os.path.join(objects, f"{number:02x}")))
+        except OSError:  # there is none, or nobody may look
+            continue
+        if count > many:
+            return True
+    return False
+
+
+# Lock files that a killed nobrakes left, so that the next one is not blocked for ever.
+#
+# 1. Only a daemon that holds the daemon's lock may call this: then no nobrakes is alive that could own one.
+# 2. Below refs/nobrakes/ nobody but nobrakes writes. On main, HEAD and packed-refs a human's git may be at work this
+# moment: their locks live for milliseconds, so only old ones are removed.
+# 3. A human's index.lock is never touched; ours has our mark in it.
+
+SHARED_AGE = 2.0
+"""Seconds after which a lock on main or HEAD is stale; no git command holds one that long."""
+
+PACKED_AGE = 60.0
+"""Seconds for packed-refs: rewriting it takes time where there are many refs."""
+
+
+def clear(place: Place) -> None:
+    """Remove the stale lock files, but those of indexes; waits up to SHARED_AGE for one that is young."""
+    for folder, _, names in os.walk(os.path.join(place.git_dir, OWN)):
+        for name in names:
+            if name.endswith(".lock"):
+                _remove(os.path.join(folder, name))
+    for folder in left(place):
+        shutil.rmtree(folder, ignore_errors=True)
+    shared = [os.path.join(place.git_dir, place.ref + ".lock")]
+    for worktree in standing.all_of(place):
+        _wait_for(worktree.copy + ".lock")
+        shared.append(os.path.join(worktree.git_dir, "HEAD.lock"))
+    for lock in shared:
+        _remove_when_old(lock)
+    packed = os.path.join(place.git_dir, "packed-refs.lock")
+    if _age(packed) > PACKED_AGE:
+        _remove(packed)
+
+
+def clear_indexes(place: Place) -> None:
+    """Remove what a killed nobrakes left of its work on indexes."""
+    for worktree in standing.all_of(place):
+        standing.clear(worktree)
+
+
+def _wait_for(lock: str) -> None:
+    """A git command that outlived its daemon may be at work on files; wait until it is done, or is no more."""
+    while 0 <= _age(lock) <= SHARED_AGE:
+        time.sleep(0.05)
+
+
+def _remove_when_old(lock: str) -> None:
+    """Wait until the lock is gone or old enough, then remove it."""
+    age = _age(lock)
+    while 0 <= age <= SHARED_AGE:
+        time.sleep(0.05)
+        age = _age(lock)
+    if age > SHARED_AGE:
+        _remove(lock)
+
+
+def _age(path: str) -> float:
+    """Seconds since the file was written, by its file system; -1: it is not there. A future time counts as old."""
+    try:
+        age = time.time() - os.lstat(path).st_mtime
+    except OSError:
+        return -1.0
+    return age if age >= 0 else SHARED_AGE + PACKED_AGE
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+# What of the machine belongs to the repository: the folders that only its people and nobrakes itself may write.
+#
+# Also the files that git reads settings from in the repository's own worktrees, since a setting can name a program.
+
+_FILES = ("core.attributesfile", "core.excludesfile")
+_PROGRAMS = (".clean", ".smudge", ".process", ".driver")
+
+
+def folders(place: Place) -> tuple[str, ...]:
+    """The git folder, every worktree that is there, and where objects are borrowed from."""
+    found = [place.git_dir, *(worktree.path for worktree in standing.all_of(place)), *place.lent()]
+    return tuple(dict.fromkeys(found))
+
+
+def settings(place: Place) -> tuple[str, ...]:
+    """The files that git's settings come from, those that they include or name, and programs that they name."""
+    found = []
+    for key, value, file in said(place):
+        found += [file, *_named(key, value, os.path.dirname(file))]
+    return tuple(dict.fromkeys(found))
+
+
+def said(place: Place) -> Iterator[tuple[str, str, str]]:
+    """(key, value, the file that says so) of git's settings; what our own environment says is left out."""
+    asked = ["config", "--list", "--show-origin", "--includes", "-z"]
+    answer = commands.run(asked, cwd=place.git_dir, env={**CHECKOUT, "GIT_DIR": place.git_dir})
+    for origin, record in zip(answer.records[::2], answer.records[1::2], strict=False):
+        key, _, value = record.partition("\n")
+        if origin.startswith("file:"):
+            yield key, value, os.path.join(place.git_dir, origin.removeprefix("file:"))
+
+
+def _named(key: str, value: str, folder: str) -> Iterator[str]:
+    if key.startswith("include") and key.endswith(".path"):
+        yield os.path.join(folder, os.path.expanduser(value))
+    elif key in _FILES:
+        yield os.path.expanduser(value)
+    elif key.endswith(_PROGRAMS):
+        words = [os.path.expanduser(word) for word in value.split()]
+        yield from (word for word in words if os.path.isabs(word) and os.path.isfile(word))

@@ -1,0 +1,257 @@
+"""How a run is closed off: the closure of its workspace by the settings, put around its commands in the last moment.
+
+1. `auto` goes on without a sandbox where none works; the daemon says and records it. `bubblewrap` starts nothing then.
+2. The repository, its git folder, the state of nobrakes and the person's own place are hidden; no setting lets them in.
+3. What nobrakes itself runs (making a clone) stays outside; what the project or an agent wrote runs inside.
+4. Without a sandbox the same runs are behind a wall (Landlock) where that works: they write their own places.
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+
+from ..agents.adapter import Launch, host_of
+from ..config.sections import AgentSettings
+from ..daemon.worker.ports import Ports
+from ..errors import NoSandbox
+from ..git.port import Argv
+from ..machine import place
+from ..sandbox import closure
+from ..sandbox.closure import Bounds, Closure, Laid, Machine, Wall, lies_in
+from ..sandbox.machine import HOME, NO_USER_SITE, caches, kept, machine, named_files, program, steady, variables
+from .channel import proxy
+from .files import private_folder
+from .port import Login
+
+REFUSED = "network.refused"
+"""In a run's folder: the hosts that it asked for and may not reach, a line each."""
+OWN = "own"
+"""The part of a run's folder that its agent may write."""
+CACHES = os.path.join(".git", "nobrakes-cache")
+"""In a workspace: the caches of its agents' tools, which go with it."""
+TEMPORARY = "tmp"
+"""The folder in a run's folder for its temporary files, where it needs one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """What wraps the commands of one run; closure and wall None: nothing does. `folder` is the run's."""
+
+    closure: Closure | None = None
+    wall: Wall | None = None
+    folder: str = ""
+
+    def wrap(self, argv: Argv, alone: bool = False) -> Argv:
+        """The argv that runs `argv` closed off. `alone`: it needs no network, and gets no part of one."""
+        if self.wall is not None:
+            return closure.wall_wrap(argv, self.wall)
+        if self.closure is None:
+            return argv
+        words = closure.wrap(argv, self.closure)
+        if alone or not self.closure.hosts:
+            return words
+        log = os.path.join(self.folder, REFUSED)
+        return (sys.executable, "-I", "-S", proxy.__file__, log, ",".join(self.closure.hosts), "--", *words)
+
+
+class Confinement:
+    """Decides by settings and machine whether runs are closed off, and how."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+
+    def why_not(self) -> str:
+        """Why agents and checks run without a sandbox; empty: they run in one. NoSandbox where they may not without."""
+        mode = self.ports.config().sandbox.mode
+        if mode == "none":
+            return 'the setting sandbox.mode is "none"'
+        trouble = self.ports.sandbox_trouble()
+        if trouble and mode == "bubblewrap":
+            raise NoSandbox(f"nothing is started without a sandbox, and bubblewrap does not work here: {trouble}")
+        return trouble
+
+    def why_open(self) -> str:
+        """Why runs that have no sandbox have no wall either; empty: they have. NoSandbox where they may not without."""
+        setting = self.ports.config().sandbox.wall
+        if setting == "none":
+            return 'the setting sandbox.wall is "none"'
+        trouble = self.ports.wall_trouble()
+        if trouble and setting == "landlock":
+            raise NoSandbox(f"nothing is started without a wall, and Landlock does not work here: {trouble}")
+        return trouble
+
+    def nothing(self) -> str:
+        """Why runs are not closed off at all; empty: they are. NoSandbox."""
+        why_not = self.why_not()
+        why_open = self.why_open() if why_not else ""
+        return f"{why_not}, and {why_open}" if why_open else ""
+
+    def agent(
+        self,
+        run: str,
+        workspace: str,
+        folder: str,
+        launch: Launch,
+        lent: tuple[str, ...] = (),
+        laid: Laid | None = None,
+    ) -> Confined:
+        """The closure of an agent's run, with its door made. `lent`: folders of objects of another repository.
+
+        `laid`: the workspace is a person's checkout, with this over it.
+        """
+        if self.nothing():
+            return Confined()
+        paths = self.ports.paths
+        own = (os.path.join(folder, OWN), *launch.writes)
+        for path in launch.writes:
+            private_folder(path)
+        door = self.ports.channel.begin(run, [_login(source, place, own) for source, place in launch.login])
+        if self.why_not():
+            mine = (workspace, os.path.join(door, "in"), *own)
+            tools = caches(os.path.join(workspace, CACHES), launch.env, self._written())
+            words = (
+                ("NOBRAKES_DOOR", door),
+                ("NOBRAKES_SANDBOX", "landlock"),
+                *tools.items(),
+                *launch.confined.items(),
+            )
+            return self._walled(mine, folder, words)
+        known = machine(launch.env)
+        names = (launch.argv[0], *launch.programs)
+        programs = [path for name in names for path in program(name, launch.env, known.home)]
+        named = [
+            path
+            for path in (*programs, *named_files(launch.argv))
+            if not any(lies_in(path, folder) for folder in (*known.system, *known.programs))
+            and not any(lies_in(os.path.realpath(path), private) for private in self._private())
+        ]
+        inner = (os.path.join(folder, "prompt.md"), os.path.join(paths.folder, "bin"), os.path.join(door, "out"))
+        return self._confined(
+            workspace,
+            folder,
+            known,
+            hosts=launch.hosts,
+            environment=(("NOBRAKES_DOOR", door), ("NOBRAKES_SANDBOX", "bubblewrap"), *launch.confined.items()),
+            inner=tuple(dict.fromkeys((*inner, *named, *lent))),
+            own=(os.path.join(door, "in"), *own),
+            laid=laid,
+        )
+
+    def check(self, checkout: str, folder: str, read: tuple[str, ...] = ()) -> Confined:
+        """The closure of a validation or red proof in its run's folder, which also reads these folders of it."""
+        if self.nothing():
+            return Confined()
+        if self.why_not():
+            home = self.home(folder)
+            return self._walled((checkout, home) if home else (checkout,), folder)
+        return self._confined(checkout, folder, machine(self.ports.environment), inner=read)
+
+    def home(self, folder: str) -> str:
+        """The home that has to be made for a run of checks with this folder; empty: none has to be.
+
+        In a sandbox it has one in memory.
+        """
+        is_private = self.ports.config().sandbox.home == "private"
+        return os.path.join(folder, HOME) if is_private and self.why_not() else ""
+
+    def environment(self, folder: str) -> dict[str, str]:
+        """What a run of checks with this folder sees."""
+        environment = dict(self.ports.environment)
+        if home := self.home(folder):
+            let_in = None if self.nothing() else self._written()
+            return {**environment, **variables(home, environment, let_in)}
+        return environment if self.ports.config().sandbox.home == "own" else {**environment, **NO_USER_SITE}
+
+    def seen(self) -> dict[str, str]:
+        """What all runs of checks see alike, whichever folder they have."""
+        environment = dict(self.ports.environment)
+        return environment if self.ports.config().sandbox.home == "own" else steady(environment)
+
+    def _walled(self, own: tuple[str, ...], folder: str, environment: tuple[tuple[str, str], ...] = ()) -> Confined:
+        private = (*self._territory(), *kept(self.ports.environment))
+        return Confined(wall=Wall(private, (*own, *self._written()), os.path.join(folder, TEMPORARY), environment))
+
+    def _territory(self) -> tuple[str, ...]:
+        return self.ports.paths.root, self.ports.paths.folder, *self.ports.git.territory(), *place.folders()
+
+    def _written(self) -> tuple[str, ...]:
+        """What the settings let runs write that are behind the wall."""
+        paths = self._let_in("write", self.ports.config().sandbox.write, self._territory())
+        return tuple(sorted({os.path.realpath(path) for path in paths}))
+
+    def _private(self) -> tuple[str, ...]:
+        return self.ports.paths.folder, os.path.dirname(self.ports.git.lent()[0]), *place.folders()
+
+    def _confined(
+        self,
+        workspace: str,
+        folder: str,
+        known: Machine,
+        *,
+        hosts: tuple[str, ...] = (),
+        environment: tuple[tuple[str, str], ...] = (),
+        inner: tuple[str, ...] = (),
+        own: tuple[str, ...] = (),
+        laid: Laid | None = None,
+    ) -> Confined:
+        settings = self.ports.config().sandbox
+        is_narrow = settings.network == "provider"
+        lent = self.ports.git.lent()
+        hidden = (self.ports.paths.root, *self._private())
+        closure = Closure(
+            workspace,
+            known,
+            hidden=hidden,
+            inner=(*(path for path in lent if os.path.isdir(path) and not _is_laid(path, laid)), *inner),
+            own=own,
+            laid=laid,
+            read=self._let_in("read", settings.read, self._private()),
+            write=self._let_in("write", settings.write, hidden),
+            environment=environment,
+            network=settings.network,
+            hosts=tuple(dict.fromkeys((*map(host_of, hosts), *settings.hosts))) if is_narrow else (),
+            bounds=Bounds(
+                settings.memory_mb,
+                settings.processes,
+                settings.file_mb,
+                settings.open_files,
+                settings.cpu_minutes,
+                settings.temporary_mb,
+            ),
+        )
+        return Confined(closure, folder=folder)
+
+    def _let_in(self, name: str, paths: tuple[str, ...], forbidden: tuple[str, ...]) -> tuple[str, ...]:
+        """The paths of a setting as they really are; NoSandbox for one that would let in what must stay outside."""
+        found = []
+        for path in paths:
+            whole = os.path.normpath(os.path.expanduser(path))
+            real = os.path.realpath(whole)
+            inside = any(lies_in(real, secret) for secret in forbidden)
+            if inside or (name == "write" and any(lies_in(secret, real) for secret in forbidden)):
+                raise NoSandbox(
+                    f"sandbox.{name} names {path}, where the repository or nobrakes' own settings and state lie",
+                    "Name a folder beside it in .nobrakes/config.toml.",
+                )
+            found += [whole, real]
+        present = [path for path in dict.fromkeys(found) if os.path.exists(path)]
+        return tuple(present)
+
+
+def _is_laid(path: str, laid: Laid | None) -> bool:
+    """Whether something else lies there in the sandbox."""
+    return laid is not None and any(lies_in(path, where) for _, where in laid.over)
+
+
+def _login(source: str, place: str, own: tuple[str, ...]) -> Login:
+    top = next(path for path in own if lies_in(place, path))
+    return Login(source, top, os.path.relpath(place, top))
+
+
+def describe(why_not: str, nothing: str, agents: AgentSettings) -> str:
+    """What people are told once about how agents and checks are closed off."""
+    if nothing:
+        return f"{closure.describe(agents.agent_choice().names(), agents)} The reason: {nothing}."
+    if why_not:
+        return f"{closure.wall_describe()} The reason: {why_not}."
+    return "agents and checks run in a sandbox (bubblewrap): they see their workspace and the machine's programs"

@@ -1,0 +1,348 @@
+"""Messages sent beside everything else: each by a process of its own, at most one at a time through a channel.
+
+1. A thread waits for the process and does nothing else. After the deadline the process and its whole group are killed.
+2. What to send goes to its stdin, and fits into the pipe; nothing of it is in its arguments or its environment.
+3. Its exit code is the answer, and what it wrote to stderr the reason.
+4. The processes are no runs: they have sessions of their own, bear no mark, and end with their deadline.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO
+
+from ..errors import NobrakesError, NotAllowed
+from ..notices.model import Message, Sent, scrubbed
+from ..paths import own_path
+from .command import IDLE
+from .files import storage_errors
+
+ARGV = (sys.executable, "-I", "-m", "nobrakes.notices.senders.deliver")
+PASSED_ON = (
+    *("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "HOME", "LANG", "LOGNAME", "PATH", "SSL_CERT_DIR", "SSL_CERT_FILE", "TZ"),
+    *("USER", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"),
+    *("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"),
+)
+"""What a sender sees of the environment."""
+MOST_ERROR = 4000
+_LOOK = 0.02
+
+Pack = Callable[[str, Message], tuple[bytes, str]]
+"""What the process is given for a channel and a message, and the secret in it. NobrakesError."""
+
+
+class ChildChannels:
+    """Channels by child processes. `seconds` is the deadline as it is now."""
+
+    def __init__(self, pack: Pack, seconds: Callable[[], float], argv: tuple[str, ...] = ARGV) -> None:
+        self._pack = pack
+        self._seconds = seconds
+        self._argv = argv
+        self._wake: Callable[[], None] = lambda: None
+        self._lock = threading.Lock()
+        self._busy: set[str] = set()
+        self._ended: list[Sent] = []
+        self._threads: list[threading.Thread] = []
+        self._cut = threading.Event()
+
+    def wakes(self, wake: Callable[[], None]) -> None:
+        """`wake` is called from the thread after each end."""
+        self._wake = wake
+
+    def begin(self, channel: str, delivery: int, message: Message) -> None:
+        """Start a process that sends it."""
+        self._busy.add(channel)
+        try:
+            stdin, secret = self._pack(channel, message)
+        except NobrakesError as error:
+            self._over(Sent(channel, delivery, scrubbed(f"{error} {error.hint}", "")))
+            return
+        work = threading.Thread(
+            target=self._send, args=(channel, delivery, stdin, secret), name=f"sending through {channel}", daemon=True
+        )
+        self._threads = [thread for thread in self._threads if thread.is_alive()] + [work]
+        work.start()
+
+    def _send(self, channel: str, delivery: int, stdin: bytes, secret: str) -> None:
+        error = "it could not be sent"
+        try:
+            error = scrubbed(self._attempt(stdin, time.monotonic() + self._seconds()), secret)
+        except OSError as trouble:
+            error = f"no process could be started: {trouble.strerror or trouble}"
+        finally:
+            self._over(Sent(channel, delivery, error))
+            threading.current_thread().name = IDLE
+
+    def _attempt(self, stdin: bytes, deadline: float) -> str:
+        """Why it was not sent; empty: it was."""
+        with tempfile.TemporaryFile() as errors:
+            child = self._start(stdin, errors)
+            while child.poll() is None:
+                if time.monotonic() > deadline or self._cut.wait(_LOOK):
+                    with contextlib.suppress(ProcessLookupError, PermissionError):  # it has just ended
+                        os.killpg(child.pid, signal.SIGKILL)  # not collected yet, so the id is its own
+                    child.wait()
+                    return "it was ended with the daemon" if self._cut.is_set() else "it took too long and was ended"
+            if child.returncode == 0:
+                return ""
+            errors.seek(0)
+            said = errors.read(MOST_ERROR).decode("utf-8", "replace").strip()
+            return said or f"it ended with {child.returncode}"
+
+    def _start(self, stdin: bytes, errors: IO[bytes]) -> "subprocess.Popen[bytes]":
+        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        environment["PATH"] = own_path(os.getcwd())
+        child = subprocess.Popen(
+            self._argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            cwd="/",
+            env=environment,
+            start_new_session=True,
+        )
+        assert child.stdin is not None
+        try:
+            child.stdin.write(stdin)
+            child.stdin.close()
+        except BrokenPipeError:
+            pass  # it has ended, and its exit code says how
+        return child
+
+    def _over(self, sent: Sent) -> None:
+        with self._lock:
+            self._ended.append(sent)
+        self._wake()
+
+    def is_busy(self, channel: str) -> bool:
+        """Whether something was begun there whose end was not asked for yet."""
+        return channel in self._busy
+
+    def ended(self) -> list[Sent]:
+        """What has ended since it was asked last."""
+        with self._lock:
+            found, self._ended = self._ended, []
+        self._busy -= {sent.channel for sent in found}
+        return found
+
+    def close(self, seconds: float) -> None:
+        """Wait so long for what is being sent, then kill it."""
+        until = time.monotonic() + seconds
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        self._cut.set()
+        for thread in self._threads:
+            thread.join(1.0)
+
+
+# A program that is asked something, in bounded time: what it was given, what it printed, how it ended.
+#
+# 1. It has no terminal, and a session of its own: what takes too long is killed with all that it started.
+# 2. Files hold what it prints, and not pipes: what outlives it keeps nobody waiting. What is read of them is bounded.
+
+MOST = 8_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How it ended. `code` None: it took too long; 127: there is no such program."""
+
+    code: int | None
+    out: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Asks programs in one environment, each for so many seconds at most."""
+
+    env: Mapping[str, str]
+    seconds: float
+
+    def __call__(self, argv: Sequence[str], given: bytes) -> Asked:
+        """Run it with this standard input to its end."""
+        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
+            stdin.write(given)
+            stdin.seek(0)
+            try:
+                child = subprocess.Popen(
+                    argv, env=dict(self.env), stdin=stdin, stdout=out, stderr=error, start_new_session=True, cwd="/"
+                )
+            except OSError as failed:
+                return Asked(127, "", f"{argv[0]}: {failed.strerror}")
+            try:
+                code: int | None = child.wait(self.seconds)
+            except subprocess.TimeoutExpired:
+                code = None
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.wait(2.0)
+            texts = []
+            for file in (out, error):
+                file.seek(0)
+                texts.append(file.read(MOST).decode("utf-8", "replace"))
+            return Asked(code, *texts)
+
+
+# An append-only file of lines that one process at a time writes: opened safely, read from its end, never half-written.
+#
+# 1. No link is followed below the repository, nor at the file itself; what is no plain file with one name is refused.
+# 2. A writer holds the file's lock. What was torn off at the end, by a kill or a full disk, is cut away by the next
+# one.
+# 3. A file that holds anything but such lines is somebody else's, and is not touched.
+
+BLOCK = 65536
+BEGIN = b'{"ts":'
+"""How each line begins."""
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+HINT = "Choose another file: the setting `events.export`, or --export."
+
+
+class EventFile:
+    """The open, locked file."""
+
+    def __init__(self, descriptor: int, path: str) -> None:
+        self._descriptor = descriptor
+        self.path = path
+        self._settle()
+        self.is_new = not os.fstat(descriptor).st_size
+
+    def _settle(self) -> None:
+        """Cut away a torn line; NotAllowed where what is there is not ours."""
+        size = os.fstat(self._descriptor).st_size
+        torn = next(self._backwards(size, whole=False), b"")
+        ours = torn.startswith(BEGIN) or BEGIN.startswith(torn) or not torn.strip(b"\0")
+        last = next(self.lines_back(), BEGIN)
+        if not (ours and last.startswith(BEGIN)):
+            raise NotAllowed(f"{self.path} holds something else than events: nothing was written to it", HINT)
+        if torn:
+            os.ftruncate(self._descriptor, size - len(torn))
+
+    def lines_back(self) -> Iterator[bytes]:
+        """The whole lines from the last one to the first."""
+        lines = self._backwards(os.fstat(self._descriptor).st_size, whole=True)
+        next(lines, None)  # what stands after the last line end
+        yield from lines
+
+    def _backwards(self, size: int, whole: bool) -> Iterator[bytes]:
+        """The pieces between line ends, last first; the first piece is what stands after the last line end."""
+        rest = b""
+        while size:
+            start = max(0, size - BLOCK)
+            pieces = (os.pread(self._descriptor, size - start, start) + rest).split(b"\n")
+            yield from reversed(pieces[1:])
+            rest, size = pieces[0], start
+        yield rest
+
+    def append(self, content: bytes) -> None:
+        """All of it, or what a kill left of it; where it cannot be written, the file is as it was."""
+        size = os.fstat(self._descriptor).st_size
+        written = 0
+        try:
+            while written < len(content):
+                written += os.write(self._descriptor, content[written:])
+        except OSError:
+            os.ftruncate(self._descriptor, size)
+            raise
+
+    def mark(self) -> tuple[int, int, int]:
+        """What changes with the file."""
+        found = os.fstat(self._descriptor)
+        return found.st_dev, found.st_ino, found.st_size
+
+
+def mark_of(path: str) -> tuple[int, int, int] | None:
+    """As `EventFile.mark`, of what the path names; None: nothing."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size
+
+
+@contextmanager
+def opened(root: str, path: str, refuses: Callable[[str], str]) -> Iterator[EventFile | None]:
+    """The file, locked; None: another process writes it just now. NotAllowed, DiskFull, StoreReadOnly.
+
+    A relative path is one of `root`. `refuses` says what is wrong with where a folder really is.
+    """
+    with storage_errors(path):
+        descriptor = _open(root, path, refuses)
+        try:
+            _require_plain(descriptor, path)
+            yield EventFile(descriptor, path) if _locked(descriptor, os.path.join(root, path)) else None
+        finally:
+            os.close(descriptor)
+
+
+def _open(root: str, path: str, refuses: Callable[[str], str]) -> int:
+    """The file by its folder, in which no link is followed where it lies in the repository."""
+    whole = os.path.normpath(os.path.join(root, path))
+    base = os.path.realpath(root)
+    start = next((one for one in (os.path.normpath(root), base) if whole.startswith(f"{one}/")), None)
+    if start is not None:
+        folders = os.path.relpath(os.path.dirname(whole), start).split("/")
+        real = os.path.join(base, *folders)
+    else:
+        folders, base = [], os.path.realpath(os.path.dirname(whole))
+        real = base
+    wrong = refuses(os.path.join(os.path.normpath(real), os.path.basename(whole))) or _of_git(os.path.normpath(real))
+    if wrong:
+        raise NotAllowed(f"no events are written to {path}: it {wrong}", HINT)
+    held = -1
+    try:
+        held = os.open(base, _FOLDER)
+        for folder in (one for one in folders if one != "."):
+            held, before = os.open(folder, _FOLDER | os.O_NOFOLLOW, dir_fd=held), held
+            os.close(before)
+        return os.open(os.path.basename(whole), _FLAGS, 0o600, dir_fd=held)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+        raise NotAllowed(f"no events are written to {path}: {error.strerror}", f"Make the folder. {HINT}") from None
+    except OSError as error:
+        if error.errno not in _LINK:
+            raise
+        raise NotAllowed(f"no events are written to {path}: a link or a pipe stands in its place", HINT) from None
+    finally:
+        if held >= 0:
+            os.close(held)
+
+
+_LINK = frozenset((errno.ELOOP, errno.ENXIO))
+"""A link, or a pipe that nobody reads."""
+
+
+def _of_git(folder: str) -> str:
+    """Whether the folder lies in a repository's own folder that is called otherwise: a bare one."""
+    while folder != os.path.dirname(folder):
+        if os.path.isfile(os.path.join(folder, "HEAD")) and os.path.isdir(os.path.join(folder, "objects")):
+            return "lies inside of git's own folder"
+        folder = os.path.dirname(folder)
+    return ""
+
+
+def _require_plain(descriptor: int, path: str) -> None:
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        raise NotAllowed(f"no events are written to {path}: it is no plain file with one name", HINT)
+
+
+def _locked(descriptor: int, path: str) -> bool:
+    """Whether the lock is ours, on the file that bears the name."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
+    except (BlockingIOError, FileNotFoundError):
+        return False

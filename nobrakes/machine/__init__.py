@@ -1,0 +1,1 @@
+"""What the repositories of one person share on a machine."""

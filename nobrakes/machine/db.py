@@ -1,0 +1,516 @@
+"""One number of another repository's database: read-only, without waiting, and nothing where that does not work."""
+
+import contextlib
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Any
+
+from ..db.database import translated
+from ..errors import PlaceUnusable, StoreBroken, StoreBusy, StoreReadOnly
+
+PATIENCE_SECONDS = 0.2
+
+
+def open_escalations(path: str) -> int | None:
+    """How many escalations are open there; None: it cannot be said now."""
+    quoted = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    try:
+        connection = sqlite3.connect(f"file:{quoted}?mode=ro", uri=True, timeout=PATIENCE_SECONDS)
+        try:
+            connection.execute("PRAGMA query_only = ON")
+            row = connection.execute("SELECT count(*) FROM escalations WHERE resolved_at IS NULL").fetchone()
+            return int(row[0])
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        return None
+
+
+# UserStore: the person's database in one SQLite file. Each method is one transaction.
+#
+# 1. A place is a row of a daemon; a daemon that does not live has none, whatever the rows say. Who lives is asked
+# of `lives`, inside the transaction that counts, so nobody takes a place on what was true a moment ago.
+
+# The tables of user.db, and how a file of an earlier version becomes one of this.
+#
+# 1. A step is one version; steps are only ever added. Each leaves a line in `migrations`.
+# 2. All that are missing are one transaction: whoever comes first makes them, the others find them made.
+# 3. A repository is known by its identity (operations.machine_wide.identity) and not by its path, which may change.
+# What it spent is kept by that, too, and outlasts it.
+# 4. A project is known by the name of its folder, never by a path. A chat is a chat agent's session, by its own name; a
+# client is who may speak by HTTP, and of its token only the hash is here.
+
+STEPS: Sequence[Sequence[str]] = (
+    (
+        """CREATE TABLE repositories (identity TEXT NOT NULL PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+registered_at REAL NOT NULL, seen_at REAL NOT NULL)""",
+        """CREATE TABLE daemons (name TEXT NOT NULL PRIMARY KEY, repository TEXT NOT NULL, pid INTEGER NOT NULL,
+born TEXT NOT NULL, since REAL NOT NULL)""",
+        """CREATE TABLE places (daemon TEXT NOT NULL REFERENCES daemons (name) ON DELETE CASCADE, run TEXT NOT NULL,
+since REAL NOT NULL, PRIMARY KEY (daemon, run))""",
+        """CREATE TABLE spent (repository TEXT NOT NULL, day REAL NOT NULL, usd REAL NOT NULL, tokens INTEGER NOT NULL,
+PRIMARY KEY (repository, day))""",
+        "CREATE INDEX spent_by_day ON spent (day)",
+    ),
+    (
+        """CREATE TABLE projects (name TEXT NOT NULL PRIMARY KEY, created_at REAL NOT NULL, created_by TEXT NOT NULL,
+archived_at REAL)""",
+        """CREATE TABLE chats (name TEXT NOT NULL PRIMARY KEY, confirmed_project TEXT,
+is_new INTEGER NOT NULL DEFAULT 0, identity TEXT NOT NULL DEFAULT '',
+client TEXT NOT NULL DEFAULT '', began_at REAL NOT NULL, seen_at REAL NOT NULL,
+set_at REAL)""",
+        """CREATE TABLE chat_events (seq INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, chat TEXT NOT NULL,
+kind TEXT NOT NULL, data TEXT NOT NULL)""",
+        """CREATE TABLE chat_runs (chat TEXT NOT NULL, project TEXT NOT NULL, tool TEXT NOT NULL,
+session INTEGER NOT NULL, model TEXT NOT NULL, is_current INTEGER NOT NULL, at REAL NOT NULL,
+PRIMARY KEY (project, session))""",
+        """CREATE TABLE clients (name TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL UNIQUE, made_at REAL NOT NULL,
+used_at REAL, revoked_at REAL)""",
+    ),
+)
+_MIGRATIONS = "CREATE TABLE IF NOT EXISTS migrations (version INTEGER NOT NULL PRIMARY KEY, at REAL NOT NULL)"
+
+
+def version(connection: Connection) -> int:
+    """How many steps the file has."""
+    there = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").fetchone()
+    found = connection.execute("SELECT max(version) FROM migrations").fetchone()[0] if there else None
+    return int(found or 0)
+
+
+def bring_up(connection: Connection, path: str, now: float, steps: Sequence[Sequence[str]] = STEPS) -> None:
+    """Bring the file to the last step. PlaceUnusable: a newer nobrakes wrote it, and nothing was changed."""
+    found = version(connection)
+    if found < len(steps):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            connection.execute(_MIGRATIONS)
+            for number in range(version(connection), len(steps)):
+                for statement in steps[number]:
+                    connection.execute(statement)
+                connection.execute("INSERT INTO migrations (version, at) VALUES (?, ?)", (number + 1, now))
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+    require_known(connection, path, steps)
+
+
+def require_known(connection: Connection, path: str, steps: Sequence[Sequence[str]] = STEPS) -> None:
+    """PlaceUnusable: a newer nobrakes wrote the file, and nothing was changed."""
+    found = version(connection)
+    if found > len(steps):
+        text = f"{path} was written by a newer nobrakes (its version is {found}, this one knows {len(steps)})"
+        raise PlaceUnusable(text, "Update nobrakes. Nothing was changed.")
+
+
+# The person's database as one SQLite file: opened, brought up, written in whole transactions. Its tables are others'.
+#
+# 1. A write is BEGIN IMMEDIATE: of two that want the last place one is first, and the other sees it.
+# 2. Nobody waits longer than a few seconds for another process's transaction: StoreBusy then, and the caller tries
+# again.
+
+USER_PATIENCE_SECONDS = 5.0
+
+
+class UserDatabase:
+    """The file at `path`, made where it is missing; `is_reading`: only an existing one, and never written."""
+
+    def __init__(
+        self, path: str, now: Callable[[], float], is_reading: bool = False, patience: float = USER_PATIENCE_SECONDS
+    ) -> None:
+        self.path = path
+        self._patience = patience
+        self._now = now
+        if not is_reading:
+            with contextlib.suppress(OSError):  # SQLite says why
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        with self._errors():
+            self._connection = sqlite3.connect(
+                f"file:{_quoted(path)}?mode=rw", timeout=patience, isolation_level=None, uri=True
+            )
+            try:
+                self._prepare(is_reading)
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _prepare(self, is_reading: bool) -> None:
+        run = self._connection.execute
+        run("PRAGMA foreign_keys = ON")
+        run("PRAGMA synchronous = NORMAL")
+        if is_reading:
+            run("PRAGMA query_only = ON")
+            require_known(self._connection, self.path)
+            return
+        run("PRAGMA journal_mode = WAL")
+        bring_up(self._connection, self.path, self._now())
+
+    def require_present(self) -> None:
+        """PlaceUnusable where a newer nobrakes has brought the file to a version that this one does not know."""
+        with self._errors():
+            require_known(self._connection, self.path)
+
+    def require_writable(self) -> None:
+        """StoreBusy, StoreReadOnly where nothing can be written now. Nothing is, here or by this reader later."""
+        with self._errors():
+            self._connection.execute("PRAGMA query_only = OFF")
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute("ROLLBACK")
+            self._connection.execute("PRAGMA query_only = ON")
+
+    def close(self) -> None:
+        """Release it."""
+        self._connection.close()
+
+    def _run(self, sql: str, *values: Any) -> int:
+        return self._connection.execute(sql, values).rowcount
+
+    def _all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._errors():
+            return self._connection.execute(sql, values).fetchall()
+
+    @contextmanager
+    def _write(self) -> Iterator[None]:
+        with self._errors():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+                text = f"another process has kept {self.path} locked for {self._patience:g} seconds"
+                raise StoreBusy(
+                    text, "nobrakes tries again; if it lasts, look for what holds this file open."
+                ) from error
+            clear = translated(error, self.path)
+            if clear is None:
+                raise
+            if isinstance(clear, StoreBroken):
+                text = f"Move it away with {self.path}-wal; nobrakes makes a new one. No repository's own is touched."
+                raise PlaceUnusable(str(clear), text) from error
+            if isinstance(clear, StoreReadOnly):
+                text = "Check the permissions of this file and its folder, and that the disk is not mounted read-only."
+                raise StoreReadOnly(str(clear), text) from error
+            raise clear from error
+
+
+def _quoted(path: str) -> str:
+    return os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+_REGISTER = """INSERT INTO repositories (identity, path, name, registered_at, seen_at) VALUES (?1, ?2, ?3, ?4, ?4)
+ON CONFLICT (identity) DO UPDATE SET path = ?2, name = ?3, seen_at = ?4"""
+_HOLD = "INSERT OR IGNORE INTO places (daemon, run, since) VALUES (?, ?, ?)"
+_LET_GO = "DELETE FROM places WHERE daemon = ? AND run NOT IN (SELECT value FROM json_each(?))"
+_HOLD_ALL = "INSERT OR IGNORE INTO places (daemon, run, since) SELECT ?, value, ? FROM json_each(?)"
+_PLACES = """SELECT places.daemon, daemons.repository, daemons.pid, places.run, places.since
+FROM places JOIN daemons ON daemons.name = places.daemon ORDER BY places.since, places.run"""
+
+Lives = Callable[[str], bool]
+"""Whether the daemon of this name lives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository of this person."""
+
+    identity: str
+    path: str
+    name: str
+    registered_at: float
+    seen_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place that an agent holds. `repository` is the identity."""
+
+    daemon: str
+    repository: str
+    pid: int
+    run: str
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class DaySpent:
+    """What one repository spent on a day."""
+
+    repository: str
+    usd: float
+    tokens: int
+
+
+class UserStore(UserDatabase):
+    """The repositories of this machine, the places that their agents hold, and what they spent."""
+
+    # --- repositories ----------------------------------------------------------------------------
+
+    def register(self, identity: str, path: str, name: str) -> None:
+        """Know the repository, where it is now. Who was at this path before is there no more."""
+        with self._write():
+            self._run("DELETE FROM repositories WHERE path = ? AND identity <> ?", path, identity)
+            self._run(_REGISTER, identity, path, name, self._now())
+
+    def repositories(self) -> list[Repository]:
+        """All that are known, by path."""
+        columns = "identity, path, name, registered_at, seen_at"
+        return [Repository(*row) for row in self._all(f"SELECT {columns} FROM repositories ORDER BY path")]
+
+    def forget(self, identity: str) -> bool:
+        """Know the repository no more; what it spent still counts. Whether it was known."""
+        with self._write():
+            return self._run("DELETE FROM repositories WHERE identity = ?", identity) > 0
+
+    # --- places ----------------------------------------------------------------------------------
+
+    def begin_daemon(self, name: str, repository: str, pid: int, born: str) -> None:
+        """A daemon lives under this name; without a place so far."""
+        with self._write():
+            self._run("INSERT INTO daemons VALUES (?, ?, ?, ?, ?)", name, repository, pid, born, self._now())
+
+    def end_daemon(self, name: str) -> None:
+        """It has ended, and its places are free."""
+        with self._write():
+            self._run("DELETE FROM daemons WHERE name = ?", name)
+
+    def take(self, daemon: str, run: str, most: int | None, lives: Lives) -> bool:
+        """Take a place for the run unless `most` are taken; the dead are swept away first."""
+        with self._write():
+            for (name,) in self._all("SELECT name FROM daemons"):
+                if name != daemon and not lives(name):
+                    self._run("DELETE FROM daemons WHERE name = ?", name)
+            others = "SELECT count(*) FROM places WHERE NOT (daemon = ? AND run = ?)"
+            if most is not None and self._all(others, daemon, run)[0][0] >= most:
+                return False
+            self._run(_HOLD, daemon, run, self._now())
+            return True
+
+    def set_places(self, daemon: str, runs: Collection[str]) -> None:
+        """The daemon has places for these runs, whatever the limit is, and no other."""
+        names = json.dumps(sorted(runs))
+        with self._write():
+            self._run(_LET_GO, daemon, names)
+            self._run(_HOLD_ALL, daemon, self._now(), names)
+
+    def places(self, lives: Lives) -> list[Place]:
+        """The places of the daemons that live, oldest first."""
+        found = [Place(*row) for row in self._all(_PLACES)]
+        alive = {name: lives(name) for name in {place.daemon for place in found}}
+        return [place for place in found if alive[place.daemon]]
+
+    # --- what was spent --------------------------------------------------------------------------
+
+    def spend(self, repository: str, day: float, usd: float, tokens: int) -> None:
+        """What the repository has spent on that day, in all."""
+        with self._write():
+            self._run("INSERT OR REPLACE INTO spent VALUES (?, ?, ?, ?)", repository, day, usd, tokens)
+
+    def spent(self, day: float) -> list[DaySpent]:
+        """What each repository spent on that day, also those that are known no more."""
+        rows = self._all("SELECT repository, usd, tokens FROM spent WHERE day = ? ORDER BY repository", day)
+        return [DaySpent(*row) for row in rows]
+
+
+# What is known of projects and of chat agents' sessions, in the person's database. Each method is one transaction.
+#
+# 1. A project's row is only what its folder cannot say: who made it, and whether it is archived.
+# 2. Setting a chat's project and its event are one transaction; what was set before stays in the events.
+
+PROJECT_SET = "project.set"
+_CHAT = "name, confirmed_project, is_new, identity, client, began_at, seen_at, set_at"
+_SEEN = """INSERT INTO chats (name, client, began_at, seen_at) VALUES (?1, ?2, ?3, ?3)
+ON CONFLICT (name) DO UPDATE SET seen_at = ?3, client = CASE WHEN ?2 = '' THEN client ELSE ?2 END"""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRow:
+    """A project as the database knows it. `archived_at` None: it is not archived."""
+
+    name: str
+    created_at: float
+    created_by: str
+    archived_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A chat agent's session. `confirmed_project` is a folder's name, None: none was confirmed yet.
+
+    `identity`: the word of the repository that was confirmed; `client`: who speaks in it.
+    """
+
+    name: str
+    confirmed_project: str | None
+    is_new: bool
+    identity: str
+    client: str
+    began_at: float
+    seen_at: float
+    set_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatEvent:
+    """Something that happened in a chat."""
+
+    seq: int
+    at: float
+    chat: str
+    kind: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRun:
+    """A session that a chat's coding tool began. `is_current`: the tool goes on with it."""
+
+    chat: str
+    project: str
+    tool: str
+    session: int
+    model: str
+    is_current: bool
+    at: float
+
+
+class ProjectStore(UserDatabase):
+    """Projects and chats."""
+
+    def created(self, name: str, actor: str) -> None:
+        """The project was made by this person or agent; one that is known already stays as it is."""
+        with self._write():
+            self._run("INSERT OR IGNORE INTO projects VALUES (?, ?, ?, NULL)", name, self._now(), actor)
+
+    def archive(self, name: str, is_archived: bool) -> None:
+        """Archive the project, or bring it back."""
+        with self._write():
+            self._run("INSERT OR IGNORE INTO projects VALUES (?, ?, '', NULL)", name, self._now())
+            self._run("UPDATE projects SET archived_at = ? WHERE name = ?", self._now() if is_archived else None, name)
+
+    def projects(self) -> dict[str, ProjectRow]:
+        """All that are known, by name."""
+        rows = self._all("SELECT name, created_at, created_by, archived_at FROM projects ORDER BY name")
+        return {row[0]: ProjectRow(*row) for row in rows}
+
+    def see_chat(self, name: str, client: str = "") -> Chat:
+        """The chat, which speaks now; one that is not known begins."""
+        with self._write():
+            self._run(_SEEN, name, client, self._now())
+        found = self.chat(name)
+        assert found is not None, "it was written in this moment"
+        return found
+
+    def chat(self, name: str) -> Chat | None:
+        """The chat of this name; None: it is not known."""
+        rows = self._all(f"SELECT {_CHAT} FROM chats WHERE name = ?", name)
+        return _chat(rows[0]) if rows else None
+
+    def chats(self) -> list[Chat]:
+        """All chats, the one that spoke last first."""
+        return [_chat(row) for row in self._all(f"SELECT {_CHAT} FROM chats ORDER BY seen_at DESC, name")]
+
+    def set_project(self, chat: str, project: str, path: str, is_new: bool, identity: str) -> None:
+        """The chat's project is this one from now on, and its coding tools begin anew."""
+        data = {"sessionId": chat, "projectName": project, "projectPath": path, "isNew": is_new}
+        now = self._now()
+        with self._write():
+            self._run(_SEEN, chat, "", now)
+            columns = "confirmed_project = ?, is_new = ?, identity = ?, set_at = ?"
+            self._run(f"UPDATE chats SET {columns} WHERE name = ?", project, is_new, identity, now, chat)
+            self._run("UPDATE chat_runs SET is_current = 0 WHERE chat = ?", chat)
+            insert = "INSERT INTO chat_events (at, chat, kind, data) VALUES (?, ?, ?, ?)"
+            self._run(insert, now, chat, PROJECT_SET, json.dumps(data))
+
+    def chat_events(self, chat: str = "", most: int = 100) -> list[ChatEvent]:
+        """What happened in the chat, or in all of them, newest first."""
+        where = "WHERE ? IN ('', chat) ORDER BY seq DESC LIMIT ?"
+        rows = self._all(f"SELECT seq, at, chat, kind, data FROM chat_events {where}", chat, most)
+        return [ChatEvent(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in rows]
+
+    def ran(self, run: ChatRun) -> None:
+        """The chat's tool works in this session from now on."""
+        with self._write():
+            before = "UPDATE chat_runs SET is_current = 0 WHERE chat = ? AND project = ? AND tool = ?"
+            self._run(before, run.chat, run.project, run.tool)
+            values = (run.chat, run.project, run.tool, run.session, run.model, run.is_current, self._now())
+            self._run("INSERT OR REPLACE INTO chat_runs VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
+
+    def runs(self, chat: str) -> list[ChatRun]:
+        """The sessions that the chat's tools began, newest first."""
+        columns = "chat, project, tool, session, model, is_current, at"
+        rows = self._all(f"SELECT {columns} FROM chat_runs WHERE chat = ? ORDER BY at DESC, session DESC", chat)
+        return [ChatRun(row[0], row[1], row[2], row[3], row[4], bool(row[5]), row[6]) for row in rows]
+
+
+def _chat(row: tuple[Any, ...]) -> Chat:
+    return Chat(row[0], row[1], bool(row[2]), *row[3:])
+
+
+# The clients that may reach the workspace by HTTP. Each method is one transaction; of tokens only hashes come here.
+
+NOTED_SECONDS = 60.0
+_ADD = """INSERT INTO clients (name, hash, made_at) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE
+SET hash = ?2, made_at = ?3, used_at = NULL, revoked_at = NULL WHERE revoked_at IS NOT NULL"""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Who may call. `revoked_at` None: its token is good."""
+
+    name: str
+    made_at: float
+    used_at: float | None
+    revoked_at: float | None
+
+
+class ClientStore(UserDatabase):
+    """Clients by name."""
+
+    def add(self, name: str, hashed: str) -> bool:
+        """Give the name this token; False: it has one that is good."""
+        with self._write():
+            return self._run(_ADD, name, hashed, self._now()) > 0
+
+    def revoke(self, name: str) -> bool:
+        """End the name's token; False: it has none."""
+        with self._write():
+            ended = "UPDATE clients SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL"
+            return self._run(ended, self._now(), name) > 0
+
+    def use(self, hashed: str) -> str:
+        """The name whose token this is, which is used now; empty: nobody's, or it was revoked.
+
+        Who has no good token writes nothing. The time is noted once in NOTED_SECONDS, and left out where that had
+        to wait.
+        """
+        rows = self._all("SELECT name, used_at FROM clients WHERE hash = ? AND revoked_at IS NULL", hashed)
+        if not rows:
+            return ""
+        name, used_at = rows[0]
+        now = self._now()
+        if used_at is None or abs(now - used_at) >= NOTED_SECONDS:
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            with suppress(StoreBusy), self._write():
+                self._run("UPDATE clients SET used_at = ? WHERE hash = ? AND revoked_at IS NULL", now, hashed)
+        return str(name)
+
+    def clients(self) -> list[Client]:
+        """All of them, by name."""
+        columns = "name, made_at, used_at, revoked_at"
+        return [Client(*row) for row in self._all(f"SELECT {columns} FROM clients ORDER BY name")]

@@ -1,0 +1,1 @@
+"""Repositories registered, limits shared, and how both are shown."""

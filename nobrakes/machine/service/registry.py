@@ -1,0 +1,474 @@
+"""The repositories of a person: registered when they are set up or worked in, listed, forgotten.
+
+1. Looking at a repository is bounded: each is looked at beside the others, for a moment, and what does not answer
+   (a folder on a disk that hangs, a database that is locked or damaged) is shown without it.
+2. Nothing is written into a repository that is only listed.
+"""
+
+import os
+import secrets
+import shutil
+import stat
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from ...agents.limits import DAY_SECONDS, MachineLimits, MachineRoom, day_start, unknown_text
+from ...config.user import HINT, UserConfig, edited, limits_of, load_user
+from ...daemon.service import control
+from ...daemon.service.control import wake
+from ...db.fast import now
+from ...errors import (
+    ConfigError,
+    DiskFull,
+    MachineShort,
+    NobrakesError,
+    NotAllowed,
+    PlaceUnusable,
+    StoreBusy,
+    UsageError,
+)
+from ...git import persons
+from ...host.files import storage_errors, write_atomic
+from ...host.locks import holder, lives
+from ...paths import FOLDER, Paths, git_folder
+from ..db import Repository, UserDatabase, UserStore, open_escalations
+from ..place import CHANGES, ENTERS, UserPlace, make, require_own, require_safe, user_place
+
+if TYPE_CHECKING:
+    from ...db.port import Store
+
+
+# By what a repository is known, wherever it lies: a word in its git folder, drawn once.
+#
+# 1. It is in the shared git folder, which no agent reaches and no clone copies: worktrees of one repository are one,
+# two clones are two, and a folder that was moved, to another disk too, is the same as before.
+# 2. Who copies a whole folder copies the word. The copy is told from the original by its being there beside it, and
+# draws a word of its own when it is registered.
+
+FILE = "nobrakes-identity"
+_LENGTH = 32
+
+
+def identity(root: str) -> str:
+    """The word of the repository whose folder (or bare git folder) is `root`; empty: it has none, or is gone."""
+    folder = git_folder(root)
+    return _read(os.path.join(folder, FILE)) if folder else ""
+
+
+def draw(root: str) -> str:
+    """Give the repository a word of its own, in the place of any that it has; the word, empty where there is no git."""
+    folder = git_folder(root)
+    if folder is None:
+        return ""
+    write_atomic(os.path.join(folder, FILE), f"{secrets.token_hex(_LENGTH // 2)}\n".encode(), 0o600)
+    return identity(root)
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two paths lead to one git folder."""
+    folders = git_folder(one), git_folder(other)
+    try:
+        return all(folders) and os.path.samefile(str(folders[0]), str(folders[1]))
+    except OSError:
+        return False
+
+
+def _read(path: str) -> str:
+    with storage_errors(path):
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            return ""
+        with open(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return ""
+            word = file.read(_LENGTH + 2).decode("ascii", "replace").strip()
+    return word if len(word) == _LENGTH and set(word) <= set("0123456789abcdef") else ""
+
+
+# The person's database, opened for whoever writes to it: one file, of which each kind of store knows its tables.
+
+Kind = TypeVar("Kind", bound=UserDatabase)
+
+
+def opened(kind: type[Kind]) -> Kind:
+    """The database, made where it is missing; the caller closes it. NotAllowed in a run, PlaceUnusable."""
+    place = user_place()
+    make(place.state)
+    require_own(place.database)
+    return kind(place.database, now)
+
+
+PATIENCE_SECONDS = 2.0
+"""So long all repositories together may take to answer."""
+LOCK_SECONDS = 1.0
+"""So long who only looks waits for another process's transaction."""
+AT_WORK, STOPPED, GONE, SILENT = "daemon runs", "stopped", "gone", "does not answer"
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryView:
+    """One line. `escalations` None: nobody could say."""
+
+    path: str
+    name: str
+    state: str
+    escalations: int | None
+    seen_at: float
+
+
+def known(place: UserPlace) -> UserStore | None:
+    """The database for who only looks; None: there is none yet. PlaceUnusable."""
+    if not require_safe(place.state) or not os.path.lexists(place.database):
+        return None
+    require_own(place.database)
+    return UserStore(place.database, now, is_reading=True, patience=LOCK_SECONDS)
+
+
+def register(store: UserStore, root: str) -> str:
+    """Know the repository at `root` from now on, or know where it is now; its identity, empty where it has no git."""
+    word = identity(root) or draw(root)
+    # a path that is no text can be read by people, and not be opened: it is listed as gone
+    shown = root.encode("utf-8", "backslashreplace").decode()
+    before = next((one for one in store.repositories() if one.identity == word), None)
+    if before is not None and _is_copy(root, before, word):
+        word = draw(root)
+    if word:
+        store.register(word, shown, os.path.basename(shown))
+    return word
+
+
+def _is_copy(root: str, before: Repository, word: str) -> bool:
+    """Whether the repository that was known by the word is still there, beside this one."""
+    there = before.path != root and identity(before.path) == word
+    return there and not is_same(before.path, root)
+
+
+def register_here(root: str) -> str:
+    """Know the repository at `root`; why that is not possible, empty: it is known."""
+    try:
+        store = opened(UserStore)
+        try:
+            return "" if register(store, root) else "it has no git folder"
+        finally:
+            store.close()
+    except NobrakesError as error:
+        return str(error)
+
+
+def repositories() -> list[RepositoryView]:
+    """All that are known, by path, as they are now."""
+    store = known(user_place())
+    if store is None:
+        return []
+    try:
+        return looked_at([one for one in store.repositories() if one.path != os.path.realpath(user_place().home)])
+    finally:
+        store.close()
+
+
+def paths() -> list[str]:
+    """Where all that are known are, without a look at any of them. NotAllowed in a run, PlaceUnusable."""
+    place = user_place()
+    store = known(place)
+    if store is None:
+        return []
+    try:
+        home = os.path.realpath(place.home)
+        return [one.path for one in store.repositories() if one.path != home]
+    finally:
+        store.close()
+
+
+def looked_at(found: Sequence[Repository]) -> list[RepositoryView]:
+    """What can be said of each within the time."""
+    answers: dict[str, RepositoryView] = {}
+
+    def look(one: Repository) -> None:
+        answers[one.identity] = _view(one)
+
+    threads = [threading.Thread(target=look, args=(one,), daemon=True, name=f"look at {one.path}") for one in found]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    silent = (RepositoryView(one.path, one.name, SILENT, None, one.seen_at) for one in found)
+    return [answers.get(one.identity, view) for one, view in zip(found, silent, strict=True)]
+
+
+def _view(one: Repository) -> RepositoryView:
+    paths = Paths(os.path.join(one.path, FOLDER))
+    try:
+        if identity(one.path) != one.identity or not os.path.exists(paths.config):
+            return RepositoryView(one.path, one.name, GONE, None, one.seen_at)
+        state = STOPPED if holder(paths.lock) is None else AT_WORK
+    except Exception:  # whatever is wrong there, the others are shown
+        return RepositoryView(one.path, one.name, SILENT, None, one.seen_at)
+    return RepositoryView(one.path, one.name, state, open_escalations(paths.database), one.seen_at)
+
+
+def forget(path: str) -> str:
+    """Know the repository at `path` no more; its whole path. UsageError, NotAllowed while its daemon runs."""
+    store = opened(UserStore)
+    try:
+        whole = os.path.realpath(path)
+        found = next((one for one in store.repositories() if one.path in (path, whole)), None)
+        if found is None:
+            raise UsageError(f"no repository is known at {path}", "`nobrakes repositories` lists them.")
+        if _view(found).state == AT_WORK:
+            raise NotAllowed(f"a daemon works in {found.path}", "`nobrakes daemon stop` there ends it in order.")
+        store.forget(found.identity)
+        return found.path
+    finally:
+        store.close()
+
+
+def wake_all(place: UserPlace) -> None:
+    """Have every daemon of this machine look now; who is not there needs no word."""
+    store = known(place)
+    if store is None:
+        return
+    try:
+        found = store.repositories()
+    finally:
+        store.close()
+    for one in found:
+        paths = Paths(os.path.join(one.path, FOLDER))
+        with suppress(OSError, NobrakesError):
+            if holder(paths.lock) is not None:
+                wake(paths)
+
+
+# The settings of a person, above all repositories, for who serves that person; and what follows where they fail.
+#
+# A file that was never made sets nothing. One that cannot be read may set limits, so they count as reached.
+
+_PASSING = (DiskFull, MachineShort, StoreBusy)
+
+
+def own_settings() -> UserConfig:
+    """As the file says; what is not there is as it comes. NotAllowed in a run, PlaceUnusable, ConfigError."""
+    return settings_at(user_place())
+
+
+def settings_at(place: UserPlace) -> UserConfig:
+    """As the file of this place says. PlaceUnusable, ConfigError."""
+    require_safe(place.settings)
+    require_own(place.config)
+    return load_user(place.config)
+
+
+def require_changeable(place: UserPlace) -> None:
+    """PlaceUnusable where what is used of the limits cannot be counted there."""
+    if require_safe(place.state, CHANGES | ENTERS):
+        require_own(place.database, CHANGES)
+
+
+def unknown(limits: MachineLimits | None, error: NobrakesError) -> MachineRoom | None:
+    """What the machine allows where `error` keeps its limits (None) or what is used of them from being read.
+
+    None: nothing is limited, so nothing is missed.
+    """
+    if limits is not None and not limits.is_set:
+        return None
+    passes = isinstance(error, _PASSING)
+    return MachineRoom(limits or MachineLimits(), unknown=str(error), mend=error.hint, passes=passes)
+
+
+# What of a person belongs to no repository: their own sessions, and the daemon that runs them (the user daemon).
+#
+# 1. It is a repository like any other, made in the person's place when it is first needed, so that sessions, notices,
+# caps, sandbox, recovery and the share of the machine work there as everywhere, by the same code.
+# 2. It has no work in it and takes none: `limits.doers` is 0, so its daemon decides no bead.
+# 3. Its daemon is started by whoever needs it, and ended like any other (`nobrakes daemon stop --user`).
+
+_README = """This repository belongs to nobrakes. It holds no work: it is where your own sessions run,
+those that belong to no other repository (`nobrakes session start --user`).
+"""
+_SETTINGS = """# The settings of your own sessions. docs/reference/settings.md has every setting there is.
+main = "main"
+
+[limits]
+# Nobody works on beads here.
+doers = 0
+"""
+
+
+def home_paths() -> Paths | None:
+    """Where it is; None: it was not needed yet. NotAllowed in a run, PlaceUnusable."""
+    home = user_place().home
+    found = Paths(os.path.join(home, FOLDER))
+    return found if require_safe(home) and os.path.exists(found.config) else None
+
+
+def made() -> Paths:
+    """Where it is, made where it is missing. NotAllowed in a run, PlaceUnusable."""
+    known = home_paths()
+    if known is not None:
+        return known
+    place = user_place()
+    make(place.state)
+    make(place.home)
+    persons.begin(place.home, _README)
+    from ...config.setup.init import init
+
+    found = Paths(os.path.join(place.home, FOLDER))
+    try:
+        os.makedirs(found.folder, mode=0o700, exist_ok=True)
+        with open(found.config, "w", encoding="utf-8") as file:
+            file.write(_SETTINGS)
+    except OSError as error:
+        raise PlaceUnusable(f"{found.folder} cannot be made: {error.strerror}") from None
+    init(place.home)
+    return found
+
+
+def daemon(found: Paths, store: "Store") -> tuple[int, bool]:
+    """The pid of its daemon, which is started where there is none; and whether it was."""
+    pid = control.running(found)
+    return (pid, False) if pid is not None else (control.start(found, store), True)
+
+
+# What the repositories of this machine share, for people: limits, places, what today cost. And setting the limits.
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One repository's part. `path` is empty where the repository is known no more."""
+
+    path: str
+    agents: int
+    usd: float
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class MachineView:
+    """One moment. Of the limits None says that there is none.
+
+    `trouble`: why limits, or what is used of them, cannot be read, so that no agent starts; `mend`: what helps.
+    """
+
+    agents: int | None
+    usd_per_day: float | None
+    tokens_per_day: int | None
+    taken: int
+    usd: float
+    tokens: int
+    day_ends_at: float
+    repositories: tuple[Share, ...]
+    trouble: str = ""
+    mend: str = ""
+    passes: bool = False
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether anything is limited, or should be."""
+        return bool(self.trouble) or (self.agents, self.usd_per_day, self.tokens_per_day) != (None, None, None)
+
+
+def view() -> MachineView:
+    """The machine now. NotAllowed in a run; PlaceUnusable where this account has no place."""
+    limits, shares, error = _looked(user_place())
+    found = _views_view(limits or MachineLimits(), shares)
+    room = unknown(limits, error) if error is not None else None
+    return found if room is None else replace(found, trouble=room.unknown, mend=room.mend, passes=room.passes)
+
+
+def _looked(place: UserPlace) -> tuple[MachineLimits | None, tuple[Share, ...], NobrakesError | None]:
+    """The limits (None: they cannot be read), what is used of them, and what keeps from reading or counting."""
+    limits = None
+    try:
+        limits = settings_at(place).machine.limits()
+        require_changeable(place)
+        store = known(place)
+        if store is None:
+            return limits, (), None
+        try:
+            shares = _shares(store, place)
+            store.require_writable()
+            if shutil.disk_usage(place.state).free == 0:
+                raise DiskFull(f"no space is left for {place.database}")
+        finally:
+            store.close()
+    except NobrakesError as error:
+        return limits, (), error
+    return limits, shares, None
+
+
+def shown() -> MachineView | None:
+    """The machine for a picture of one repository: None where nothing is limited, or this account has no place."""
+    try:
+        found = view()
+    except NobrakesError:  # in a run; or no place was ever made, and then nothing is limited
+        return None
+    return found if found.is_limited else None
+
+
+def _views_view(limits: MachineLimits, shares: tuple[Share, ...]) -> MachineView:
+    return MachineView(
+        limits.agents,
+        limits.usd_per_day,
+        limits.tokens_per_day,
+        sum(one.agents for one in shares),
+        round(sum(one.usd for one in shares), 6),
+        sum(one.tokens for one in shares),
+        day_start(now()) + DAY_SECONDS,
+        shares,
+    )
+
+
+def _shares(store: UserStore, place: UserPlace) -> tuple[Share, ...]:
+    paths = {one.identity: one.path for one in store.repositories()}
+    places = store.places(partial(lives, place.daemons))
+    spent = {one.repository: one for one in store.spent(day_start(now()))}
+    names = dict.fromkeys([*(one.repository for one in places), *spent])
+    found = [
+        Share(
+            paths.get(name, ""),
+            sum(one.repository == name for one in places),
+            spent[name].usd if name in spent else 0.0,
+            spent[name].tokens if name in spent else 0,
+        )
+        for name in names
+    ]
+    return tuple(sorted((one for one in found if one.agents or one.usd or one.tokens), key=lambda one: one.path))
+
+
+def set_limits(words: Mapping[str, str]) -> MachineView:
+    """Set limits of the machine by name; the word `default` takes one out. Every daemon hears of it. ConfigError."""
+    place = user_place()
+    changes = limits_of(words)
+    if not require_safe(place.settings):
+        make(place.settings)
+    require_own(place.config)
+    text = ""
+    try:
+        with suppress(FileNotFoundError), open(place.config, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{place.config} cannot be read: {error}", HINT) from None
+    write_atomic(place.config, edited(text, changes, place.config).encode())
+    with suppress(NobrakesError):  # who cannot be told looks again by itself
+        wake_all(place)
+    return view()
+
+
+def trouble() -> tuple[str, bool]:
+    """Why what repositories share cannot be used, and whether no agent starts for it; empty: it can be."""
+    try:
+        limits, _, error = _looked(user_place())
+    except NotAllowed:
+        return "", False
+    except PlaceUnusable as none:
+        return f"{none}: repositories share nothing. {none.hint}", False
+    if error is None:
+        return "", False
+    room = unknown(limits, error)
+    return (f"{error}. {error.hint}", False) if room is None else (unknown_text(room), True)

@@ -1,0 +1,459 @@
+"""What a web server of this person keeps: who serves, the codes to log in with, and the sessions that they began.
+
+1. All of it lies in the person's place, where no agent in a sandbox gets; folders are 0700 and files 0600.
+2. Codes and sessions are kept as hashes. A code is good once: who removes its file may log in. One that had to be
+   written out for a browser to find confirms nothing: what reads this account's files may have seen it.
+3. What is kept outlives the server, so a server that was killed and is started again knows its sessions.
+4. Nobody in a run gets here: NotAllowed (nobrakes.machine.place).
+"""
+
+import base64
+import hashlib
+import json
+import os
+import re
+import secrets
+import time
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import TypeVar
+
+from ...agents.limits import MachineLimits, MachineRoom, day_start, machine_reached
+from ...errors import DaemonRunning, NobrakesError, PlaceUnusable
+from ...host import proctable
+from ...host.locks import DaemonLock, Living, holder, lives, sweep
+from ..db import UserStore
+from ..place import UserPlace, make, require_own, require_safe, user_place
+from . import registry
+from .registry import LOCK_SECONDS, register, require_changeable, settings_at, unknown, wake_all
+
+CODE_SECONDS = 120.0
+SESSION_SECONDS = 12 * 3600.0
+_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+"""Of a code: none that are taken for another one."""
+_CODE = 10
+_LOGIN = "login"
+_OPENING = "open.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A server that runs: its process, the address that a person opens, and those by which it is known too."""
+
+    pid: int
+    address: str
+    others: tuple[str, ...] = ()
+
+
+def _hashed(value: str) -> str:
+    return hashlib.sha256(value.encode()).hexdigest()
+
+
+def _normal(code: str) -> str:
+    """A code as it is hashed: what a person types has blanks, dashes and small letters."""
+    return "".join(letter for letter in code.upper() if letter.isalnum())[:64]
+
+
+class WebState:
+    """The folder `web` of the person's state."""
+
+    def __init__(self, folder: str, now: Callable[[], float] = time.time) -> None:
+        self.folder = folder
+        self._now = now
+        self._lock = DaemonLock(os.path.join(folder, "server.lock"))
+        for name in ("", "codes", "sessions"):
+            make(os.path.join(folder, name) if name else folder)
+
+    # who serves
+
+    def begin(self) -> bool:
+        """Be the server; False: another process is it already."""
+        try:
+            self._lock.acquire()
+        except DaemonRunning:
+            return False
+        self._sweep()
+        return True
+
+    def tell(self, serving: Serving) -> None:
+        """Write down by which address the server is reached."""
+        self._write("server.json", json.dumps(asdict(serving)))
+
+    def serving(self) -> Serving | None:
+        """The server that runs; None: none does, or it has not said yet where."""
+        pid = holder(self._lock.path)
+        if pid is None:
+            return None
+        try:
+            found = json.loads(self._read("server.json"))
+            told = Serving(int(found["pid"]), str(found["address"]), tuple(map(str, found["others"])))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return told if told.pid == pid else None
+
+    def end(self) -> None:
+        """Serve no more."""
+        for name in ("server.json", _OPENING):
+            with suppress(OSError):
+                os.unlink(os.path.join(self.folder, name))
+        self._lock.release()
+
+    def name(self) -> str:
+        """The name of this person's pages, drawn once: other programs of the machine, which share 127.0.0.1 and
+        so its cookies, cannot guess it.
+        """
+        try:
+            found = self._read("name").strip()
+        except OSError:
+            found = ""
+        if not (found.startswith("nb-") and found[3:].isalnum() and found.isascii()):
+            found = "nb-" + base64.b32encode(secrets.token_bytes(7)).decode().strip("=").lower()[:10]
+            self._write("name", found)
+        return found
+
+    # codes
+
+    def new_code(self, confirms: bool = True) -> str:
+        """A code that is good once, for two minutes: `ABCDE-FGHJK`. `confirms`: not to log in alone."""
+        self._sweep()
+        code = "".join(secrets.choice(_LETTERS) for _ in range(_CODE))
+        until = str(self._now() + CODE_SECONDS)
+        self._write(os.path.join("codes", _hashed(code)), until if confirms else f"{until} {_LOGIN}")
+        return f"{code[:5]}-{code[5:]}"
+
+    def use_code(self, code: str, confirms: bool = False) -> bool:
+        """Whether the code was good; it is not any more. `confirms`: for something dangerous, not to log in."""
+        return self._until(os.path.join("codes", _hashed(_normal(code))), remove=True, confirms=confirms)
+
+    # sessions
+
+    def new_session(self) -> str:
+        """The secret of a new session, which only the browser keeps."""
+        secret = secrets.token_urlsafe(32)
+        self._write(os.path.join("sessions", _hashed(secret)), str(self._now() + SESSION_SECONDS))
+        return secret
+
+    def session(self, secret: str) -> str | None:
+        """By what name the session of this secret is known; None: there is none."""
+        hashed = _hashed(secret)
+        return hashed[:12] if self._until(os.path.join("sessions", hashed)) else None
+
+    def end_session(self, secret: str) -> None:
+        """Log out."""
+        with suppress(OSError):
+            os.unlink(os.path.join(self.folder, "sessions", _hashed(secret)))
+
+    def end_sessions(self) -> None:
+        """Log everybody out."""
+        for name in os.listdir(os.path.join(self.folder, "sessions")):
+            with suppress(OSError):
+                os.unlink(os.path.join(self.folder, "sessions", name))
+
+    # the door of a person's browser
+
+    def opening_page(self, link: str) -> str:
+        """A file that leads a browser to the link: its code, which is to log in alone, stands on no command line,
+        which others could read.
+        """
+        page = f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={link}">nobrakes\n'
+        self._write(_OPENING, page)
+        return os.path.join(self.folder, _OPENING)
+
+    def _until(self, name: str, remove: bool = False, confirms: bool = False) -> bool:
+        """Whether the file says that now is early enough; with `remove` only whoever removes it is told so.
+
+        `confirms`: and that it is not to log in alone.
+        """
+        path = os.path.join(self.folder, name)
+        try:
+            with open(path, encoding="ascii") as file:
+                until, _, kind = file.read(64).partition(" ")
+            early = self._now() < float(until)
+            if remove:
+                os.unlink(path)
+        except (OSError, ValueError):
+            return False
+        return early and not (confirms and kind)
+
+    def _sweep(self) -> None:
+        """Remove what is over."""
+        for kind in ("codes", "sessions"):
+            for name in os.listdir(os.path.join(self.folder, kind)):
+                if not self._until(os.path.join(kind, name)):
+                    with suppress(OSError):
+                        os.unlink(os.path.join(self.folder, kind, name))
+
+    def _read(self, name: str) -> str:
+        path = os.path.join(self.folder, name)
+        require_own(path)
+        with open(path, encoding="utf-8") as file:
+            return file.read(100_000)
+
+    def _write(self, name: str, text: str) -> None:
+        """Write a file of this account alone, whole or not at all."""
+        path = os.path.join(self.folder, name)
+        new = f"{path}.{secrets.token_hex(4)}"
+        try:
+            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with open(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(new, path)
+        except OSError as error:
+            raise PlaceUnusable(f"{path} cannot be written: {error.strerror}") from None
+
+
+def web_state(now: Callable[[], float] = time.time) -> WebState:
+    """The state of this person. NotAllowed in a run; PlaceUnusable."""
+    place = user_place()
+    make(place.state)
+    return WebState(os.path.join(place.state, "web"), now)
+
+
+# Where the pages of a repository are: the word in their address, and the whole address where the pages are served.
+
+
+def short(path: str) -> str:
+    """The last folder of a path, as a part of an address."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", os.path.basename(path)).strip(".-")[:60] or "repository"
+
+
+def long_word(path: str) -> str:
+    """The word of a path that another one cannot have."""
+    return f"{short(path)}~{hashlib.sha256(path.encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
+
+
+def words(paths: Sequence[str]) -> dict[str, str]:
+    """The word of each path: its short one, or the long one where another path has the same short one."""
+    counted: dict[str, int] = {}
+    for path in paths:
+        counted[short(path)] = counted.get(short(path), 0) + 1
+    return {path: short(path) if counted[short(path)] == 1 else long_word(path) for path in paths}
+
+
+def word_of(path: str) -> str:
+    """The word of the repository in this folder; empty: it is not known."""
+    return words(registry.paths()).get(path, "")
+
+
+def link(path: str, page: str = "") -> str:
+    """The address of a page of the repository in this folder; empty: nobody serves the pages now."""
+    found, word = web_state().serving(), word_of(path)
+    return f"{found.address}/r/{word}/{page}" if found is not None and word else ""
+
+
+# SharedMachine: the port MachineWide on the person's database, for one daemon.
+#
+# 1. It begins with the daemon's first look: the repository is registered, the daemon lives under a name (host.living).
+# 2. What cannot be read (settings, the database, its version) counts as reached (own_settings.unknown). It is looked at
+# again soon. Where no limit is set nothing is missed, and the daemon works by its own limits.
+# 3. Nothing is let go of meanwhile: agents at work keep their places, and what was spent is written later.
+# 4. Somebody may remove the folder of state while daemons run. A daemon that sees it begins anew, with all its agents.
+
+AGAIN_SECONDS = 5.0
+"""So long after it could not be used the place is looked at again."""
+PASSES_SECONDS = 60.0
+"""What may pass by itself and lasts longer is a person's matter."""
+
+T = TypeVar("T")
+
+
+class _Joined:
+    """A daemon that shares: its database, its name, its repository."""
+
+    def __init__(self, place: UserPlace, root: str, now: Callable[[], float]) -> None:
+        make(place.state)
+        if not require_safe(place.settings):  # else a run that may write around it could make it
+            make(place.settings)
+        self.place = place
+        self.store = UserStore(place.database, now, patience=LOCK_SECONDS)
+        try:
+            self.identity = register(self.store, root)
+            sweep(place.daemons)
+            self.living = Living(place.daemons)
+            me = proctable.look(os.getpid())
+            self.store.begin_daemon(self.living.name, self.identity, os.getpid(), me.mark if me else "")
+        except BaseException:
+            self.store.close()
+            raise
+        self.held: frozenset[str] = frozenset()
+        self._file = _inode(place.database)
+
+    def is_there(self) -> bool:
+        """Whether database and name are still what other daemons look at."""
+        now = _inode(self.place.database)
+        return now is not None and now == self._file and self.living.is_seen()
+
+    def lives(self, name: str) -> bool:
+        """Whether the daemon of this name lives."""
+        return lives(self.place.daemons, name)
+
+    def leave(self) -> None:
+        """Let go of everything; what cannot be written is seen by whoever asks who lives."""
+        self.living.close()
+        try:
+            self.store.end_daemon(self.living.name)
+        except NobrakesError:
+            pass
+        finally:
+            self.store.close()
+
+
+class SharedMachine:
+    """What the daemon of the repository at `root` shares. `tell` says something to the person, once."""
+
+    def __init__(self, root: str, now: Callable[[], float], tell: Callable[[str], None]) -> None:
+        self._root = root
+        self._now = now
+        self._tell = tell
+        self._joined: _Joined | None = None
+        self._room: MachineRoom | None = None
+        self._trouble = ""
+        self._since = self._again_at = 0.0
+        self._spent: tuple[float, float, int] | None = None
+        self._is_written = True
+        self._reached = False
+
+    def look(self, at_work: Collection[str]) -> MachineRoom | None:
+        """What is allowed and taken now; where that cannot be read, it says so, and nothing may start."""
+        if not (self._trouble and self._now() < self._again_at <= self._now() + AGAIN_SECONDS):
+            self._room = self._looked(frozenset(at_work))
+        return self._room
+
+    def _looked(self, at_work: frozenset[str]) -> MachineRoom | None:
+        limits = None
+        try:
+            place = user_place()
+        except NobrakesError as error:  # no place was ever made, so nothing is limited
+            return self._failed(error, MachineLimits())
+        try:
+            limits = settings_at(place).machine.limits()
+            require_changeable(place)
+            joined = self._join(place)
+            joined.store.require_present()
+            if at_work != joined.held:
+                joined.store.set_places(joined.living.name, at_work)
+                joined.held = at_work
+            self._write_spent(joined)
+            room = self._counted(joined, limits)
+        except NobrakesError as error:
+            return self._failed(error, limits)
+        self._trouble = ""
+        return room
+
+    def _counted(self, joined: _Joined, limits: MachineLimits) -> MachineRoom | None:
+        if not limits.is_set:
+            return None
+        places = joined.store.places(joined.lives) if limits.agents is not None else []
+        own = sum(place.daemon == joined.living.name for place in places)
+        spent = joined.store.spent(day_start(self._now())) if _counts_money(limits) else []
+        usd = round(sum(one.usd for one in spent), 6)
+        return MachineRoom(limits, len(places), own, usd, sum(one.tokens for one in spent))
+
+    def take(self, name: str) -> bool:
+        """Take a place, if there is one."""
+        joined, room = self._joined, self._room
+        if room is None:
+            return True  # nobody counts; the next look says what lives
+        if room.unknown or joined is None:
+            return False
+        most = room.limits.agents
+        if most is None:
+            return True
+        taken = self._tried(partial(joined.store.take, joined.living.name, name, most, joined.lives))
+        if taken:
+            joined.held |= {name}
+        return bool(taken)
+
+    def give_back(self, name: str) -> None:
+        """Nothing was started under this name."""
+        joined = self._joined
+        if joined is not None and name in joined.held:
+            self._places(joined, joined.held - {name})
+
+    def hold(self, name: str) -> None:
+        """Have a place for what lives already."""
+        joined = self._joined
+        if joined is not None and name not in joined.held:
+            self._places(joined, joined.held | {name})
+
+    def _places(self, joined: _Joined, runs: frozenset[str]) -> None:
+        self._tried(partial(joined.store.set_places, joined.living.name, runs))
+        joined.held = runs
+
+    def spent(self, day: float, usd: float, tokens: int) -> None:
+        """What this repository spent on the day, in all."""
+        if self._spent == (day, usd, tokens):
+            return
+        self._spent, self._is_written = (day, usd, tokens), False
+        if self._joined is not None and not self._trouble:
+            self._tried(partial(self._write_spent, self._joined))
+            self._tell_others(self._joined)
+
+    def _write_spent(self, joined: _Joined) -> None:
+        """Write what was spent, also what could not be written before."""
+        if self._spent is not None and not self._is_written:
+            joined.store.spend(joined.identity, *self._spent)
+            self._is_written = True
+
+    def _tell_others(self, joined: _Joined) -> None:
+        """Who works elsewhere looks at once when the day's sum reaches a limit: nobody spends on until it wakes."""
+        limits = self._room.limits if self._room is not None else MachineLimits()
+        if not _counts_money(limits):
+            return
+        room = self._tried(partial(self._counted, joined, limits))
+        is_reached = bool(machine_reached(room, self._now()))
+        if is_reached and not self._reached:
+            wake_all(joined.place)
+        self._reached = is_reached
+
+    def close(self) -> None:
+        """Give every place back."""
+        if self._joined is not None:
+            self._joined.leave()
+            self._joined = None
+
+    # --- whether there is a place ----------------------------------------------------------------
+
+    def _join(self, place: UserPlace) -> _Joined:
+        if self._joined is not None and self._joined.is_there():
+            return self._joined
+        self.close()
+        self._joined = joined = _Joined(place, self._root, self._now)
+        self._is_written = self._spent is None
+        return joined
+
+    def _tried(self, ask: Callable[[], T]) -> T | None:
+        """The answer; None where it cannot be had: then nothing starts until a look can read everything."""
+        try:
+            return ask()
+        except NobrakesError as error:
+            self._room = self._failed(error, self._room.limits if self._room is not None else MachineLimits())
+            return None
+
+    def _failed(self, error: NobrakesError, limits: MachineLimits | None) -> MachineRoom | None:
+        """What is allowed while this lasts; what should pass and lasts needs a person."""
+        now = self._now()
+        self._again_at = now + AGAIN_SECONDS
+        is_new, self._trouble = str(error) != self._trouble, str(error)
+        if is_new:
+            self._since = now
+        room = unknown(limits, error)
+        if room is None:
+            if is_new:
+                self._tell(f"what repositories of this machine share cannot be used: {error}. {error.hint}".strip())
+            return None
+        return replace(room, passes=room.passes and now < self._since + PASSES_SECONDS)
+
+
+def _counts_money(limits: MachineLimits) -> bool:
+    return limits.usd_per_day is not None or limits.tokens_per_day is not None
+
+
+def _inode(path: str) -> int | None:
+    """The file itself, whatever is written into it; None: it is not there."""
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return None

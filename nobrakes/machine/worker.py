@@ -1,0 +1,174 @@
+"""What this daemon tells the other ones of the machine, and what it hears of them (ports.MachineWide).
+
+1. Every look says which agents of this daemon live: those have places. A place is taken in the moment before an agent
+   starts; who does not get it leaves its bead where it is. It is given back at once where nobody starts after all.
+2. What a day has cost is written when an agent ended, or was seen to have used more; nothing is summed up while
+   nothing changes.
+3. Limits that cannot be read are told once, in the log and as a notice, and so is that they can be read again.
+4. Who waits for a place that another repository holds looks again each second; nobody else looks for that.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from ..agents import limits
+from ..agents.limits import MachineRoom, day_start
+from ..beads.model import Run, RunKind
+from ..daemon import deciders
+from ..daemon.model import Board
+from ..daemon.worker.ports import Ports
+from ..daemon.worker.upkeep import of_run, parked
+from ..errors import NobrakesError
+from ..host.port import Notice
+from .port import Alone
+
+LOOK_SECONDS = 1.0
+READ_SECONDS = 5.0
+"""Limits that cannot be read are looked at again so often, while something is ready."""
+TOLD = "cap:"
+"""The setting of a limit: the day for which a person was told that it is reached."""
+
+
+@dataclass(slots=True)
+class Place:
+    """A place on the machine, and whether an agent lives in it."""
+
+    is_used: bool = False
+
+
+class MachineShare:
+    """The machine as this daemon sees it."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.lost = False  # a place that was free when the board was made was taken by another daemon
+        self._is_alone = isinstance(ports.machine, Alone)
+        self._counted: tuple[float, int] | None = None
+        self._living: frozenset[str] = frozenset()
+        self._waits = False
+        self._unknown = ""
+        self.trouble: Callable[[str, bool], None] = lambda text, stops: None
+
+    def room(self, board: Board) -> MachineRoom | None:
+        """What the machine allows this daemon now."""
+        self.lost = False
+        if self._is_alone:
+            return None  # nothing is added up for nobody
+        self._count_spent(board)
+        room = self.ports.machine.look(living(board))
+        self._tell_unknown(room)
+        if room is None or room.unknown:
+            return room
+        names = [one.name for one in limits.machine_reached(room, board.now)]
+        told = {name: self.ports.store.setting(f"{TOLD}{name}") or "" for name in names}
+        return MachineRoom(room.limits, room.taken, room.own, room.usd, room.tokens, told)
+
+    def _tell_unknown(self, room: MachineRoom | None) -> None:
+        """Say why no agent starts, once; and that they do again."""
+        was, self._unknown = self._unknown, room.unknown if room is not None else ""
+        if room is not None and room.unknown and room.unknown != was:
+            self.ports.notifier.tell(Notice(limits.unknown_text(room), urgent=True))
+            self.trouble(limits.unknown_text(room), True)
+        elif was and not self._unknown:
+            self.ports.notifier.tell(
+                Notice("the limits of this machine can be read again, and agents start", urgent=True)
+            )
+
+    def _count_spent(self, board: Board) -> None:
+        day = day_start(board.now)
+        lives, mark = living(board), (day, sum(work.tokens for work in board.agents))
+        has_ended, self._living = not self._living <= lives, lives
+        if has_ended or mark != self._counted:
+            found = self.ports.store.spent_since(day)
+            self.ports.machine.spent(day, found.usd, int(found.tokens))
+            self._counted = mark
+
+    def take(self, name: str) -> bool:
+        """A place for an agent that starts now; False: another daemon was faster."""
+        taken = self.ports.machine.take(name)
+        self.lost |= not taken
+        return taken
+
+    def take_again(self, run: Run) -> bool:
+        """A place for an agent whose start was cut off: what lives of it has one whatever the limit is."""
+        if self._is_alone:
+            return True
+        if self.ports.processes.alive(run):
+            self.ports.machine.hold(run.id)
+            return True
+        return self.take(run.id)
+
+    @contextmanager
+    def starting(self, name: str) -> Iterator[Place]:
+        """A place that was taken, while an agent starts in it; unless one did, it is given back, whatever happened."""
+        place = Place()
+        try:
+            yield place
+        finally:
+            if not place.is_used:
+                self.ports.machine.give_back(name)
+
+    def wake_at(self, board: Board) -> float | None:
+        """When to look again, since nothing wakes who waits for other daemons; a person is told when it begins."""
+        waits = deciders.waits_for_place(board)
+        if waits and not self._waits and board.machine is not None:
+            self.ports.notifier.tell(Notice(limits.waiting_text(board.machine)))
+        self._waits = waits
+        if waits or self.lost:
+            return board.now + LOOK_SECONDS
+        if self._unknown and (board.ready or board.sessions):
+            return board.now + READ_SECONDS
+        return limits.machine_wake_at(board.machine, board.now) if board.ready or board.sessions else None
+
+
+def living(board: Board) -> frozenset[str]:
+    """The runs of agents that were started and have not been closed."""
+    return frozenset(run.id for run in board.all_runs if run.kind is RunKind.AGENT and run.pid is not None)
+
+
+# The memory that agents at work hold, where that is limited: measured now and then, and told when it is too much.
+
+HOLDS_SECONDS = 0.25
+"""What was measured holds so long: a turn looks several times."""
+
+
+class MemoryWatch:
+    """What was measured last, and whether a person was told."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._measured: tuple[frozenset[str], float, int] = (frozenset(), 0.0, 0)
+        self._is_full = False
+
+    def seen(self, board: Board) -> Board:
+        """The board with the memory that agents hold, where somebody may start: nobody else asks how much that is."""
+        if not board.limits.agents_mb or not (board.ready or board.sessions):
+            return board
+        runs = [run for run in board.all_runs if run.kind is RunKind.AGENT and run.pid is not None]
+        names = frozenset(run.id for run in runs)
+        known, at, _ = self._measured
+        if names != known or not at <= board.now < at + HOLDS_SECONDS:
+            self._measured = names, board.now, self._together(board, runs)
+        return replace(board, memory_mb=self._measured[2])
+
+    def _held(self, run: Run) -> int:
+        with parked(self.ports, partial(of_run, self.ports, run.id)):
+            return self.ports.processes.memory_mb(run)
+        return 0
+
+    def _together(self, board: Board, runs: Sequence[Run]) -> int:
+        """What they hold; what cannot be measured counts as the limit."""
+        try:
+            return sum(map(self._held, runs))
+        except NobrakesError:
+            return board.limits.agents_mb
+
+    def wake_at(self, board: Board) -> float | None:
+        """When to look again, since nobody tells that memory is free; a person is told when it begins."""
+        is_full = limits.is_full(board.memory_mb, board.limits.agents_mb)
+        if is_full and not self._is_full:
+            self.ports.notifier.tell(Notice(limits.full_text(board.memory_mb, board.limits.agents_mb)))
+        self._is_full = is_full
+        return board.now + limits.LOOK_SECONDS if is_full else None

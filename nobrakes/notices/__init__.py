@@ -1,0 +1,1 @@
+"""Notices: which people get, in which words, and through which channel."""

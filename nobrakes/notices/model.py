@@ -1,0 +1,613 @@
+"""What a notice is, and what a delivery of it through one channel.
+
+1. A notice is written once for what happened; each channel that takes it gets a delivery of its own.
+2. A delivery is `due` until it has ended: sent, failed for good, counted in a digest, or no longer of interest.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta, tzinfo
+from enum import Enum, StrEnum
+from ipaddress import ip_address
+from urllib.parse import unquote, urlsplit
+
+from ..agents.limits import PREFIX, reached_text
+from ..beads.model import Outcome
+from ..checks.contract import SETUP_FAILED
+from ..decisions.model import EscalationType
+from ..errors import ConfigError
+from ..events.kinds import Event, Kind
+from ..sessions.model import State
+from ..text.cleaning import clean, redacted, shorten
+
+
+class Severity(StrEnum):
+    """How much it matters, the least first."""
+
+    INFO = "info"
+    WARNING = "warning"
+    URGENT = "urgent"
+
+    @property
+    def rank(self) -> int:
+        """Greater matters more."""
+        return _ORDER.index(self)
+
+
+_ORDER = tuple(Severity)
+
+
+class NoticeKind(StrEnum):
+    """What a notice is about; the settings of a channel name them."""
+
+    QUESTION = "question"
+    ESCALATION = "escalation"
+    SUGGESTION = "suggestion"
+    MERGED = "merged"
+    PULL_REQUEST = "pull_request"
+    EPIC_COMPLETED = "epic_completed"
+    MAIN_FROZEN = "main_frozen"
+    MAIN_GREEN = "main_green"
+    MAIN_REWRITTEN = "main_rewritten"
+    CAP_REACHED = "cap_reached"
+    PROVIDER_REFUSES = "provider_refuses"
+    AGENT_NOTIFY = "agent_notify"
+    DANGER = "danger"
+    SESSION = "session"
+    RUN_FINISHED = "run_finished"
+    DAEMON_TROUBLE = "daemon_trouble"
+    DIGEST = "digest"
+    TEST = "test"
+
+
+class DeliveryState(StrEnum):
+    """Where a delivery stands; all but `due` are ends."""
+
+    DUE = "due"
+    SENT = "sent"
+    FAILED = "failed"
+    DIGESTED = "digested"
+    ANSWERED = "answered"
+
+
+MOST_TEXT = 2000
+"""So many characters of a notice are kept and sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewNotice:
+    """A notice to be written. One with the fingerprint of a recent one is the same, and not written again."""
+
+    kind: NoticeKind
+    severity: Severity
+    text: str
+    bead: str | None = None
+    session: int | None = None
+    escalation: int | None = None
+    link: str = ""
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeRecord:
+    """A notice as the outbox has it. `told_at`: when a channel took it last."""
+
+    id: int
+    kind: NoticeKind
+    severity: Severity
+    text: str
+    bead: str | None
+    session: int | None
+    escalation: int | None
+    link: str
+    fingerprint: str
+    created_at: float
+    told_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A notice on its way through one channel."""
+
+    id: int
+    notice: NoticeRecord
+    channel: str
+    state: DeliveryState
+    due_at: float
+    tries: int
+    ended_at: float | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What waits for a channel. `due` counts single notices whose time has come, `next_at`: when the next one's does.
+
+    `sent` counts the messages of the last window, `digest_at` is when the last digest of it was made.
+    """
+
+    channel: str
+    due: int = 0
+    digests: int = 0
+    next_at: float | None = None
+    sent: int = 0
+    digest_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """An open escalation of which people were told `times` times, the last time at `told_at`."""
+
+    notice: NoticeRecord
+    told_at: float
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a channel sends."""
+
+    title: str
+    text: str
+    kind: NoticeKind
+    severity: Severity
+    at: float
+    bead: str | None = None
+    session: int | None = None
+    escalation: int | None = None
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """How the sending of a delivery ended; `error` is empty when the channel took it."""
+
+    channel: str
+    delivery: int
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelRules:
+    """What a channel takes: these kinds (`*` is every one) that matter at least so much."""
+
+    name: str
+    kinds: tuple[str, ...] = ("*",)
+    least: Severity = Severity.INFO
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How notices are sent. `quiet`: minutes of the day from and to; None: no quiet hours."""
+
+    channels: tuple[ChannelRules, ...] = ()
+    quiet: tuple[int, int] | None = None
+    renotify_seconds: float = 0.0
+    digest_after: int = 10
+    keep_seconds: float = 30 * 86_400.0
+    names: frozenset[str] = field(init=False, default=frozenset())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", frozenset(one.name for one in self.channels))
+
+
+# Which channels get a notice, and in which words.
+#
+# 1. A channel takes a notice whose kind it names and that matters at least as much as it wants.
+# 2. A message says where it comes from in its title, and never begins like an option of a command.
+
+EVERY = "*"
+MOST_TITLE = 120
+
+
+def takes(channel: ChannelRules, notice: NoticeRecord | NewNotice) -> bool:
+    """Whether the channel gets the notice."""
+    return (EVERY in channel.kinds or notice.kind.value in channel.kinds) and notice.severity.rank >= channel.least.rank
+
+
+def routes(rules: Rules, notice: NoticeRecord | NewNotice) -> list[str]:
+    """The names of the channels that get the notice."""
+    return [channel.name for channel in rules.channels if takes(channel, notice)]
+
+
+def bounded(text: str, most: int = MOST_TEXT) -> str:
+    """Anybody's text as a notice holds it: without secrets and what nobody sees, and short."""
+    return shorten(redacted(clean(text)).strip(), most)
+
+
+def message(notice: NoticeRecord, project: str) -> Message:
+    """The notice as it is sent, from the project of this name."""
+    kind = notice.kind.value.replace("_", " ")
+    about = f" {notice.bead}" if notice.bead else ""
+    urgent = "URGENT: " if notice.severity.value == "urgent" else ""
+    title = shorten(" ".join(bounded(f"nobrakes {urgent}{project}:{about} {kind}").split()), MOST_TITLE)
+    return Message(
+        title,
+        _as_words(bounded(notice.text)) or kind,
+        notice.kind,
+        notice.severity,
+        notice.created_at,
+        notice.bead,
+        notice.session,
+        notice.escalation,
+        notice.link,
+    )
+
+
+def _as_words(text: str) -> str:
+    """The text, which no program can take for an option or the name of a file."""
+    return f"» {text}" if text.startswith(("-", "@", "/", "<")) else text
+
+
+def numbers(found: Sequence[tuple[str, int]]) -> str:
+    """`3 merged, 1 question`."""
+    return ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in found)
+
+
+# When something is sent through a channel: tries, digests, reminders.
+#
+# 1. A try that failed is repeated after 30 s, 1 min, 2 min … at most an hour; after MOST_TRIES it is given up.
+# 2. Within a window a channel gets at most `digest_after` single messages. When more are due they become one digest,
+# and there is at most one digest a window: whatever happens, a channel gets at most `digest_after` + 2 messages a
+# minute.
+# 3. What nobody answers is told again after `renotify_seconds`, at most MOST_REMINDERS times.
+
+FIRST_PAUSE = 30.0
+LONGEST_PAUSE = 3600.0
+MOST_TRIES = 8
+WINDOW = 60.0
+"""Seconds over which a channel's messages are counted."""
+SAME_WITHIN = 600.0
+"""A notice with the fingerprint of one that is so many seconds old is the same."""
+MOST_REMINDERS = 3
+
+
+def next_try(tries: int, now: float) -> float | None:
+    """When it is tried again after so many tries that failed; None: never."""
+    if tries >= MOST_TRIES:
+        return None
+    return now + min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** max(0, tries - 1))
+
+
+class Step(Enum):
+    """What a free channel does next."""
+
+    NOTHING = "nothing"
+    SEND = "send"
+    DIGEST = "digest"
+
+
+def step(queue: Queue, digest_after: int, now: float) -> tuple[Step, float | None]:
+    """What a channel that sends nothing now does next, and when to ask again if that is nothing."""
+    if queue.digests:
+        return Step.SEND, None
+    if not queue.due:
+        return Step.NOTHING, queue.next_at
+    if queue.due + queue.sent <= digest_after:
+        return Step.SEND, None
+    free_at = now if queue.digest_at is None or queue.digest_at > now else queue.digest_at + WINDOW
+    return (Step.DIGEST, None) if free_at <= now else (Step.NOTHING, free_at)
+
+
+def reminds_at(question: OpenQuestion, rules: Rules) -> float | None:
+    """When people are told again of an open question; None: not any more."""
+    if not rules.renotify_seconds or question.times > MOST_REMINDERS:
+        return None
+    return question.told_at + rules.renotify_seconds
+
+
+# Quiet hours: when only what is urgent is sent.
+#
+# 1. They are a time of the local day, and may cross midnight. Whoever asks gives the time zone.
+# 2. On a day on which the clock is set back, a time that comes twice begins the quiet hours the first time and ends
+# them the second time. One that the clock jumps over is the moment of the jump.
+
+DAY_MINUTES = 24 * 60
+_FORM = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)")
+
+
+def parsed(text: str) -> tuple[int, int] | None:
+    """Minutes of the day of `22:00-07:00`, from and to; None for an empty text; ConfigError."""
+    if not text.strip():
+        return None
+    found = _FORM.fullmatch(text.strip())
+    if found is None:
+        raise ConfigError(f"notify.quiet_hours is '{text[:40]}'", 'Write them as "22:00-07:00", or "" for none.')
+    hour, minute, until_hour, until_minute = (int(part) for part in found.groups())
+    begin, end = 60 * hour + minute, 60 * until_hour + until_minute
+    if begin == end:
+        raise ConfigError("notify.quiet_hours end when they begin", 'Write them as "22:00-07:00", or "" for none.')
+    return begin, end
+
+
+def quiet_until(quiet: tuple[int, int] | None, now: float, zone: tzinfo) -> float | None:
+    """When the quiet hours end in which `now` lies; None: it lies in none."""
+    if quiet is None:
+        return None
+    begin, end = quiet
+    today = datetime.fromtimestamp(now, zone).date()
+    for days in (-1, 0):
+        first = today + timedelta(days=days)
+        last = first if begin < end else first + timedelta(days=1)
+        if _moment(first, begin, zone, fold=0) <= now < (over := _moment(last, end, zone, fold=1)):
+            return over
+    return None
+
+
+def _moment(day: date, minutes: int, zone: tzinfo, fold: int) -> float:
+    """When the local clock shows it, the first or the second time; of a time that is left out, the jump over it."""
+    wall = datetime(day.year, day.month, day.day, minutes // 60, minutes % 60)
+    one, other = (wall.replace(tzinfo=zone, fold=at).timestamp() for at in (0, 1))
+    if one <= other:  # it comes once, or twice
+        return other if fold else one
+    before = _offset(other, zone)  # it is left out: the jump lies between the two readings
+    low, high = other, one
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _offset(middle, zone) == before else (low, middle)
+    return high
+
+
+def _offset(moment: float, zone: tzinfo) -> timedelta | None:
+    return datetime.fromtimestamp(moment, zone).utcoffset()
+
+
+# Many notices in one message: how many of each kind, and the first few of those that matter most.
+
+SHOWN = 5
+MOST_LINE = 200
+
+
+def digest(counts: Sequence[tuple[str, int]], shown: Sequence[NoticeRecord]) -> NewNotice:
+    """The message for `counts` (kind, how many); `shown` are the first of those that matter most, and not empty."""
+    ordered = sorted(counts, key=lambda one: (-one[1], one[0]))
+    total = sum(count for _, count in ordered)
+    lines = [f"{total} notices: {numbers(ordered)}"]
+    for one in shown[:SHOWN]:
+        about = f"{one.bead}: " if one.bead else ""
+        mark = "! " if one.severity is Severity.URGENT else ""
+        lines.append(f"{mark}{about}{bounded(' '.join(one.text.split()), MOST_LINE)}")
+    if total > len(shown[:SHOWN]):
+        lines.append(f"and {total - len(shown[:SHOWN])} more: `nobrakes events` has all that happened")
+    most = max((one.severity for one in shown), key=lambda severity: severity.rank)
+    return NewNotice(NoticeKind.DIGEST, most, "\n".join(lines))
+
+
+# Which addresses a webhook may have: https, or http on this machine.
+
+
+def is_loopback(host: str) -> bool:
+    """Whether the host is this machine itself, by its name or address."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def mistake(url: str, insecure: bool) -> str:
+    """What is wrong with the address of a webhook; empty: nothing. It is not quoted, since it may hold a secret."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        return "it is no address"
+    if parts.scheme not in ("https", "http") or not host or not url.isprintable() or " " in url:
+        return "it begins with https:// and names a host"
+    if parts.scheme == "http" and not insecure and not is_loopback(host):
+        return "http is for this machine alone: use https, or say `insecure = true`"
+    return ""
+
+
+# An error of a channel without its secret: services quote the address that they were given, whole or in parts.
+
+_PARTS = re.compile(r"[/:@?&=,\s]+")
+SHORTEST = 6
+"""Shorter parts of a secret (a port, `mailto`) are words that an error may need."""
+MOST = 300
+HIDDEN = "…"
+
+
+def scrubbed(text: str, secret: str) -> str:
+    """The text as one short line, in which neither the secret nor a long part of it is left."""
+    parts = {secret, unquote(secret), *_PARTS.split(secret), *_PARTS.split(unquote(secret))}
+    for part in sorted((one for one in parts if len(one) >= SHORTEST), key=len, reverse=True):
+        text = text.replace(part, HIDDEN)
+    return shorten(" ".join(redacted(clean(text)).split()), MOST)
+
+
+# Which events people should learn of, and in which words.
+
+FOR_PEOPLE = frozenset({Outcome.AUTH.value, Outcome.BILLING.value})
+"""What a provider refuses until a person does something."""
+_QUESTIONS = frozenset({EscalationType.QUESTION.value, EscalationType.PLAN_REVIEW.value})
+
+
+def refusal(event: Event) -> str:
+    """What a provider that refuses means for the work."""
+    reason = str(event.data["reason"]).replace("_", " ")
+    minutes = max(0.0, float(event.data["until"]) - event.at) / 60
+    text = f"{event.data['provider']}: {reason}; nothing is started there for {minutes:.0f} min, then it is tried again"
+    return f"{text}: {' '.join(str(event.data['detail']).split())[:200]}"
+
+
+def cap_text(event: Event) -> str:
+    """Which cap is reached, or which limit of the whole machine."""
+    name, spent, limit = str(event.data["cap"]), float(event.data["spent"]), float(event.data["limit"])
+    if name.startswith(PREFIX):
+        return reached_text(name, spent, limit)
+    return f"nothing new is started: caps.{name} is reached ({spent:g} of {limit:g})"
+
+
+def notice_of(event: Event) -> NewNotice | None:
+    """The notice of an event; None: nobody need learn of it."""
+    make = _MAKES.get(event.kind)
+    return None if make is None else make(event)
+
+
+def _made(event: Event, kind: NoticeKind, severity: Severity, text: str, same: str = "", link: str = "") -> NewNotice:
+    """`same`: what else is the same notice while it is recent; without it the event is a notice of its own."""
+    escalation, session = event.data.get("escalation"), event.data.get("session")
+    return NewNotice(
+        kind,
+        severity,
+        bounded(text),
+        event.bead,
+        int(session) if session is not None else None,
+        int(escalation) if escalation is not None else None,
+        link,
+        f"{kind.value}:{event.bead or ''}:{same}" if same else f"event:{event.seq}",
+    )
+
+
+def _severity(event: Event, usual: Severity) -> Severity:
+    said = str(event.data.get("severity", ""))
+    return Severity(said) if said in [one.value for one in Severity] else usual
+
+
+def _asked(event: Event) -> NewNotice:
+    number, title, type_ = event.data.get("escalation"), event.data.get("title", ""), event.data.get("type", "")
+    is_question = type_ in _QUESTIONS
+    kind = NoticeKind.QUESTION if is_question else NoticeKind.ESCALATION
+    usual = Severity.WARNING
+    if event.kind is Kind.SUGGESTED:
+        kind, usual = NoticeKind.SUGGESTION, Severity.INFO
+    verb = "answer" if is_question else "resolve"
+    how = f"`nobrakes {verb} {number}`" if is_question else f"`nobrakes escalation {number}`"
+    what = str(type_).replace("_", " ")
+    return _made(
+        event,
+        kind,
+        _severity(event, usual),
+        f"{what} {number}: {title} ({how})",
+        f"{number}:{title}",
+        f"escalation/{number}",
+    )
+
+
+def _merged(event: Event) -> NewNotice:
+    commit = str(event.data.get("merged_commit") or "")[:12]
+    return _made(
+        event, NoticeKind.MERGED, Severity.INFO, f"{event.bead} is merged" + (f" as {commit}" if commit else "")
+    )
+
+
+def _pull(event: Event) -> NewNotice:
+    """Each is told once; of one request's remarks and red checks one notice at a time."""
+    data = event.data
+    name = f"pull request #{data['pr_number']}" if data.get("pr_number") else f"branch {data.get('branch', '')}"
+    whose, link = f"{name} of {event.bead}", str(data.get("pr_url") or "")
+    if event.kind is Kind.PULL_ISSUE_FOUND:
+        what = f"check {data['check']} is red" if data.get("check") else f"{data.get('by')} asks for changes"
+        text = f"{whose}: {what} (`nobrakes pr show {event.bead}`)"
+        return _made(event, NoticeKind.PULL_REQUEST, Severity.WARNING, text, f"issue {data.get('pr_number')}")
+    if event.kind is Kind.PULL_APPROVED:
+        return _made(event, NoticeKind.PULL_REQUEST, Severity.INFO, f"{whose} is approved by {data.get('by')}: {link}")
+    return _made(event, NoticeKind.PULL_REQUEST, Severity.INFO, f"{whose} waits for people: {link}")
+
+
+def _epic(event: Event) -> NewNotice:
+    return _made(event, NoticeKind.EPIC_COMPLETED, Severity.INFO, f"epic {event.bead} is complete")
+
+
+def _frozen(event: Event) -> NewNotice:
+    failed = any(str(row.get("reason")).startswith(SETUP_FAILED) for row in event.data.get("results") or ())
+    why = SETUP_FAILED if failed else "main is red"
+    return _made(event, NoticeKind.MAIN_FROZEN, Severity.URGENT, f"{why}: only repairs are merged")
+
+
+def _unfrozen(event: Event) -> NewNotice:
+    return _made(event, NoticeKind.MAIN_GREEN, Severity.INFO, "main is green again")
+
+
+def _rewritten(event: Event) -> NewNotice:
+    return _made(event, NoticeKind.MAIN_REWRITTEN, Severity.URGENT, str(event.data["text"]))
+
+
+def _cap(event: Event) -> NewNotice:
+    return _made(event, NoticeKind.CAP_REACHED, Severity.WARNING, cap_text(event), str(event.data["cap"]))
+
+
+def _refuses(event: Event) -> NewNotice | None:
+    if event.data["times"] != 1:  # it closes again as long as it lasts, and that is no news
+        return None
+    severity = Severity.URGENT if event.data["reason"] in FOR_PEOPLE else Severity.INFO
+    return _made(event, NoticeKind.PROVIDER_REFUSES, severity, refusal(event), str(event.data["provider"]))
+
+
+def _notified(event: Event) -> NewNotice:
+    text = str(event.data.get("text", ""))
+    return _made(event, NoticeKind.AGENT_NOTIFY, Severity.INFO, f"{event.actor}: {text}", f"{event.actor}:{text}")
+
+
+def _talked(event: Event) -> NewNotice | None:
+    """Its question is an escalation of its own, and a session that goes on by itself is no news."""
+    session = event.data["session"]
+    show = f"`nobrakes session show {session}`"
+    if event.data.get("state") == State.IDLE.value:
+        return _made(event, NoticeKind.SESSION, Severity.INFO, f"session {session}: its agent has answered ({show})")
+    if event.data.get("state") == State.STUCK.value:
+        why = str(event.data["outcome"]).replace("_", " ")
+        return _made(event, NoticeKind.SESSION, Severity.WARNING, f"session {session} does not go on: {why} ({show})")
+    if event.data.get("outcome") == Outcome.TIMED_OUT.value:
+        text = f"session {session}: its turn took too long and was ended; it is tried again ({show})"
+        return _made(event, NoticeKind.SESSION, Severity.WARNING, text)
+    return None
+
+
+def _of_feature(event: Event) -> NewNotice:
+    text = f"feature {event.bead}: {event.data['text']} (`nobrakes forge show {event.bead}`)"
+    return _made(event, NoticeKind.SESSION, _severity(event, Severity.INFO), text, f"{event.bead}:{text}")
+
+
+def _of_sprint(event: Event) -> NewNotice | None:
+    """How a sprint and its run ended, and what the run waits for."""
+    state, number = str(event.data.get("state", "")), event.data.get("sprint")
+    if number is not None:
+        over = f"sprint {number} is over, and its review is on main"
+        return _made(event, NoticeKind.SESSION, Severity.INFO, over) if state == "done" else None
+    text = f"the sprints are {state}: {event.data.get('reason', '')} (`nobrakes project status`)"
+    if state in ("missed", "refused"):
+        return _made(
+            event, NoticeKind.SESSION, Severity.WARNING, f"sprints did not begin: {event.data.get('reason', '')}"
+        )
+    if state == "waits":
+        text = f"the sprints wait for your yes: {event.data.get('reason', '')} (`nobrakes project run`)"
+        return _made(event, NoticeKind.SESSION, Severity.URGENT, text)
+    return _made(event, NoticeKind.SESSION, Severity.INFO, text) if state in ("complete", "over") else None
+
+
+def _unconfined(event: Event) -> NewNotice:
+    return _made(event, NoticeKind.DAEMON_TROUBLE, Severity.WARNING, str(event.data.get("why", "")), "unconfined")
+
+
+def _danger(event: Event) -> NewNotice:
+    session = event.data.get("session")
+    look = f"`nobrakes watch {event.bead or f'session~{session}'}`"
+    text = f"{event.actor} may do harm: {event.data['why']} ({look}): {event.data['text']}"
+    return _made(event, NoticeKind.DANGER, Severity.URGENT, text)
+
+
+_MAKES: Mapping[Kind, Callable[[Event], NewNotice | None]] = {
+    Kind.ESCALATED: _asked,
+    Kind.SUGGESTED: _asked,
+    Kind.MERGED: _merged,
+    Kind.FOUND_MERGED: _merged,
+    Kind.PULL_OPENED: _pull,
+    Kind.PULL_ISSUE_FOUND: _pull,
+    Kind.PULL_APPROVED: _pull,
+    Kind.EPIC_COMPLETED: _epic,
+    Kind.MAIN_FROZEN: _frozen,
+    Kind.MAIN_UNFROZEN: _unfrozen,
+    Kind.MAIN_REWRITTEN: _rewritten,
+    Kind.CAP_REACHED: _cap,
+    Kind.GATE_CLOSED: _refuses,
+    Kind.NOTIFIED: _notified,
+    Kind.TURN_ENDED: _talked,
+    Kind.FEATURE_TOLD: _of_feature,
+    Kind.SPRINT_MOVED: _of_sprint,
+    Kind.UNCONFINED: _unconfined,
+    Kind.DANGER_SEEN: _danger,
+}

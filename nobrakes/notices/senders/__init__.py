@@ -1,0 +1,1 @@
+"""Channels: one function each."""

@@ -1,0 +1,237 @@
+"""What a sending process is given on its stdin: the channel's settings, the secret and the message, as one JSON object.
+
+It is small enough for a pipe that nobody reads yet, so writing it never waits.
+"""
+
+import http.client
+import json
+import logging
+import os
+import shutil
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import IO, Any, NoReturn
+from urllib.parse import urlsplit
+
+from ... import extras
+from ...errors import ChannelFailed, NotAllowed
+from ...host.port import Notice, Notifier
+from ...text.cleaning import clean, shorten
+from ..model import Message, is_loopback, mistake
+
+MOST_BYTES = 60_000
+
+
+def packed(settings: Mapping[str, Any], secret: str, message: Message) -> bytes:
+    """The object as bytes. A text that makes it too long is cut further."""
+    for most in (len(message.text), 4000, 1000, 100):
+        said = asdict(message) | {"text": shorten(message.text, most)}
+        whole = json.dumps({"channel": dict(settings), "secret": secret, "message": said}).encode()
+        if len(whole) <= MOST_BYTES:
+            break
+    return whole
+
+
+# Every other way (e-mail, ntfy, Slack, Matrix, …), by the library apprise: an extra of the package.
+#
+# The address of the service, which holds its password or token, is the channel's `secret`, or else its `url`.
+
+_TYPES = {"info": "info", "warning": "warning", "urgent": "failure"}
+
+
+def missing_apprise() -> str:
+    """Why it cannot be used; empty: it can."""
+    return extras.missing("notify")
+
+
+def send_by_apprise(channel: Mapping[str, Any], secret: str, message: Mapping[str, Any]) -> None:
+    """Send it through the service that the address names."""
+    extras.need("notify", "a channel of type apprise")
+    import apprise
+
+    service = apprise.Apprise()
+    if not service.add(secret or channel["url"]):
+        raise NotAllowed("apprise does not understand the address of this channel", "Its documentation has the forms.")
+    with apprise.LogCapture(level=logging.WARNING) as captured:  # type: ignore[no-untyped-call]
+        took = service.notify(
+            body=message["text"],
+            title=message["title"],
+            notify_type=_TYPES[message["severity"]],
+            body_format="text",
+            interpret_escapes=False,
+        )
+        said = " ".join(captured.getvalue().split())
+    if not took:
+        raise ChannelFailed(f"the service did not take it: {said[-400:]}" if said else "the service did not take it")
+
+
+# A channel that is a program of the person: it gets the message as JSON on stdin and ends with 0 when it took it.
+#
+# The program is found by its whole path or on PATH, never in the repository, where an agent's work could put one.
+
+
+def send_to_command(channel: Mapping[str, Any], secret: str, message: Mapping[str, Any]) -> None:
+    """Become the program, which reads the message, and the secret if the channel has one."""
+    said = dict(message) | ({"secret": secret} if secret else {})
+    become(channel["command"], json.dumps(said).encode())
+
+
+def found(command: Sequence[str]) -> str | None:
+    """The whole path of the program; None: it is not there."""
+    program = os.path.expanduser(command[0])
+    if "/" in program and not os.path.isabs(program):
+        return None
+    return shutil.which(program)
+
+
+def become(command: Sequence[str], stdin: bytes) -> NoReturn:
+    """Run the program in this process's place, with these bytes on its stdin; they fit into a pipe."""
+    program = found(command)
+    if program is None:
+        raise NotAllowed(f"the program `{command[0]}` is not there", "Give its whole path, or put it on PATH.")
+    reading, writing = os.pipe()
+    os.write(writing, stdin)
+    os.close(writing)
+    os.dup2(reading, 0)
+    sys.stderr.flush()
+    os.execv(program, [program, *command[1:]])
+
+
+# A notification on this machine's desktop: notify-send on Linux, osascript on macOS.
+#
+# Title and text are arguments after the end of all options, or values of a script that holds none of them.
+
+_SCRIPT = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
+_URGENCY = {"info": "low", "warning": "normal", "urgent": "critical"}
+
+
+def program() -> str:
+    """What shows notifications on this system; empty: nothing that is known."""
+    return {"linux": "notify-send", "darwin": "osascript"}.get(sys.platform, "")
+
+
+def missing_desktop() -> str:
+    """Why nothing can be shown here; empty: it can."""
+    name = program()
+    if not name:
+        return "notifications on the desktop are known for Linux and macOS alone"
+    if shutil.which(name) is None:
+        return f"`{name}` is not installed" + (": install libnotify" if name == "notify-send" else "")
+    return ""
+
+
+def send_to_desktop(channel: Mapping[str, Any], secret: str, message: Mapping[str, Any]) -> None:
+    """Show it."""
+    trouble = missing_desktop()
+    if trouble:
+        raise NotAllowed(trouble, "Or use another type of channel.")
+    title, text = message["title"], message["text"]
+    if program() == "osascript":
+        become(("osascript", "-e", _SCRIPT, title, text), b"")
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # servers read markup
+    urgency = _URGENCY[message["severity"]]
+    become(("notify-send", "--app-name=nobrakes", f"--urgency={urgency}", "--", title, escaped), b"")
+
+
+# A channel that is an address: the message as JSON by POST.
+#
+# 1. https, or http on this machine, unless the channel says `insecure`. A redirect is followed nowhere.
+# 2. A secret beside a `url` is sent as a bearer token; a secret alone is the address. Neither is in an error.
+
+SECONDS = 15.0
+"""For each answer of the network; how long all of it may take is the caller's."""
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> None:
+        return None
+
+
+def send_to_webhook(channel: Mapping[str, Any], secret: str, message: Mapping[str, Any]) -> None:
+    """Post it; an answer of 2xx is taken for yes."""
+    url = channel["url"] or secret
+    wrong = mistake(url, channel["insecure"])
+    if wrong:
+        raise NotAllowed(f"the address of the webhook: {wrong}")
+    headers = {"Content-Type": "application/json", "User-Agent": "nobrakes"}
+    if channel["url"] and secret:
+        headers["Authorization"] = f"Bearer {secret}"
+    handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
+    if is_loopback(urlsplit(url).hostname or ""):
+        handlers.append(urllib.request.ProxyHandler({}))
+    request = urllib.request.Request(url, json.dumps(dict(message)).encode(), headers, method="POST")
+    try:
+        with urllib.request.build_opener(*handlers).open(request, timeout=SECONDS):
+            return
+    except urllib.error.HTTPError as error:
+        redirect = " (a redirect, which is not followed: write the last address)" if 300 <= error.code < 400 else ""
+        raise ChannelFailed(f"the webhook answered {error.code}{redirect}") from None
+    except urllib.error.URLError as error:
+        raise ChannelFailed(f"the webhook cannot be reached: {_reason(error.reason)}") from None
+    except (http.client.HTTPException, OSError) as error:
+        raise ChannelFailed(f"the webhook broke off: {_reason(error)}") from None
+
+
+def _reason(error: object) -> str:
+    """What went wrong, without the address."""
+    said = getattr(error, "strerror", None)
+    return str(said) if said else type(error).__name__
+
+
+# Telling people on standard output: one line a notice.
+#
+# A notice may quote an agent, and an agent could speak to the terminal: control characters, escape sequences and marks
+# that reorder text are removed.
+
+
+def plain(text: str) -> str:
+    """The text as one line that only says something, and does nothing."""
+    return " ".join(clean(text).split())
+
+
+class StdoutNotifier:
+    """Prints each notice as a line and flushes it."""
+
+    def tell(self, notice: Notice) -> None:
+        """Print it. A reader that has gone away does not stop the work."""
+        line = ("! " if notice.urgent else "") + (f"{plain(notice.bead)}: " if notice.bead else "") + plain(notice.text)
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        try:
+            print(line.encode(encoding, "replace").decode(encoding), flush=True)
+        except (OSError, ValueError):
+            return  # a closed pipe or file: the notice is in the store's events as well
+
+
+# Every notifier, by its name; `App.notifier` chooses. And every way to send a message, by the type of its channel.
+
+NOTIFIERS: dict[str, Callable[[], Notifier]] = {
+    "stdout": StdoutNotifier,
+}
+
+WAYS: dict[str, Callable[[Mapping[str, Any], str, Mapping[str, Any]], None]] = {
+    "command": send_to_command,
+    "desktop": send_to_desktop,
+    "webhook": send_to_webhook,
+    "apprise": send_by_apprise,
+}
+"""Each sends a message through a channel with these settings and this secret, or raises."""
+
+
+def trouble(type_: str, program: tuple[str, ...]) -> str:
+    """Why a channel of this type cannot work on this machine; empty: nothing is known to be missing."""
+    if type_ == "command" and found(program) is None:
+        return f"the program `{program[0]}` is not there"
+    if type_ == "desktop":
+        return missing_desktop()
+    return missing_apprise() if type_ == "apprise" else ""

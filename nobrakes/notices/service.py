@@ -1,0 +1,133 @@
+"""Notices for people at a terminal: the channels tried out, what was sent and what waits, and the secrets they need."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from ..config.user import keep, secret
+from ..db.port import Store
+from ..doctor.health import ERROR, OK, Finding
+from ..errors import ConfigError, NobrakesError, NotAllowed, UsageError
+from ..host.messages import ChildChannels, Pack
+from ..paths import Paths, is_in_repository
+from .model import Delivery, DeliveryState, Message, NoticeKind, NoticeRecord, Sent, Severity, message
+from .senders.channels import packed
+
+if TYPE_CHECKING:
+    from ..config.sections import ChannelSettings, NotifySettings
+
+
+SHOWN = 200
+"""Deliveries that are looked at for the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelView:
+    """A channel: what it takes, how many messages wait and until when, and what came of the last one."""
+
+    name: str
+    type: str
+    kinds: tuple[str, ...]
+    severity: str
+    trouble: str
+    waiting: int
+    next_at: float | None
+    last: Delivery | None
+
+
+@dataclass(frozen=True, slots=True)
+class NotifyView:
+    """All channels, and the newest deliveries."""
+
+    channels: tuple[ChannelView, ...]
+    deliveries: tuple[Delivery, ...]
+    now: float
+
+
+def packing(settings: "Callable[[], NotifySettings]", root: str) -> Pack:
+    """Makes what the sending process of a channel of the repository in `root` is given."""
+
+    def pack(name: str, said: Message) -> tuple[bytes, str]:
+        channel = _channel(settings(), name)
+        program = os.path.expanduser(channel.command[0]) if channel.command else ""
+        if os.path.isabs(program) and is_in_repository(program, root):
+            raise NotAllowed(
+                f"the program of the channel '{name}' lies in the repository, where an agent's work may change it",
+                "Put it elsewhere, and give its whole path.",
+            )
+        kept = secret(channel.secret) if channel.secret else ""
+        return packed(asdict(channel), kept, said), kept
+
+    return pack
+
+
+def _channel(settings: "NotifySettings", name: str) -> "ChannelSettings":
+    found = settings.channels.get(name)
+    if found is None:
+        known = ", ".join(sorted(settings.channels)) or "none"
+        raise UsageError(f"there is no channel '{name[:40]}'", f"config.toml has: {known}.")
+    return found
+
+
+def try_out(settings: "NotifySettings", paths: Paths, name: str | None, now: float) -> list[Sent]:
+    """Send a test notice through one channel, or through each; what came of it, by their names."""
+    names = sorted(settings.channels) if name is None else [name]
+    if not names:
+        raise ConfigError("no channel is set", "Write a table [notify.channels.NAME] into .nobrakes/config.toml.")
+    for one in names:
+        _channel(settings, one)
+    text = "This is a test: nobrakes reaches you here."
+    notice = NoticeRecord(0, NoticeKind.TEST, Severity.INFO, text, None, None, None, "", "", now)
+    said = message(notice, os.path.basename(paths.root))
+    channels = ChildChannels(packing(lambda: settings, paths.root), lambda: settings.send_seconds)
+    ended = threading.Semaphore(0)
+    channels.wakes(ended.release)
+    for number, one in enumerate(names):
+        channels.begin(one, number, said)
+    for _ in names:
+        ended.acquire()
+    return sorted(channels.ended(), key=lambda sent: sent.channel)
+
+
+def view(store: Store, settings: "NotifySettings") -> NotifyView:
+    """The channels and what is on its way through them."""
+    found = store.deliveries(SHOWN)
+    channels = []
+    for name, one in sorted(settings.channels.items()):
+        own = [delivery for delivery in found if delivery.channel == name]
+        waiting = [delivery for delivery in own if delivery.state is DeliveryState.DUE]
+        last = next((d for d in own if d.state in (DeliveryState.SENT, DeliveryState.FAILED)), None)
+        next_at = min((delivery.due_at for delivery in waiting), default=None)
+        said = ChannelView(name, one.type, one.kinds, one.severity, trouble(one), len(waiting), next_at, last)
+        channels.append(said)
+    return NotifyView(tuple(channels), tuple(found), store.now())
+
+
+def trouble(channel: "ChannelSettings") -> str:
+    """Why the channel cannot work on this machine; empty: nothing is known to be missing."""
+    from .senders.channels import trouble as missing
+
+    try:
+        if channel.secret:
+            secret(channel.secret)
+    except NobrakesError as error:
+        return f"{error}. {error.hint}"
+    return missing(channel.type, channel.command)
+
+
+def keep_secret(name: str, value: str) -> str:
+    """Write a secret into the user's own file; the path of the file."""
+    return keep(name, value)
+
+
+# What doctor says of the channels that reach people.
+
+
+def examine(settings: "NotifySettings") -> Iterator[Finding]:
+    """One finding a channel."""
+    for name, channel in sorted(settings.channels.items()):
+        wrong = trouble(channel)
+        text = f"the channel {name} cannot work: {wrong}" if wrong else f"the channel {name} ({channel.type}) is set up"
+        yield Finding("notify", ERROR if wrong else OK, text)

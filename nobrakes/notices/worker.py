@@ -1,0 +1,403 @@
+"""The courier: takes notices from the outbox to the channels of the settings, beside everything else.
+
+1. It never waits: a turn settles what has ended, routes what is new, and begins at most one message a channel.
+2. What is begun is settled after its end. A kill in between sends it again: at least once, and never lost.
+3. It asks the store only when there is something to ask: something new, an end, or a time that has come.
+4. Without a channel it does nothing at all.
+"""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+
+from ..agents.worker.launch import tests_pin
+from ..beads.model import Bead, Role, Status, of_bead
+from ..config.settings import Config
+from ..daemon.model import Board
+from ..daemon.worker.ports import Ports
+from ..daemon.worker.recovery import Reconciling
+from ..daemon.worker.upkeep import Unexpected, about, park, parked
+from ..decisions.model import EscalationType
+from ..errors import NobrakesError
+from ..events.kinds import MERGES, Event, Kind
+from ..git.workspaces.make import forget_sessions
+from ..host.port import Notice
+from ..review.worker.culprits import pin_of
+from ..review.worker.verdicts import landing_pin
+from ..sessions.model import name_of
+from ..trash import Trash
+from . import model
+from .model import (
+    FOR_PEOPLE,
+    SAME_WITHIN,
+    SHOWN,
+    DeliveryState,
+    NewNotice,
+    NoticeKind,
+    NoticeRecord,
+    Queue,
+    Rules,
+    Sent,
+    Severity,
+    bounded,
+    cap_text,
+    digest,
+    message,
+    notice_of,
+    numbers,
+    quiet_until,
+    refusal,
+    routes,
+)
+
+ROUTED_AT_ONCE = 1000
+"""Notices that a turn routes."""
+UPKEEP_SECONDS = 60.0
+"""Between two looks for open questions to tell again and for old notices, when something happens anyway."""
+LOOK_SECONDS = 5.0
+"""An end wakes the loop; what is being sent is looked at so often in any case."""
+STILL = "still open: "
+NEVER = float("inf")
+PRUNED_AT_ONCE = 2000
+LAST_SECONDS = 3.0
+"""So long a run that has ended waits for what can still be sent."""
+CLOSING_SECONDS = 2.0
+"""So long a daemon that ends waits for what is being sent."""
+
+
+class Courier:
+    """Sends notices. What it remembers, a new one finds in the outbox."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._config: Config | None = None
+        self._rules = Rules()
+        self._channels: frozenset[str] = frozenset()  # those that the outbox knows of
+        self._begun: dict[int, int] = {}  # delivery -> which try it is
+        self._is_fresh = True
+        self._look_at = 0.0
+        self._upkeep_at = 0.0
+        self._remind_at = NEVER
+        self._has_waited = False
+
+    def rules(self) -> Rules:
+        """The settings as they are now."""
+        config = self.ports.config()
+        if config is not self._config:
+            self._config, self._rules = config, config.notify.rules()
+        return self._rules
+
+    def wanted(self, notices: Sequence[NewNotice]) -> list[NewNotice]:
+        """Those that some channel takes: whoever asks writes them to the outbox."""
+        rules = self.rules()
+        found = [notice for notice in notices if routes(rules, notice)]
+        self._is_fresh |= bool(found)
+        return found
+
+    def _add(self, notices: Sequence[NewNotice]) -> None:
+        found = self.wanted(notices)
+        if found:
+            self.ports.store.add_notices(found, model.SAME_WITHIN)
+
+    def trouble(self, text: str, stops: bool) -> None:
+        """The machine is in trouble; `stops`: nothing is started until it is mended. It is kept where it can be."""
+        severity = Severity.URGENT if stops else Severity.WARNING
+        said = bounded(text)
+        with suppress(NobrakesError):
+            self._add([NewNotice(NoticeKind.DAEMON_TROUBLE, severity, said, fingerprint=f"trouble:{said}")])
+
+    def measure_anew(self) -> None:
+        """The clock was set: what waits is looked at anew."""
+        self._look_at = self._upkeep_at = 0.0
+        if self._channels:
+            self.ports.store.release_deliveries()
+
+    def turn(self, board: Board) -> bool:
+        """Do what can be done now. Nothing of it is anybody's turn: False."""
+        rules, now = self.rules(), board.now
+        if not rules.channels and not self._channels:
+            return False
+        if rules.names != self._channels:
+            self.ports.store.end_other_channels(sorted(rules.names))
+            self._channels, self._is_fresh = rules.names, True
+        ended = self.ports.channels.ended()
+        for sent in ended:
+            self._settle(sent, now)
+        if now >= min(self._upkeep_at, self._remind_at):
+            self._keep_up(rules, now)
+        if self._is_fresh or ended or now >= self._look_at:
+            self._is_fresh = self._route(rules, now)
+            self._look_at = self._send(rules, now)
+        return False
+
+    def _settle(self, sent: Sent, now: float) -> None:
+        """Write down how a try ended."""
+        store, tries = self.ports.store, self._begun.pop(sent.delivery, 1)
+        if not sent.error:
+            store.settle_delivery(sent.delivery, DeliveryState.SENT)
+            self._upkeep_at = 0.0  # from now on it is counted when to tell it again
+            return
+        due_at = model.next_try(tries, now)
+        if due_at is not None:
+            store.settle_delivery(sent.delivery, DeliveryState.DUE, sent.error, due_at)
+        elif store.settle_delivery(sent.delivery, DeliveryState.FAILED, sent.error):
+            text = f"the channel {sent.channel} took a message in none of {tries} tries: {sent.error}"
+            self.ports.notifier.tell(Notice(text, urgent=True))
+
+    def _keep_up(self, rules: Rules, now: float) -> None:
+        """Tell again what nobody answered, and let go of what is old."""
+        again, later = [], [NEVER]
+        for question in self.ports.store.open_questions():
+            at = model.reminds_at(question, rules)
+            if at is None:
+                continue
+            if at > now:
+                later.append(at)
+            else:
+                again.append(_reminder(question.notice, question.times))
+        self._add(again)
+        self.ports.store.prune_notices(now - rules.keep_seconds, PRUNED_AT_ONCE)
+        self._remind_at, self._upkeep_at = min(later), now + UPKEEP_SECONDS
+
+    def _route(self, rules: Rules, now: float) -> bool:
+        """Say of new notices which channels get them; whether there may be more."""
+        new = self.ports.store.unrouted_notices(ROUTED_AT_ONCE)
+        if new:
+            self.ports.store.route_notices([(one.id, [(name, now) for name in routes(rules, one)]) for one in new])
+        return len(new) == ROUTED_AT_ONCE
+
+    def _send(self, rules: Rules, now: float) -> float:
+        """Begin what is due; when to look again."""
+        store = self.ports.store
+        queues = self._queues()
+        if any(queue.due or queue.digests for queue in queues):
+            store.drop_answered()
+            until = quiet_until(rules.quiet, now, self.ports.zone())
+            if until is not None:
+                store.hold_deliveries(until)
+            queues = self._queues()
+        times = [NEVER]
+        for queue in queues:
+            if queue.next_at is not None:
+                times.append(queue.next_at)
+            if self.ports.channels.is_busy(queue.channel):
+                continue  # its end wakes the loop
+            step, at = model.step(queue, rules.digest_after, now)
+            if step is model.Step.DIGEST:
+                store.make_digest(queue.channel, digest, SHOWN)
+            if step is not model.Step.NOTHING:
+                self._begin(queue.channel)
+            elif at is not None:
+                times.append(at)
+        return min(times)
+
+    def _queues(self) -> list[Queue]:
+        return [queue for queue in self.ports.store.queues(model.WINDOW) if queue.channel in self._channels]
+
+    def _begin(self, channel: str) -> None:
+        delivery = self.ports.store.next_delivery(channel)
+        if delivery is not None:
+            self._begun[delivery.id] = delivery.tries + 1
+            project, bead = os.path.basename(self.ports.paths.root), delivery.notice.bead
+            try:
+                with about(self.ports, of_bead(bead) if bead else ""):
+                    self.ports.channels.begin(channel, delivery.id, message(delivery.notice, project))
+            except Unexpected as met:
+                said = f"nobrakes failed: {met.__cause__!r}"
+                self.ports.store.settle_delivery(delivery.id, DeliveryState.FAILED, said)
+                park(self.ports, met)
+
+    def is_busy(self) -> bool:
+        """Whether a message is being sent."""
+        return any(self.ports.channels.is_busy(channel) for channel in self._channels)
+
+    def wake_at(self, now: float) -> float | None:
+        """When something is due without anything happening."""
+        if not self._channels:
+            return None
+        at = min(self._look_at, self._remind_at, now + LOOK_SECONDS if self.is_busy() else NEVER)
+        return None if at == NEVER else at
+
+    def finish(self, board: Callable[[], Board], wait: Callable[[float], object]) -> bool:
+        """A run has nothing left to do: say so, and give what is due a bounded chance to be sent."""
+        if not self.rules().channels:
+            return False
+        store = self.ports.store
+        found = [(name, count) for name, count in store.counts().items() if count]
+        text = f"the run has ended: {numbers(found) or 'no bead'}"
+        mark = f"run:{store.position().seq}"
+        self._add([NewNotice(NoticeKind.RUN_FINISHED, Severity.INFO, text, fingerprint=mark)])
+        until = time.monotonic() + LAST_SECONDS
+        self._has_waited = True
+        while (left := until - time.monotonic()) > 0:
+            self.turn(board())
+            if not self.is_busy():
+                break
+            wait(left)
+        return False
+
+    def close(self, at_once: bool) -> None:
+        """Wait a little for what is being sent, then end it. What was not sent is sent by the next daemon."""
+        self.ports.channels.close(0.0 if at_once or self._has_waited else CLOSING_SECONDS)
+        with suppress(NobrakesError):  # what was sent and cannot be settled is sent again
+            for sent in self.ports.channels.ended():
+                if not sent.error:
+                    self._settle(sent, self.ports.store.now())
+
+
+def _reminder(notice: NoticeRecord, times: int) -> NewNotice:
+    """The notice of a question that is still open."""
+    return NewNotice(
+        notice.kind,
+        notice.severity,
+        STILL + notice.text.removeprefix(STILL),
+        notice.bead,
+        notice.session,
+        notice.escalation,
+        notice.link,
+        f"reminder:{notice.escalation}:{times}",
+    )
+
+
+# What happened since the daemon last looked at the event log: people are told, clones of closed beads archived.
+#
+# The place in the log is kept in the store, so nothing is told or cleaned up twice, whoever wrote the events.
+
+CURSOR = "news"
+
+MOST = 500
+"""Events that are read at a time; while so many wait, no more are read."""
+
+_CLOSING = frozenset({Kind.MERGED, Kind.FOUND_MERGED, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.BROUGHT_BACK})
+
+_REVIEW_OVER = frozenset({Kind.REVIEW_REJECTED, Kind.REVIEW_INTERRUPTED})
+
+
+Wanted = Callable[[Sequence[NewNotice]], list[NewNotice]]
+"""Which of the notices some channel takes."""
+
+
+def retiring(bead: str) -> str:
+    """The name of the job that archives and removes the bead's clone: nobody starts on the bead meanwhile."""
+    return f"retire {bead}"
+
+
+def retire(ports: Ports, bead: Bead) -> None:
+    """Archive and remove a closed bead's clone; the sessions of its agents, which belong to that clone, go with it.
+
+    What an agent said is kept in the output of its run.
+    """
+    ports.git.retire(bead, bead.fence)
+    forget_sessions(Trash(ports.paths.trash), ports.paths.agents, bead.id)
+
+
+def _whose(event: Event) -> str:
+    return of_bead(event.bead) if event.bead is not None else ""
+
+
+class News:
+    """Follows the event log."""
+
+    def __init__(self, ports: Ports, wanted: Wanted) -> None:
+        self.ports = ports
+        self.wanted = wanted
+        self.read_to = int(ports.store.setting(CURSOR) or 0)
+        self.waiting: list[Event] = []
+        """Read, and not dealt with yet."""
+
+    def read(self, board: Board) -> Sequence[Event]:
+        """The new events, after what they ask for has been done."""
+        fresh = self.ports.store.events(self.read_to, MOST) if len(self.waiting) < MOST else ()
+        for event in (*self.waiting[:1], *fresh):  # what the first one asks for may have failed
+            with parked(self.ports, _whose(event)):
+                self._begin(event, board)
+        self.waiting += fresh
+        self.read_to = self.waiting[-1].seq if self.waiting else self.read_to
+        done = 0
+        for event in self.waiting:
+            try:
+                with parked(self.ports, _whose(event)):
+                    if not self._react(event):
+                        break  # the clone is still being archived, and what comes later is not told before
+            except NobrakesError:
+                if not done:
+                    raise
+                break  # it comes first at the next look, and those before it are not told twice
+            done += 1
+        if not done:
+            return []
+        self._note(self.waiting[:done])
+        dealt_with, self.waiting = self.waiting[:done], self.waiting[done:]
+        return dealt_with
+
+    def _note(self, events: Sequence[Event]) -> None:
+        """They are dealt with: in one transaction with their notices, so that none is written twice or lost."""
+        store, place = self.ports.store, str(events[-1].seq)
+        notices = self.wanted([notice for event in events if (notice := notice_of(event)) is not None])
+        if not notices:
+            store.set_setting(CURSOR, place)
+            return
+        with store.together():
+            store.add_notices(notices, SAME_WITHIN)
+            store.set_setting(CURSOR, place)
+
+    def _begin(self, event: Event, board: Board) -> None:
+        """Archive and remove the clone of a bead that was closed, unless something still works in it."""
+        if event.kind in _REVIEW_OVER and event.bead is not None:
+            self._let_go(event.bead, board)
+        if event.data.get("type") == EscalationType.NOBRAKES_FAILED.value:  # its review may have moved main
+            Reconciling(self.ports, lambda bead: parked(self.ports, of_bead(bead))).look()
+        if event.kind is Kind.SESSION_ENDED:
+            session = int(event.data["session"])
+            self.ports.background.begin(f"forget session {session}", partial(self._forget, session))
+        if event.kind not in _CLOSING or event.bead is None or self.ports.background.busy(retiring(event.bead)):
+            return
+        store = self.ports.store
+        bead = store.bead(event.bead)
+        if bead.status not in (Status.DONE, Status.CANCELLED):
+            return
+        beads = {attempt.id: attempt.bead for attempt in board.attempts}
+        runs = board.runs.values()
+        if any((beads.get(run.attempt) or store.attempt(run.attempt).bead) == bead.id for run in runs):
+            return  # its process is being stopped; the end of it cleans up
+        self.ports.background.begin(retiring(bead.id), partial(self._retire, bead, event.kind in MERGES))
+
+    def _let_go(self, bead: str, board: Board) -> None:
+        """The candidate of a review that is over may go, unless another review of the bead has begun."""
+        if not any(attempt.role is Role.REVIEWER and attempt.bead == bead for attempt in board.attempts):
+            self.ports.git.pin(pin_of(bead), None)
+
+    def _retire(self, bead: Bead, merged: bool) -> None:
+        """Done aside, so without a look at the store."""
+        retire(self.ports, bead)
+        if merged:
+            self.ports.git.pin(tests_pin(bead.id), None)
+            self.ports.git.pin(landing_pin(bead.id), None)
+
+    def _forget(self, session: int) -> None:
+        """What the CLI kept of a session that was ended, done aside; its checkout goes with those of no run."""
+        forget_sessions(Trash(self.ports.paths.trash), self.ports.paths.agents, name_of(session))
+
+    def _react(self, event: Event) -> bool:
+        """Tell what has to be told; False: what the event asks for is not done yet."""
+        if event.kind in (Kind.ESCALATED, Kind.SUGGESTED):
+            number = event.data.get("escalation")
+            title = event.data.get("title", "")
+            text = f"escalation {number}: {event.data.get('type', '')}: {title}"
+            self.ports.notifier.tell(Notice(text, event.bead, urgent=event.kind is Kind.ESCALATED))
+        elif event.kind is Kind.GATE_CLOSED:
+            if event.data["times"] == 1:  # it closes again as long as it lasts, and that is no news
+                self.ports.notifier.tell(Notice(refusal(event), urgent=event.data["reason"] in FOR_PEOPLE))
+        elif event.kind is Kind.CAP_REACHED:
+            self.ports.notifier.tell(Notice(cap_text(event), urgent=True))
+        elif event.kind is Kind.MAIN_REWRITTEN:
+            self.ports.notifier.tell(Notice(str(event.data["text"]), urgent=True))
+        elif event.kind is Kind.NOTIFIED:
+            self.ports.notifier.tell(Notice(str(event.data.get("text", "")), event.bead))
+        elif event.kind is Kind.SESSION_ENDED:
+            return self.ports.background.over(f"forget session {event.data['session']}")
+        elif event.kind in _CLOSING and event.bead is not None:
+            return self.ports.background.over(retiring(event.bead))
+        return True

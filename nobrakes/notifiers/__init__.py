@@ -1,1 +1,0 @@
-"""Notifiers: how people are told. One file per way, one dict that lists them (registry)."""

@@ -1,1 +1,0 @@
-"""What an agent may ask and say, and how that reaches the store."""

@@ -1,1 +1,0 @@
-"""Reading evidence, and running the checks again on what was merged."""

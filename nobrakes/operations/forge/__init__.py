@@ -1,1 +1,0 @@
-"""Planning with a person: the Shaper's conversation, its proposals, and their approval."""

@@ -1,1 +1,0 @@
-"""Plan files: read, judged, compared with the graph, applied."""

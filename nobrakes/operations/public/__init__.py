@@ -1,1 +1,0 @@
-"""What every surface hands out and takes in, in one language: events, views, requests."""

@@ -1,1 +1,0 @@
-"""Taking back what a person did, merges included."""

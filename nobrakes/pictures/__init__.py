@@ -1,0 +1,1 @@
+"""The graph as pictures: laid out, and drawn in four forms."""

@@ -1,0 +1,1 @@
+"""Plan files: read from any form, compared with the graph, applied."""

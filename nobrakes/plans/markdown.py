@@ -1,0 +1,674 @@
+"""A plan out of what people have already: the task lists of a Markdown text, or issues (operations.plan.from_issues).
+
+1. An unticked item is a bead, a heading above beads is an epic, the text below either is its description. A heading
+   with criteria and no items is a bead.
+2. An item with items in it waits for them. What is named by "after:", "depends on", "blocked by" or "waits for" is
+   waited for too; a name that means nothing, or two things, is an error where it was clearly meant as one.
+3. An id is made from the headings and items above and the title: the same text again is the same beads. What the text
+   does not say is left as it is.
+4. What comes out is judged as a plan file is. All that was left out is told.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from ..errors import PlanError
+from . import files
+from .nodes import (
+    BOX,
+    BULLET,
+    CLOSING_FENCE,
+    FENCE,
+    HEADING,
+    KEY,
+    LABEL,
+    MAX_TEXT,
+    RULE,
+    UNDERLINE,
+    Plan,
+    bounded,
+    box_in,
+    dedented,
+    front,
+    made_plan,
+    normal,
+    plain_title,
+    refused,
+    tidy,
+)
+
+# Markdown read for its task lists: headings, items and the text that stands below each. Pure; one pass over the lines.
+#
+# 1. `- [ ]`, `* [ ]`, `+ [ ]`, `1. [ ]` are items. Code blocks and front matter are never looked into; an item in a
+# comment or a quotation is told of, and is none.
+# 2. An item is within another where it is indented by two columns or more, or as far as the other's text.
+# 3. What stands under the words Acceptance or Done when (a bullet, a line of text or a heading) are criteria.
+# 4. Nothing recurses: a text that nests deeply costs its length.
+
+
+@dataclass(eq=False)
+class Part:
+    """A heading or an entry of a list. `line` counts from 1; `parent` is what it stands in.
+
+    `kind`: "section", "open" and "done" (items), "bullet", "label" (names criteria), "criterion". `column`: where the
+    text of an entry begins; `level`: of a heading, 0 for the whole text. `texts`: what stands below it, as it is, with
+    the line, 0 for code.
+    """
+
+    line: int
+    kind: str
+    title: str
+    parent: "Part | None"
+    level: int = 0
+    indent: int = 0
+    column: int = 0
+    texts: list[tuple[int, str]] = field(default_factory=list)
+    criteria: list[list[str]] = field(default_factory=list)
+    wants_criteria: bool = False
+    holds_beads: bool = False
+    owns: bool = True  # criteria may belong to it
+
+    @property
+    def description(self) -> str:
+        """The text below it."""
+        return dedented([text for _, text in self.texts])
+
+
+@dataclass(frozen=True)
+class TaskLists:
+    """What a text holds, in its order: headings and items; and what was left out, each with its line."""
+
+    parts: tuple[Part, ...]
+    told: tuple[str, ...]
+
+
+def task_lists(text: str, source: str, strict: bool = True) -> TaskLists:
+    """The headings and items of a text whose lines end in newlines.
+
+    `strict`: PlanError for a code block or comment that never ends, and the text as a whole owns no criteria.
+    """
+    reader = _Reader(source, not strict)
+    lines = text.split("\n")
+    for number, line in enumerate(lines[front(lines) :], front(lines) + 1):
+        reader.read(number, line)
+    if reader.until and strict:
+        what, begun, closing = reader.until
+        raise PlanError(f"{source}:{begun}: the {what} that begins here never ends", f"Close it with `{closing}`.")
+    return TaskLists(tuple(reader.parts), tuple(reader.told))
+
+
+class _Reader:
+    """What is open at a line."""
+
+    def __init__(self, source: str, owns: bool) -> None:
+        self.section = Part(0, "section", source, None, owns=owns)
+        self.entries: list[Part] = []
+        self.parts: list[Part] = [self.section]
+        self.told: list[str] = []
+        self.until: tuple[str, int, str] | None = None  # a block that is open: what, its line, what closes it
+        self.blank = True
+        self.paragraph = 0  # lines of text just before this one, outside of lists
+
+    def read(self, number: int, line: str) -> None:
+        """One more line."""
+        body = line.strip(" \t")
+        indent = len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
+        if self.until:
+            self._within(number, line, body)
+        elif not body:
+            self._text(number, "")
+            self.blank, self.paragraph = True, 0
+            return
+        elif self._is_code(indent):
+            self.paragraph += bool(self.paragraph)
+            self._text(0, line)
+        else:
+            self._line(number, line, body, indent)
+        self.blank = False
+
+    def _within(self, number: int, line: str, body: str) -> None:
+        assert self.until
+        what, _, closing = self.until
+        if what == "comment":
+            if box_in(body):
+                self.told.append(f"line {number}: an item in a comment was left out")
+            self.until = None if "-->" in body else self.until
+            return
+        self._text(0, line)
+        found = CLOSING_FENCE.fullmatch(body)
+        if found and found[1].startswith(closing):
+            self.until = None
+
+    def _is_code(self, indent: int) -> bool:
+        """Whether the line is code by how far it is indented; right below text a sloppy item is more likely."""
+        return self.blank and indent >= (self.entries[-1].column if self.entries else 0) + 4
+
+    def _line(self, number: int, line: str, body: str, indent: int) -> None:
+        heading = HEADING.fullmatch(body)
+        outside = not self.entries or indent < 2
+        if heading and outside:
+            self._heading(number, len(heading[1]), heading[2] or "")
+        elif self.paragraph and not self.entries and UNDERLINE.fullmatch(body):
+            self._underlined(1 if body[0] == "=" else 2)
+        elif RULE.fullmatch(body):
+            self.entries, self.paragraph = [], 0
+        elif body.startswith("<!--"):
+            self.until, self.paragraph = None if "-->" in body else ("comment", number, "-->"), 0
+            if not self.until and box_in(body[4:].lstrip()):
+                self.told.append(f"line {number}: an item in a comment was left out")
+        elif bullet := BULLET.fullmatch(body):
+            self._entry(number, indent, bullet)
+        else:
+            self._words(number, line, body, indent)
+
+    def _words(self, number: int, line: str, body: str, indent: int) -> None:
+        fence = FENCE.match(body)
+        if self.blank or fence or body.startswith(">"):
+            self._leave(indent)
+        if body.startswith(">") and box_in(body.lstrip("> \t")):
+            self.told.append(f"line {number}: an item in a quotation was left out")
+        self._text(number, line)
+        if fence:
+            self.until, self.paragraph = ("code block", number, fence[1]), 0
+            return
+        self.paragraph = 0 if self.entries or body.startswith(">") else self.paragraph + 1
+        holder = self.entries[-1] if self.entries else self.section
+        if holder.kind in ("open", "section") and holder.owns:
+            label = LABEL.fullmatch(body)
+            if label and not label[1]:
+                self._take_back(holder)
+                holder.wants_criteria = True
+            elif label:
+                self._take_back(holder)
+                holder.criteria.append([label[1]])
+            elif holder.kind != "section" or (holder.title and not self._is_label(holder)):
+                holder.wants_criteria = False
+
+    def _take_back(self, holder: Part) -> None:
+        """A line that names criteria is no text of its own."""
+        holder.texts.pop()
+        self.paragraph = 0
+
+    @staticmethod
+    def _is_label(section: Part) -> bool:
+        return section.kind == "section" and bool(LABEL.fullmatch(section.title))
+
+    def _text(self, number: int, line: str) -> None:
+        """Text of the innermost entry that has text, else of the section."""
+        holder = self.entries[-1] if self.entries else self.section
+        if holder.kind == "criterion":
+            if line.strip():
+                holder.criteria[-1].append(line.strip())
+            return
+        while holder.kind in ("bullet", "label") and holder.parent:
+            holder = holder.parent
+        holder.texts.append((number, line))
+
+    def _leave(self, indent: int) -> None:
+        """Leave the entries that something indented so far does not stand in."""
+        while self.entries and indent < min(self.entries[-1].column, self.entries[-1].indent + 2):
+            self.entries.pop()
+
+    def _heading(self, number: int, level: int, title: str) -> None:
+        self.entries, self.paragraph = [], 0
+        above: Part | None = self.section
+        while above and above.level >= level:
+            above = above.parent
+        self.section = Part(number, "section", title.strip(), above, level)
+        self.section.wants_criteria = self._is_label(self.section) and bool(above and above.owns)
+        self.parts.append(self.section)
+
+    def _underlined(self, level: int) -> None:
+        lines = [self.section.texts.pop() for _ in range(self.paragraph)][::-1]
+        self._heading(lines[0][0], level, " ".join(text.strip() for _, text in lines))
+
+    def _entry(self, number: int, indent: int, bullet: "re.Match[str]") -> None:
+        self._leave(indent)
+        self.paragraph = 0
+        mark, gap, rest = bullet[1], bullet[2] or "", bullet[3] or ""  # a dash alone has neither
+        above = self.entries[-1] if self.entries else self.section
+        column = indent + len(mark) + (len(gap) if 1 <= len(gap) <= 4 and rest else 1)
+        box = BOX.fullmatch(rest)
+        kind = ("open" if box[1] == " " else "done") if box else "bullet"
+        made = Part(number, kind, (box[2] or "").strip() if box else rest.strip(), above, 0, indent, column)
+        self._judge(made, above, bullet[0])
+        self.entries.append(made)
+        if kind == "bullet" and (fence := FENCE.match(rest)):
+            self.until = ("code block", number, fence[1])
+
+    def _judge(self, made: Part, above: Part, line: str) -> None:
+        """What an entry is, by where it stands."""
+        owner, place = _owner(made), f"line {made.line}"
+        label = LABEL.fullmatch(made.title)
+        if above.wants_criteria or above.kind == "criterion":
+            self._criterion(made, owner, place)
+        elif label and owner and made.kind != "done":
+            if made.kind == "open":
+                self.told.append(f"{place}: '{made.title[:80]}' names criteria, it is no bead")
+            made.kind, made.wants_criteria = "label", True
+            if label[1]:
+                owner.criteria.append([label[1]])
+        elif made.kind == "done":
+            self.told.append(f"{place}: skipped, since it is ticked: {made.title[:80]}")
+        elif made.kind == "open" and not made.title:
+            self.told.append(f"{place}: an item without a title was left out")
+            made.kind = "bullet"
+        elif made.kind == "bullet":
+            self.entries.append(made)
+            self._text(made.line, " " * made.indent + line)
+            self.entries.pop()
+        if made.kind in ("open", "done"):
+            self.parts.append(made)
+
+    def _criterion(self, made: Part, owner: Part | None, place: str) -> None:
+        if made.kind == "done":
+            self.told.append(f"{place}: skipped, since it is ticked: {made.title[:80]}")
+        elif owner is None:
+            self.told.append(f"{place}: skipped, since its item is ticked: {made.title[:80]}")
+        elif not made.title:
+            self.told.append(f"{place}: a criterion without text was left out")
+        made.criteria = [[made.title]]
+        if made.kind != "done" and owner and made.title:
+            owner.criteria.append(made.criteria[0])
+        made.kind = "criterion"
+
+
+def _owner(made: Part) -> Part | None:
+    """Whose criteria stand here: the item's that it is within, else the heading's; None: there is no such thing."""
+    above = made.parent
+    while above and above.kind not in ("open", "done", "section"):
+        above = above.parent
+    if above and above.kind == "section" and LABEL.fullmatch(above.title) and above.parent and above.parent.owns:
+        above = above.parent
+    if above is None or above.kind == "done" or not above.owns:
+        return None
+    return above
+
+
+_IN_TITLE = re.compile(rf"[(\[][ \t]*{KEY}[ \t]*([^()\[\]]+)[)\]]", re.IGNORECASE)
+_AT_END = re.compile(rf"(?:^|[ \t,;.–—-])({KEY})[ \t]*(\S.*)$", re.IGNORECASE)
+_LINE = re.compile(rf"[ \t]*(?:[-*+][ \t]+)?[*_]{{0,3}}({KEY})[*_]{{0,3}}([ \t]*:)?[ \t]*(\S.*)", re.IGNORECASE)
+_WITHIN = re.compile(rf"\b{KEY}[ \t]*((?:#\d+(?:[ \t]*(?:,|and|&)[ \t]*)?)+)", re.IGNORECASE)
+_BETWEEN = re.compile(r"[ \t]*(?:[,;&]|\band\b|[ \t]/[ \t])[ \t]*")
+_NUMBER = re.compile(r"#(\d{1,18})(?!\w)")
+LOOKS_LIKE_ISSUES = re.compile(r"\s*(?:\[\s*[{\]]|\{\s*[\"}])")
+
+
+def read_tasks(path: str, known: Collection[str] = ()) -> Plan:
+    """The plan in a file of tasks or issues, "-" for standard input; `known`: the ids of the beads that there are.
+
+    PlanError names every problem with its line.
+    """
+    return plan_of_tasks(files.read_text(path), path, known)
+
+
+def plan_of_tasks(text: str, path: str, known: Collection[str] = ()) -> Plan:
+    """As read_tasks, of the file's text. JSON is known by the file's name, or by how the text begins."""
+    source, small = files.shown(path), path.lower()
+    is_markdown = small.endswith((".md", ".markdown", ".mdown"))
+    if small.endswith(".json") or (not is_markdown and LOOKS_LIKE_ISSUES.match(text)):
+        return plan_of_issues(files.load("-" if path == "-" else source, text), source, known)
+    return _Tasks(tidy(text), source, known).plan()
+
+
+class _Tasks:
+    """A text's items on their way to a plan."""
+
+    def __init__(self, text: str, source: str, known: Collection[str]) -> None:
+        self.source = source
+        found = task_lists(text, source)
+        self.told = list(found.told)
+        self.problems: list[str] = []
+        for part in found.parts:
+            if part.kind == "open":
+                above = part.parent
+                while above and not above.holds_beads:
+                    above.holds_beads = above.kind == "section"
+                    above = above.parent
+        self.parts = [part for part in found.parts if part.level or part.kind != "section"]
+        self.beads = [part for part in self.parts if _is_bead(part)]
+        if not self.beads and not self.told:
+            raise PlanError(
+                f"{source}: there is no task in it, no line like `- [ ] Title`",
+                "Write each task so. A plan file (YAML, JSON, JSONL) is proposed without --from.",
+            )
+        self.ids: dict[Part, str] = {}
+        self.names: defaultdict[str, list[Part]] = defaultdict(list)
+        self._name()
+        self.known = {*known, *(self.ids[part] for part in self.beads)}
+
+    def _name(self) -> None:
+        """Give each part its id, and remember what it can be called."""
+        paths: dict[Part, str] = {}
+        again: Counter[str] = Counter()
+        for part in self.parts:
+            above = part.parent
+            while above and above not in paths:
+                above = above.parent
+            title = _bare(part.title)
+            kind = "heading" if part.kind == "section" else "item"
+            path = sha256("\0".join((paths[above] if above else "", kind, normal(title))).encode()).hexdigest()
+            again[path] += 1
+            if again[path] > 1:
+                path = sha256(f"{path} {again[path]}".encode()).hexdigest()
+            paths[part] = path
+            self.ids[part] = f"t-{path[:10]}"
+            if part.kind == "done" or _is_bead(part):
+                self.names[normal(title)].append(part)
+                for number in dict.fromkeys(_NUMBER.findall(title)):
+                    self.names[f"#{number}"].append(part)
+
+    def plan(self) -> Plan:
+        """All of it; PlanError."""
+        waits: defaultdict[Part, list[str]] = defaultdict(list)
+        titles = {}
+        for part in self.beads:
+            above = _above(part, "open")
+            if part.kind == "open" and above:
+                waits[above].append(self.ids[part])
+        for part in self.beads:
+            found, titles[part] = self._needs(part)
+            waits[part] += found
+        nodes = [self._node(part, titles[part], list(dict.fromkeys(waits[part]))) for part in self.beads]
+        if self.problems:
+            raise refused(self.source, self.problems)
+        return made_plan(nodes, [f"line {part.line}" for part in self.beads], self.source, self.told)
+
+    def _node(self, part: Part, title: str, needs: list[str]) -> dict[str, Any]:
+        made = {"id": self.ids[part], **bounded(title, part.description, f"line {part.line}", self.told)}
+        if part.kind == "section" and part.holds_beads:
+            made["type"] = "epic"
+        if part.criteria:
+            made["acceptance"] = [" ".join(lines)[:MAX_TEXT] for lines in part.criteria]
+        section = _above(part, "section")
+        if section and section.level:
+            made["epic"] = self.ids[section]
+        return {**made, **({"needs": needs} if needs else {})}
+
+    def _needs(self, part: Part) -> tuple[list[str], str]:
+        """(what the part says that it waits for, its title without what says so)."""
+        needs: list[str] = []
+        title = _IN_TITLE.sub("", part.title)
+        for match in _IN_TITLE.finditer(part.title):
+            needs += self._meant(part, part.line, match[1], True) or ()
+        at_end = _AT_END.search(title)
+        if at_end and title[: at_end.start()].strip():
+            is_meant = at_end[1].endswith(":") or at_end[2].startswith("#")
+            found = self._meant(part, part.line, at_end[2], is_meant)
+            needs += found or ()
+            title = title if found is None else title[: at_end.start()].rstrip(" \t,;.–—-")
+        for line, text in part.texts:
+            for words, is_meant in _said(text) if line else ():
+                needs += self._meant(part, line, words, is_meant) or ()
+        return needs, title.strip() or part.title
+
+    def _meant(self, part: Part, line: int, words: str, is_meant: bool) -> list[str] | None:
+        """The ids that the words name; None: nothing is named so. What is done is named, and not waited for."""
+        whole = self._one(part, words)
+        names = [words] if whole else [name for name in _BETWEEN.split(words) if name.strip()]
+        found: list[str] = []
+        for name in names:
+            candidates = whole or self._one(part, name)
+            shown = plain_title(name)[:80]
+            if not candidates:
+                if is_meant:
+                    self.problems.append(f"line {line}: '{shown}' is waited for, and nothing is called so")
+                else:
+                    self.told.append(f"line {line}: '{shown}' names nothing here: not taken for a dependency")
+                    return None
+            elif len(candidates) > 1:
+                places = ", ".join(candidates.values())
+                self.problems.append(f"line {line}: '{shown}' is the name of several: {places}; give one another name")
+            elif "" in candidates:
+                self.told.append(f"line {line}: '{shown}' is ticked: it is not waited for")
+            else:
+                found += candidates
+        return found
+
+    def _one(self, part: Part, words: str) -> dict[str, str]:
+        """What may be meant: id -> where; the id is empty for what is ticked."""
+        name = words.strip(" \t.:\"'`“”")
+        number = _NUMBER.fullmatch(name)
+        parts = self.names.get(f"#{number[1]}" if number else normal(name), [])
+        others = [one for one in parts if one is not part]
+        near = [one for one in others if one.parent is part.parent]
+        if others:
+            return {self._id_if_open(one): f"line {one.line}" for one in (near or others)}
+        id_ = f"gh-{number[1]}" if number else name
+        return {id_: "the graph"} if id_ in self.known else {}
+
+    def _id_if_open(self, part: Part) -> str:
+        return self.ids[part] if _is_bead(part) else ""
+
+
+def _is_bead(part: Part) -> bool:
+    if part.kind == "section":
+        return part.level > 0 and (part.holds_beads or bool(part.criteria))
+    return part.kind == "open"
+
+
+def _above(part: Part, kind: str) -> Part | None:
+    """The nearest thing of this kind around it."""
+    above = part.parent
+    while above and above.kind != kind:
+        above = above.parent
+    return above
+
+
+def _bare(title: str) -> str:
+    """The title without what it says about waiting."""
+    bare = _IN_TITLE.sub("", title)
+    match = _AT_END.search(bare)
+    return (bare[: match.start()] if match else bare).strip() or title
+
+
+def _said(text: str) -> Iterator[tuple[str, bool]]:
+    """What a line of text says is waited for, and whether it is clearly meant so."""
+    match = _LINE.fullmatch(text)
+    if match:
+        yield match[3], bool(match[2]) or match[1].endswith(":") or match[3].startswith("#")
+        return
+    for found in _WITHIN.finditer(text):
+        for number in _NUMBER.findall(found[1]):
+            yield f"#{number}", False
+
+
+# Issues as `gh issue list --json number,title,body,labels,state,milestone` prints them, as a plan.
+#
+# 1. A bead's id is `gh-NUMBER`, a milestone's epic is `gh-milestone-NUMBER`: the same list again is the same beads.
+# 2. Of labels the tables here make a type and a priority; the others stay labels. Task lists of a body are criteria;
+# one that is only `#12` is waited for, as is what "blocked by #12", "depends on #12" or "after: #12" names.
+# 3. Closed issues are left out, and told. Fields that nobody knows are not looked at.
+
+TYPES: Mapping[str, str] = {
+    "bug": "fix",
+    "defect": "fix",
+    "regression": "fix",
+    "fix": "fix",
+    "enhancement": "feature",
+    "feature": "feature",
+    "feature-request": "feature",
+    "documentation": "docs",
+    "docs": "docs",
+    "test": "test",
+    "tests": "test",
+    "testing": "test",
+    "refactor": "refactor",
+    "refactoring": "refactor",
+    "chore": "chore",
+    "maintenance": "chore",
+    "dependencies": "chore",
+    "task": "task",
+}
+"""A label's words, joined by "-", and the type; of several the first in this table decides. `type: bug` is `bug`."""
+PRIORITIES: Mapping[str, int] = {
+    **{f"p{number}": number for number in range(5)},
+    **{f"priority-{number}": number for number in range(5)},
+    **{f"priority-p{number}": number for number in range(5)},
+    "critical": 0,
+    "urgent": 0,
+    "blocker": 0,
+    "priority-critical": 0,
+    "priority-urgent": 0,
+    "priority-highest": 0,
+    "priority-high": 1,
+    "high-priority": 1,
+    "priority-medium": 2,
+    "medium-priority": 2,
+    "priority-normal": 2,
+    "priority-low": 3,
+    "low-priority": 3,
+    "priority-lowest": 4,
+}
+"""Of several the most urgent decides."""
+_KINDS = re.compile(r"^(?:type|kind|t|k)-")
+_NEEDS = re.compile(rf"\b{KEY}[*_]{{0,3}}[ \t]*((?:(?<![\w/])#\d+(?:[ \t]*(?:,|and|&)?[ \t]*))+)", re.IGNORECASE)
+_ISSUES_NUMBER = re.compile(r"#(\d{1,18})(?!\w)")
+_HINT = "Use what `gh issue list --json number,title,body,labels,state,milestone` prints."
+
+
+def plan_of_issues(value: Any, source: str, known: Collection[str] = ()) -> Plan:
+    """The plan in the values of a list of issues, or of one; PlanError names every problem."""
+    issues = [value] if isinstance(value, dict) else value
+    if not isinstance(issues, list):
+        raise PlanError(f"{source}: it is no list of issues", _HINT)
+    problems = [f"issues[{place}]{text}" for place, issue in enumerate(issues) for text in _problems(issue)]
+    numbers = [issue["number"] for issue in issues] if not problems else []
+    problems += [
+        f"issue #{number} is there twice" for number in sorted(n for n, many in Counter(numbers).items() if many > 1)
+    ]
+    if problems:
+        error = refused(source, problems)
+        error.hint = _HINT
+        raise error
+    return _Issues(issues, source, known).plan()
+
+
+def _problems(issue: Any) -> Iterator[str]:
+    if not isinstance(issue, dict):
+        yield ": is no issue"
+        return
+    number = issue.get("number")
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 < number < 10**18:
+        yield ".number: is no number of an issue" if "number" in issue else ".number: is missing"
+    if not isinstance(issue.get("title"), str) or not plain_title(tidy(issue["title"])):
+        yield ".title: is no text" if "title" in issue else ".title: is missing"
+    for name, kinds in (("body", str), ("state", str), ("labels", list), ("milestone", (dict, str))):
+        if issue.get(name) is not None and not isinstance(issue[name], kinds):
+            yield f".{name}: is of another kind than gh gives"
+    labels = issue.get("labels")
+    for place, label in enumerate(labels if isinstance(labels, list) else ()):
+        if not isinstance(label.get("name") if isinstance(label, dict) else label, str):
+            yield f".labels[{place}]: has no name"
+
+
+class _Issues:
+    """Issues that have the right kinds of values, on their way to a plan."""
+
+    def __init__(self, issues: list[dict[str, Any]], source: str, known: Collection[str]) -> None:
+        self.source, self.known, self.told = source, known, list[str]()
+        self.open, self.closed = list[dict[str, Any]](), set[int]()
+        for issue in issues:
+            if (issue.get("state") or "open").strip().lower() == "open":
+                self.open.append(issue)
+            else:
+                self.closed.add(issue["number"])
+                self.told.append(f"issue #{issue['number']}: skipped, since it is closed")
+        self.numbers = {issue["number"] for issue in self.open}
+        self.milestones: dict[str, dict[str, Any]] = {}
+
+    def plan(self) -> Plan:
+        """All of it."""
+        nodes = [self._node(issue) for issue in self.open]
+        lines = [f"milestone '{one['title'][:80]}'" for one in self.milestones.values()]
+        lines += [f"issue #{issue['number']}" for issue in self.open]
+        return made_plan([*self.milestones.values(), *nodes], lines, self.source, self.told)
+
+    def _node(self, issue: dict[str, Any]) -> dict[str, Any]:
+        number = issue["number"]
+        where = f"issue #{number}"
+        found = task_lists(tidy(issue.get("body") or ""), where, strict=False)
+        self.told += [f"{where}, {text}" for text in found.told]
+        criteria, texts, needs = _of_body(found.parts)
+        made = {"id": f"gh-{number}", **bounded(tidy(issue["title"]), texts, where, self.told)}
+        made |= _of_labels(issue.get("labels") or ())
+        if criteria:
+            made["acceptance"] = [text[:MAX_TEXT] for text in criteria]
+        if issue.get("milestone"):
+            made["epic"] = self._epic(issue["milestone"])
+        waits = [self._waits(number, other) for other in dict.fromkeys(needs)]
+        return {**made, **({"needs": ids} if (ids := [id_ for id_ in waits if id_]) else {})}
+
+    def _waits(self, number: int, other: int) -> str:
+        """The id of the issue that is waited for; empty, and told: none."""
+        if other == number:
+            why = "names itself"
+        elif other in self.closed:
+            why = f"waits for #{other}, which is closed: not waited for"
+        elif other in self.numbers or f"gh-{other}" in self.known:
+            return f"gh-{other}"
+        else:
+            why = f"waits for #{other}, which is neither in the list nor in the graph: not taken over"
+        self.told.append(f"issue #{number} {why}")
+        return ""
+
+    def _epic(self, milestone: dict[str, Any] | str) -> str:
+        given: dict[str, Any] = milestone if isinstance(milestone, dict) else {"title": milestone}
+        title, number, text = (given.get(name) for name in ("title", "number", "description"))
+        title = tidy(title) if isinstance(title, str) else ""
+        is_numbered = isinstance(number, int) and not isinstance(number, bool) and 0 < number < 10**18
+        key = str(number) if is_numbered else sha256(title.strip().encode()).hexdigest()[:8]
+        id_ = f"gh-milestone-{key}"
+        if id_ not in self.milestones:
+            told = bounded(title, tidy(text) if isinstance(text, str) else "", f"milestone {key}", self.told)
+            self.milestones[id_] = {"id": id_, **told, "type": "epic"}
+        return id_
+
+
+def _of_body(parts: tuple[Part, ...]) -> tuple[list[str], str, list[int]]:
+    """(criteria, the text without them, the issues that are waited for) of a body."""
+    criteria: list[str] = []
+    named: list[str] = []
+    needs: list[int] = []
+    texts: list[tuple[int, str]] = []
+    for part in parts:
+        if part.kind == "open":
+            number = _ISSUES_NUMBER.fullmatch(part.title)
+            if number:
+                needs.append(int(number[1]))
+                texts += part.texts
+            else:
+                below = part.description
+                criteria.append(f"{plain_title(part.title) or part.title}\n{below}".strip())
+        elif part.kind == "section" and part.level and not (part.wants_criteria and LABEL.fullmatch(part.title)):
+            texts.append((part.line, "#" * part.level + " " + part.title))
+        if part.kind != "open":
+            texts += part.texts
+        named += [" ".join(lines) for lines in part.criteria]
+        for line, text in part.texts:
+            needs += [int(n) for m in _NEEDS.finditer(text) for n in _ISSUES_NUMBER.findall(m[1])] if line else []
+    return criteria + named, "\n".join(text for _, text in texts).strip(), needs
+
+
+def _of_labels(labels: Any) -> dict[str, Any]:
+    """Type, priority and the labels that say neither."""
+    names = [label["name"] if isinstance(label, dict) else label for label in labels]
+    words = {name: "-".join(re.findall(r"\w+", name.casefold())) for name in names}
+    types = {_KINDS.sub("", word): name for name, word in words.items()}
+    kind = next((word for word in TYPES if word in types), None)
+    urgent = [PRIORITIES[word] for word in words.values() if word in PRIORITIES]
+    left = [
+        plain_title(tidy(name))
+        for name, word in words.items()
+        if word not in PRIORITIES and _KINDS.sub("", word) not in TYPES
+    ]
+    made: dict[str, Any] = {"type": TYPES[kind]} if kind else {}
+    if urgent:
+        made["priority"] = min(urgent)
+    if left := list(dict.fromkeys(label for label in left if label)):
+        made["labels"] = left
+    return made

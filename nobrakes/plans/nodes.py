@@ -1,0 +1,406 @@
+"""The values of a plan file as nodes of a plan. docs/reference/plan.md is this, and planmodels, for people.
+
+1. An unknown key is an error, and every problem of the file is told at once, each with its place in it.
+2. What a node does not say is not a wish: applied again, it leaves that field of the bead as it is.
+3. `key` names a node inside its file only; the bead then gets an id of its own.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Annotated, Any, Literal, get_type_hints
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from ..beads.model import MAX_TITLE, Bead, BeadType, is_bead_id, parse_type
+from ..errors import BadBead, PlanError
+from ..snapshot.reader import CLOSED_WORDS, OPEN_WORDS, SET_ASIDE_WORDS, moment
+from ..text.cleaning import clean
+
+# What the values of a plan file mean, one by one: each as a plan has it, or ValueError with what is wrong with it.
+#
+# A value that is of another kind than the words that people write is handed on as it is, for whoever judges kinds.
+
+MAX_TEXT = 1_000_000
+MAX_KEY = 100
+MAX_HOLD = 2000
+MAX_MINUTES = 1_000_000
+_DURATION = re.compile(r"(?:(\d{1,4})\s*h)?\s*(?:(\d{1,5})\s*m(?:in)?)?", re.IGNORECASE)
+
+StatusWord = Literal["draft", "live", "done", "cancelled"]
+
+
+def id_of(value: Any) -> Any:
+    """A bead's id."""
+    if isinstance(value, str) and not is_bead_id(value):
+        raise ValueError("is no id: use 1 to 64 letters, digits, '-', '_' or '.', beginning with a letter or digit")
+    return value
+
+
+def type_of(value: Any) -> Any:
+    """A type of bead, by any of its names."""
+    if isinstance(value, str):
+        try:
+            return parse_type(value)
+        except BadBead as error:
+            raise ValueError(f"{error}. {error.hint}") from None
+    return value
+
+
+def title_of(value: Any) -> Any:
+    """A title: one line."""
+    if isinstance(value, str):
+        value = value.strip()
+        if not value.isprintable():
+            raise ValueError("has line breaks or control characters; a title is one line")
+    return value
+
+
+def lines_of(value: Any) -> Any:
+    """Texts, or a text with one on each line."""
+    if isinstance(value, str):
+        return [line.strip().removeprefix("- ").strip() for line in value.splitlines() if line.strip(" -\t")]
+    return value
+
+
+def minutes_of(value: Any) -> Any:
+    """Minutes, or a text that says how long."""
+    if isinstance(value, str):
+        found = _DURATION.fullmatch(value.strip())
+        if not found or not any(found.groups()):
+            raise ValueError("is no duration: use minutes, or texts like '45m', '2h', '1h30m'")
+        return int(found[1] or 0) * 60 + int(found[2] or 0)
+    return value
+
+
+def moment_of(value: Any) -> Any:
+    """Seconds since 1970, from a time as people and YAML write it."""
+    if isinstance(value, str):
+        try:
+            return moment(value)
+        except (ValueError, OverflowError):
+            raise ValueError("is no time: use ISO 8601, like '2030-01-31T09:00:00Z'") from None
+    if hasattr(value, "isoformat"):  # YAML reads dates by itself
+        return moment(value.isoformat())
+    return value
+
+
+def status_of(value: Any) -> Any:
+    """One of StatusWord, from the words of trackers; None: neither says anything."""
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in CLOSED_WORDS:
+            return "done"
+        return None if word in OPEN_WORDS or word in SET_ASIDE_WORDS else word
+    return value
+
+
+# The keys and values of a plan file as pydantic models, which name every problem at once, each with its place.
+
+Id = Annotated[str, BeforeValidator(id_of)]
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
+Texts = tuple[Text, ...]
+
+
+_typed_dict: Any = TypedDict  # made of fields that are written down once, in Node
+AT_ONCE = 1000
+"""Beads that are judged together."""
+
+
+class Node(BaseModel):
+    """One entry of `beads`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+
+    id: Id | None = None
+    key: Annotated[str, Field(min_length=1, max_length=MAX_KEY)] | None = None
+    title: Annotated[str, BeforeValidator(title_of), Field(min_length=1, max_length=MAX_TITLE)] | None = None
+    type: Annotated[BeadType, BeforeValidator(type_of)] | None = None
+    description: Text | None = None
+    acceptance: Annotated[Texts, BeforeValidator(lines_of)] | None = None
+    priority: Annotated[int, Field(ge=0, le=4, strict=True)] | None = None
+    labels: Texts | None = None
+    epic: str | None = None
+    estimate: Annotated[int, BeforeValidator(minutes_of), Field(gt=0, lt=MAX_MINUTES, strict=True)] | None = None
+    needs_tests: Annotated[bool, Field(strict=True)] | None = None
+    scaffolding: Annotated[bool, Field(strict=True)] | None = None
+    touches: Texts | None = None
+    notes: Text | None = None
+    metadata: dict[str, Any] | None = None
+    needs: Texts | None = None
+    related: Texts | None = None
+    discovered_from: Texts | None = None
+    status: Annotated[StatusWord | None, BeforeValidator(status_of)] = None
+    hold: Annotated[str, Field(max_length=MAX_HOLD)] | None = None
+    defer_until: Annotated[float, BeforeValidator(moment_of)] | None = None
+
+
+class File(BaseModel):
+    """A whole plan file. Its beads are judged apart: a hundred thousand models at once take 160 MB."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    live: Annotated[bool, Field(strict=True)] = False
+    beads: tuple[Any, ...]
+
+
+def _place(parts: tuple[Any, ...]) -> str:
+    text = ""
+    for part in parts:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text or "the file"
+
+
+def _problems(error: ValidationError, *within: str | int) -> list[str]:
+    found = []
+    for problem in error.errors():
+        what = problem["msg"].removeprefix("Value error, ")
+        if problem["type"] == "extra_forbidden":
+            what = "is no key of a plan"
+        elif problem["type"] == "missing":
+            what = "is missing"
+        found.append(f"{_place((*within, *problem['loc']))}: {what}")
+    return found
+
+
+def models_judged(value: dict[str, Any]) -> tuple[bool, list[dict[str, Any]]] | list[str]:
+    """(whether the plan is live, what each bead says, by key); or else every problem."""
+    live, beads, of_file = False, value.get("beads"), []
+    try:
+        file = File.model_validate({**value, "beads": ()} if isinstance(beads, list) else value)
+        live, beads = file.live, beads if isinstance(beads, list) else file.beads
+    except ValidationError as error:
+        of_file = _problems(error)
+    problems = [one for one in of_file if one.startswith("live:")]
+    found: list[dict[str, Any]] = []
+    beads = beads if isinstance(beads, list | tuple) else ()
+    for first in range(0, len(beads), AT_ONCE):
+        found += _judged_part(beads[first : first + AT_ONCE], first, problems)
+    problems += of_file
+    return list(dict.fromkeys(problems)) if problems else (live, found)
+
+
+def _judged_part(beads: Sequence[Any], first: int, problems: list[str]) -> list[dict[str, Any]]:
+    """What each of these says, by key; `first` is the place of the first one in the file."""
+    try:
+        return _said().validate_python(list(beads))
+    except ValidationError:
+        pass  # one by one every problem gets its place
+    found = []
+    for place, one in enumerate(beads, first):
+        try:
+            node = Node.model_validate(one)
+        except ValidationError as error:
+            problems += _problems(error, "beads", place)
+        else:
+            found.append({name: getattr(node, name) for name in node.model_fields_set})
+    return found
+
+
+@cache
+def _said() -> TypeAdapter[list[dict[str, Any]]]:
+    """Judges many nodes at once as dicts, by the same rules: an object a bead takes twice as long."""
+    hints = get_type_hints(Node, include_extras=True)
+    said: Any = _typed_dict("said", {name: hints[name] for name in Node.model_fields}, total=False)
+    said.__pydantic_config__ = ConfigDict(extra="forbid")
+    return TypeAdapter(list[said])
+
+
+MAX_PROBLEMS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNode:
+    """One bead as a plan wants it. `fields` are Bead's content fields that the plan names.
+
+    `needs`, `related` and `discovered_from` are ids or keys; None: the plan does not say.
+    """
+
+    where: str
+    id: str | None
+    key: str | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    needs: tuple[str, ...] | None = None
+    related: tuple[str, ...] | None = None
+    discovered_from: tuple[str, ...] | None = None
+    status: StatusWord | None = None
+    hold: str | None = None
+    defer_until: float | None = None
+    bead: Bead | None = None  # what a record of another tool comes in as, with what it says that happened
+
+    @property
+    def name(self) -> str:
+        """What the plan calls it."""
+        return str(self.id or self.key or self.where)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the graph should be. `problems` are what a tolerant reader could not take over."""
+
+    nodes: tuple[PlanNode, ...]
+    live: bool = False
+    source: str = "plan"
+    problems: tuple[str, ...] = ()
+
+
+_MAY_BE_NULL = frozenset({"epic", "estimate"})
+
+
+def refused(source: str, problems: list[str]) -> PlanError:
+    """The error that tells every problem of a plan."""
+    shown = problems[:MAX_PROBLEMS]
+    if len(problems) > MAX_PROBLEMS:
+        shown.append(f"… and {len(problems) - MAX_PROBLEMS} more")
+    return PlanError("\n".join(f"{source}: {text}" for text in shown))
+
+
+def _node(place: int, found: dict[str, Any], raw: Any) -> PlanNode:
+    """The node that says `found`, as it stands in the file; what is left of `found` are the bead's fields."""
+    take = found.pop
+    status, hold, until = take("status", None), take("hold", None), take("defer_until", None)
+    if hold is None and until is None and "status" in raw:
+        word = str(raw["status"]).strip().lower()
+        hold = word if word in SET_ASIDE_WORDS else None
+    node = PlanNode(
+        f"beads[{place}]",
+        take("id", None),
+        take("key", None),
+        found,
+        take("needs", None),
+        take("related", None),
+        take("discovered_from", None),
+        status,
+        hold,
+        until,
+    )
+    if None in found.values():
+        for name in [name for name, value in found.items() if value is None and name not in _MAY_BE_NULL]:
+            del found[name]
+    if "labels" in found:
+        found["labels"] = tuple(dict.fromkeys(found["labels"]))
+    return node
+
+
+def plan_of(value: Any, source: str) -> Plan:
+    """The plan in a file's values: a mapping with `beads`, or a bare list of beads. PlanError names all problems."""
+    if isinstance(value, list):
+        value = {"beads": value}
+    if not isinstance(value, dict):
+        raise PlanError(f"{source}: it is no plan: a mapping with 'beads' is expected")
+    judged = models_judged(value)
+    if isinstance(judged, list):
+        raise refused(source, judged)
+    live, beads = judged
+    nodes = tuple(_node(place, found, value["beads"][place]) for place, found in enumerate(beads))
+    problems = _names(nodes)
+    if problems:
+        raise refused(source, problems)
+    return Plan(nodes, live, source)
+
+
+def _names(nodes: tuple[PlanNode, ...]) -> list[str]:
+    """Names that are there twice."""
+    problems = []
+    seen: dict[str, str] = {}
+    for node in nodes:
+        for name in (node.id,) if node.key in (None, node.id) else (node.id, node.key):
+            if name is None:
+                continue
+            if name in seen:
+                problems.append(f"{node.where}: '{name}' is there already, at {seen[name]}")
+            else:
+                seen[name] = node.where
+    return problems
+
+
+# What a line of Markdown is, and what is left of a text when its Markdown is taken away.
+
+HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
+UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*")
+RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}[ \t]*")
+BULLET = re.compile(r"([-*+]|\d{1,9}[.)])(?:([ \t]+)(.*)|()())")
+BOX = re.compile(r"\[([ xX])\](?:[ \t]+(.*)|[ \t]*)")
+FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
+CLOSING_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*")
+LABEL = re.compile(
+    r"[*_]{0,3}(?:acceptance(?: criteria| tests?)?|criteria|done when|definition of done)[*_]{0,3}"
+    r"(?:[ \t]*:[*_]{0,3}(?:[ \t]+(.*\S))?)?[ \t]*",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+
+
+def front(lines: Sequence[str]) -> int:
+    """How many lines at the beginning are front matter."""
+    if lines and lines[0].rstrip() == "---":
+        for place, line in enumerate(lines[1:], 2):
+            if line.rstrip() in ("---", "..."):
+                return place
+    return 0
+
+
+def box_in(body: str) -> bool:
+    """Whether this would be an unticked item."""
+    bullet = BULLET.fullmatch(body)
+    box = BOX.match(bullet[3] or "") if bullet else None
+    return box is not None and box[1] == " "
+
+
+def dedented(lines: Sequence[str]) -> str:
+    """The lines without what all are indented by, and without empty ones at both ends."""
+    from textwrap import dedent
+
+    return dedent("\n".join(line.expandtabs(4) if line[:1] in " \t" else line for line in lines)).strip("\n").rstrip()
+
+
+def plain_title(text: str) -> str:
+    """A title in one line of printable characters, without Markdown."""
+    text = _MARKUP.sub("", _LINK.sub(r"\1", text))
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def normal(title: str) -> str:
+    """A title as it is compared: letters and digits alone, in one case."""
+    words = re.findall(r"\w+", plain_title(title).casefold())
+    return " ".join(words) or plain_title(title).casefold()
+
+
+# Nodes made from texts that are no plan files: cleaned, bounded, and judged as a plan file's are.
+
+KEY = r"(?:after[ \t]*:|(?:depends on|blocked by|waits for)\b[ \t]*:?)"
+"""How a text says that something is waited for."""
+
+
+def tidy(text: str) -> str:
+    """The text with one kind of line ending, and without what a person does not see."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode()
+    return clean(plain)
+
+
+def made_plan(nodes: list[dict[str, Any]], lines: list[str], source: str, told: list[str]) -> Plan:
+    """The nodes as a plan, judged as a plan file is; `lines`: where each comes from."""
+    if not nodes:
+        return Plan((), False, source, tuple(told))
+    plan = plan_of({"beads": nodes}, source)
+    return replace(
+        plan,
+        nodes=tuple(replace(node, where=where) for node, where in zip(plan.nodes, lines, strict=True)),
+        problems=tuple(told),
+    )
+
+
+def bounded(title: str, description: str, where: str, told: list[str]) -> dict[str, Any]:
+    """The fields for a title and a description, cut to what a bead may have; a long title is in the description."""
+    full = plain_title(title)
+    if len(full) > MAX_TITLE:
+        description = f"{full}\n\n{description}".strip()
+        told.append(f"{where}: its title is longer than {MAX_TITLE} characters: all of it is in the description")
+        full = full[: MAX_TITLE - 1].rstrip() + "…"
+    if len(description) > MAX_TEXT:
+        told.append(f"{where}: its text was cut to {MAX_TEXT} characters")
+        description = description[: MAX_TEXT - 1] + "…"
+    return {"title": full or where, **({"description": description} if description else {})}

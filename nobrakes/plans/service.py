@@ -1,0 +1,582 @@
+"""Plan files: what the graph should be, applied as a whole or not at all.
+
+1. YAML and JSON are operations.plan.nodes, `.jsonl` are Beads records (interop); "-" is standard input.
+2. Beads come in as drafts: they go live by `live: true`, by the flag, or later by commit-strategy. What a plan wants of
+   live beads waits beside them for commit-strategy too, unless the flag says that a person wants it at once.
+3. A plan under which beads would wait for each other is refused, and every circle is named with the dependency to
+   cut; the one who applies may have those cut, or look first (`dry_run`).
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+from ..beads import lifecycle
+from ..beads.graph import Links, Node, node_of, overlay
+from ..beads.model import CLOSED, Bead, Dependency, DependencyType, Status, check_bead, new_bead
+from ..beads.proposals import CANCEL, LISTS, ProposedChange, Standing, changes_of, entry, part_of
+from ..beads.readiness import Circle, circles, reasons_of
+from ..beads.service.beads import new_id, unused_id
+from ..db.port import Store
+from ..errors import BadBead, Deadlock, NobrakesError, PlanError
+from ..events.kinds import Kind
+from ..features.service.approving import require
+from ..pictures.layout import chain_of
+from . import files
+from .nodes import Plan, PlanNode, plan_of, refused
+
+# From a plan and the graph as it is to what has to be written; nothing is written here.
+#
+# 1. A node whose id exists is an update of the fields that it names; every other node is a new bead.
+# 2. A list of dependencies that a node gives is the whole list of that type; one that it does not give stays.
+# 3. The graph as it would be is looked at whole, so that every circle and every missing bead is told at once.
+# 4. A bead that is live is not changed: what the plan wants of it is kept beside it, until a person approves it
+# (`proposals_of`). A bead that is done or cancelled is left as it is, and that is said.
+
+_NOTHING: frozenset[str] = frozenset()
+_DEPENDENCY: Callable[[tuple[str, str, DependencyType]], Dependency] = partial(tuple.__new__, Dependency)
+SMALL = 200
+"""Up to so many beads a plan is looked at bead by bead; beyond that, with the whole graph at once."""
+
+
+@dataclass
+class Work:
+    """What a plan comes to. `ids` are the plan's beads in the plan's order.
+
+    `named`: what the plan says of a bead that exists: fields, kinds of dependencies, "cancel". `at_once`: live beads
+    are changed like drafts. `problems`: what the plan asks for and does not get. `same`: beads that are as the plan
+    says, and of which nothing else is looked at; the others that exist are in `before`.
+    """
+
+    ids: tuple[str, ...]
+    at_once: bool = False
+    named: dict[str, frozenset[str]] = field(default_factory=dict)
+    cancelled: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    new: dict[str, Bead] = field(default_factory=dict)
+    changes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    added: dict[Dependency, None] = field(default_factory=dict)  # in the plan's order
+    removed: set[Dependency] = field(default_factory=set)
+    approved: list[str] = field(default_factory=list)
+    before: dict[str, Bead] = field(default_factory=dict)
+    same: Mapping[str, Status] = field(default_factory=dict)
+
+    @property
+    def touched(self) -> set[str]:
+        """The beads of before that change at once."""
+        edges = {edge.bead for edge in self.added} | {edge.bead for edge in self.removed}
+        found = (set(self.changes) | edges | set(self.approved)) - set(self.new)
+        return {bead for bead in found if self.is_at_once(bead)}
+
+    def is_at_once(self, bead: str) -> bool:
+        """Whether what the plan wants of the bead is written into it; else it is proposed."""
+        known = self.before.get(bead)
+        status = self.same.get(bead) if known is None else known.status
+        return self.at_once or bead in self.new or status is Status.DRAFT
+
+    @property
+    def only_adds(self) -> bool:
+        """Whether beads and dependencies come in and nothing else is done."""
+        return not (self.changes or self.removed or self.cancelled or self.approved)
+
+    def take_out(self, edge: Dependency) -> None:
+        """Leave a dependency out of the graph, wherever it comes from."""
+        if edge.type is DependencyType.PARENT_CHILD:
+            if edge.bead in self.new:
+                self.new[edge.bead] = replace(self.new[edge.bead], epic=None)
+            else:
+                self.changes.setdefault(edge.bead, {})["epic"] = None
+        elif edge in self.added:
+            del self.added[edge]
+        else:
+            self.removed.add(edge)
+
+
+def work_out(store: Store, plan: Plan, live: bool, at_once: bool = False) -> Work:
+    """What the plan changes; PlanError names every problem that it has with the graph."""
+    same = _same(store, plan, live) if len(plan.nodes) > SMALL else {}
+    named = _named(plan).difference(same)
+    if len(named) > SMALL:  # most of them are new
+        named.intersection_update(id_ for _, id_ in store.by_priority())
+    before = {bead.id: bead for bead in store.beads(ids=named)} if named else {}
+    names, ids = _identities(store, plan, frozenset(before))
+    work = Work(tuple(ids), at_once, before={id_: before[id_] for id_ in ids if id_ in before}, same=same)
+    edges: defaultdict[tuple[str, DependencyType], set[str]] = defaultdict(set)
+    for dependency in _dependencies(store, work.before):
+        if dependency.bead in work.before:
+            edges[dependency.bead, dependency.type].add(dependency.needs)
+    problems: list[str] = []
+    known = frozenset(before) | frozenset(ids)
+    now = store.now()
+    alike: dict[frozenset[str], frozenset[str]] = {}  # most beads of a plan name the same
+    for node, id_ in zip(plan.nodes, ids, strict=True):
+        if id_ in same:
+            continue
+        fields = node.fields
+        epic = fields.get("epic")
+        if epic is not None:
+            epic = names.get(epic, epic)
+            fields = {**fields, "epic": epic}
+            _reference(problems, node, "epic", epic, id_, known)
+        for (key, kind), wanted in zip(LISTS.items(), (node.needs, node.related, node.discovered_from), strict=True):
+            if wanted is None:
+                continue
+            had = edges.get((id_, kind), _NOTHING) if edges else _NOTHING
+            if not (wanted or had):
+                continue
+            needs = sorted({names.get(name, name) for name in wanted} if names else {*wanted})
+            for other in needs:
+                if other == id_ or other not in known:
+                    _reference(problems, node, key, other, id_, known)
+                if other not in had:
+                    work.added[_DEPENDENCY((id_, other, kind))] = None
+            if had:
+                work.removed |= {Dependency(id_, other, kind) for other in had.difference(needs)}
+        try:
+            if id_ in before:
+                says = _says(node, fields)
+                work.named[id_] = alike.setdefault(says, says)
+                _update(work, before[id_], node, fields, live)
+            else:
+                _create(work, id_, node, fields, live, now)
+        except BadBead as error:
+            problems.append(f"{node.where}: {error}")
+    if problems:
+        raise refused(plan.source, problems)
+    _leave_closed(work)
+    return work
+
+
+def _same(store: Store, plan: Plan, live: bool) -> dict[str, Status]:
+    """The beads of a large plan for which it wants nothing, with their status."""
+    keys = {node.key for node in plan.nodes} - {None}
+    said = [
+        (node.id, node.fields, (node.needs, node.related, node.discovered_from))
+        for node in plan.nodes
+        if node.id is not None and node.status is None and not (keys and _names_one_of(node, keys))
+    ]
+    proposed = {bead.id for bead in store.proposed()}
+    found = store.as_said(said)
+    return {
+        id_: status for id_, status in found.items() if id_ not in proposed and not (live and status is Status.DRAFT)
+    }
+
+
+def _names_one_of(node: PlanNode, keys: Collection[str | None]) -> bool:
+    return node.fields.get("epic") in keys or any(name in keys for key in LISTS for name in getattr(node, key) or ())
+
+
+def _named(plan: Plan) -> set[str]:
+    """Every name in the plan that may be the id of a bead."""
+    found = {node.id for node in plan.nodes if node.id} | {str(node.fields.get("epic") or "") for node in plan.nodes}
+    for node in plan.nodes:
+        for key in LISTS:
+            found.update(getattr(node, key) or ())
+    return found - {""}
+
+
+def _dependencies(store: Store, beads: Collection[str]) -> list[Dependency]:
+    """The dependencies of these beads, and perhaps more: many are read faster all at once."""
+    if len(beads) > SMALL:
+        return store.dependencies()
+    return [dependency for bead in beads for dependency in store.dependencies(bead) if dependency.bead == bead]
+
+
+def _identities(store: Store, plan: Plan, existing: frozenset[str]) -> tuple[dict[str, str], list[str]]:
+    """(key to id, the id of each node)."""
+    taken = {*existing, *(node.id for node in plan.nodes if node.id)}
+    if sum(node.id is None for node in plan.nodes) > SMALL:  # one question for all of them
+        taken.update(id_ for _, id_ in store.by_priority())
+        free = partial(unused_id, taken.__contains__)
+    else:
+        free = partial(new_id, store, taken)
+    names: dict[str, str] = {}
+    ids = []
+    for node in plan.nodes:
+        id_ = node.id or free()
+        taken.add(id_)
+        ids.append(id_)
+        if node.key:
+            names[node.key] = id_
+    return names, ids
+
+
+def _reference(problems: list[str], node: PlanNode, key: str, other: str, own: str, known: frozenset[str]) -> None:
+    if other == own:
+        problems.append(f"{node.where}.{key}: bead {own} names itself")
+    elif other not in known:
+        problems.append(f"{node.where}.{key}: there is no bead '{other[:80]}', neither here nor in the graph")
+
+
+def _create(work: Work, id_: str, node: PlanNode, fields: Mapping[str, Any], live: bool, now: float) -> None:
+    if "title" not in fields:
+        raise BadBead("title: is missing (no bead has this id yet)")
+    if node.bead is not None:
+        bead = node.bead if fields["epic"] == node.bead.epic else replace(node.bead, epic=fields["epic"])
+    else:
+        bead = new_bead(id_, {"held": node.hold, "defer_until": node.defer_until}, fields)
+    if node.status == "done" or node.status == "cancelled":
+        bead = lifecycle.closed(bead, Status(node.status), now)
+    elif node.status == "live" or (live and node.status is None):
+        bead = lifecycle.live(bead)
+    else:
+        bead = lifecycle.draft(bead)
+    check_bead(bead)
+    work.new[id_] = bead
+
+
+def _says(node: PlanNode, fields: Mapping[str, Any]) -> frozenset[str]:
+    """What the node says of its bead."""
+    lists = (key for key in LISTS if getattr(node, key) is not None)
+    return frozenset((*fields, *lists, *([CANCEL] if node.status is not None else ())))
+
+
+def _update(work: Work, bead: Bead, node: PlanNode, fields: Mapping[str, Any], live: bool) -> None:
+    changes = {name: value for name, value in fields.items() if getattr(bead, name) != value}
+    if changes:
+        check_bead(replace(bead, **changes))
+        work.changes[bead.id] = changes
+    if bead.status is Status.DRAFT and (node.status == "live" or (live and node.status is None)):
+        work.approved.append(bead.id)
+    elif node.status == "cancelled" and bead.status not in CLOSED:
+        work.cancelled.append(bead.id)
+    elif node.status == "done" and bead.status not in CLOSED:
+        work.problems.append(f"{node.where}: only a person finishes {bead.id}: `nobrakes done {bead.id}`")
+
+
+def _leave_closed(work: Work) -> None:
+    """What the plan wants of beads that are done or cancelled is left out, and said."""
+    closed = {id_ for id_, bead in work.before.items() if bead.status in CLOSED and not work.at_once}
+    if not closed:
+        return
+    edges = {edge for some in (work.added, work.removed) for edge in some if edge.bead in closed}
+    for id_ in work.ids:
+        if id_ in closed and (id_ in work.changes or any(edge.bead == id_ for edge in edges)):
+            work.problems.append(f"{id_} is {work.before[id_].status.value}: it was left as it is")
+            work.changes.pop(id_, None)
+    work.added = {edge: None for edge in work.added if edge not in edges}
+    work.removed -= edges
+
+
+Parts = dict[str, dict[str, Any] | None]
+"""What is to be kept beside a bead: part -> how it is kept, None: taken away."""
+
+
+def proposals_of(store: Store, work: Work, actor: str) -> dict[str, Parts]:
+    """What is to be kept beside the beads that are not changed at once.
+
+    A part that the plan names, and that is as it wants it, is not proposed any more.
+    """
+    beads = dict(work.before)
+    if not (beads or work.changes or work.removed):
+        return {}
+    edges = {**work.added, **dict.fromkeys(work.removed)}
+    outside = {*work.changes, *(edge.bead for edge in edges)} - beads.keys() - work.new.keys()
+    beads |= {bead.id: bead for bead in (store.beads(ids=outside) if outside else ())}
+    wanted: dict[str, dict[str, tuple[Any, Any]]] = {id_: {} for id_ in beads}
+    for id_, changes in work.changes.items():
+        if not work.is_at_once(id_):
+            wanted[id_] |= {name: (getattr(beads[id_], name), new) for name, new in changes.items()}
+    for edge in edges:
+        if not work.is_at_once(edge.bead):
+            wanted[edge.bead][part_of(edge)] = (edge in work.removed, edge in work.added)
+    for id_ in work.cancelled:
+        wanted[id_][CANCEL] = (False, True)
+    now = store.now()
+    found: dict[str, Parts] = {}
+    for id_, bead in beads.items():
+        named = work.named.get(id_, ())
+        parts: Parts = {
+            name: None for name in bead.proposed if name.partition(":")[0] in named and name not in wanted[id_]
+        }
+        for name, (before, after) in wanted[id_].items():
+            made, kept = entry(before, after, actor, now), bead.proposed.get(name, {})
+            if (made["before"], made["after"]) != (kept.get("before"), kept.get("after")):
+                parts[name] = made
+        if parts:
+            found[id_] = parts
+    return found
+
+
+def neighbourhood(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]:
+    """What decides about the plan's beads, once it is written: with the plan's drafts approved."""
+    nodes, edges = store.around(work.ids)
+    drafts = {node.id for node in nodes if node.status is Status.DRAFT} & set(work.ids)
+    live = {bead.id: lifecycle.live_status(bead) for bead in (store.beads(ids=drafts) if drafts else ())}
+    return [node._replace(status=live[node.id]) if node.id in live else node for node in nodes], edges
+
+
+def graph_after(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]:
+    """The whole graph as it would be, with the plan's drafts and all that is proposed approved."""
+    nodes = {node.id: node for node in store.nodes()}
+    drafts = [id_ for id_, status in work.same.items() if status is Status.DRAFT]
+    for bead in store.beads(ids=drafts) if drafts else ():
+        nodes[bead.id] = nodes[bead.id]._replace(status=lifecycle.live_status(bead))
+    for id_ in work.ids:
+        if id_ in work.same:
+            continue
+        bead = work.new.get(id_) or work.before[id_]
+        if work.is_at_once(id_):
+            bead = replace(bead, **work.changes.get(id_, {}))
+        node = node_of(bead)
+        nodes[id_] = node._replace(status=lifecycle.live_status(bead)) if bead.status is Status.DRAFT else node
+    for id_ in work.changes.keys() - set(work.ids):
+        if work.is_at_once(id_):
+            nodes[id_] = nodes[id_]._replace(**work.changes[id_])
+    edges = {*store.dependencies()} | {edge for edge in work.added if work.is_at_once(edge.bead)}
+    edges -= {edge for edge in work.removed if work.is_at_once(edge.bead)}
+    parts = proposals_of(store, work, "")
+    waiting = {bead.id: bead for bead in store.proposed()}
+    waiting |= {bead.id: bead for bead in (store.beads(ids=parts) if parts else ())}
+    changes: list[ProposedChange] = []
+    for id_, bead in waiting.items():
+        merged = {**bead.proposed, **parts.get(id_, {})}
+        then = replace(bead, proposed={name: kept for name, kept in merged.items() if kept is not None})
+        changes += [one for one in changes_of(then, edges) if one.standing is Standing.APPLIES]
+    return overlay(nodes.values(), edges, changes)
+
+
+def write(store: Store, work: Work, actor: str) -> dict[str, Parts]:
+    """Bring it into the store, in one transaction; what is kept beside live beads since."""
+    if work.only_adds and not work.named:
+        # alone, so that the store works out what a large one comes to before it begins to write
+        if work.new or work.added:
+            store.put(list(work.new.values()), list(work.added), actor)
+        return {}
+    with store.together():
+        proposed = proposals_of(store, work, actor)
+        added, removed = ([one for one in edges if work.is_at_once(one.bead)] for edges in (work.added, work.removed))
+        changes = {id_: fields for id_, fields in work.changes.items() if work.is_at_once(id_)}
+        for edge in _sorted(removed):
+            store.remove_dependency(edge, actor)
+        new = list(work.new.values())
+        if changes:
+            store.put(new, [], actor)
+            for id_, fields in changes.items():
+                store.change(id_, fields, actor)
+            store.put([], _sorted(added), actor)
+        elif new or added:
+            store.put(new, _sorted(added), actor)
+        if work.approved:
+            require(store, work.approved)
+            store.approve(work.approved, actor)
+        for id_, parts in proposed.items():
+            is_none = all(kept is None for kept in parts.values())
+            why = ("the plan wants it as it is",) if is_none else ()
+            store.propose(id_, parts, actor, Kind.CHANGE_DROPPED if is_none else Kind.CHANGE_PROPOSED, *why)
+    return proposed
+
+
+def _sorted(edges: Iterable[Dependency]) -> list[Dependency]:
+    return sorted(edges, key=itemgetter(0, 2, 1))
+
+
+MOST_CHARACTERS = 2_000_000
+"""Of a plan that an agent hands over."""
+
+__all__ = ["MOST_CHARACTERS", "Plan", "PlanDeadlock", "PlanReport", "apply_plan", "read_plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReport:
+    """What a plan did, or would do. `ready` and `explained` tell how its beads stand once they are approved.
+
+    `explained` has the reasons of every bead of the plan that is neither ready nor closed. `cut` are the dependencies
+    that were left out to break the circles, `problems` what a record of another tool could not bring along, and what
+    the plan asks for and does not get. `changed`: beads that are otherwise now; `proposed`: those for which a change
+    waits for a person's yes.
+    """
+
+    new: tuple[str, ...]
+    changed: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    deadlocks: tuple[Circle, ...]
+    ready: tuple[str, ...]
+    explained: dict[str, list[str]]
+    critical_path: tuple[str, ...]
+    applied: bool
+    cut: tuple[Dependency, ...] = ()
+    problems: tuple[str, ...] = field(default=())
+    proposed: tuple[str, ...] = field(default=())
+
+
+class PlanDeadlock(Deadlock):
+    """A plan under which beads would wait for each other. `details` has every circle as JSON values."""
+
+    hint = "Take the named dependencies out of the plan, or apply it with --cut; nothing was written."
+
+    def __init__(self, found: Sequence[Circle]) -> None:
+        stuck = {bead for circle in found for bead in circle.stuck}
+        circles = "1 circle" if len(found) == 1 else f"{len(found)} circles"
+        lines = [f"{len(stuck)} beads could never start, because of {circles}; nothing was written"]
+        lines += [f"  {told(circle)}" for circle in found]
+        lines.append("  stuck: " + ", ".join(sorted(stuck)))
+        super().__init__("\n".join(lines))
+        self.details: list[dict[str, Any]] = [
+            {
+                "members": list(circle.members),
+                "stuck": list(circle.stuck),
+                "cut": {"bead": circle.cut.bead, "needs": circle.cut.needs, "type": circle.cut.type.value},
+            }
+            for circle in found
+        ]
+
+
+def told(circle: Circle) -> str:
+    """The circle in one line: who waits for whom, and what to cut."""
+    around = " -> ".join((*circle.members, circle.members[0]))
+    verb = "is a child of" if circle.cut.type is DependencyType.PARENT_CHILD else "depends on"
+    return f"{around}: cut '{circle.cut.bead} {verb} {circle.cut.needs}'"
+
+
+def read_plan(path: str) -> Plan:
+    """The plan in a file, "-" for standard input; PlanError names every problem with its place."""
+    if path != files.STDIN and path.endswith(".jsonl"):
+        from .files import plan_of_file
+
+        return plan_of_file(path)
+    return plan_in(files.read_text(path), path)
+
+
+def plan_in(text: str, path: str) -> Plan:
+    """The plan in a text; the path says how to read it, and where a problem is. PlanError."""
+    if files.looks_like_records(path, text):
+        from .files import plan_of_records
+
+        return plan_of_records(text, files.shown(path))
+    return plan_of(files.load(path, text), files.shown(path))
+
+
+def apply_plan(
+    store: Store,
+    plan: Plan,
+    *,
+    dry_run: bool = False,
+    live: bool = False,
+    cut: bool = False,
+    actor: str = "person",
+    explain: bool = True,
+) -> PlanReport:
+    """Bring the graph to what the plan says, in one transaction. PlanError, PlanDeadlock: nothing was written.
+
+    `live`: new beads are live at once, and live ones are changed at once. `dry_run` writes nothing and reports
+    deadlocks too; `cut` leaves out the dependencies that close circles. Not `explain`: nobody asks what is in the way
+    of each bead, and of a large plan `explained` is left empty.
+    """
+    work = work_out(store, plan, live or plan.live, at_once=live)
+    if len(work.ids) <= SMALL and not proposals_of(store, work, actor):
+        try:
+            return _apply_small(store, plan, work, dry_run, actor)
+        except Deadlock:
+            pass  # the store names one circle; the whole graph names them all, with their cuts
+    elif not (explain or dry_run or store.proposed() or proposals_of(store, work, actor)):
+        try:
+            return _apply_many(store, plan, work, actor)
+        except Deadlock:
+            pass
+    links = Links(*graph_after(store, work))
+    found = after = tuple(circles(links))
+    taken_out: tuple[Dependency, ...] = ()
+    if found and not dry_run and not cut:
+        raise PlanDeadlock(found)
+    if found and cut:
+        taken_out = tuple(circle.cut for circle in found)
+        for edge in taken_out:
+            work.take_out(edge)
+        links = Links(*graph_after(store, work))
+        after = tuple(circles(links))
+    chain = chain_of(links)
+    proposed = tuple(proposals_of(store, work, actor))
+    made = _report(plan, work, links, after, store.now(), chain, not dry_run)
+    del links  # a large graph is not kept beside what is written
+    if not dry_run:
+        _write(store, work, actor)
+    waiting = frozenset(proposed)
+    unchanged = tuple(id_ for id_ in made.unchanged if id_ not in waiting)
+    return replace(made, deadlocks=found, cut=taken_out, proposed=proposed, unchanged=unchanged)
+
+
+class _Undone(Exception):
+    """Takes back what a dry run wrote."""
+
+
+def _apply_small(store: Store, plan: Plan, work: Work, dry_run: bool, actor: str) -> PlanReport:
+    """Write the plan, or write it and take it back; the store looks for circles where the plan adds something."""
+    reports = []
+    try:
+        with store.together():
+            _write(store, work, actor)
+            links = Links(*neighbourhood(store, work))
+            chain = tuple(store.longest_chain())
+            reports.append(_report(plan, work, links, circles(links), store.now(), chain, not dry_run))
+            if dry_run:
+                raise _Undone
+    except _Undone:
+        pass
+    return reports[0]
+
+
+def _apply_many(store: Store, plan: Plan, work: Work, actor: str) -> PlanReport:
+    """Write the plan; the store, which counts what it comes to, tells how its beads stand."""
+    _write(store, work, actor)
+    ready = store.ready_once_approved(work.ids)
+    if store.levels_lag():  # the chain would be read off them
+        chain = chain_of(Links(store.nodes(), store.dependencies()), store.usual())
+    else:
+        chain = tuple(store.longest_chain())
+    return _told(plan, work, ready, {}, chain, True)
+
+
+def _report(
+    plan: Plan,
+    work: Work,
+    links: Links,
+    found: Sequence[Circle],
+    now: float,
+    chain: tuple[str, ...],
+    applied: bool,
+) -> PlanReport:
+    """What the plan comes to; the links hold all that decides about its beads, `found` are the circles in them."""
+    ready: list[str] = []
+    explained: dict[str, list[str]] = {}
+    for id_, reasons in reasons_of(links, now, found, work.ids):
+        if not reasons:
+            ready.append(id_)
+        elif links.nodes[id_].status not in CLOSED:
+            explained[id_] = [reason.text for reason in reasons]
+    return _told(plan, work, ready, explained, chain, applied)
+
+
+def _told(
+    plan: Plan,
+    work: Work,
+    ready: Sequence[str],
+    explained: dict[str, list[str]],
+    chain: tuple[str, ...],
+    applied: bool,
+) -> PlanReport:
+    touched = work.touched
+    return PlanReport(
+        new=tuple(work.new),
+        changed=tuple(id_ for id_ in work.ids if id_ in touched),
+        unchanged=tuple(id_ for id_ in work.ids if id_ not in touched and id_ not in work.new),
+        deadlocks=(),
+        ready=tuple(ready),
+        explained=explained,
+        critical_path=chain,
+        applied=applied,
+        problems=(*plan.problems, *work.problems),
+    )
+
+
+def _write(store: Store, work: Work, actor: str) -> None:
+    try:
+        write(store, work, actor)
+    except PlanError:
+        raise
+    except NobrakesError as error:
+        error.args = (f"the plan was not applied: {error}",)
+        raise

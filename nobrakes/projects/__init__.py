@@ -1,0 +1,1 @@
+"""Projects of a workspace, their documents and their sprints."""

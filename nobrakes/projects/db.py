@@ -1,0 +1,239 @@
+"""The part of the port `Store` that is a project's sprints. Each method is one transaction with its event.
+
+1. One run goes on at a time: the database itself refuses a second one.
+2. A new yes takes over the sprint that the run before it left unfinished: nothing that was planned or built is lost,
+   and what a person gave up of it (a bead, a planner without a plan) is made anew.
+3. A plan is handed in while the sprint is planned, the rest until its review goes to main.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ..db import rows
+from ..db.database import Database, Row
+from ..errors import NotAllowed
+from ..events import db as events_db
+from ..events.kinds import Kind as EventKind
+from .model import Came, Document, Due, Going, Kind, RunState, Schedule, Sprint, SprintRun, Stage, going_already, slug
+
+_FIELDS = frozenset({"name", "stage", "run", "session", "bead", "opening", "closing", "nudged"})
+_LAST = "SELECT * FROM sprint_runs ORDER BY id DESC LIMIT 1"
+_OPEN = "SELECT * FROM sprints WHERE run = ? AND stage <> 'done' ORDER BY number DESC LIMIT 1"
+_OF = "SELECT * FROM sprints WHERE bead = ? OR session = ?"
+_WITHOUT_A_PLANNER = """DELETE FROM sprints WHERE stage = 'planning'
+AND (SELECT state FROM sessions WHERE id = session) = 'ended'
+AND NOT EXISTS (SELECT 1 FROM sprint_documents WHERE sprint = number)"""
+_GIVEN_UP = "iif((SELECT status FROM beads WHERE id = sprints.{0}) = 'cancelled', NULL, {0})"
+_TAKEN_OVER = f"""UPDATE sprints SET run = ?, nudged = 0, bead = {_GIVEN_UP.format("bead")},
+opening = {_GIVEN_UP.format("opening")}, closing = {_GIVEN_UP.format("closing")} WHERE stage <> 'done'"""
+"""What was given up of it is made anew."""
+BY = "nobrakes"
+MOST_DOCUMENTS = 200
+"""Of one sprint: whoever writes more writes a program's log."""
+
+
+class Sprints:
+    """Runs, sprints and what is handed in for them, on one database."""
+
+    _db: Database
+
+    def begin_sprints(self, asked: int, needs_tests: bool, terms: Mapping[str, str], actor: str) -> SprintRun:
+        """Keep a person's yes for so many sprints."""
+        db = self._db
+        now = db.now()
+        with db.write():
+            last = db.maybe(_LAST)
+            before = None if last is None else _run(last)
+            if before is not None and before.state is RunState.GOING:
+                raise going_already(before)
+            values = {"asked": asked, "needs_tests": needs_tests, "terms": rows.as_json(dict(terms)), "why": ""}
+            values |= {"state": RunState.GOING.value, "actor": actor, "created_at": now, "updated_at": now}
+            made = db.insert("sprint_runs", values)
+            if before is not None:
+                db.run("UPDATE sprint_runs SET state = 'over' WHERE id = ? AND state = 'waits'", (before.id,))
+                db.run(_WITHOUT_A_PLANNER)
+                db.run(_TAKEN_OVER, (made,))
+            told = {"state": RunState.GOING.value, "reason": f"{asked} sprints"}
+            events_db.append(db, now, EventKind.SPRINT_MOVED, None, actor, told)
+            return _run(db.one("SELECT * FROM sprint_runs WHERE id = ?", (made,)))
+
+    def sprints_going(self) -> Going | None:
+        """The last run with its present sprint and what was handed in for it."""
+        db = self._db
+        return db.moment(lambda: _going(db))
+
+    def sprints(self) -> list[Sprint]:
+        """All sprints, by number."""
+        return [_sprint(row) for row in self._db.all("SELECT * FROM sprints ORDER BY number")]
+
+    def settle_run(self, run: int, state: RunState, why: str, actor: str) -> bool:
+        """The run is in this state now."""
+        db = self._db
+        now = db.now()
+        with db.write():
+            sql = "UPDATE sprint_runs SET state = ?, why = ?, updated_at = ? WHERE id = ? AND state <> ?"
+            sql += " AND id = (SELECT max(id) FROM sprint_runs)"
+            if not db.run(sql, (state.value, why, now, run, state.value)):
+                return False
+            told = {"state": state.value, "reason": why}
+            events_db.append(db, now, EventKind.SPRINT_MOVED, None, actor, told)
+            return True
+
+    def add_sprint(self, number: int, run: int, session: int) -> Sprint:
+        """A sprint begins, planned by this session."""
+        db = self._db
+        now = db.now()
+        with db.write():
+            known = db.maybe("SELECT * FROM sprints WHERE number = ?", (number,))
+            if known is not None:
+                return _sprint(known)
+            values = {"number": number, "run": run, "name": "", "stage": Stage.PLANNING.value, "session": session}
+            db.insert("sprints", {**values, "nudged": 0, "began_at": now})
+            told = {"sprint": number, "state": Stage.PLANNING.value}
+            events_db.append(db, now, EventKind.SPRINT_MOVED, None, BY, told)
+            return self._one(number)
+
+    def change_sprint(self, number: int, values: Mapping[str, Any], actor: str) -> Sprint:
+        """Set fields of a sprint."""
+        assert set(values) <= _FIELDS, f"these are no fields of a sprint: {set(values) - _FIELDS}"
+        db = self._db
+        now = db.now()
+        with db.write():
+            before = self._one(number)
+            after = {name: getattr(value, "value", value) for name, value in values.items()}
+            if after.get("stage") == Stage.DONE.value:
+                after["ended_at"] = now
+            sets = ", ".join(f"{name} = ?" for name in after)
+            db.run(f"UPDATE sprints SET {sets} WHERE number = ?", (*after.values(), number))
+            if after.get("stage", before.stage.value) != before.stage.value:
+                told = {"sprint": number, "state": after["stage"]}
+                events_db.append(db, now, EventKind.SPRINT_MOVED, before.bead, actor, told)
+            return self._one(number)
+
+    def sprint_of(self, bead: str | None, session: int | None) -> Sprint | None:
+        """The sprint whose work this bead is, or that this session plans."""
+        row = self._db.maybe(_OF, (bead, session))
+        return None if row is None else _sprint(row)
+
+    def hand_in_document(self, sprint: int, kind: Kind, text: str, actor: str, name: str = "") -> Document:
+        """Keep what an agent handed in."""
+        db = self._db
+        now = db.now()
+        with db.write():
+            one = self._one(sprint)
+            is_plan = kind is Kind.PLAN
+            if is_plan != (one.stage is Stage.PLANNING) and kind in (Kind.PLAN, Kind.REVIEW):
+                raise NotAllowed(
+                    f"sprint {sprint} is in {one.stage.value}: a {kind.value} is not what it waits for",
+                    "Say a decision, a deviation or a wish with --kind.",
+                )
+            if one.stage in (Stage.CLOSING, Stage.DONE):
+                raise NotAllowed(f"sprint {sprint} is over: its documents are on their way to main", "")
+            count = db.one("SELECT count(*) FROM sprint_documents WHERE sprint = ?", (sprint,))[0]
+            if count >= MOST_DOCUMENTS:
+                raise NotAllowed(f"{count} documents were handed in for sprint {sprint}", "Put the rest into one.")
+            if is_plan:
+                db.run("UPDATE sprints SET name = ? WHERE number = ?", (slug(name), sprint))
+            values = {"sprint": sprint, "kind": kind.value, "text": text, "actor": actor, "at": now}
+            made = db.insert("sprint_documents", values)
+            told = {"sprint": sprint, "state": one.stage.value, "reason": f"a {kind.value} was handed in"}
+            events_db.append(db, now, EventKind.SPRINT_MOVED, one.bead, actor, told)
+            return _document(db.one("SELECT * FROM sprint_documents WHERE id = ?", (made,)))
+
+    def _one(self, number: int) -> Sprint:
+        return _sprint(self._db.one("SELECT * FROM sprints WHERE number = ?", (number,)))
+
+
+def _going(db: Database) -> Going | None:
+    row = db.maybe(_LAST)
+    if row is None:
+        return None
+    run = _run(row)
+    found = db.maybe(_OPEN, (run.id,))
+    sprint = None if found is None else _sprint(found)
+    done = int(db.one("SELECT count(*) FROM sprints WHERE run = ? AND stage = 'done'", (run.id,))[0])
+    last = int(db.one("SELECT coalesce(max(number), 0) FROM sprints")[0])
+    number = 0 if sprint is None else sprint.number
+    told = db.all("SELECT * FROM sprint_documents WHERE sprint = ? ORDER BY id", (number,))
+    return Going(run, sprint, done, last, tuple(map(_document, told)))
+
+
+def _run(row: Row) -> SprintRun:
+    values = dict(row) | {"terms": json.loads(row["terms"]), "state": RunState(row["state"])}
+    return SprintRun(**values | {"needs_tests": bool(row["needs_tests"])})
+
+
+def _sprint(row: Row) -> Sprint:
+    return Sprint(**dict(row) | {"stage": Stage(row["stage"])})
+
+
+def _document(row: Row) -> Document:
+    return Document(**dict(row) | {"kind": Kind(row["kind"])})
+
+
+# The part of the port `Store` that is schedules of sprints.
+#
+# What came of a due time and the yes that it is are one transaction: a second daemon, and a second look, find it
+# written.
+
+_ALL = """SELECT schedules.*, coalesce((SELECT max(due) FROM schedule_starts WHERE schedule = id), 0) AS last_due
+FROM schedules WHERE removed_at IS NULL ORDER BY id"""
+
+
+class Schedules(Sprints):
+    """Schedules on one database."""
+
+    _db: Database
+
+    def add_schedule(self, wanted: Schedule) -> Schedule:
+        """Keep it; its number and its time are given here."""
+        db = self._db
+        now = db.now()
+        with db.write():
+            values: dict[str, Any] = {"at": wanted.at, "days": ",".join(wanted.days), "zone": wanted.zone}
+            values |= {"sprints": wanted.sprints, "late_hours": wanted.late_hours, "needs_tests": wanted.needs_tests}
+            values |= {"terms": rows.as_json(dict(wanted.terms)), "actor": wanted.actor, "created_at": now}
+            made = db.insert("schedules", values)
+            told = {"state": "scheduled", "reason": f"schedule {made}: {wanted.sprints} sprints at {wanted.at}"}
+            events_db.append(db, now, EventKind.SPRINT_MOVED, None, wanted.actor, told)
+            return next(one for one in self.schedules() if one.id == made)
+
+    def remove_schedule(self, schedule: int, actor: str) -> bool:
+        """It begins nothing any more; False: it did not before."""
+        db = self._db
+        now = db.now()
+        with db.write():
+            if not db.run("UPDATE schedules SET removed_at = ? WHERE id = ? AND removed_at IS NULL", (now, schedule)):
+                return False
+            told = {"state": "unscheduled", "reason": f"schedule {schedule}"}
+            events_db.append(db, now, EventKind.SPRINT_MOVED, None, actor, told)
+            return True
+
+    def schedules(self) -> list[Schedule]:
+        """Those that begin something, by number."""
+        return [_schedule(row) for row in self._db.all(_ALL)]
+
+    def settle_due(self, due: Due) -> bool:
+        """Write down what came of a due time, and begin its sprints where they start; False: it was written down."""
+        db = self._db
+        now = db.now()
+        with db.write():
+            known = "SELECT 1 FROM schedule_starts WHERE schedule = ? AND due = ?"
+            one = next((one for one in self.schedules() if one.id == due.schedule), None)
+            if one is None or db.maybe(known, (due.schedule, due.at)) is not None:
+                return False
+            run = None
+            if due.came is Came.STARTED:
+                run = self.begin_sprints(one.sprints, one.needs_tests, one.terms, one.actor).id
+            values = {"schedule": due.schedule, "due": due.at, "came": due.came.value, "why": due.why}
+            db.insert("schedule_starts", {**values, "run": run, "at": now})
+            told = {"state": due.came.value, "reason": f"schedule {due.schedule}" + (f": {due.why}" if due.why else "")}
+            events_db.append(db, now, EventKind.SPRINT_MOVED, None, BY, told)
+            return True
+
+
+def _schedule(row: Row) -> Schedule:
+    values = {key: value for key, value in dict(row).items() if key != "removed_at"}
+    values |= {"days": tuple(day for day in row["days"].split(",") if day), "terms": json.loads(row["terms"])}
+    return Schedule(**values | {"needs_tests": bool(row["needs_tests"])})

@@ -1,0 +1,566 @@
+"""Sprints of a project: what is kept of them, and how far one is. Pure.
+
+1. A person's yes is a run: so many sprints inside the brief, the checks and the caps as they were then (`terms`).
+2. A sprint is one bead. Its plan is written by a session that reads main, its review by the bead's agent; the documents
+   about it are two beads whose work nobrakes makes itself. All three end in the same Reviewer.
+3. One run of a repository goes on at a time, and one sprint of it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from enum import StrEnum
+
+from ..errors import NoProject, NotAllowed, UsageError
+
+# The documents of a project, read: its brief, task.md, the roadmap, plans and reviews of sprints. No model is asked.
+#
+# 1. A document is text that agents and people edit: what is not there, or not as expected, reads as nothing.
+# 2. A box is a list item with `[ ]` or `[x]`; a section ends at the next heading of its own level or a higher one.
+# 3. Code blocks are examples: nothing in them counts.
+
+STATES = ("planning", "executing", "blocked", "complete")
+SPRINTS = "docs/sprints"
+ROADMAP = "docs/ROADMAP.md"
+ITEM = r"\s*(?:[-*+]|\d+[.)])\s+"
+"""How the line of a list's item begins."""
+_BOX = re.compile(rf"{ITEM}\[([ xX])\]\s+(.*\S)")
+_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*\Z")
+_FIELD = re.compile(r"\s*(?:[-*+]\s+)?\*\*([A-Za-z ]+?):?\*\*:?\s*(.*)")
+_FENCE = re.compile(r"\s*(```|~~~)")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One item that is ticked off. `line` counts from 1."""
+
+    is_checked: bool
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentsSprint:
+    """A sprint's folder: `name` is `s1-begin`, `number` 1. None: the document is not there."""
+
+    name: str
+    number: int
+    plan: str | None
+    review: str | None
+
+
+def lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines outside of code blocks, with their numbers."""
+    fence = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        found = _FENCE.match(line)
+        if found and (not fence or found[1] == fence):
+            fence = "" if fence else found[1]
+        elif not fence:
+            yield number, line
+
+
+def bounds(text: str, *titles: str) -> tuple[int, int]:
+    """The lines of the first section's heading and of the heading that ends it, else one more than the last line.
+
+    The section has one of these titles, in any capitals; (0, 0): there is none.
+    """
+    wanted = {title.casefold() for title in titles}
+    start = level = 0
+    for number, line in lines(text):
+        heading = _HEADING.match(line)
+        if heading and start and len(heading[1]) <= level:
+            return start, number
+        if heading and not start and heading[2].casefold() in wanted:
+            start, level = number, len(heading[1])
+    return start, len(text.splitlines()) + 1 if start else 0
+
+
+def section(text: str, *titles: str) -> list[tuple[int, str]]:
+    """The lines of the first section with one of these titles, in any capitals; empty: there is none."""
+    start, end = bounds(text, *titles)
+    return [(number, line) for number, line in lines(text) if start < number < end]
+
+
+def boxes(rows: list[tuple[int, str]]) -> list[Box]:
+    """The boxes among these lines."""
+    found = ((number, _BOX.match(line)) for number, line in rows)
+    return [Box(box[1] != " ", box[2].strip(), number) for number, box in found if box]
+
+
+def objective(brief: str) -> str:
+    """What a brief says that the project is for; empty: it does not."""
+    return "\n".join(line for _, line in section(brief, "Objective")).strip()
+
+
+def criteria(brief: str) -> list[Box]:
+    """The success criteria of a brief."""
+    return boxes(section(brief, "Success criteria"))
+
+
+def tasks(plan: str) -> list[Box]:
+    """The tasks of a sprint's plan: the boxes below `Tasks`, or all of them where it has no such section."""
+    own = section(plan, "Tasks", "What to do")
+    return boxes(own) if own else boxes(list(lines(plan)))
+
+
+def field(text: str, name: str) -> str:
+    """The value of `**Name:** value`; empty: it is not there."""
+    for _, line in lines(text):
+        found = _FIELD.match(line)
+        if found and found[1].strip().casefold() == name.casefold():
+            return found[2].strip()
+    return ""
+
+
+def status(task: str) -> str:
+    """The status that task.md gives: a word of STATES; empty: it gives none of them."""
+    word = field(task, "Status").strip("*_` ").casefold()
+    return word if word in STATES else ""
+
+
+def sprints(files: Mapping[str, str]) -> list[DocumentsSprint]:
+    """The sprints among these documents (path -> text), by number and name."""
+    found: dict[str, dict[str, str]] = {}
+    for path, text in files.items():
+        if path.startswith(f"{SPRINTS}/"):
+            name, _, document = path[len(SPRINTS) + 1 :].partition("/")
+            if document and _number(name):
+                found.setdefault(name, {})[document] = text
+    made = (
+        DocumentsSprint(name, _number(name), own.get("plan.md"), own.get("review.md")) for name, own in found.items()
+    )
+    return sorted(made, key=lambda one: (one.number, one.name))
+
+
+def _number(name: str) -> int:
+    """The number in `s3-name` or `m7-s3-name`; 0: it is no sprint's folder."""
+    found = re.match(r"(?:m\d+-)?s([1-9]\d{0,5})(?:-|\Z)", name)
+    return int(found[1]) if found else 0
+
+
+class RunState(StrEnum):
+    """Whether a run goes on."""
+
+    GOING = "going"
+    WAITS = "waits"  # only a person's new yes lets it go on; `why` says what happened
+    COMPLETE = "complete"  # every success criterion is met, and whats-next is silent
+    OVER = "over"  # all of its sprints are done, and the project is not complete
+
+
+class Stage(StrEnum):
+    """How far a sprint is."""
+
+    PLANNING = "planning"  # a session reads main and hands the plan in
+    OPENING = "opening"  # the plan goes to main
+    EXECUTING = "executing"  # the sprint's bead is worked on
+    CLOSING = "closing"  # its review goes to main
+    DONE = "done"
+
+
+class Kind(StrEnum):
+    """What agents hand in for a project's documents."""
+
+    PLAN = "plan"
+    REVIEW = "review"
+    DECISION = "decision"
+    DEVIATION = "deviation"
+    WISH = "wish"
+
+
+PLACES: Mapping[Kind, str] = {
+    Kind.DECISION: "DECISIONS.md",
+    Kind.DEVIATION: "DEVIATIONS.md",
+    Kind.WISH: "WISHLIST.md",
+}
+"""Where what is told on the way is appended."""
+MOST = 30_000
+"""Characters of a document that is handed in."""
+NAME = 40
+"""Characters of a sprint's name."""
+ASKED = 50
+"""As many sprints one yes may be for."""
+
+
+@dataclass(frozen=True, slots=True)
+class SprintRun:
+    """A yes for `asked` sprints. `terms`: by name, what the brief, the checks and the caps were when it was given."""
+
+    id: int
+    asked: int
+    needs_tests: bool
+    terms: Mapping[str, str]
+    state: RunState
+    why: str
+    actor: str
+    created_at: float
+    updated_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sprint:
+    """A sprint. `session` plans it, `bead` is its work, `opening` and `closing` are the beads of its documents."""
+
+    number: int
+    run: int
+    name: str
+    stage: Stage
+    session: int | None = None
+    bead: str | None = None
+    opening: str | None = None
+    closing: str | None = None
+    nudged: int = 0
+    began_at: float = 0.0
+    ended_at: float | None = None
+
+    @property
+    def title(self) -> str:
+        """Its folder's name, as far as it has one."""
+        return f"s{self.number}-{self.name}" if self.name else f"s{self.number}"
+
+    @property
+    def folder(self) -> str:
+        """Where its documents are, from the root of the repository."""
+        return f"{SPRINTS}/{self.title}"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Something that was handed in for a sprint."""
+
+    id: int
+    sprint: int
+    kind: Kind
+    text: str
+    actor: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """The run that a repository has last, its present sprint (None: between two), and how many of it are done."""
+
+    run: SprintRun
+    sprint: Sprint | None = None
+    done: int = 0
+    last: int = 0  # the highest number of any sprint here
+    documents: tuple[Document, ...] = ()
+
+
+def changed(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of the terms that are not as they were when the yes was given."""
+    return tuple(name for name in now if before.get(name) != now[name])
+
+
+def going_already(run: SprintRun) -> NotAllowed:
+    """Why no other yes can be given while this run goes on."""
+    return NotAllowed(
+        f"{run.asked} sprints were asked for already, and they go on",
+        "`nobrakes project status` says how far they are.",
+    )
+
+
+def slug(text: str) -> str:
+    """A sprint's name as its folder has it: small letters, digits and '-'."""
+    words = "".join(c if c.isascii() and c.isalnum() else " " for c in text.casefold()).split()
+    return "-".join(words)[:NAME].strip("-") or "work"
+
+
+def require(kind: Kind, text: str) -> str:
+    """The text without space around it; UsageError where it cannot be such a document."""
+    plain = text.strip()
+    if not plain:
+        raise UsageError(f"the {kind.value} is empty", "Say something in it.")
+    if len(plain) > MOST:
+        raise UsageError(f"a {kind.value} has at most {MOST} characters, and this has {len(plain)}", "Shorten it.")
+    if kind is Kind.PLAN and not tasks(plain):
+        raise UsageError(
+            "the plan names no task",
+            "Write each task as `- [ ] what is to be done` below a heading `## Tasks`.",
+        )
+    return plain
+
+
+# A new project's documents, from templates: `{{name}}` stands for a value; what nobody said, says so itself.
+#
+# 1. One pass: a value that has `{{…}}` in it is text, and is not filled in again.
+# 2. A list becomes lines; an empty one becomes a line that says what belongs there.
+
+TYPE = "internal-project"
+SOURCES = ("conversation", "scheduled task", "agent-initiated")
+_PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What is said of a project when it is made. Empty: nobody said it yet."""
+
+    name: str
+    title: str = ""
+    objective: str = ""
+    context: str = ""
+    constraints: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    criteria: tuple[str, ...] = ()
+    source: str = SOURCES[0]
+    type: str = TYPE
+
+
+def values(brief: Brief, created: str) -> dict[str, str]:
+    """What the templates may name. `created` is a time in words."""
+    return {
+        "title": brief.title or brief.name,
+        "name": brief.name,
+        "created": created,
+        "type": brief.type,
+        "source": brief.source,
+        "objective": brief.objective or "(to be written: a clear, measurable goal)",
+        "context": brief.context or "(to be written: why this project exists, and what has to be known)",
+        "constraints": _listed("- ", brief.constraints, "(to be written: what must not be done, what must hold)"),
+        "resources": _listed("- ", brief.resources, "Related code: (to be written: paths)"),
+        "criteria": _listed("- [ ] ", brief.criteria, "(to be written: an outcome that can be measured)"),
+    }
+
+
+def filled(template: str, known: Mapping[str, str]) -> str:
+    """The template with its values; what it names and nobody knows stays as it stands."""
+    return _PLACE.sub(lambda found: known.get(found[1], found[0]), template)
+
+
+def _listed(mark: str, given: tuple[str, ...], empty: str) -> str:
+    return "\n".join(mark + " ".join(one.split()) for one in given if one.strip()) or mark + empty
+
+
+# The names of chat agents' sessions: a word of the agent's own, and by HTTP its client's name before that.
+#
+# 1. Two clients that choose the same word have two sessions. No client's name has a ':', and no word of a session that
+# has no client has what joins the two: so a name is of one client and one word alone.
+
+JOINED = ": "
+
+
+def named(client: str, word: str) -> str:
+    """The name of the session that this client (empty: none) calls by this word."""
+    return f"{client}{JOINED}{word}" if client else word
+
+
+def word_of(name: str) -> str:
+    """The word by which its agent calls the session of this name."""
+    return name.partition(JOINED)[2] or name
+
+
+# Where a coding tool may run: in the project that its session confirmed, and nowhere else. Decided on resolved paths.
+#
+# 1. Both paths are resolved by the caller: no link, no `.` or `..` is left in them.
+# 2. Git's folder and nobrakes' own are no place to work in, wherever they lie in the project.
+# 3. The folder of projects itself, what lies outside of it, and another project than the confirmed one are refused
+# alike.
+
+REFUSED = (
+    "No project has been confirmed for this session. Before using coding tools, you must select a project. "
+    "Read the project-setup skill at SKILLS/project-setup.md and follow its instructions to confirm a project with the "
+    "user, then call set_project."
+)
+NOT_HERE = "a working directory lies in the project that this session confirmed"
+
+
+def set_message(name: str, is_new: bool) -> str:
+    """What is said when a project was set."""
+    if is_new:
+        return (
+            f"New project '{name}' created and set as active project. "
+            "Initialized git repo and copied CLAUDE.md template."
+        )
+    return f"Project set to '{name}' (existing project). All coding tools will now operate in this directory."
+
+
+_NOT_FOR_WORK = frozenset((".git", ".nobrakes"))
+
+
+def guard_require(projects: str, path: str, confirmed: str | None) -> None:
+    """NoProject unless `path` is the confirmed project's folder in `projects`, or below it. Both are resolved."""
+    if confirmed is None:
+        raise NoProject(REFUSED, "")
+    root = projects.rstrip("/") + "/"
+    inside = path[len(root) :] if path.startswith(root) else ""
+    if not inside or ".." in inside.split("/"):
+        raise NoProject(REFUSED, f"{path} is not in {projects}: {NOT_HERE}")
+    if any(part.lower() in _NOT_FOR_WORK for part in inside.split("/")):
+        raise NoProject(REFUSED, f"{path} is git's or nobrakes' own: {NOT_HERE}")
+    if inside.split("/")[0] != confirmed:
+        raise NoProject(REFUSED, f"{path} is not in project '{confirmed}': {NOT_HERE}")
+
+
+# The names of projects. A project's name is the name of its folder, so it is one part of a path and nothing else.
+#
+# 1. Letters, digits, '-', '_' and '.'; it begins with a letter or a digit. So no name leads out of the folder.
+# 2. Two names that differ in capitals alone are one name for a new project: people and some disks take them for one.
+
+NAMES_MOST = 64
+"""Characters of a name."""
+HINT = "Letters, digits, '-', '_' and '.', beginning with a letter or a digit: for example my-app."
+_RESERVED = frozenset({"con", "prn", "aux", "nul", *(f"{x}{n}" for x in ("com", "lpt") for n in range(1, 10))})
+
+
+def mistake(name: str) -> str:
+    """What is wrong with the name; empty: nothing."""
+    if not name:
+        return "a project needs a name"
+    if len(name) > NAMES_MOST:
+        return f"the name of a project has at most {NAMES_MOST} characters"
+    if not name.isascii() or not name[0].isalnum() or not all(c.isalnum() or c in "-_." for c in name):
+        return f"'{name[:NAMES_MOST]}' is no name of a project"
+    if name.endswith((".", ".git", ".lock")) or ".." in name or name.split(".")[0].lower() in _RESERVED:
+        return f"'{name}' is no name of a project: git or some system cannot have a folder of this name"
+    return ""
+
+
+def names_require(name: str) -> str:
+    """The name, without spaces around it. UsageError."""
+    plain = name.strip()
+    why = mistake(plain)
+    if why:
+        raise UsageError(why, HINT)
+    return plain
+
+
+def clash(name: str, known: Sequence[str]) -> str:
+    """The known name that is the same one, but for capitals; empty: it is free."""
+    return next((one for one in known if one.casefold() == name.casefold()), "")
+
+
+def suggested(known: Sequence[str], session: str, message: str) -> tuple[str, str]:
+    """(the project that is probably meant, why), both empty where none suggests itself.
+
+    The session's name first, then the words of the message, where one project alone is named in it.
+    """
+    for one in known:
+        if session and one.casefold() == session.casefold():
+            return one, "the session has its name"
+    words = _words(message)
+    found = [one for one in known if _words(one) in words]
+    # `my-app` stands in `my-app-2`, too: a name inside of another one that stands there is not meant by it
+    best = [one for one in found if not any(_words(one) in _words(other) for other in found if other != one)]
+    return (best[0], "the message names it") if len(best) == 1 else ("", "")
+
+
+def _words(text: str) -> str:
+    """The words of a text between spaces, without what joins or ends them: `my-app` is in "my app, please"."""
+    return " " + " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split()) + " "
+
+
+# Sprints that begin at a time: when one is due, and what becomes of it. Pure; the zone is handed in.
+#
+# 1. A time is that of a wall clock in a zone. One that the clock leaps over is as much later as the leap; one that
+# comes twice is due once.
+# 2. A schedule and its due time are a key: whatever comes of it, it is written down, and that once.
+# 3. Missed by less than `late_hours` (a machine was off, the work paused, main red, a cap reached) it still begins,
+# once; by more it is told. Of several that were missed the last one alone may begin.
+# 4. It is a yes like any other: for the brief, the checks and the caps of when it was given.
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+MOST_LATE = 24.0 * 7
+LONGEST_DAYS = 400
+"""A schedule that was missed for longer is looked at from then on."""
+
+
+class Came(StrEnum):
+    """What came of a due time."""
+
+    STARTED = "started"
+    MISSED = "missed"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """`days` are names of DAYS, none of them: every day. `zone`: a name as Europe/Berlin; empty: the machine's."""
+
+    id: int
+    at: str
+    days: tuple[str, ...]
+    zone: str
+    sprints: int
+    late_hours: float
+    needs_tests: bool
+    terms: Mapping[str, str]
+    actor: str
+    created_at: float
+    last_due: float = 0.0  # the last due time of which something came
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What comes of a due time now. `why`: in words, where it did not begin or others were missed before it."""
+
+    schedule: int
+    at: float
+    came: Came
+    why: str = ""
+
+
+def clock_time(text: str) -> time:
+    """`03:00` as a time. UsageError."""
+    hour, _, minute = text.strip().partition(":")
+    if not (hour.isdigit() and minute.isdigit() and len(hour) <= 2 and len(minute) == 2) or not hour.isascii():
+        raise UsageError(f"'{text[:20]}' is no time of a day", "As on a clock of 24 hours: --at 03:00.")
+    if int(hour) > 23 or int(minute) > 59:
+        raise UsageError(f"'{text[:20]}' is no time of a day", "As on a clock of 24 hours: --at 03:00.")
+    return time(int(hour), int(minute))
+
+
+def named_days(text: str) -> tuple[str, ...]:
+    """`mon,thu` as names of days, in the week's order; empty: every day. UsageError."""
+    given = {one.strip().casefold()[:3] for one in text.split(",") if one.strip()}
+    wrong = given - set(DAYS)
+    if wrong:
+        raise UsageError(f"'{min(wrong)[:20]}' is no day of a week", f"Use: {','.join(DAYS)}.")
+    return tuple(day for day in DAYS if day in given)
+
+
+def due_times(one: Schedule, zone: tzinfo, after: float, until: float) -> list[float]:
+    """The due times later than `after`, and not later than `until`, in seconds since 1970."""
+    start = max(after, until - LONGEST_DAYS * 86_400)
+    day, last = _day(start, zone) - timedelta(days=1), _day(until, zone) + timedelta(days=1)
+    found = []
+    while day <= last:
+        if not one.days or DAYS[day.weekday()] in one.days:
+            moment = datetime.combine(day, clock_time(one.at), zone).timestamp()
+            if start < moment <= until:
+                found.append(moment)
+        day += timedelta(days=1)
+    return found
+
+
+def next_due(one: Schedule, zone: tzinfo, now: float) -> float:
+    """When it is due next."""
+    return due_times(one, zone, now, now + 9 * 86_400)[0]
+
+
+def comes(one: Schedule, zone: tzinfo, now: float, hindered: bool, refused: str) -> Due | None:
+    """What comes of it now; None: it is not due, or what hinders it may still pass.
+
+    `hindered`: nothing may be started now; `refused`: why it may not begin, whenever; empty: it may.
+    """
+    dues = due_times(one, zone, max(one.last_due, one.created_at), now)
+    if not dues:
+        return None
+    before = f"; {len(dues) - 1} due times before it were missed, too" if len(dues) > 1 else ""
+    if now - dues[-1] >= one.late_hours * 3600:
+        return Due(one.id, dues[-1], Came.MISSED, f"nothing could begin it within {one.late_hours:g} hours{before}")
+    if hindered:
+        return None
+    if refused:
+        return Due(one.id, dues[-1], Came.REFUSED, refused + before)
+    return Due(one.id, dues[-1], Came.STARTED, before.removeprefix("; "))
+
+
+def wakes(one: Schedule, zone: tzinfo, now: float) -> list[float]:
+    """When something comes of it without anything happening."""
+    dues = due_times(one, zone, max(one.last_due, one.created_at), now)
+    return [next_due(one, zone, now), *(due + one.late_hours * 3600 for due in dues[-1:])]
+
+
+def _day(moment: float, zone: tzinfo) -> date:
+    return datetime.fromtimestamp(moment, UTC).astimezone(zone).date()

@@ -1,0 +1,1 @@
+"""What people and chat agents ask of projects."""

@@ -1,0 +1,458 @@
+"""The workspace: the folder of a person's projects, with the skills and templates that they may change.
+
+1. `workspace.folder` of the person's own settings says where it is; unset, it is below the data of the account.
+2. Whatever is missing in it is made when it is first needed; a file that is there stays as it is.
+3. A project is a folder directly in PROJECTS: no link, and nothing that begins with a dot.
+"""
+
+import errno
+import json
+import os
+import shutil
+import stat
+from contextlib import closing
+from dataclasses import dataclass
+
+from ...config.setup.init import init
+from ...config.user import load_user
+from ...db.fast import now
+from ...db.opening import open_store
+from ...errors import ConfigError, NoProject, NotAllowed, ProjectExists, UsageError
+from ...events.kinds import Event, Kind
+from ...git import persons
+from ...host.files import storage_errors, write_atomic
+from ...host.locks import holder, locked
+from ...machine.db import Chat, ChatEvent, ChatRun, ProjectRow, ProjectStore
+from ...machine.place import default_workspace, require_safe, user_place
+from ...machine.service import registry
+from ...machine.service.registry import identity
+from ...paths import FOLDER, Paths, resource
+from ...text.cleaning import clean, is_seen
+from ...text.times import spoken
+from .. import model as projects_model
+from ..model import JOINED, Brief, filled, suggested, values, word_of
+
+PROJECTS, SKILLS, TEMPLATES = "PROJECTS", "SKILLS", "TEMPLATES"
+SKILL = f"{SKILLS}/project-setup.md"
+BRIEF, TASK, SETTINGS = "DEFAULT-CLAUDE.md", "DEFAULT-task.md", "DEFAULT-settings.json"
+_SHIPPED = {
+    SKILL: "project-setup.md",
+    f"{TEMPLATES}/{BRIEF}": "CLAUDE.md",
+    f"{TEMPLATES}/{TASK}": "task.md",
+    f"{TEMPLATES}/{SETTINGS}": "settings.json",
+}
+AGAIN = "Mend the file, or move it away: it is made anew."
+MOST = 200_000
+"""Characters of a template or skill that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A workspace. `root` is its real path."""
+
+    root: str
+
+    @property
+    def projects(self) -> str:
+        """The folder of projects."""
+        return os.path.join(self.root, PROJECTS)
+
+    def folder(self, name: str) -> str:
+        """Where the project of this name is, or would be."""
+        return os.path.join(self.projects, name)
+
+    def text(self, name: str) -> str:
+        """A skill or a template, as the person has it. ConfigError."""
+        path = os.path.join(self.root, name)
+        try:
+            with open(path, encoding="utf-8") as file:
+                return file.read(MOST)
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path} cannot be read: {error}", AGAIN) from None
+
+    def names(self) -> list[str]:
+        """The names of the folders that are projects, sorted."""
+        with os.scandir(self.projects) as entries:
+            found = [one.name for one in entries if not one.name.startswith(".") and one.is_dir(follow_symlinks=False)]
+        return sorted(found, key=lambda name: (name.casefold(), name))
+
+    def has(self, name: str) -> bool:
+        """Whether there is a project of this very name."""
+        return name in self.names()
+
+    def is_repository(self, name: str) -> bool:
+        """Whether the project has a git folder of its own, in it."""
+        try:
+            return stat.S_ISDIR(os.lstat(os.path.join(self.folder(name), ".git")).st_mode)
+        except OSError:
+            return False
+
+
+def where() -> str:
+    """Where the workspace is by the settings. ConfigError, NotAllowed in a run, PlaceUnusable."""
+    place = user_place()
+    require_safe(place.settings)
+    own = load_user(place.config).workspace.folder
+    return os.path.expanduser(own) if own else default_workspace()
+
+
+def opened() -> Workspace:
+    """The workspace, made where it is missing. ConfigError, PlaceUnusable, StoreReadOnly, NotAllowed in a run."""
+    path = where()
+    with storage_errors(path):
+        for folder in (path, *(os.path.join(path, one) for one in (PROJECTS, SKILLS, TEMPLATES))):
+            try:
+                os.makedirs(folder, mode=0o755, exist_ok=True)
+            except (FileExistsError, NotADirectoryError):
+                raise ConfigError(f"{folder} is there, and it is no folder", "Move it away.") from None
+        for name, shipped in _SHIPPED.items():
+            own = os.path.join(path, name)
+            if not os.path.lexists(own):
+                with open(resource(f"config/projects/{shipped}"), "rb") as file:
+                    write_atomic(own, file.read(), 0o644)
+    return Workspace(os.path.realpath(path))
+
+
+# Projects: made, listed, archived. What a session works on is operations.projects.confirming.
+#
+# 1. A new project appears whole or not at all: it is made beside its place, and moved there when it has its first
+# commit. What is then left to do (`nobrakes init`) is done by whoever uses it next, where a crash cut it off.
+# 2. A folder that is there is a clash, whatever is in it, also where it differs in capitals alone; nothing in it
+# changes.
+# 3. Archiving hides a project; nothing of it is moved or removed.
+
+MAKING = ".making-"
+"""What is put before the name of a project that is being made; no project's name begins with a dot."""
+_OURS = (f"{FOLDER}/.gitignore", f"{FOLDER}/config.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectView:
+    """A project. `state` is its daemon's, `is_repository` False: it has no git folder of its own.
+
+    `escalations` None: nobody could say.
+    """
+
+    name: str
+    path: str
+    is_repository: bool
+    state: str
+    escalations: int | None
+    archived_at: float | None
+    created_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectsView:
+    """The workspace and its projects, by name; those that are archived only where they were asked for."""
+
+    workspace: str
+    folder: str
+    projects: tuple[ProjectView, ...]
+
+
+def database() -> ProjectStore:
+    """The person's database. NotAllowed in a run, PlaceUnusable. The caller closes it."""
+    return registry.opened(ProjectStore)
+
+
+def listed(everything: bool = False) -> ProjectsView:
+    """The projects that are not archived, or all of them."""
+    workspace = opened()
+    with closing(database()) as store:
+        known = store.projects()
+    found = tuple(one for one in views(workspace, known) if everything or one.archived_at is None)
+    return ProjectsView(workspace.root, workspace.projects, found)
+
+
+def views(workspace: Workspace, known: dict[str, ProjectRow]) -> list[ProjectView]:
+    """Every folder of the workspace that is a project, as it is now."""
+    registered = {one.path: one for one in registry.repositories()}
+    return [_view(workspace, name, known.get(name), registered) for name in workspace.names()]
+
+
+def _view(
+    workspace: Workspace, name: str, row: ProjectRow | None, registered: dict[str, registry.RepositoryView]
+) -> ProjectView:
+    path = workspace.folder(name)
+    looked = registered.get(path)
+    state = looked.state if looked else registry.STOPPED
+    escalations = looked.escalations if looked else 0
+    archived, by = (row.archived_at, row.created_by) if row else (None, "")
+    return ProjectView(name, path, workspace.is_repository(name), state, escalations, archived, by)
+
+
+def active(workspace: Workspace) -> list[str]:
+    """The names of the projects that are not archived."""
+    with closing(database()) as store:
+        known = store.projects()
+    return [name for name in workspace.names() if not (name in known and known[name].archived_at is not None)]
+
+
+def existing(workspace: Workspace, name: str) -> str:
+    """The name of a project that is there. NoProject names those that are; NotAllowed where it is archived."""
+    plain = name.strip()
+    available = active(workspace)
+    if plain in available:
+        return plain
+    if plain and not projects_model.mistake(plain) and workspace.has(plain):
+        raise NotAllowed(f"project '{plain}' is archived", f"`nobrakes project archive {plain} --undo` brings it back.")
+    shown = clean(" ".join(name.split()))[: projects_model.NAMES_MOST]
+    raise NoProject(f"Project '{shown}' not found. Available projects: {', '.join(available) or 'none'}", "")
+
+
+def create(brief: Brief, actor: str) -> ProjectView:
+    """Make a project: folder, brief, first commit, `nobrakes init`. ProjectExists, UsageError, ConfigError."""
+    workspace = opened()
+    name = projects_model.names_require(brief.name)
+    with locked(os.path.join(workspace.root, ".lock"), name.casefold()):
+        taken = projects_model.clash(name, os.listdir(workspace.projects))
+        if taken:
+            raise _taken(taken)
+        path, making = workspace.folder(name), workspace.folder(MAKING + name)
+        with storage_errors(path):
+            shutil.rmtree(making, ignore_errors=True)  # what a killed process left: nobody else makes it now
+            os.mkdir(making)
+            _write(workspace, making, brief)
+            persons.newborn_begin(making, f"Begin {name}")
+            try:
+                os.rename(making, path)
+            except (FileExistsError, NotADirectoryError):
+                raise _taken(name) from None
+            except OSError as error:
+                if error.errno != errno.ENOTEMPTY:
+                    raise
+                raise _taken(name) from None
+    with closing(database()) as store:
+        store.created(name, actor)
+    complete(workspace, name)
+    return one(workspace, name)
+
+
+def _taken(name: str) -> ProjectExists:
+    return ProjectExists(
+        f"A project named '{name}' already exists. To work on the existing project, call set_project with "
+        "isNew: false. To create a new project, choose a different name.",
+        f"In a terminal: `nobrakes project use {name}`, or `nobrakes project new` with another name.",
+    )
+
+
+def _write(workspace: Workspace, folder: str, brief: Brief) -> None:
+    known = values(brief, spoken(now()))
+    texts = {name: filled(workspace.text(f"TEMPLATES/{name}"), known) for name in (BRIEF, TASK)}
+    settings = workspace.text(f"TEMPLATES/{SETTINGS}")
+    try:
+        json.loads(settings)
+    except ValueError as error:
+        path = os.path.join(workspace.root, "TEMPLATES", SETTINGS)
+        raise ConfigError(f"{path} is no JSON: {error}", AGAIN) from None
+    os.mkdir(os.path.join(folder, ".claude"))
+    files = {"CLAUDE.md": texts[BRIEF], "AGENTS.md": texts[BRIEF], "task.md": texts[TASK]}
+    for name, text in {**files, os.path.join(".claude", "settings.json"): settings}.items():
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(clean(text))
+
+
+def complete(workspace: Workspace, name: str) -> None:
+    """Set nobrakes up in the project, where that was not done or was cut off. The project is a repository."""
+    path = workspace.folder(name)
+    if not os.path.exists(Paths(os.path.join(path, FOLDER)).config):
+        init(path)
+        if persons.has_commit(path):
+            persons.commit(path, _OURS, "Set nobrakes up")
+    registry.register_here(path)
+
+
+def one(workspace: Workspace, name: str) -> ProjectView:
+    """The project of this name, archived or not. NoProject."""
+    with closing(database()) as store:
+        known = store.projects()
+    found = next((one for one in views(workspace, known) if one.name == name), None)
+    if found is None:
+        raise NoProject(
+            f"Project '{clean(name)[: projects_model.NAMES_MOST]}' not found. Available projects: "
+            f"{', '.join(active(workspace)) or 'none'}",
+            "",
+        )
+    return found
+
+
+def archive(name: str, is_archived: bool) -> ProjectView:
+    """Archive the project, or bring it back. NoProject; NotAllowed while its daemon runs."""
+    workspace = opened()
+    found = one(workspace, name.strip())
+    if is_archived and holder(Paths(os.path.join(found.path, FOLDER)).lock) is not None:
+        raise NotAllowed(f"a daemon works in {found.path}", "`nobrakes daemon stop` there ends it in order.")
+    with closing(database()) as store:
+        store.archive(found.name, is_archived)
+    return one(workspace, found.name)
+
+
+# Which project a chat agent's session works on: confirmed once, changeable, and guarded whenever a coding tool runs.
+#
+# 1. What was confirmed is in the person's database under the session's own name, so it survives whatever is killed.
+# 2. The event is in that database, and in the project's own log, where pages and programs read it.
+# 3. The guard resolves both paths at each call, and compares the repository's identity with the one that was confirmed:
+# a folder that was changed for another one, by a link or by a move, is not the project that the person meant.
+
+MOST_NAME = 80
+PROMPT = "Before I start coding, let me confirm which project to work on."
+
+
+@dataclass(frozen=True, slots=True)
+class ChatView:
+    """A chat agent's session. `project` None: none is confirmed; `path` empty: then, or where its folder is gone."""
+
+    name: str
+    client: str
+    project: str | None
+    path: str
+    is_new: bool
+    seen_at: float
+    set_at: float | None
+    runs: tuple[ChatRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """A project was set for a session: what the event says, and the words for the chat agent."""
+
+    session: str
+    project: str
+    path: str
+    is_new: bool
+    message: str
+
+
+def require_chat(name: str) -> str:
+    """A name that a session can have. UsageError."""
+    plain = name.strip()
+    if not plain or len(plain) > MOST_NAME or "\n" in plain or not plain.isprintable() or not is_seen(plain):
+        shown = "".join(c for c in plain if c.isprintable())[:40]
+        raise UsageError(f"'{shown}' is no name of a session", f"One line of at most {MOST_NAME} characters.")
+    return plain
+
+
+def require_word(name: str) -> str:
+    """A name that a session can have which has no client. UsageError."""
+    plain = require_chat(name)
+    if JOINED in plain:
+        why = f"'{plain}' is no name of a session: what stands before '{JOINED}' is a client by HTTP"
+        raise UsageError(why, "Leave the colon out.")
+    return plain
+
+
+def set_project(chat: str, name: str, is_new: bool, actor: str) -> Confirmed:
+    """Confirm the project for the session; with `is_new` it is made. NoProject, ProjectExists, UsageError."""
+    chat = require_chat(chat)
+    workspace = opened()
+    if is_new:
+        name = create(Brief(name.strip()), actor).name
+    else:
+        name = existing(workspace, name)
+        if workspace.is_repository(name):
+            complete(workspace, name)
+    path = workspace.folder(name)
+    with closing(database()) as store:
+        store.set_project(chat, name, path, is_new, identity(path) if workspace.is_repository(name) else "")
+    _tell(path, chat, name, is_new, actor)
+    return Confirmed(chat, name, path, is_new, projects_model.set_message(name, is_new))
+
+
+def _tell(path: str, chat: str, name: str, is_new: bool, actor: str) -> None:
+    """Put the event into the project's own log."""
+    paths = Paths(os.path.join(path, FOLDER))
+    if not os.path.exists(paths.database):
+        return
+    store = open_store(paths.database)
+    try:
+        data = {"sessionId": chat, "projectName": name, "projectPath": path, "isNew": is_new}
+        store.record(Event(Kind.PROJECT_SET, actor=actor, data=data))
+    finally:
+        store.close()
+
+
+def require_confirmed(
+    store: ProjectStore, workspace: Workspace, chat: str, directory: str = ""
+) -> tuple[str, str, str]:
+    """(the confirmed project, its folder, the resolved path of `directory`: the project's own where it is empty).
+
+    NoProject: no coding tool may run there.
+    """
+    found = store.chat(chat)
+    confirmed = found.confirmed_project if found else None
+    path = os.path.realpath(_whole(workspace, confirmed, directory))
+    projects = os.path.realpath(workspace.projects)
+    projects_model.guard_require(projects, path, confirmed)
+    assert found is not None and confirmed is not None, "the guard lets nothing else through"
+    folder = workspace.folder(confirmed)
+    if os.path.realpath(folder) != os.path.join(projects, confirmed) or not os.path.isdir(path):
+        raise NoProject(projects_model.REFUSED, f"the folder of project '{confirmed}' is not there, or is a link")
+    row = store.projects().get(confirmed)
+    if row is not None and row.archived_at is not None:
+        raise NoProject(projects_model.REFUSED, f"project '{confirmed}' is archived: a person brings it back")
+    if found.identity and (not workspace.is_repository(confirmed) or identity(folder) != found.identity):
+        raise NoProject(
+            projects_model.REFUSED, f"the folder of project '{confirmed}' is another one than was confirmed"
+        )
+    return confirmed, folder, path
+
+
+def _whole(workspace: Workspace, confirmed: str | None, directory: str) -> str:
+    """The directory that is meant: a relative one is in the project. UsageError where it is no path at all."""
+    if not directory.isprintable():
+        raise UsageError("workingDirectory holds a character that is no part of a path here", "Leave it out.")
+    base = workspace.folder(confirmed) if confirmed else workspace.projects
+    return os.path.join(base, os.path.expanduser(directory)) if directory else base
+
+
+def chats() -> list[ChatView]:
+    """All sessions of chat agents, the one that spoke last first."""
+    workspace = opened()
+    with closing(database()) as store:
+        return [_confirming_view(workspace, store, one) for one in store.chats()]
+
+
+def chat(name: str) -> ChatView | None:
+    """The session of this name; None: it is not known."""
+    workspace = opened()
+    with closing(database()) as store:
+        found = store.chat(name)
+        return _confirming_view(workspace, store, found) if found else None
+
+
+def chat_events(name: str = "") -> list[ChatEvent]:
+    """What happened in a chat, or in all, newest first."""
+    with closing(database()) as store:
+        return store.chat_events(name)
+
+
+def _confirming_view(workspace: Workspace, store: ProjectStore, one: Chat) -> ChatView:
+    project = one.confirmed_project
+    path = workspace.folder(project) if project and workspace.has(project) else ""
+    runs = tuple(store.runs(one.name))
+    return ChatView(one.name, one.client, project, path, one.is_new, one.seen_at, one.set_at, runs)
+
+
+def confirmation(chat_name: str, message: str) -> str:
+    """What the chat agent asks the person: the numbered projects, the suggestion, and the choices."""
+    known = active(opened())
+    name, why = suggested(known, word_of(chat_name), message)
+    if not known:
+        return f"{PROMPT}\n\nThere is no project in your workspace yet.\n\nPlease say the name of a new project."
+    listed = "\n".join(f"{number}. {one} (existing project)" for number, one in enumerate(known, 1))
+    parts = [PROMPT, f"I found these projects in your workspace:\n{listed}"]
+    if not name:
+        ways = "1. Start a new project\n2. Work on one of these projects (enter project number or name)"
+        return "\n\n".join([*parts, f"Please confirm:\n{ways}"])
+    based = "Based on the name of this session" if why.startswith("the session") else "Based on your request"
+    ways = (
+        f"1. Work on **{name}** (existing project)\n2. Start a new project\n"
+        "3. Work on a different project (enter project number or name)"
+    )
+    return "\n\n".join([*parts, f"{based}, I think you want to work on **{name}**.", f"Please confirm:\n{ways}"])
+
+
+def skill() -> str:
+    """The skill of confirming a project, as the person has it."""
+    return opened().text(SKILL)

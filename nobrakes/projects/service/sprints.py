@@ -1,0 +1,335 @@
+"""A person's yes to sprints of a project: what it is given for, shown before; then kept with its digests.
+
+1. What is shown is what main has, with the settings as they are: the yes is for that and nothing else. What changes
+   afterwards asks again (core.projects.sprints).
+2. Nothing is asked for where nothing could decide about the work: a project without checks is refused.
+"""
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...agents.limits import Cap, Caps
+from ...daemon.service.control import limits, wake
+from ...db.port import Store
+from ...errors import NobrakesError, NotAllowed, UsageError
+from ...git import persons
+from ...git.port import Git
+from ...host.command import local_zone, named_zone
+from ...paths import Paths
+from ...text.cleaning import clean
+from .. import model as projects_model
+from .. import sprints as projects_sprints
+from ..model import (
+    ASKED,
+    MOST_LATE,
+    Box,
+    RunState,
+    Schedule,
+    Sprint,
+    SprintRun,
+    Stage,
+    clock_time,
+    going_already,
+    named_days,
+)
+from ..sprints import Finding, whats_next
+from .coding import project_store
+from .projects import MOST, ProjectView, Workspace, listed, one, opened
+
+if TYPE_CHECKING:
+    from ...config.settings import Config
+
+
+SHORT = 2000
+_UNITS = ("usd", "tokens", "minutes")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a yes would be given for. `checks` are commands, `caps` words; `replaces`: why the run before it waits."""
+
+    sprints: int
+    objective: str
+    criteria: tuple[Box, ...]
+    checks: tuple[str, ...]
+    caps: tuple[str, ...]
+    needs_tests: bool
+    agents: tuple[str, ...]
+    replaces: str
+    terms: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SprintsView:
+    """How far the sprints are. `state` is RunState's word, empty: none was ever asked for."""
+
+    state: str = ""
+    asked: int = 0
+    done: int = 0
+    why: str = ""
+    sprint: str = ""
+    stage: str = ""
+    waits_for: str = ""
+
+
+NONE = SprintsView()
+"""Nobody said yes to a sprint."""
+
+
+def offer(store: Store, git: Git, config: "Config", sprints: int, needs_tests: bool, later: bool = False) -> Offer:
+    """What a yes to so many sprints would be given for; `later`: not for now. UsageError, NotAllowed."""
+    if not 1 <= sprints <= ASKED:
+        raise UsageError(f"from 1 to {ASKED} sprints can be asked for, and not {sprints}")
+    if not config.checks:
+        raise NotAllowed(
+            "nothing decides here whether work is good: the project has no checks",
+            "`nobrakes config set checks.test.command 'COMMAND'` in its folder names one.",
+        )
+    going = store.sprints_going()
+    if going is not None and going.run.state is RunState.GOING and not later:
+        raise going_already(going.run)
+    raw = git.read(git.main(), projects_sprints.BRIEF)
+    brief = (raw or b"").decode("utf-8", "replace")
+    objective = projects_model.objective(brief)
+    boxes = tuple(Box(one.is_checked, clean(one.text), one.line) for one in projects_model.criteria(brief))
+    if not boxes:
+        raise NotAllowed(
+            "the brief on main has no success criteria, so nobody could say when the project is complete",
+            "Write boxes (`- [ ] …`) below `## Success Criteria` in CLAUDE.md, and commit it.",
+        )
+    caps = limits(store, config).caps
+    waits = going.run.why if going is not None and going.run.state is RunState.WAITS else ""
+    agents = (f"plans: {config.agents.shaper[0]}", f"works: {', '.join(config.agents.agent_choice().names())}")
+    return Offer(
+        sprints,
+        clean(objective)[:SHORT],
+        boxes,
+        tuple(clean(f"{check.name}: {check.command}") for check in config.checks),
+        tuple(_caps(caps)),
+        needs_tests,
+        agents,
+        waits,
+        projects_sprints.terms(brief, config.contract(), caps),
+    )
+
+
+def _caps(caps: Caps) -> list[str]:
+    found = []
+    for name in ("attempt", "bead", "day", "run"):
+        cap: Cap = getattr(caps, name)
+        parts = [f"{getattr(cap, unit):g} {unit}" for unit in _UNITS if getattr(cap, unit) is not None]
+        found += [f"{name}: {', '.join(parts)}"] if parts else []
+    if caps.calls_per_hour is not None:
+        found.append(f"{caps.calls_per_hour} agents an hour")
+    return found or ["none: `[caps]` in .nobrakes/config.toml sets them"]
+
+
+def accept(store: Store, paths: Paths, wanted: Offer, actor: str) -> SprintRun:
+    """The yes, kept. NotAllowed: sprints go on already."""
+    made = store.begin_sprints(wanted.sprints, wanted.needs_tests, wanted.terms, actor)
+    wake(paths)
+    return made
+
+
+def view(store: Store) -> SprintsView:
+    """How far the repository's sprints are, now; documents say how it was when one began or ended."""
+    going = store.sprints_going()
+    if going is None:
+        return NONE
+    run, sprint = going.run, going.sprint
+    if sprint is None:
+        return SprintsView(run.state.value, run.asked, going.done, run.why)
+    waits = _waits(store, sprint)
+    return SprintsView(run.state.value, run.asked, going.done, run.why, sprint.title, sprint.stage.value, waits)
+
+
+def _waits(store: Store, sprint: Sprint) -> str:
+    """What of the sprint waits for a person."""
+    mine = {sprint.bead, sprint.opening, sprint.closing} - {None}
+    for asked in store.escalations():
+        if asked.bead in mine or (asked.session is not None and asked.session == sprint.session):
+            return f"escalation {asked.id}: {clean(asked.title)}"
+    return ""
+
+
+def unfinished(store: Store) -> str:
+    """What a daemon would go on with here, in words; empty: nothing."""
+    going = store.sprints_going()
+    if going is not None and going.run.state is RunState.GOING:
+        return f"{going.done} of {going.run.asked} sprints are done"
+    planned = store.schedules()
+    return f"{len(planned)} schedules begin sprints" if planned else ""
+
+
+# Sprints that begin at a time, for people: asked for, listed, taken away. A yes is for what is shown with it.
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleView:
+    """A schedule, and when it is due next, in seconds since 1970."""
+
+    schedule: Schedule
+    next_at: float
+
+
+def wanted(at: str, days: str, zone: str, late_hours: float, offer: Offer, actor: str) -> Schedule:
+    """The schedule that these words ask for. UsageError."""
+    clock = clock_time(at)
+    if zone and named_zone(zone) is None:
+        raise UsageError(f"'{zone[:60]}' is no time zone that is known here", "As Europe/Berlin, or UTC.")
+    if not 0 < late_hours <= MOST_LATE:
+        raise UsageError(f"--late-hours is above 0 and at most {MOST_LATE:g}")
+    said = f"{clock:%H:%M}"
+    return Schedule(
+        0, said, named_days(days), zone, offer.sprints, late_hours, offer.needs_tests, offer.terms, actor, 0.0
+    )
+
+
+def add(store: Store, paths: Paths, one: Schedule) -> ScheduleView:
+    """Keep it, and let the daemon know."""
+    made = store.add_schedule(one)
+    wake(paths)
+    return _view(store, made)
+
+
+def remove(store: Store, paths: Paths, number: int, actor: str) -> None:
+    """Take it away; what it began goes on. UsageError."""
+    if not store.remove_schedule(number, actor):
+        raise UsageError(f"there is no schedule {number}", "`nobrakes project schedule NAME` lists them.")
+    wake(paths)
+
+
+def scheduling_listed(store: Store) -> list[ScheduleView]:
+    """All that begin something."""
+    return [_view(store, one) for one in store.schedules()]
+
+
+def _view(store: Store, one: Schedule) -> ScheduleView:
+    zone = named_zone(one.zone) or local_zone()
+    return ScheduleView(one, projects_model.next_due(one, zone, store.now()))
+
+
+# A project as its documents, its repository and its sessions show it.
+
+LOOKING_SHORT = 2000
+"""Characters of a section that a view has."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectPage:
+    """One project. `status` is that of task.md, empty where it gives none; `sprint` its current one; `run` says how far
+    sprints are that a person said yes to.
+    """
+
+    project: ProjectView
+    title: str
+    objective: str
+    status: str
+    sprint: str
+    criteria: tuple[Box, ...]
+    run: SprintsView = NONE
+
+
+def page(name: str) -> ProjectPage:
+    """The project of this name. NoProject."""
+    workspace = opened()
+    return _page(workspace, one(workspace, name.strip()))
+
+
+def pages() -> list[ProjectPage]:
+    """Every project that is not archived."""
+    workspace = opened()
+    return [_page(workspace, project) for project in listed().projects]
+
+
+def _page(workspace: Workspace, found: ProjectView) -> ProjectPage:
+    brief, task = (read(workspace, found.name, path) for path in ("CLAUDE.md", "task.md"))
+    lines = (line for _, line in projects_model.lines(brief))
+    title = next((line[2:].strip() for line in lines if line.startswith("# ")), found.name)
+    objective = projects_model.objective(brief)
+    criteria = tuple(Box(box.is_checked, clean(box.text), box.line) for box in projects_model.criteria(brief))
+    sprint = projects_model.field(task, "Current Sprint")
+    status = projects_model.status(task)
+    run = _run(found)
+    if run.sprint and run.waits_for:
+        status = "blocked"
+    elif run.sprint:
+        status = "planning" if run.stage == Stage.PLANNING.value else "executing"
+    sprint = run.sprint or sprint
+    return ProjectPage(found, clean(title), clean(objective)[:LOOKING_SHORT], status, clean(sprint), criteria, run)
+
+
+def _run(found: ProjectView) -> SprintsView:
+    """How far its sprints are; what cannot be looked at says nothing."""
+    if not found.is_repository:
+        return NONE
+    try:
+        with project_store(found.path) as (store, _):
+            return view(store)
+    except NobrakesError:
+        return NONE
+
+
+def read(workspace: Workspace, name: str, path: str) -> str:
+    """A document of the project; empty where it is not there, is no plain file in it, or no text."""
+    folder = os.path.realpath(workspace.folder(name))
+    whole = os.path.realpath(os.path.join(folder, path))
+    if not whole.startswith(folder + os.sep) or not os.path.isfile(whole):
+        return ""
+    try:
+        with open(whole, encoding="utf-8", errors="replace") as file:
+            return file.read(MOST)
+    except OSError:
+        return ""
+
+
+# whats-next of a project: its documents, commits and artifacts, as they lie in its folder. No model is asked.
+
+MOST_SPRINTS = 500
+_DOCUMENTS = ("CLAUDE.md", "task.md", "DECISIONS.md", projects_model.ROADMAP)
+_OF_SPRINTS = ("plan.md", "review.md")
+
+
+@dataclass(frozen=True, slots=True)
+class NextView:
+    """What does not fit together in the project; nothing: it is silent."""
+
+    project: str
+    findings: tuple[Finding, ...]
+
+
+def look(name: str) -> NextView:
+    """Compare. NoProject; NotAllowed for a folder that is no repository."""
+    workspace = opened()
+    found = one(workspace, name.strip())
+    if not found.is_repository:
+        raise NotAllowed(f"{found.path} is no git repository", "`git init` there, and a first commit.")
+    folder = os.path.realpath(found.path)
+
+    def exists(path: str) -> bool:
+        if "\0" in path:  # no file has it in its name, and no call of the system takes it
+            return False
+        whole = os.path.realpath(os.path.join(folder, path))
+        return whole.startswith(folder + os.sep) and os.path.lexists(whole)
+
+    findings = whats_next(_files(workspace, found.name), persons.subjects(found.path), exists)
+    return NextView(found.name, tuple(_shown(finding) for finding in findings))
+
+
+def _shown(one: Finding) -> Finding:
+    return Finding(one.kind, clean(one.where), clean(one.text), tuple(clean(item) for item in one.items))
+
+
+def _files(workspace: Workspace, name: str) -> dict[str, str]:
+    """The documents that are there, by path."""
+    paths = [*_DOCUMENTS]
+    sprints = os.path.join(workspace.folder(name), projects_model.SPRINTS)
+    if os.path.isdir(sprints):
+        paths += [
+            f"{projects_model.SPRINTS}/{sprint}/{document}"
+            for sprint in sorted(os.listdir(sprints))[:MOST_SPRINTS]
+            for document in _OF_SPRINTS
+        ]
+    texts = ((path, read(workspace, name, path)) for path in paths)
+    return {path: text for path, text in texts if text}

@@ -1,0 +1,537 @@
+"""What comes next of a project's sprints. Facts in, one step out; no model is asked whether to go on.
+
+1. Plan, documents, work, documents, and again; between two sprints it is asked whether the project is complete, whether
+   the yes still holds, and whether it was for one more.
+2. What a person does, or what passes by itself, is waited for: a question, a limit, a cap, a pause is no step.
+3. What nobody can wait for ends the run in words: a person's new yes goes on from there.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+from ..agents.limits import Caps
+from ..beads.model import CLOSED, Status
+from ..checks.contract import Check
+from . import model
+from .model import PLACES, Box, Document, DocumentsSprint, Kind, RunState, Sprint, SprintRun, Stage
+
+NUDGES = 2
+"""So often a planner that handed nothing in is told to; then a person is."""
+TRIES = 4
+"""So often the documents are made anew that did not pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """The session that plans: whether it works or waits for an answer, is stuck until a person speaks, or is over."""
+
+    is_busy: bool
+    is_stuck: bool = False
+    is_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A bead of the sprint. `is_back`: it did not pass, and no other mends it; `tries`: how often it was handed in."""
+
+    status: Status
+    is_back: bool = False
+    tries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known. `open`: success criteria that are not met, of `criteria`; `findings`: those of whats-next."""
+
+    run: SprintRun
+    sprint: Sprint | None
+    done: int = 0
+    last: int = 0
+    changed: tuple[str, ...] = ()
+    has_plan: bool = False
+    planner: Planner | None = None
+    opening: Work | None = None
+    work: Work | None = None
+    closing: Work | None = None
+    criteria: int = 0
+    open: int = 0
+    findings: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Begin the sprint of this number: somebody plans it."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nudge:
+    """Tell the planner that nothing was handed in."""
+
+    sprint: int
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The sprint is in this stage now."""
+
+    sprint: int
+    to: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Make the documents of this stage, and hand them in."""
+
+    sprint: int
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """Make the sprint's bead, live."""
+
+    sprint: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The run is in this state now, and why."""
+
+    run: int
+    state: RunState
+    why: str
+
+
+Step = Begin | Nudge | Move | Place | Execute | Stop
+
+
+def next_step(facts: Facts) -> Step | None:
+    """What is to be done now; None: nothing, until something happens."""
+    if facts.run.state is not RunState.GOING:
+        return None
+    if facts.sprint is None:
+        return _between(facts)
+    return _BY_STAGE[facts.sprint.stage](facts, facts.sprint)
+
+
+def is_complete(facts: Facts) -> bool:
+    """Whether every success criterion is met and nothing contradicts; a brief without criteria is never complete."""
+    return facts.criteria > 0 and not facts.open and not facts.findings
+
+
+def _between(facts: Facts) -> Step:
+    if facts.done and is_complete(facts):
+        return Stop(facts.run.id, RunState.COMPLETE, f"every success criterion is met ({facts.criteria})")
+    if facts.done >= facts.run.asked:
+        left = f"{facts.open} of {facts.criteria} success criteria are open"
+        if facts.findings:
+            left += f", and whats-next has {facts.findings} finding{'' if facts.findings == 1 else 's'}"
+        return Stop(facts.run.id, RunState.OVER, f"{facts.done} sprints are done; {left}")
+    if facts.changed:
+        return _asks_again(facts)
+    return Begin(facts.last + 1)
+
+
+def _asks_again(facts: Facts) -> Stop:
+    what = " and ".join(facts.changed)
+    left = facts.run.asked - facts.done
+    return Stop(
+        facts.run.id, RunState.WAITS, f"the {what} changed since the yes; {left} of {facts.run.asked} sprints are left"
+    )
+
+
+def _planning(facts: Facts, sprint: Sprint) -> Step | None:
+    is_busy = facts.planner is not None and facts.planner.is_busy
+    if facts.has_plan and not is_busy:
+        return Move(sprint.number, Stage.OPENING)
+    if facts.planner is None or facts.planner.is_over:
+        return _stopped(facts, f"the session that plans sprint {sprint.number} was ended, and handed no plan in")
+    if is_busy or facts.planner.is_stuck:
+        return None
+    if sprint.nudged < NUDGES:
+        return Nudge(sprint.number)
+    return _stopped(facts, f"no plan was handed in for sprint {sprint.number}: see session {sprint.session}")
+
+
+def _documents(facts: Facts, sprint: Sprint, work: Work | None, after: Stage) -> Step | None:
+    if work is None:
+        return Place(sprint.number, sprint.stage)
+    if work.status is Status.DONE:
+        return Move(sprint.number, after)
+    if work.status in CLOSED:
+        return _stopped(facts, f"the documents of sprint {sprint.number} were given up")
+    if work.is_back:
+        if work.tries < TRIES:
+            return Place(sprint.number, sprint.stage)
+        return _stopped(facts, f"the documents of sprint {sprint.number} do not pass the Reviewer")
+    return None
+
+
+def _opening(facts: Facts, sprint: Sprint) -> Step | None:
+    return _documents(facts, sprint, facts.opening, Stage.EXECUTING)
+
+
+def _executing(facts: Facts, sprint: Sprint) -> Step | None:
+    if facts.work is None:
+        return _asks_again(facts) if facts.changed else Execute(sprint.number)
+    if facts.work.status is Status.DONE:
+        return Move(sprint.number, Stage.CLOSING)
+    if facts.work.status in CLOSED:
+        return _stopped(facts, f"bead {sprint.bead} of sprint {sprint.number} was cancelled")
+    return None
+
+
+def _closing(facts: Facts, sprint: Sprint) -> Step | None:
+    return _documents(facts, sprint, facts.closing, Stage.DONE)
+
+
+def _done(facts: Facts, sprint: Sprint) -> Step | None:
+    return _between(facts)
+
+
+def _stopped(facts: Facts, why: str) -> Stop:
+    return Stop(facts.run.id, RunState.WAITS, why)
+
+
+_BY_STAGE = {
+    Stage.PLANNING: _planning,
+    Stage.OPENING: _opening,
+    Stage.EXECUTING: _executing,
+    Stage.CLOSING: _closing,
+    Stage.DONE: _done,
+}
+
+
+# What does not fit together in a project: its documents, its commits and its artifacts, compared. No model is asked.
+#
+# 1. Five kinds. A plan's tasks without their artifacts; a decision that no plan knows; a commit that says "done" of
+# what the roadmap has open; a sprint that is over and has no review; a project that is complete with criteria open.
+# 2. A task's artifacts are the paths that it names in backticks; one that names none is told by its box. What a review
+# lists as not done is told already, and is no contradiction.
+# 3. A commit that was reverted says nothing, until that was reverted too; what it says is not done is not done. Words
+# are compared without capitals and marks, and whole.
+# 4. Decisions are the headings of the highest level below the first; those below them belong to one, unless they begin
+# with a decision's number.
+
+
+class Contradiction(StrEnum):
+    """The kinds, by what has to be done about them."""
+
+    TASKS_LEFT = "tasks_left"
+    DECISION_NOT_IN_PLAN = "decision_not_in_plan"
+    ROADMAP_BEHIND = "roadmap_behind"
+    REVIEW_MISSING = "review_missing"
+    NOT_COMPLETE = "not_complete"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One contradiction: where it is, and what does not fit, in words."""
+
+    kind: Contradiction
+    where: str
+    text: str
+    items: tuple[str, ...] = ()
+
+
+_PATH = re.compile(r"`([^`\s]+)`")
+_WHATS_NEXT_DONE = re.compile(r"\b(?:done|finish(?:e[sd])?|complete[sd]?|close[sd]?)\b", re.IGNORECASE)
+_NOT = re.compile(
+    r"(?:\b(?:not|never|cannot)|n['’]t)(?:\s+(?:be|been|get|quite|fully|really|yet))*\s+\Z", re.IGNORECASE
+)
+_REVERT = re.compile(r'Revert "(.+)"\Z')
+_REAPPLY = re.compile(r'Reapply "(.+)"\Z')
+"""git's own words for the revert of a revert."""
+_ID = re.compile(r"\b((?:D|ADR|DEC)-?\d+)\b")
+_HEAD = re.compile(r"(#{2,4}\s+|[-*+]\s+)(.*\S)")
+_DATE = re.compile(r"\A[\W_]*\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?[\W_]*")
+
+
+def whats_next(files: Mapping[str, str], subjects: Sequence[str], exists: Callable[[str], bool]) -> list[Finding]:
+    """Every contradiction, by kind and place.
+
+    `files`: the documents, path -> text; `subjects`: of the commits, newest first; `exists`: whether an artifact does.
+    """
+    sprints = model.sprints(files)
+    status = model.status(files.get("task.md", ""))
+    found = [*_tasks(sprints, exists), *_decisions(files.get("DECISIONS.md", ""), sprints)]
+    found += _roadmap(files.get(model.ROADMAP, ""), subjects)
+    found += _reviews(sprints, status, exists)
+    return found + _complete(files.get("CLAUDE.md", ""), status)
+
+
+def words(text: str) -> str:
+    """The text as it is compared."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _has(task: Box, exists: Callable[[str], bool]) -> bool:
+    paths = [path for path in _PATH.findall(task.text) if "/" in path or "." in path.strip(".")]
+    return all(map(exists, paths)) if paths else task.is_checked
+
+
+def _left(sprint: DocumentsSprint, exists: Callable[[str], bool]) -> tuple[int, list[str]]:
+    """(how many tasks its plan has, those that are neither there nor told as not done)."""
+    tasks = model.tasks(sprint.plan or "")
+    rows = model.section(sprint.review or "", "Not done", "What was not done", "Not finished")
+    told = f" {words(' '.join(line for _, line in rows))} "
+    left = [task.text for task in tasks if not _has(task, exists)]
+    return len(tasks), [text for text in left if words(text) and f" {words(text)} " not in told]
+
+
+def _tasks(sprints: Sequence[DocumentsSprint], exists: Callable[[str], bool]) -> list[Finding]:
+    found = []
+    for sprint in sprints:
+        count, left = _left(sprint, exists)
+        if left:
+            text = f"{count} tasks are planned, {count - len(left)} have what they name: {len(left)} left"
+            where = f"{model.SPRINTS}/{sprint.name}/plan.md"
+            found.append(Finding(Contradiction.TASKS_LEFT, where, text, tuple(left)))
+    return found
+
+
+def _decisions(text: str, sprints: Sequence[DocumentsSprint]) -> list[Finding]:
+    plans = "\n".join(sprint.plan or "" for sprint in sprints)
+    known, ids = f" {words(plans)} ", set(_ID.findall(plans))
+    missing = []
+    for title in _titles(text):
+        own = _ID.findall(title)
+        plain = words(_DATE.sub("", _ID.sub("", title)))
+        if not (ids.intersection(own) or (plain and f" {plain} " in known)):
+            missing.append(title)
+    if not missing:
+        return []
+    what = "no plan knows this decision" if len(missing) == 1 else f"no plan knows these {len(missing)} decisions"
+    return [Finding(Contradiction.DECISION_NOT_IN_PLAN, "DECISIONS.md", what, tuple(missing))]
+
+
+def _titles(text: str) -> list[str]:
+    """The decisions: the headings of the highest level below the first, or the items of a list where there are none."""
+    rows = [found for _, line in model.lines(text) if (found := _HEAD.match(line))]
+    heads = [(row[1].count("#"), row[2].rstrip("# ")) for row in rows if row[1].startswith("#")]
+    highest = min((level for level, _ in heads), default=0)
+    return [title for level, title in heads if level == highest or _ID.match(title)] or [row[2] for row in rows]
+
+
+def _roadmap(text: str, subjects: Sequence[str]) -> list[Finding]:
+    reverted: list[str] = []
+    done = []
+    for subject in subjects:
+        if subject in reverted:  # first: a revert, too, may have been reverted
+            reverted.remove(subject)
+        elif taken_back := _REVERT.match(subject):
+            reverted.append(taken_back[1])
+        elif again := _REAPPLY.match(subject):
+            reverted.append(f'Revert "{again[1]}"')
+        else:
+            done.append(f" {words(_said_done(subject))} ")
+    open_ = [box for box in model.boxes(list(model.lines(text))) if not box.is_checked]
+    behind = [box.text for box in open_ if words(box.text) and any(f" {words(box.text)} " in one for one in done)]
+    what = "commits say that this is done, and the roadmap has it open"
+    return [Finding(Contradiction.ROADMAP_BEHIND, model.ROADMAP, what, tuple(behind))] if behind else []
+
+
+def _said_done(subject: str) -> str:
+    """What the commit says is done: from the first word of it on, up to where it says that something is not."""
+    begin = None
+    for found in _WHATS_NEXT_DONE.finditer(subject):
+        is_not = _NOT.search(subject[: found.start()]) is not None
+        if is_not and begin is not None:
+            return subject[begin : found.start()]
+        if not is_not and begin is None:
+            begin = found.end()
+    return "" if begin is None else subject[begin:]
+
+
+def _reviews(sprints: Sequence[DocumentsSprint], status: str, exists: Callable[[str], bool]) -> list[Finding]:
+    found = []
+    for sprint in sprints:
+        if sprint.review is not None and sprint.review.strip():
+            continue
+        count, left = _left(sprint, exists)
+        why = ""
+        if sprint is not sprints[-1]:
+            why = f"{sprints[-1].name} came after it"
+        elif status == "complete":
+            why = "task.md says that the project is complete"
+        elif count and not left:
+            why = "its tasks are done"
+        if why:
+            where = f"{model.SPRINTS}/{sprint.name}/review.md"
+            found.append(Finding(Contradiction.REVIEW_MISSING, where, f"the sprint is not closed, and {why}"))
+    return found
+
+
+def _complete(brief: str, status: str) -> list[Finding]:
+    open_ = tuple(box.text for box in model.criteria(brief) if not box.is_checked)
+    if status != "complete" or not open_:
+        return []
+    text = f"task.md says complete, and {len(open_)} success criteria are not met"
+    return [Finding(Contradiction.NOT_COMPLETE, "task.md", text, open_)]
+
+
+# A project's documents as nobrakes writes them, from records and from what agents handed in. Text in, text out.
+#
+# 1. What is there stays: a section that is kept is replaced, a list is appended to, a box is ticked; no more.
+# 2. A box is ticked where what was handed in has the same words, ticked or below `Done`. Nothing is unticked.
+# 3. What nobody handed in says so itself.
+
+_OPEN = re.compile(rf"({model.ITEM}\[) (\]\s+)(.*\S)")
+_DONE = ("Done", "What was done")
+_NOT_DONE = ("Not done", "What was not done", "Not finished")
+NOBODY = "nobody handed a review in; this is what the records say"
+
+
+def plan(sprint: Sprint, text: str) -> str:
+    """plan.md of a sprint that begins."""
+    return _titled(text, f"Sprint {sprint.number}: {sprint.name}")
+
+
+def plan_after(text: str, done: frozenset[str], decisions: Sequence[str]) -> str:
+    """plan.md of a sprint that is over: done tasks are ticked, and decisions taken on the way are in it."""
+    found = ticked(text, done)
+    return set_section(found, "Decisions taken on the way", _list(decisions)) if decisions else found
+
+
+def review(sprint: Sprint, text: str, told: str, tasks: Sequence[str]) -> str:
+    """review.md: what was handed in, else what the records say. `told`: the bead's own last words."""
+    if text:
+        return _titled(text, f"Review of sprint {sprint.number}: {sprint.name}")
+    body = f"# Review of sprint {sprint.number}: {sprint.name}\n\n({NOBODY})\n\n"
+    body += f"## Done\n\n{told or 'The work of the sprint is merged.'}\n"
+    if tasks:
+        body += f"\n## Not done\n\nOf these nobody said that they are done:\n\n{_list(tasks)}\n"
+    return body
+
+
+def done_of(text: str) -> frozenset[str]:
+    """What a review says is done, as it is compared: its ticked boxes, and the items below `Done`."""
+    rows = model.section(text, *_NOT_DONE)
+    not_done = {number for number, _ in rows}
+    found = {words(box.text) for box in model.boxes(list(model.lines(text))) if box.is_checked}
+    for number, line in model.section(text, *_DONE):
+        item = re.sub(rf"\A{model.ITEM}(?:\[[ xX]\]\s+)?", "", line)
+        if number not in not_done and "[ ]" not in line and words(item):
+            found.add(words(item))
+    return frozenset(one for one in found if one)
+
+
+def ticked(text: str, done: frozenset[str]) -> str:
+    """The text with those open boxes ticked whose words are among these."""
+    inside = {number for number, _ in model.lines(text)}
+    out = []
+    for number, line in enumerate(text.splitlines(), 1):
+        box = _OPEN.match(line)
+        is_done = box is not None and number in inside and words(box[3]) in done
+        out.append(f"{box[1]}x{box[2]}{box[3]}" if box is not None and is_done else line)
+    return "\n".join(out) + "\n"
+
+
+def unticked(text: str) -> str:
+    """The text as it was before any box was ticked: what tells two briefs apart."""
+    return re.sub(rf"(?m)^({model.ITEM})\[[xX]\]", r"\1[ ]", text)
+
+
+def task(text: str, status: str, sprint: str, state: str, progress: Sequence[tuple[bool, str]], when: str) -> str:
+    """task.md now: `state` in words, `progress` the boxes of sprints; a line is added to its history."""
+    found = text or "# Task\n\n## History\n"
+    for name, value in (("Status", status), ("Current Sprint", sprint), ("Updated", when)):
+        found = _field(found, name, value)
+    found = set_section(found, "Current State", state)
+    boxes = [f"[{'x' if is_done else ' '}] {name}" for is_done, name in progress]
+    found = set_section(found, "Sprint Progress", _list(boxes) or "None yet.")
+    found = set_section(found, "Blockers", "None")
+    line = f"{when} — {' '.join(state.split())}"
+    before = "\n".join(row for _, row in model.section(found, "History")).strip()
+    if line in before:
+        return found
+    return set_section(found, "History", f"{before}\n- {line}".strip())
+
+
+def appended(texts: Mapping[str, str], told: Iterable[Document], sprint: Sprint, when: str) -> dict[str, str]:
+    """DECISIONS.md, DEVIATIONS.md and WISHLIST.md with what was told of this sprint; those alone that change."""
+    found: dict[str, str] = {}
+    for one in told:
+        path = PLACES.get(one.kind)
+        if path is None:
+            continue
+        before = found.get(path, texts.get(path, "")) or f"# {path.removesuffix('.md').capitalize()}\n"
+        title, _, body = one.text.strip().partition("\n")
+        entry = f"## {_plain(title)}\n\n{when}, sprint {sprint.title}, {one.actor}\n"
+        entry += f"\n{_lowered(body.strip())}\n" if body.strip() else ""
+        if entry not in before:
+            found[path] = f"{before.rstrip()}\n\n{entry}"
+    return found
+
+
+def titles(told: Iterable[Document]) -> list[str]:
+    """The first lines of the decisions among these."""
+    return [_plain(one.text.strip().partition("\n")[0]) for one in told if one.kind is Kind.DECISION]
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.split()).lstrip("#-*+ ")[:200] or "(without a title)"
+
+
+def _lowered(body: str) -> str:
+    """Headings in what was told stand below the entry's own: each heading of its level is a decision of its own."""
+    return re.sub(r"(?m)^#{1,3}(?=\s)", "####", body)
+
+
+def set_section(text: str, title: str, body: str) -> str:
+    """The text with this body in its first section of this title; it is added at the end where there is none."""
+    start, end = model.bounds(text, title)
+    if not start:
+        return f"{text.rstrip()}\n\n## {title}\n\n{body.strip()}\n"
+    rows = text.splitlines()
+    after = rows[end - 1 :]
+    return "\n".join([*rows[:start], "", body.strip(), *(["", *after] if after else [])]) + "\n"
+
+
+def _field(text: str, name: str, value: str) -> str:
+    made = re.compile(rf"(?mi)^(\s*(?:[-*+]\s+)?)\*\*{re.escape(name)}:?\*\*:?.*$")
+    line = f"**{name}:** {value}"
+    if made.search(text):
+        return made.sub(lambda found: f"{found[1]}{line}", text, count=1)
+    head, _, rest = text.partition("\n")
+    return f"{head}\n\n{line}\n{rest}"
+
+
+def _titled(text: str, title: str) -> str:
+    """The text below a heading of ours; one that it had says nothing of number and name that counts."""
+    plain = text.strip()
+    body = plain.partition("\n")[2].strip() if plain.startswith("# ") else plain
+    return f"# {title}\n\n{body}\n"
+
+
+def _list(items: Sequence[str]) -> str:
+    return "\n".join(f"- {one}" for one in items)
+
+
+# What a yes to sprints was given for: the brief, the checks and the caps, each as a digest. Pure.
+#
+# Another brief, other checks or other caps are asked about again. A box that was ticked is no other brief.
+
+BRIEF = "CLAUDE.md"
+COPIES = (BRIEF, "AGENTS.md")
+"""The brief, and the same for agents that read another name."""
+
+
+def terms(brief: str, contract: Sequence[Check], caps: Caps) -> dict[str, str]:
+    """The digests by name."""
+    checks = json.dumps([asdict(check) for check in contract], sort_keys=True)
+    return {
+        "brief": _digest(unticked(brief).strip()),
+        "checks": _digest(checks),
+        "caps": _digest(json.dumps(asdict(caps), sort_keys=True)),
+    }
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""Code hosts: GitHub, GitLab, and any remote that git can push to."""

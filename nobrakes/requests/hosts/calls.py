@@ -1,0 +1,314 @@
+"""Calls of a code host's interface through its command line: one call, its answer, and how many a minute there are.
+
+1. The program has no time limit of its own, so the call has.
+2. What was read is asked for again by its tag: an answer 304 costs no part of the host's rate.
+3. At most CALLS_A_MINUTE calls in a minute go out; what is beyond that waits, as it does when the host itself says so.
+4. The program ends with 1 for any answer that is not 2xx, also for 304: the printed status is what counts.
+5. What differs between gh and glab is in their own files: how it is called, and who is logged in.
+"""
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from ...errors import HostRefused, HostUnavailable
+from ...text.cleaning import clean, shorten
+from ..model import CALLS_A_MINUTE
+
+MINUTE = 60.0
+PAGE = 100
+PAGES = 10
+_LOGIN_HOLDS = 300.0
+_KEPT = 500
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+
+
+class Answered(Protocol):
+    """How a program ended: `code` None for one that took too long."""
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code."""
+        ...
+
+    @property
+    def out(self) -> str:
+        """What it printed."""
+        ...
+
+    @property
+    def error(self) -> str:
+        """What it complained of."""
+        ...
+
+
+Ask = Callable[[Sequence[str], bytes], Answered]
+"""Runs a program with this standard input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer of the host."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+
+    def json(self) -> Any:
+        """Its JSON; HostUnavailable: it is none, as from a proxy in between."""
+        try:
+            return json.loads(self.body or "null")
+        except ValueError:
+            raise HostUnavailable("the code host answered with something that is no JSON") from None
+
+
+class Calls(ABC):
+    """Calls of one process to one host."""
+
+    program: ClassVar[str]
+    maker: ClassVar[str]
+    headers: ClassVar[Sequence[str]] = ()
+    body_headers: ClassVar[Sequence[str]] = ()
+
+    def __init__(self, host: str, ask: Ask, clock: Callable[[], float]) -> None:
+        self.host = host
+        self.ask = ask
+        self.clock = clock
+        self._calls: deque[float] = deque()
+        self._kept: dict[str, tuple[str, Reply]] = {}
+        self._logged_in_until = 0.0
+
+    def ready(self) -> None:
+        """HostUnavailable: the program is not installed, or nobody is logged in."""
+        if self.clock() < self._logged_in_until:
+            return
+        self.check_login()
+        self._logged_in_until = self.clock() + _LOGIN_HOLDS
+
+    @abstractmethod
+    def check_login(self) -> None:
+        """HostUnavailable: nobody is logged in."""
+
+    @abstractmethod
+    def login(self) -> str:
+        """The command by which a person logs in."""
+
+    def version(self) -> str:
+        """What the program says it is, without its date."""
+        found = _VERSION.search(first_line(self.run("--version").out))
+        return f"{self.program} {found[0]}" if found else self.program
+
+    def run(self, *arguments: str) -> Answered:
+        """The program, asked something else than a call. HostUnavailable: it took too long, or is not installed."""
+        said = self.ask([self.program, *arguments], b"")
+        self._ran(said)
+        return said
+
+    def get(self, path: str) -> Any:
+        """The JSON at a path."""
+        return self.read(path).json()
+
+    def read(self, path: str) -> Reply:
+        """What is at a path, asked for by its tag where it was read before. HostUnavailable, HostRefused."""
+        known = self._kept.get(path)
+        headers = [f"If-None-Match: {known[0]}"] if known is not None else []
+        reply = self._call("GET", path, None, headers)
+        if reply.status == 304 and known is not None:
+            return known[1]
+        self._judge(reply, path)
+        tag = reply.headers.get("etag", "")
+        if tag:
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            self._kept[path] = tag, reply
+        return reply
+
+    def pages(self, path: str) -> list[Any]:
+        """The items of a list, page by page, bounded."""
+        found: list[Any] = []
+        for number in range(1, PAGES + 1):
+            more = self.get(f"{path}{'&' if '?' in path else '?'}per_page={PAGE}&page={number}")
+            if not isinstance(more, list):
+                break
+            found += more
+            if len(more) < PAGE:
+                break
+        return found
+
+    def send(self, method: str, path: str, body: Mapping[str, Any]) -> Any:
+        """Change something; the JSON that comes back."""
+        reply = self._call(method, path, body, [])
+        self._judge(reply, path)
+        return reply.json()
+
+    # --- one call --------------------------------------------------------------------------------
+
+    def _call(self, method: str, path: str, body: Mapping[str, Any] | None, headers: Sequence[str]) -> Reply:
+        self._count()
+        argv = [self.program, "api", "--include", "--method", method, path]  # the environment names the host
+        for header in (*self.headers, *headers, *(self.body_headers if body is not None else ())):
+            argv += ["--header", header]
+        if body is not None:
+            argv += ["--input", "-"]
+        said = self.ask(argv, b"" if body is None else json.dumps(body).encode())
+        self._ran(said)
+        reply = parsed(said.out)
+        if reply is None:
+            why = first_line(said.error) or f"{self.program} ended with {said.code}"
+            raise HostUnavailable(f"{self.host} cannot be asked: {why}")
+        return reply
+
+    def _ran(self, said: Answered) -> None:
+        if said.code is None:
+            raise HostUnavailable(f"{self.host} did not answer in time")
+        if said.code == 127:
+            raise HostUnavailable(
+                f"{self.program} is not installed, and pull requests at {self.host} are opened with it",
+                f"Install {self.maker}'s command line, then: {self.login()}",
+                needs_person=True,
+            )
+
+    def _count(self) -> None:
+        now = self.clock()
+        while self._calls and not now - MINUTE < self._calls[0] <= now:
+            self._calls.popleft()
+        if len(self._calls) >= CALLS_A_MINUTE:
+            wait = self._calls[0] + MINUTE - now
+            why = f"{self.host} was asked {CALLS_A_MINUTE} times in a minute"
+            raise HostUnavailable(why, wait=max(1.0, wait), paced=True)
+        self._calls.append(now)
+
+    def _judge(self, reply: Reply, path: str) -> None:
+        """HostUnavailable and HostRefused for what is no good answer."""
+        if 200 <= reply.status < 300:
+            return
+        words = _words(reply)
+        if reply.status == 401:
+            self._logged_in_until = 0.0
+            raise self.logged_out()
+        limited = reply.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in reply.headers
+        if reply.status == 429 or (reply.status == 403 and (limited or "rate limit" in words.lower())):
+            raise HostUnavailable(f"{self.host} limits its rate: {words}", wait=self._wait(reply))
+        if reply.status >= 500:
+            raise HostUnavailable(f"{self.host} is in trouble (HTTP {reply.status}): {words}", wait=self._wait(reply))
+        raise HostRefused(f"{self.host} says no to {path.partition('?')[0]} (HTTP {reply.status}): {words}")
+
+    def _wait(self, reply: Reply) -> float:
+        after = reply.headers.get("retry-after", "")
+        reset = reply.headers.get("x-ratelimit-reset", "") or reply.headers.get("ratelimit-reset", "")
+        if after.isdigit():
+            return min(3600.0, max(1.0, float(after)))
+        if reset.isdigit():
+            return min(3600.0, max(MINUTE, float(reset) - self.clock()))
+        return MINUTE
+
+    def logged_out(self) -> HostUnavailable:
+        """That nobody is logged in."""
+        why = f"nobody is logged in to {self.host} with {self.program}, or the login has expired. Type: {self.login()}"
+        return HostUnavailable(why, "It goes on by itself afterwards.", wait=15.0, needs_person=True)
+
+
+def parsed(text: str) -> Reply | None:
+    """The answer that `api --include` printed; None: there is none."""
+    head, _, body = text.replace("\r\n", "\n").partition("\n\n")
+    lines = head.split("\n")
+    words = lines[0].split()
+    if len(words) < 2 or not words[0].startswith("HTTP/") or not words[1].isdigit():
+        return None
+    pairs = (line.partition(":") for line in lines[1:])
+    return Reply(int(words[1]), {name.strip().lower(): value.strip() for name, _, value in pairs}, body)
+
+
+def _words(reply: Reply) -> str:
+    try:
+        found = json.loads(reply.body)
+        said = found.get("message") or found.get("error") or ""
+        told = [str(one) for one in said[:3]] if isinstance(said, list) else [str(said)]
+        for one in found.get("errors", ())[:3]:
+            told.append(str(one.get("message", one)) if isinstance(one, dict) else str(one))
+        text = "; ".join(filter(None, told))
+    except (ValueError, AttributeError, TypeError):
+        text = reply.body
+    return shorten(clean(text), 300) or f"HTTP {reply.status}"
+
+
+def first_line(text: str) -> str:
+    """The first line that says something, cleaned and bounded."""
+    return shorten(clean(next((line for line in text.splitlines() if line.strip()), "")), 300)
+
+
+# Which code host an address belongs to, and which repository there it names.
+
+_SCP = re.compile(r"(?:[^@/\s]+@)?(?P<host>[^:/\s]+):(?!/)(?P<path>[^\s]+)\Z")
+_URL = re.compile(r"(?:https?|ssh|git)://(?:[^@/\s]+@)?(?P<host>[^/\s]+)/(?P<path>[^\s]+)\Z")
+_DEEPEST = 21
+_NAME = re.compile(r"[A-Za-z0-9_.-]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A repository at a code host: `host` may have a port, `owner` may be a group in a group."""
+
+    host: str
+    owner: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.host}/{self.owner}/{self.name}"
+
+
+def named(text: str) -> Address | None:
+    """Of `host/owner/name` or `host/group/group/name`, as settings have it; None: it is something else."""
+    host, _, path = text.partition("/")
+    return _made(host, path)
+
+
+def of_remote(url: str) -> Address | None:
+    """Of a remote's address; None: it is a path, or no repository of a code host."""
+    found = _URL.match(url.strip()) or _SCP.match(url.strip())
+    if found is None:
+        return None
+    host = found["host"]
+    if not url.strip().startswith("http"):
+        host = host.partition(":")[0]  # the port is that of ssh
+    return _made(host, found["path"])
+
+
+def _made(host: str, path: str) -> Address | None:
+    parts = path.strip("/").removesuffix(".git").split("/")
+    if not host or not 2 <= len(parts) <= _DEEPEST or not all(_NAME.match(one) and one.strip(".") for one in parts):
+        return None
+    return Address(host.lower(), "/".join(parts[:-1]), parts[-1])
+
+
+# Who of those that wrote something may write to the repository: asked of the host, and believed for a while.
+
+_HOLDS = 600.0
+_MOST = 1000
+
+
+class Writers:
+    """Asks once for each person. `ask`: whether they may; HostRefused says no."""
+
+    def __init__(self, clock: Callable[[], float], ask: Callable[[str], bool]) -> None:
+        self.clock = clock
+        self.ask = ask
+        self._known: dict[str, tuple[bool, float]] = {}
+
+    def may(self, name: str) -> bool:
+        """Whether they may. HostUnavailable: nobody knows just now."""
+        known, until = self._known.get(name, (False, 0.0))
+        if self.clock() < until:
+            return known
+        try:
+            known = self.ask(name)
+        except HostRefused:
+            known = False
+        if len(self._known) >= _MOST:
+            self._known.clear()
+        self._known[name] = known, self.clock() + _HOLDS
+        return known

@@ -1,0 +1,119 @@
+"""Any remote that git can push to: a request is a branch there, and somebody merges it in their own way.
+
+It knows neither requests, nor checks, nor reviews, and says so; what is merged is read off the base itself.
+"""
+
+from collections.abc import Callable, Sequence
+
+from ...errors import ConfigError, HostRefused
+from ..model import HostCheck, PullState, Remark, Told
+from ..port import CodeHost, Wanted
+from .calls import Address, Ask, named, of_remote
+from .github import Gh, GitHub
+from .gitlab import GitLab, Glab
+
+
+class PlainGit:
+    """One remote. `address`: what people are told, without what is secret in it."""
+
+    tells = False
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def about(self) -> str:
+        """What it can tell, and what not."""
+        return f"git alone, as branches at {self.address}: it tells of no checks and no reviews"
+
+    def ready(self) -> None:
+        """Nobody logs in."""
+
+    def find(self, branch: str, mark: str) -> Sequence[Told]:
+        """It knows none."""
+        return ()
+
+    def open(self, wanted: Wanted) -> Told:
+        """The branch is the request."""
+        return Told(0, self.address, PullState.OPEN, title=wanted.title)
+
+    def dress(self, number: int, wanted: Wanted) -> None:
+        """There is nothing to dress."""
+
+    def rewrite(self, number: int, wanted: Wanted) -> None:
+        """There is no text."""
+
+    def retarget(self, number: int, base: str) -> None:
+        """Nobody there knows what a branch is for."""
+
+    def auto_merge(self, number: int, head: str) -> None:
+        """HostRefused: nobody there merges by itself."""
+        raise HostRefused("git alone merges nothing by itself")
+
+    def close(self, number: int) -> None:
+        """The branch stays: it is somebody's to look at."""
+
+    def look(self, number: int) -> Told:
+        """The branch stands; whether it is merged is asked of its base."""
+        return Told(0, self.address, PullState.OPEN)
+
+    def checks(self, commit: str) -> Sequence[HostCheck]:
+        """Nobody tells."""
+        return ()
+
+    def log(self, check: HostCheck) -> str:
+        """Nobody tells."""
+        return ""
+
+    def remarks(self, number: int) -> Sequence[Remark]:
+        """Nobody tells."""
+        return ()
+
+
+# Which code host a repository's pull requests are at, by its settings and its remote's address.
+
+_PROGRAMS = {"github": "gh", "gitlab": "glab"}
+
+
+def address_of(setting: str, remote: str) -> Address | None:
+    """The repository at its host; None: the remote is no repository of a code host. ConfigError."""
+    if not setting:
+        return of_remote(remote)
+    found = named(setting)
+    if found is None:
+        why = f"review.code_host_repository is no repository: {setting[:80]}"
+        raise ConfigError(why, 'It reads like "github.com/owner/name".')
+    return found
+
+
+def kind_of(kind: str, setting: str, address: Address | None, knows: Callable[[str], bool]) -> str:
+    """github, gitlab or git. `knows`: whether glab knows a host, asked only where nothing else tells."""
+    if kind != "auto":
+        return kind
+    if address is None:
+        return "git"
+    if address.host in ("github.com", "gitlab.com"):
+        return address.host.removesuffix(".com")
+    if knows(address.host):
+        return "gitlab"
+    return "github" if setting else "git"
+
+
+def code_host(
+    kind: str, setting: str, remote: str, shown: str, asking: Callable[[str], Ask], clock: Callable[[], float]
+) -> CodeHost:
+    """The host. `remote`: the remote's address, `shown`: the same for people; `asking`: what asks programs about a
+    host of this name. ConfigError: gh or glab, and no repository.
+    """
+    address = address_of(setting, remote)
+    kind = kind_of(kind, setting, address, lambda host: Glab(host, asking(host), clock).knows())
+    if kind == "git":
+        return PlainGit(shown)
+    if address is None or (kind == "github" and "/" in address.owner):
+        raise ConfigError(
+            f"pull requests are opened with {_PROGRAMS[kind]}, and the remote's address names no repository at a host: "
+            f"{shown[:200]}",
+            'Set review.code_host_repository in .nobrakes/config.toml, like "github.com/owner/name".',
+        )
+    if kind == "gitlab":
+        return GitLab(Glab(address.host, asking(address.host), clock), address)
+    return GitHub(Gh(address.host, asking(address.host), clock), address)

@@ -1,0 +1,517 @@
+"""A pull request as it is kept, and what a code host says of one.
+
+1. The code host decides what becomes of a request; what is kept here is how it was seen last.
+2. A row is written before anything is asked of the host (`OPENING`), so a crash in between is known.
+3. `heard` names the remarks that a Doer was told of, `told` what became an event: nothing is told twice.
+4. What others wrote is kept cleaned and bounded, and shown; it steers nothing.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from ..beads.model import CLOSED, WAITING_FOR_AGENT, Bead, BeadType, Status
+from ..events.kinds import Kind
+from ..text.cleaning import clean, shorten
+
+ASKED = "pulls_asked_at"
+"""The setting: when a person asked to look at all requests at once."""
+
+
+def push_approval(bead: str) -> str:
+    """The setting: the work of the bead, by its head, that a person said may be pushed."""
+    return f"push_approval {bead}"
+
+
+def own_base(bead: str) -> str:
+    """The setting: the branch beside main that the bead takes merges back from, or was pushed to without a request."""
+    return f"own_base {bead}"
+
+
+class PullState(StrEnum):
+    """Where a request is."""
+
+    OPENING = "opening"  # it is being opened, and nobody knows yet whether it is there
+    OPEN = "open"
+    CLOSED = "closed"  # unmerged
+    MERGED = "merged"
+
+
+WAITING = frozenset({PullState.OPENING, PullState.OPEN})
+"""Those that count against `review.max_open`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """The newest request of a bead. `number` 0: the host told none, or not yet.
+
+    `head` is the commit that we pushed, `base` what it was validated on, `tree` its tree, `contract` the key of the
+    checks that it passed, `branch` its branch at the host, `onto` the bead on whose request it stacks; empty: on none.
+    """
+
+    bead: str
+    state: PullState = PullState.OPENING
+    number: int = 0
+    url: str = ""
+    title: str = ""
+    branch: str = ""
+    head: str = ""
+    base: str = ""
+    contract: str = ""
+    merged_as: str = ""
+    text: str = ""  # a digest of the text that the host has
+    heard: tuple[str, ...] = ()
+    checks: tuple[Mapping[str, str], ...] = ()  # name, state and url of each, as they were seen last
+    remarks: tuple[Mapping[str, Any], ...] = ()  # the latest of people who may write: by, text, path, line
+    approved_by: tuple[str, ...] = ()
+    points: tuple[Mapping[str, Any], ...] = ()  # what was asked for, and on which commit (core.pulls.disputes)
+    told: tuple[str, ...] = ()  # what became an event (core.pulls.happened)
+    says: str = ""  # what it waits for, in words
+    opened_at: float = 0.0
+    looked_at: float = 0.0
+    onto: str = ""
+    had: str = ""  # the last commit of ours that the host was seen to have
+    was: int = 0  # the number of the one before it, which people closed and may have opened again
+    into: str = ""  # the branch that people merge it into, or what it stacks on; empty: the remote's main
+
+    @property
+    def waits(self) -> bool:
+        """Whether it counts against `review.max_open`."""
+        return self.state in WAITING
+
+    @property
+    def name(self) -> str:
+        """As people call it."""
+        return f"#{self.number}" if self.number else self.branch
+
+
+class CheckState(StrEnum):
+    """What a check of the host came to."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    RUNNING = "running"
+
+
+@dataclass(frozen=True, slots=True)
+class HostCheck:
+    """One check that the host ran on a commit. `key`: by what its log is asked for; `says`: its own summary."""
+
+    name: str
+    state: CheckState
+    url: str = ""
+    key: str = ""
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a person with write access wrote in a review, or their approval. `path` empty: about the whole."""
+
+    key: str
+    by: str
+    text: str
+    path: str = ""
+    line: int = 0
+    approves: bool = False  # it asks for nothing
+    thread: str = ""  # the key of the remark that it answers; empty: it answers none
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the host says of a request just now. `base`: the branch that it is to be merged into; empty: not known;
+    `auto_merge`: whether the host merges it by itself, once all is there that it asks for.
+    """
+
+    number: int
+    url: str
+    state: PullState
+    head: str = ""
+    merged_as: str = ""
+    conflicts: bool = False
+    title: str = ""
+    body: str = ""
+    base: str = ""
+    auto_merge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one exchange with the host came to.
+
+    `told` None: there is no request yet. `trouble`: why the exchange could not be brought to its end; `wait`: seconds
+    before the next one; `needs_person`: the trouble does not pass by itself; `paced`: we asked too often ourselves.
+    `text`: the digest of the host's text.
+    """
+
+    told: Told | None = None
+    checks: Sequence[HostCheck] = ()
+    logs: Sequence[tuple[str, str]] = ()  # name of a failed check -> its log
+    remarks: Sequence[Remark] = ()
+    trouble: str = ""
+    wait: float = 0.0
+    needs_person: bool = False
+    paced: bool = False
+    text: str = ""
+
+
+# What follows from what a code host says of a request.
+#
+# 1. Merged is what the host says is merged; nobody else's word makes a bead done.
+# 2. A red check is a failed validation, once nothing of the host's is running any more on that commit.
+# 3. Remarks of people become a log of the next attempt. They are never a failure, and never an instruction to us.
+# 4. A request whose branch somebody else pushed to is theirs: what the host's checks say there blames nobody here.
+
+MOST_REMARKS = 50
+LOG = 6000
+"""So many characters of a failed check's log are told, from its end."""
+REMARK = 2000
+"""So many characters of one remark are told."""
+LONGEST = 600.0
+"""So many seconds are the most between two looks because nothing happens."""
+CALLS_A_MINUTE = 30
+"""So often a code host is asked at most."""
+_CALLS_OF_A_LOOK = 6
+"""The request, its checks and statuses, reviews and comments, and one to spare."""
+_SHOWN = 12
+
+
+class Turn(StrEnum):
+    """How a review goes on that waits for its request."""
+
+    WAIT = "wait"
+    MERGED = "merged"
+    CLOSED = "closed"
+    CONFLICTS = "conflicts"  # with what its base is by now
+    RED = "red"
+    REMARKS = "remarks"
+
+
+def between_looks(poll: float, waiting: int) -> float:
+    """Seconds from one look at a request to the next: where several wait, the looks at all of them fit into what a host
+    is asked in a minute.
+    """
+    return max(poll, (waiting - 1) * _CALLS_OF_A_LOOK * 60 / CALLS_A_MINUTE)
+
+
+def next_look(between: float, waited: float) -> float:
+    """Seconds to the next look at a request about which nothing was new for `waited` seconds: ever longer, up to
+    `LONGEST`, and never less than `between`, however long that is.
+    """
+    return max(between, min(LONGEST, waited / 10))
+
+
+def turn(seen: Seen, pull: PullRequest) -> Turn:
+    """What follows. `pull`: as it is kept."""
+    told = seen.told
+    if told is None:
+        return Turn.WAIT
+    if told.state is PullState.MERGED:
+        return Turn.MERGED
+    if told.state is PullState.CLOSED:
+        return Turn.CLOSED
+    if told.head != pull.head:
+        return Turn.WAIT
+    if failed(seen.checks) and not running(seen.checks):
+        return Turn.RED
+    if news(seen.remarks, pull):
+        return Turn.REMARKS
+    return Turn.CONFLICTS if told.conflicts else Turn.WAIT
+
+
+def failed(checks: Sequence[HostCheck]) -> list[HostCheck]:
+    """The checks that are red."""
+    return [check for check in checks if check.state is CheckState.FAILED]
+
+
+def running(checks: Sequence[HostCheck]) -> list[HostCheck]:
+    """The checks that have no end yet."""
+    return [check for check in checks if check.state is CheckState.RUNNING]
+
+
+def news(remarks: Sequence[Remark], pull: PullRequest) -> list[Remark]:
+    """The remarks that no Doer was told of."""
+    return [one for one in remarks if one.key not in pull.heard and not one.approves]
+
+
+def waits_for(seen: Seen, pull: PullRequest, by_itself: bool = False) -> str:
+    """What the request waits for, in words. `by_itself`: it is to be merged so, and where it is nobody can."""
+    if seen.trouble:
+        return seen.trouble
+    told = seen.told
+    if told is None:
+        return "the request is being opened"
+    where = f"pull request #{told.number} ({told.url})" if told.number else f"the branch {pull.branch} ({told.url})"
+    if told.head and told.head != pull.head:
+        return f"{where} has commits of somebody else, and waits for people"
+    open_ones = running(seen.checks)
+    if open_ones:
+        return f"{where} waits for its checks: {', '.join(clean(one.name)[:40] for one in open_ones[:_SHOWN])}"
+    who = "the host to merge it by itself" if told.auto_merge else "people to merge it"
+    into = f" into {pull.into}" if pull.into else ""
+    but = ": git alone merges nothing by itself (review.pull_auto_merge)" if by_itself else ""
+    return f"{where} waits for {who}{into}{but}"
+
+
+def log_of_red(seen: Seen, pull: PullRequest) -> str:
+    """What a Doer is told of red checks."""
+    logs = dict(seen.logs)
+    parts = [f"Checks of the code host failed on pull request {pull.name} ({pull.head[:12]}):"]
+    for check in failed(seen.checks)[:_SHOWN]:
+        parts.append(f"{clean(check.name)[:100]}: failed. {shorten(clean(check.says), 500)}".rstrip())
+        log = logs.get(check.name, "").strip()
+        if log:
+            parts.append(clean(log[-LOG:]))
+    return "\n".join(parts)
+
+
+def log_of_remarks(seen: Seen, pull: PullRequest) -> str:
+    """What a Doer is told of people's remarks: each with its place, as somebody else's words."""
+    found = news(seen.remarks, pull)
+    parts = [f"People reviewed pull request {pull.name} and asked for changes. They wrote:"]
+    for one in found[:MOST_REMARKS]:
+        place = f"{clean(one.path)[:200]}:{one.line}" if one.line else clean(one.path)[:200]
+        parts.append(f"- {clean(one.by)[:60]}{f', {place}' if place else ''}: {shorten(clean(one.text), REMARK)}")
+    if len(found) > MOST_REMARKS:
+        parts.append(f"and {len(found) - MOST_REMARKS} more.")
+    return "\n".join(parts)
+
+
+# What is new about a request since it was looked at last, as events; and what of it is kept to be shown.
+#
+# 1. Each thing is told once: `PullRequest.told` has the keys of what was.
+# 2. Checks count on the commit that we pushed. Remarks are those of people who may write.
+# 3. Everything is cleaned and bounded: of the longest remarks there is a beginning, of too many the first MOST a look.
+
+MOST = 50
+SHOWN = 20
+"""So many remarks are kept to be shown, and so many checks."""
+_TEXT = 2000
+_NAME = 100
+_PLACE = 200
+_KEYS = 2000
+_SUGGESTED = re.compile(r"```suggestion[^\n]*\n(.*?)```", re.DOTALL)
+
+Happening = tuple[Kind, Mapping[str, Any]]
+
+
+def kept(pull: PullRequest, seen: Seen) -> PullRequest:
+    """The request with what is shown of its checks, remarks and approvals."""
+    if seen.told is None:
+        return pull
+    shown = [one for one in seen.remarks if not one.approves][-SHOWN:]
+    return replace(
+        pull,
+        checks=tuple(
+            {"name": _short(one.name, _NAME), "state": one.state.value, "url": _short(one.url, _TEXT)}
+            for one in seen.checks[:SHOWN]
+        ),
+        remarks=tuple(
+            {"by": _short(one.by, _NAME), "text": _short(one.text, _TEXT), "path": _short(one.path, _PLACE)}
+            | {"line": one.line}
+            for one in shown
+        ),
+        told=(*pull.told, of_auto_merge(pull.head))[-_KEYS:] if _is_new_auto_merge(pull, seen.told) else pull.told,
+        approved_by=tuple(dict.fromkeys(_short(one.by, _NAME) for one in seen.remarks if one.approves))[:SHOWN],
+    )
+
+
+def of_auto_merge(head: str) -> str:
+    """The key of what is done once for each commit: who takes it back at the host is not overruled."""
+    return f"merges itself {head[:12]}"
+
+
+def _is_new_auto_merge(pull: PullRequest, told: Told) -> bool:
+    return told.auto_merge and told.head == pull.head and of_auto_merge(pull.head) not in pull.told
+
+
+def happened(pull: PullRequest, seen: Seen) -> tuple[PullRequest, list[Happening]]:
+    """What is new, in order, and the request that knows it was told. `pull`: as it is by now."""
+    if seen.told is None:
+        return pull, []
+    found: list[tuple[str, Happening]] = [(f"created {pull.name}", (Kind.PULL_OPENED, about(pull)))]
+    if seen.checks or seen.remarks:
+        found.append((f"began {pull.name}", (Kind.PULL_REVIEW_BEGAN, about(pull))))
+    for check in failed(seen.checks):
+        data = {**_at(pull), **_issue(check.says, "error"), "check": _short(check.name, _NAME)}
+        found.append((f"check {check.name[:_NAME]} {pull.head[:12]}", (Kind.PULL_ISSUE_FOUND, data)))
+    for one in seen.remarks:
+        found.append((one.key, _remarked(pull, one)))
+    return _told(pull, found)
+
+
+def merged(pull: PullRequest) -> tuple[PullRequest, list[Happening]]:
+    """That it is merged, and that it was there where nobody had looked before."""
+    found = [
+        (f"created {pull.name}", (Kind.PULL_OPENED, about(replace(pull, merged_as="")))),
+        (f"merged {pull.name}", (Kind.PULL_MERGED, about(pull))),
+    ]
+    return _told(pull, found)
+
+
+def about(pull: PullRequest) -> Mapping[str, Any]:
+    """What an event says of the request."""
+    return {
+        **_at(pull),
+        "title": _short(pull.title, _TEXT),
+        "branch": pull.branch,
+        "head": pull.head,
+        "merged_commit": pull.merged_as or None,
+    }
+
+
+def _told(pull: PullRequest, found: Sequence[tuple[str, Happening]]) -> tuple[PullRequest, list[Happening]]:
+    known = frozenset(pull.told)
+    new = [(key, one) for key, one in found if key not in known][:MOST]
+    if not new:
+        return pull, []
+    return replace(pull, told=(*pull.told, *(key for key, _ in new))[-_KEYS:]), [one for _, one in new]
+
+
+def _remarked(pull: PullRequest, one: Remark) -> Happening:
+    by = _short(one.by, _NAME)
+    if one.approves:
+        return Kind.PULL_APPROVED, {**_at(pull), "by": by}
+    suggested = _SUGGESTED.search(one.text[:20_000])
+    issue = _issue(one.text, "warning", suggested[1] if suggested else "")
+    return Kind.PULL_ISSUE_FOUND, {**_at(pull), **issue, "by": by, "file": _short(one.path, _PLACE), "line": one.line}
+
+
+def _issue(text: str, severity: str, suggestion: str = "") -> dict[str, Any]:
+    said = {"issue": _short(text, _TEXT), "severity": severity, "suggestion": _short(suggestion, _TEXT)}
+    return {**said, "by": "", "check": "", "file": "", "line": 0}
+
+
+def _at(pull: PullRequest) -> dict[str, Any]:
+    return {"pr_number": pull.number, "pr_url": pull.url}
+
+
+def _short(text: str, most: int) -> str:
+    return shorten(clean(text[: 4 * most]).strip(), most)
+
+
+# Whether people ask for a change of the same point again, after a Doer had answered: then a person decides.
+#
+# 1. A point is a thread, a place (a file, and lines no further apart than NEAR), or of a whole review its very words.
+# 2. It is asked for again when it was asked for on another commit that we pushed: somebody answered in between.
+# 3. What people wrote is quoted, cleaned and bounded; nothing is read into it.
+
+NEAR = 3
+DISPUTES_MOST = 200
+"""So many points are remembered, the latest."""
+_QUOTED = 1000
+_DISPUTES_SHOWN = 12
+
+Again = tuple[Mapping[str, Any], Remark]
+"""A point as it was asked for before, and the remark that asks again."""
+
+
+def again(new: Sequence[Remark], pull: PullRequest) -> list[Again]:
+    """Of the new remarks those that ask for what was asked for on another commit, each with how it was asked then."""
+    before = [point for point in pull.points if point.get("head") != pull.head]
+    found = []
+    for remark in new:
+        same = next((point for point in reversed(before) if _is_same(point, remark)), None)
+        if same is not None:
+            found.append((same, remark))
+    return found
+
+
+def remembered(new: Sequence[Remark], pull: PullRequest) -> PullRequest:
+    """The request that knows what was asked for on its commit."""
+    points = [
+        {
+            "key": one.key,
+            "thread": one.thread or one.key,
+            "by": _quoted(one.by, 100),
+            "path": _quoted(one.path, 200),
+            "line": one.line,
+            "text": _quoted(one.text, _QUOTED),
+            "head": pull.head,
+        }
+        for one in new
+    ]
+    return replace(pull, points=(*pull.points, *points)[-DISPUTES_MOST:])
+
+
+def told(found: Sequence[Again], pull: PullRequest, answers: Sequence[str]) -> str:
+    """What a person is told: each point with both requests, then what the Doers answered, the latest last."""
+    lines = [f"People asked again for a change of pull request {pull.name} that was asked for and answered before."]
+    for before, now in found[:_DISPUTES_SHOWN]:
+        place = f"{_quoted(now.path, 200)}:{now.line}" if now.line else _quoted(now.path, 200) or "about the whole"
+        lines.append(f"- {place}")
+        lines.append(f"  {before.get('by')}, on {str(before.get('head'))[:12]}: {before.get('text')}")
+        lines.append(f"  {_quoted(now.by, 100)}, on {pull.head[:12]}: {_quoted(now.text, _QUOTED)}")
+    if len(found) > _DISPUTES_SHOWN:
+        lines.append(f"and {len(found) - _DISPUTES_SHOWN} more.")
+    if answers:
+        lines += ["The answers:", *(f"- {_quoted(answer, _QUOTED)}" for answer in answers)]
+    return "\n".join(lines)
+
+
+def evidence(found: Sequence[Again], pull: PullRequest, answers: Sequence[str]) -> Mapping[str, Any]:
+    """The same for programs."""
+    asked = [
+        {
+            "path": _quoted(now.path, 200),
+            "line": now.line,
+            "asked": [str(before.get("text")), _quoted(now.text, _QUOTED)],
+            "by": [str(before.get("by")), _quoted(now.by, 100)],
+            "on": [str(before.get("head")), pull.head],
+        }
+        for before, now in found[:_DISPUTES_SHOWN]
+    ]
+    return {"points": asked, "answers": [_quoted(answer, _QUOTED) for answer in answers]}
+
+
+def _is_same(point: Mapping[str, Any], remark: Remark) -> bool:
+    if remark.thread and remark.thread in (point.get("thread"), point.get("key")):
+        return True
+    if remark.path:
+        here = _quoted(remark.path, 200)
+        return point.get("path") == here and abs(int(point.get("line") or 0) - remark.line) <= NEAR
+    words = _quoted(remark.text, _QUOTED)
+    return not point.get("path") and " ".join(words.split()) == " ".join(str(point.get("text")).split())
+
+
+def _quoted(text: str, most: int) -> str:
+    return shorten(clean(text[: 4 * most]).strip(), most)
+
+
+# When a bead may be worked on on top of the open request of one that it needs (`review.dependants = "stack"`).
+#
+# 1. All other beads that it needs are done, and what they brought is in that request: there is one thing to stand on.
+# 2. What it stacks on stays as long as that one's request is open. Who has not begun waits again when it is not, or
+# when that bead is given up, whatever becomes of its request.
+
+_MAY = frozenset((*WAITING_FOR_AGENT, Status.NEEDS_REVIEW))
+
+
+class Blocker(NamedTuple):
+    """A bead that another one needs. `is_in`: the open request of the one in question has what this one brought."""
+
+    bead: str
+    status: Status
+    is_in: bool = False
+
+
+def is_free(bead: Bead) -> bool:
+    """Whether the bead waits to be worked on, or reviewed, and stacks on nothing yet."""
+    return bead.stacks_on is None and bead.status in _MAY and bead.type is not BeadType.EPIC
+
+
+def may_stack(bead: Bead, on: str, blockers: Sequence[Blocker]) -> bool:
+    """Whether the bead may stand on the open request of `on`."""
+    if not is_free(bead):
+        return False
+    below = [one for one in blockers if one.bead == on]
+    if not below or below[0].status in CLOSED:  # the request of who was given up may be open all the same
+        return False
+    return all(one.status is Status.DONE and one.is_in for one in blockers if one.bead != on)
+
+
+def waits_again(bead: Bead, opened: Collection[str]) -> bool:
+    """Whether what the bead stacks on is not there any more, and nobody works on it. `opened`: whose requests are."""
+    return bead.stacks_on not in opened and bead.status in WAITING_FOR_AGENT

@@ -1,0 +1,277 @@
+"""Pull requests, as people ask for them: what there is, one of them, and a look at all of them now."""
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ..agents.prompts.delivery import bases, delivery_of
+from ..beads.graph import of_epics
+from ..beads.model import CLOSED, Bead, BeadType, DependencyType, is_bead_id
+from ..beads.readiness import deadlocks
+from ..daemon.service.control import wake
+from ..doctor.health import ERROR, OK, WARNING, Finding
+from ..environ import process_environment
+from ..errors import NobrakesError, NotAllowed
+from ..events.kinds import Event, Kind
+from ..git.landing.remote import redacted
+from ..git.repository import publisher
+from ..host.messages import Asking
+from ..paths import own_path
+from ..review.journal import Journal, Step
+from .hosts.registry import code_host
+from .model import ASKED, push_approval
+from .port import PullPorts
+from .text import RequestView, base_of, of_epic, unit_of, view
+
+if TYPE_CHECKING:
+    from ..beads.model import Attempt
+    from ..config.settings import Config
+    from ..db.port import Store
+    from ..git.port import Git
+    from ..paths import Paths
+    from .port import PullPorts
+
+
+def listed(store: "Store", everything: bool = False) -> list[RequestView]:
+    """Those that wait, or with `everything` the newest of each bead; oldest first."""
+    return [view(one) for one in store.pulls(waiting=not everything)]
+
+
+def one(store: "Store", bead: str) -> RequestView:
+    """The bead's; NoSuchBead, NotAllowed: it has none."""
+    store.bead(bead)
+    found = store.pull(bead)
+    if found is None and _unopened(store, _review(store, bead)) is not None:
+        why = f"{bead} has passed and has no pull request yet"
+        raise NotAllowed(why, f"`nobrakes status` says what it waits for; if for your word: `nobrakes pr open {bead}`.")
+    if found is None:
+        raise NotAllowed(f"{bead} has no pull request", "`nobrakes pr list --all` shows those that there are.")
+    return view(found)
+
+
+def unsaid(store: "Store", config: "Config") -> list[Bead]:
+    """The beads whose work has passed, and is pushed when a person says so."""
+    reviews = store.reviewing() if config.review.by_request else []
+    found = ((store.bead(one.bead), one) for one in reviews)
+    return [bead for bead, one in found if _waits_for_word(store, config, bead, _unopened(store, one))]
+
+
+def _waits_for_word(store: "Store", config: "Config", bead: Bead, head: str | None) -> bool:
+    """Whether what has passed is not pushed before a person says so, and nobody did of this head."""
+    asks = not delivery_of(store, config, bead).push
+    return asks and head is not None and store.setting(push_approval(bead.id)) != head
+
+
+def _unopened(store: "Store", review: "Attempt | None") -> str | None:
+    """The head of the work under review that has passed and is in no open request; None: there is none."""
+    found = store.pull(review.bead) if review is not None else None
+    if review is None or (found is not None and found.waits):
+        return None
+    journal = Journal.of(review.data)
+    return journal.head if journal.step is Step.PULL_REQUEST else None
+
+
+def _review(store: "Store", bead: str) -> "Attempt | None":
+    """The bead's open review."""
+    return next((one for one in store.reviewing() if one.bead == bead), None)
+
+
+def address(store: "Store", bead: str) -> str:
+    """Where the bead's request is to be seen; NotAllowed: no host tells."""
+    found = one(store, bead)
+    if not found.page:
+        raise NotAllowed(f"the request of {bead} has no page: it is the branch {found.branch}", "Look for it there.")
+    return found.page
+
+
+def may_open(store: "Store", config: "Config", paths: "Paths | None", bead: str, actor: str) -> bool:
+    """Let the work of the bead be pushed that waits for a person's word; False: none does, and nothing was written."""
+    review = _review(store, bead)
+    head = _unopened(store, review)
+    if review is None or head is None or not _waits_for_word(store, config, store.bead(bead), head):
+        return False
+    said = {"head": head, "branch": delivery_of(store, config, store.bead(bead)).branch}
+    with store.together():
+        store.record(Event(Kind.PUSH_ALLOWED, bead, review.id, actor, said))
+        store.set_setting(push_approval(bead), head)
+        store.set_setting(ASKED, repr(store.now()))
+    if paths is not None:
+        wake(paths)
+    return True
+
+
+def sync(store: "Store", config: "Config", paths: "Paths") -> int:
+    """Have all requests that wait looked at now; how many these are. NotAllowed: work does not land by them."""
+    if not config.review.by_request:
+        why = f'work lands in another way: review.land = "{config.review.land}"'
+        raise NotAllowed(why, "`nobrakes config set review.land pull_request` has each bead become a pull request.")
+    store.set_setting(ASKED, repr(store.now()))
+    wake(paths)
+    return len(store.pulls())
+
+
+# The code host of a repository, as its settings and its remote's address say.
+
+_QUIET = {
+    "GH_PROMPT_DISABLED": "1",
+    "GH_NO_UPDATE_NOTIFIER": "1",
+    "NO_COLOR": "1",
+    "NO_PROMPT": "1",
+    "GLAB_CHECK_UPDATE": "false",
+    "GLAB_SEND_TELEMETRY": "false",
+}
+
+
+def ports_of(paths: "Paths", config: "Config") -> PullPorts:
+    """What a review needs to land by requests. ConfigError."""
+    review = config.review
+    publish = publisher(paths, config)
+
+    def asking(host: str) -> Asking:  # who asks: a login from the environment is for this host alone
+        return Asking(
+            {**process_environment(), **_QUIET, "PATH": own_path(paths.root), "GH_HOST": host, "GITLAB_HOST": host},
+            review.remote_seconds,
+        )
+
+    address = publish.remote.address()
+    host = code_host(
+        review.code_host, review.code_host_repository, address, redacted(address), asking=asking, clock=time.time
+    )
+    return PullPorts(host, publish, publish.remove, publish.branches, publish.remote.shared.branch)
+
+
+# What doctor says of the code host that pull requests are opened at, and of requests that nobody waits for.
+
+_NAME = "code host"
+_MOST = 10
+"""So many beads are named that need what is merged elsewhere."""
+
+
+def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "Config") -> Iterator[Finding]:
+    """Nothing, where work does not land by requests."""
+    if not config.review.by_request:
+        return
+
+    pulls = None
+    try:
+        pulls = ports_of(paths, config)
+        pulls.host.ready()
+        yield Finding(_NAME, OK, f"pull requests are opened with {pulls.host.about()}")
+        if config.review.pull_auto_merge and not pulls.host.tells:
+            told = (
+                "git alone merges no request by itself, so people do. `nobrakes config set review.pull_auto_merge "
+                "false` if that is meant"
+            )
+            yield Finding(_NAME, WARNING, told)
+    except NobrakesError as error:
+        yield Finding(_NAME, ERROR, f"{str(error).rstrip('.')}. {error.hint}")
+    if store is None:
+        return
+    for pull in store.pulls():
+        if store.bead(pull.bead).status in CLOSED:
+            left = f"pull request {pull.name} is open, and its bead {pull.bead} is over: close it there ({pull.url})"
+            yield Finding(_NAME, WARNING, left)
+    yield from _features(store, config)
+    yield from _waits(store, config)
+    yield from _bases(store, config)
+    if git is not None and pulls is not None:
+        yield from _orphans(store, git, pulls)
+
+
+def _features(store: "Store", config: "Config") -> Iterator[Finding]:
+    """What the settings say of features that there are not, and names of branches that are another epic's."""
+    named = config.review.features
+    beads = {one.id: one for one in store.beads(ids=sorted(named))} if named else {}
+    for epic, one in named.items():
+        key = f"review.features.{epic}"
+        if epic not in beads:
+            told = f"{key}: there is no epic {epic} yet; if there is to be none, take that table out of config.toml"
+            yield Finding("features", WARNING, told)
+        elif beads[epic].type is not BeadType.EPIC:
+            told = f"{key}: {epic} is no epic but a {beads[epic].type}, so nothing follows from it: name its epic"
+            yield Finding("features", WARNING, told)
+        if one.branch is not None and one.branch.startswith(of_epic("")):
+            other = one.branch.removeprefix(of_epic(""))
+            if other != epic and is_bead_id(other) and store.beads(ids=[other]):
+                told = f"{key}.branch: {one.branch} is what the branch of {other} is called: choose another name"
+                yield Finding("features", ERROR, told)
+
+
+def _waits(store: "Store", config: "Config") -> Iterator[Finding]:
+    """Epics that wait for each other, though their beads do not."""
+    rules = config.review.rules(config.main)
+    if rules.unit != "epic" and all(one.unit != "epic" for one in rules.features.values()):
+        return
+    nodes, dependencies = store.nodes(), store.dependencies()
+    if deadlocks(nodes, dependencies):
+        return  # said already
+    epics = {node.id: node.epic for node in nodes}
+    apart = {node.id for node in nodes if unit_of(_around(node.epic, epics), rules) != "epic"}
+    seen = of_epics((node._replace(epic=None) if node.id in apart else node for node in nodes), dependencies)
+    for circle in deadlocks(nodes, list(seen)):
+        meant = seen[circle.cut]
+        around = " -> ".join((*circle.members, circle.members[0]))
+        told = (
+            f"{around} wait for each other: {meant.needs} of {epics.get(meant.needs)} is done only when all of that "
+            f"epic is merged, and {meant.bead} needs it. Have them in one epic (`nobrakes edit`), or "
+            f"`nobrakes undepend {meant.bead} {meant.needs}`"
+        )
+        yield Finding("epics", ERROR, told)
+
+
+def _bases(store: "Store", config: "Config") -> Iterator[Finding]:
+    """Beads that need what is merged into another branch: it is not there when they begin."""
+    if not bases(config):
+        return
+    rules = config.review.rules(config.main)
+    nodes = {node.id: node for node in store.nodes()}
+    epics = {node.id: node.epic for node in nodes.values()}
+    found = []
+    for one in store.dependencies():
+        if one.type is not DependencyType.BLOCKS or nodes[one.bead].status in CLOSED:
+            continue
+        mine, other = (base_of(_around(bead, epics), rules) for bead in (one.bead, one.needs))
+        if mine != other:
+            found.append((one.bead, mine or rules.main, one.needs, other or rules.main))
+    for bead, mine, needs, other in found[:_MOST]:
+        told = (
+            f"{bead} begins on {mine} and needs {needs}, which people merge into {other}: its work is not there before "
+            f"they bring it to {mine}. `nobrakes hold {bead}` until then, or `nobrakes undepend {bead} {needs}`"
+        )
+        yield Finding("features", WARNING, told)
+    if len(found) > _MOST:
+        yield Finding("features", WARNING, f"and {len(found) - _MOST} more beads need what goes to another branch")
+
+
+def _around(epic: str | None, epics: Mapping[str, str | None]) -> list[str]:
+    """The epic and those above it, the nearest first."""
+    found: list[str] = []
+    while epic is not None and epic not in found:
+        found.append(epic)
+        epic = epics.get(epic)
+    return found
+
+
+def _orphans(store: "Store", git: "Git", pulls: "PullPorts") -> Iterator[Finding]:
+    """Branches at the remote that we pushed, and whose bead is over or unknown: nobody looks after them.
+
+    One that another request is for is needed.
+    """
+    try:
+        there = pulls.branches()
+    except NobrakesError:
+        return  # that it cannot be reached is said already
+    opened = store.pulls()
+    waiting, stood_on = {one.branch for one in opened}, {one.onto for one in opened}
+    ours = {commit: name.split("/")[1] for name, commit in git.kept().items() if _is_pushed(name)}
+    beads = {one.id: one.status for one in store.beads(ids=sorted(set(ours.values())))} if ours else {}
+    for branch, commit in sorted(there.items()):
+        bead = ours.get(commit)
+        if bead is not None and bead not in stood_on and branch not in waiting and beads.get(bead) in (None, *CLOSED):
+            left = f"the branch {branch} is still at the remote, and its bead {bead} is over: it may be removed there"
+            yield Finding(_NAME, WARNING, left)
+
+
+def _is_pushed(name: str) -> bool:
+    parts = name.split("/")
+    return len(parts) == 3 and (parts[0] == "pull" or (parts[0] == "archive" and parts[2].startswith("pull-")))

@@ -1,0 +1,353 @@
+"""The text of a pull request, made of records alone: the same records give the same text.
+
+1. Title, summary, test plan, what a person has to try, what fresh eyes found in numbers, evidence, linked beads; then
+   the repository's template as it is.
+2. Words of beads are shown, and do nothing: nobody is mentioned by them, and no comment of theirs is ours.
+3. The line `mark` is how the request is found again: it names the bead. That the branch is ours is known by its commit.
+4. It is bounded; whoever gives it to a host has cleaned it of secrets.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..beads.branches import branch_of
+from ..beads.model import Bead, BeadType
+from ..text.cleaning import clean, shorten
+from .model import PullRequest, PullState
+
+TITLE = 200
+BODY = 60_000
+_DESCRIPTION = 8_000
+_TEMPLATE = 20_000
+_CRITERIA = 40
+_WITHIN = 100
+_FILES = 30
+TEMPLATES = (
+    ".github/pull_request_template.md",
+    ".github/PULL_REQUEST_TEMPLATE.md",
+    "pull_request_template.md",
+    "PULL_REQUEST_TEMPLATE.md",
+    "docs/pull_request_template.md",
+    "docs/PULL_REQUEST_TEMPLATE.md",
+    ".gitlab/merge_request_templates/Default.md",
+    ".gitlab/merge_request_templates/default.md",
+)
+"""Where a repository's own template is, the first that is there."""
+_MENTION = re.compile(r"(?<![\w`])@(?=[A-Za-z0-9])")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the text is made of. `checks`: rows of the validation that the candidate passed; `before` and `after`:
+    tests that passed on the base and on the candidate; `manual`: what no check says; `files`: paths that change;
+    `read`: the readings by fresh eyes, as core.review.reading keeps them.
+    """
+
+    bead: Bead
+    base: str
+    base_branch: str
+    head: str
+    checks: Sequence[Mapping[str, Any]] = ()
+    before: int | None = None
+    after: int | None = None
+    attempts: int = 0
+    manual: Sequence[str] = ()
+    read: Sequence[Mapping[str, Any]] = ()
+    epic: tuple[str, str] | None = None  # its id and title
+    needs: Sequence[tuple[str, str]] = ()
+    within: Sequence[Bead] = ()  # of an epic: its beads that the request brings
+    below: tuple[str, str] | None = None  # the bead on whose request it stacks, and that one's name
+    files: Sequence[str] = ()
+    template: str = ""
+    names: Sequence[str] = ()  # who worked on it, where the settings say so
+    cost: str = ""  # the same
+
+
+def mark(bead: str) -> str:
+    """The line by which a request is found again."""
+    return f"<!-- nobrakes request: {bead} -->"
+
+
+def title(bead: Bead) -> str:
+    """The request's title."""
+    return shorten(" ".join(clean(bead.title).split()), TITLE) or bead.id
+
+
+def body(facts: Facts, line: str) -> str:
+    """The request's text, its last line the mark `line`."""
+    parts = [
+        _summary(facts),
+        _test_plan(facts),
+        _manual(facts),
+        _read(facts),
+        _evidence(facts),
+        _linked(facts),
+        shorten(clean(facts.template), _TEMPLATE).replace("<!-- nobrakes", "&lt;!-- nobrakes").strip(),
+    ]
+    whole = shorten("\n\n".join(part for part in parts if part), BODY)
+    return f"{whole}\n\n{line}\n"
+
+
+def shown(text: str, most: int) -> str:
+    """Words that somebody else wrote: they mention nobody, and hide nothing."""
+    safe = shorten(clean(text).strip(), most).replace("<!--", "&lt;!--")
+    return _MENTION.sub("&#64;", safe)
+
+
+def _summary(facts: Facts) -> str:
+    words = shown(facts.bead.description, _DESCRIPTION) or shown(facts.bead.title, TITLE)
+    if facts.below is not None:
+        bead, request = facts.below
+        words += f"\n\nStacked on {request} (bead {bead}), and shows only what it adds. Merge that one first."
+    return f"## Summary\n\n{words}"
+
+
+def _test_plan(facts: Facts) -> str:
+    lines = ["## Test plan", ""]
+    wanted = [*facts.bead.acceptance, *(one for bead in facts.within for one in bead.acceptance)]
+    lines += [f"- {shown(one, 500)}" for one in wanted[:_CRITERIA]]
+    for row in facts.checks:
+        command = shown(" ".join(str(row.get("command") or "").split()), 200).replace("`", "'")
+        lines.append(f"- {shown(str(row.get('name', '')), 100)}: passed{f' (`{command}`)' if command else ''}")
+    if len(lines) == 2:
+        return ""
+    return "\n".join(lines)
+
+
+def _manual(facts: Facts) -> str:
+    if not facts.manual:
+        return ""
+    boxes = [f"- [ ] {shown(one, 500)}" for one in facts.manual[:_CRITERIA]]
+    return "\n".join(["## To be tried by a person", "", *boxes])
+
+
+def _read(facts: Facts) -> str:
+    """How many findings each reading had: what they say stays here, and is no item of a person's list."""
+    if not facts.read:
+        return ""
+    lines = [
+        "## Review by fresh eyes",
+        "",
+        "An agent that did not do the work read it after every check had passed.",
+        "",
+    ]
+    for one in facts.read:
+        found = Counter(str(finding["priority"]) for finding in one["findings"])
+        counts = ", ".join(f"{found[name]} {name}" for name in sorted(found)) or "nothing found"
+        said = counts if one["outcome"] == "done" else "no review came of it"
+        lines.append(f"- Round {one['round']}: {said}.")
+    if facts.cost:
+        lines.append(f"- Cost: ${sum(float(one['cost_usd']) for one in facts.read):.2f}.")
+    return "\n".join(lines)
+
+
+def _evidence(facts: Facts) -> str:
+    lines = ["## Evidence", ""]
+    lines.append(f"- `{facts.head[:12]}` passed every check on {facts.base_branch} at `{facts.base[:12]}`.")
+    if facts.after is not None:
+        before = "unknown" if facts.before is None else str(facts.before)
+        lines.append(f"- Tests that pass: {before} before, {facts.after} with it.")
+    if facts.attempts:
+        lines.append(f"- Attempts: {facts.attempts}.")
+    if facts.files:
+        named = ", ".join(f"`{shown(path, 200)}`" for path in facts.files[:_FILES])
+        more = f" and {len(facts.files) - _FILES} more" if len(facts.files) > _FILES else ""
+        lines.append(f"- Files: {named}{more}.")
+    if facts.names:
+        lines.append(f"- Done by: {', '.join(shown(name, 100) for name in facts.names[:20])}.")
+    if facts.cost:
+        lines.append(f"- Cost: {facts.cost}.")
+    return "\n".join(lines)
+
+
+def _linked(facts: Facts) -> str:
+    lines = ["## Beads", "", f"- {facts.bead.id} ({facts.bead.type.value})"]
+    lines += [f"- {one.id} ({one.type.value}): {shown(one.title, TITLE)}" for one in facts.within[:_WITHIN]]
+    if len(facts.within) > _WITHIN:
+        lines.append(f"- and {len(facts.within) - _WITHIN} more")
+    if facts.epic is not None:
+        lines.append(f"- in {facts.epic[0]}: {shown(facts.epic[1], TITLE)}")
+    lines += [f"- after {bead}: {shown(name, TITLE)}" for bead, name in facts.needs[:_CRITERIA]]
+    return "\n".join(lines)
+
+
+# A pull request as people and programs see it: what is kept inside for us is not in it.
+#
+# `page` is where it is to be seen: what the code host says, if that is an address of the web. db/fast.py makes
+# the same JSON without these classes.
+
+WEB = ("https://", "http://")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLine:
+    """A request in a list of beads. `state`: of docs/reference; `says`: what it waits for."""
+
+    number: int  # 0: the code host numbers none
+    state: str
+    page: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestView:
+    """The newest request of a bead. `checks`: name, state and url; `remarks`: by, text, path and line, untrusted."""
+
+    bead: str
+    number: int
+    state: PullState
+    title: str
+    url: str  # as the code host says it
+    page: str  # the same where it is an address of the web
+    says: str  # what it waits for
+    branch: str
+    onto: str  # the bead on whose request it stacks; empty: on none
+    into: str  # the branch that people merge it into, where that is not the remote's main; else empty
+    head: str
+    base: str
+    merged_as: str
+    checks: tuple[Mapping[str, Any], ...]
+    remarks: tuple[Mapping[str, Any], ...]
+    approved_by: tuple[str, ...]
+    opened_at: float
+    looked_at: float
+
+    @property
+    def name(self) -> str:
+        """As people call it."""
+        return f"#{self.number}" if self.number else self.branch
+
+
+def page_of(url: str) -> str:
+    """The address, where a browser may go there; else nothing."""
+    return url if url.startswith(WEB) else ""
+
+
+def view(pull: PullRequest) -> RequestView:
+    """The request as it is shown."""
+    return RequestView(
+        pull.bead,
+        pull.number,
+        pull.state,
+        pull.title,
+        pull.url,
+        page_of(pull.url),
+        pull.says,
+        pull.branch,
+        pull.onto,
+        pull.into,
+        pull.head,
+        pull.base,
+        pull.merged_as,
+        tuple(pull.checks),
+        tuple(pull.remarks),
+        pull.approved_by,
+        pull.opened_at,
+        pull.looked_at,
+    )
+
+
+# How the work of a bead gets to people: by the settings of its feature, and the repository's where those say nothing.
+#
+# 1. A feature is an epic. What it says holds for everything below it; of several epics around a bead the nearest one
+# that says something about a setting is heard. The name of a branch is one request's, and holds for that very epic.
+# 2. What has begun on an epic's branch ends there (`is_begun`): what is in it is on nobody else's base.
+# 3. The branch that people merge to may be a feature's own (`base`): its work begins on it, and is proven on it.
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the settings of one feature say; None: what is said above it."""
+
+    unit: str | None = None
+    branch: str | None = None
+    push: bool | None = None
+    base: str | None = None
+    land: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the settings say of the whole repository, and of each feature by its epic. `main`: the remote's branch that
+    people merge to where nothing else is said.
+    """
+
+    by_request: bool
+    unit: str
+    push: bool = True
+    features: Mapping[str, Said] = field(default_factory=dict)
+    main: str = ""
+
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """The epics whose work is for another branch than main."""
+        return tuple(epic for epic in self.features if base_of((epic,), self))
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How one bead's work gets to people.
+
+    `epic`: on whose branch it lands, empty: on main; `branch`: that of its request at the code host; `push`: whether it
+    is pushed without a person's word; `base`: the branch that people merge it to, empty: the remote's main; `direct`:
+    nobody merges it, it is pushed to that branch when it is proven.
+    """
+
+    epic: str
+    branch: str
+    push: bool = True
+    base: str = ""
+    direct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """By which branch a bead is begun, reviewed and proven: that of its `epic`, or what the open request of the bead
+    `below` brings; else `base`, a branch that people merge to, and main where that is empty. `direct`: what is proven
+    is pushed there.
+    """
+
+    base: str = ""
+    epic: str = ""
+    below: str = ""
+    direct: bool = False
+
+
+def delivery(bead: Bead, above: Sequence[str], rules: Rules, is_begun: bool = False) -> Delivery:
+    """How the bead's work goes; `above` are the epics that it lies in, the nearest first."""
+    is_epic = bead.type is BeadType.EPIC
+    around = (bead.id, *above) if is_epic else tuple(above)
+    said = [rules.features[one] for one in around if one in rules.features]
+    push = next((one.push for one in said if one.push is not None), rules.push)
+    own = rules.features.get(bead.id) if is_epic else None
+    lands = next((one.land for one in said if one.land is not None), "")
+    direct = rules.by_request and not is_begun and lands == "remote"
+    together = rules.by_request and not direct and (unit_of(around, rules) == "epic" or is_begun)
+    epic = bead.epic or "" if together and not is_epic else ""
+    return Delivery(epic, (own and own.branch) or request_branch(bead), push, base_of(around, rules), direct)
+
+
+def unit_of(around: Sequence[str], rules: Rules) -> str:
+    """What one request brings of the beads in these epics, the nearest of them first."""
+    said = (rules.features[one].unit for one in around if one in rules.features)
+    return next((unit for unit in said if unit is not None), rules.unit)
+
+
+def base_of(around: Sequence[str], rules: Rules) -> str:
+    """The branch that people merge the work in these epics to, the nearest of them first; empty: the remote's main."""
+    said = (rules.features[one].base for one in around if one in rules.features)
+    base = next((base for base in said if base is not None), rules.main) if rules.by_request else rules.main
+    return "" if base == rules.main else base
+
+
+def request_branch(bead: Bead) -> str:
+    """The branch of its pull request where nobody chose another one: an epic's has a name of its own."""
+    return of_epic(bead.id) if bead.type is BeadType.EPIC else branch_of(bead)
+
+
+def of_epic(epic: str) -> str:
+    """The branch of an epic's request where nobody chose another one."""
+    return f"feature/{epic}"

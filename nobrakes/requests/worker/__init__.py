@@ -1,0 +1,1 @@
+"""What the daemon does about pull requests."""

@@ -1,0 +1,124 @@
+"""The branch that a bead lands on: main, or its epic's where people merge epics as a whole (`unit = "epic"`);
+where dependants stack (`review.dependants = "stack"`), what the request below them brings. Where a feature is for
+another branch of the remote, that is main to all of its work.
+
+1. An epic's branch is a ref of ours and tells nobody who moved it. What landed there is known by the reviews that
+   landed it: where the ref is gone or behind, it is put back before anybody starts there, and before the epic is
+   reviewed.
+2. Where it holds something else instead, nobody knows which of the two is meant: the epic is held, and a person told.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ...agents.prompts import delivery
+from ...beads.model import Attempt, Bead, Outcome, Role, Status
+from ...daemon.worker.ports import Ports
+from ...events.kinds import Event, Kind
+from ...git.port import EPICS, Git
+from ...host.port import Notice
+from ..text import Where
+
+
+def git_of(ports: Ports, bead: Bead) -> Git:
+    """The repository as the bead sees it: main is the branch by which it is begun, reviewed and proven."""
+    where = lands_on(ports, bead)
+    if where.epic:
+        keep_whole(ports, where.epic)
+    return delivery.git_at(ports.git, where)
+
+
+def base_of(ports: Ports, bead: Bead) -> Git:
+    """The repository where main is the branch that people merge the bead's work to."""
+    return delivery.git_at(ports.git, Where(lands_on(ports, bead).base))
+
+
+def below_of(ports: Ports, bead: Bead) -> str:
+    """The bead on top of whose open request this one is worked on and proven; empty: it stands on main."""
+    return delivery.below_of(ports.store, ports.config(), bead)
+
+
+def lands_on(ports: Ports, bead: Bead) -> Where:
+    """By which branch it is begun, reviewed and proven."""
+    return delivery.where_of(ports.store, ports.config(), bead)
+
+
+def ports_of(ports: Ports, where: Where) -> Ports:
+    """What those work with who review by that branch: nobody else decides where that is."""
+    pulls = None if where.epic or where.direct else ports.pulls
+    if pulls is not None and where.base:
+        pulls = replace(pulls, base=where.base)
+    return replace(ports, git=delivery.git_at(ports.git, where), pulls=pulls, where=where)
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """A bead that is on its epic's branch and not done, and the commits by which it came there: `base`..`commit`."""
+
+    bead: Bead
+    commit: str
+    base: str
+
+
+def landings(ports: Ports, epic: str) -> list[Landed]:
+    """The beads that are on the epic's branch and not done, as their reviews say; where a lost database took those
+    along, as the branch does.
+    """
+    store = ports.store
+    beads = [bead for bead in store.beads(statuses=(Status.LANDED,)) if bead.epic == epic]
+    told = {bead.id: [one for one in store.attempts(bead.id) if _has_landed(one)] for bead in beads}
+    on_branch = {} if all(told.values()) else ports.git.of_epic(epic).merged()
+    found = []
+    for bead in beads:
+        if told[bead.id]:
+            data = told[bead.id][-1].data
+            found.append(Landed(bead, str(data["candidate"]), str(data.get("base", ""))))
+        elif (made := ports.git.made(on_branch.get(bead.id, ""))) is not None and made.parents:
+            found.append(Landed(bead, made.commit, made.parents[0]))
+    return found
+
+
+def _has_landed(one: Attempt) -> bool:
+    return one.role is Role.REVIEWER and one.outcome is Outcome.COMPLETED and bool(one.data.get("candidate"))
+
+
+def has_landed_as(ports: Ports, epic: str, commit: str, bead: str | None) -> bool:
+    """Whether the bead came to the epic's branch by the commit, whatever became of it afterwards; where a lost
+    database took its reviews along, whether it is of the epic.
+    """
+    found = ports.store.beads(ids=[bead]) if bead else []
+    landed = [one for each in found for one in ports.store.attempts(each.id) if _has_landed(one)]
+    if not landed:
+        return any(each.epic == epic for each in found)
+    return any(one.data["candidate"] == commit and one.data.get("epic") == epic for one in landed)
+
+
+def keep_whole(ports: Ports, epic: str) -> bool:
+    """Have the epic's branch hold all that landed there; False: it cannot be told what it should hold."""
+    git = ports.git
+    commits = [one.commit for one in landings(ports, epic)]
+    if not commits:
+        return True
+    there = git.kept().get(f"{EPICS}/{epic}")
+    if all(git.has(one) for one in (*commits, there) if one is not None):
+        missing = [one for one in commits if there is None or not git.contains(one, there)]
+        if not missing:
+            return True
+        tip = next((one for one in missing if all(git.contains(other, one) for other in missing)), None)
+        if tip is not None and (there is None or git.contains(there, tip)):
+            git.pin(f"{EPICS}/{epic}", tip)
+            ports.notifier.tell(Notice(f"{epic}: its branch had lost what landed there, and was put back", epic))
+            return True
+    reason = (
+        f"refs/nobrakes/{EPICS}/{epic} does not hold what landed there. `git log` shows what it holds, and "
+        f"`nobrakes history {epic}` what should be there; put it back, then `nobrakes release {epic}`"
+    )
+    hold(ports, epic, reason)
+    return False
+
+
+def hold(ports: Ports, bead: str, reason: str, more: str = "", data: Mapping[str, str] | None = None) -> None:
+    """Hold the bead until a person looks, and tell it once; `more` is told with the reason, `data` kept with it."""
+    if ports.store.bead(bead).held is None:
+        ports.store.record(Event(Kind.HELD, bead, data={"reason": reason, **(data or {})}))
+        ports.notifier.tell(Notice(f"{bead} is held: {reason}{more}", bead, urgent=True))

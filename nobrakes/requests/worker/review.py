@@ -1,0 +1,586 @@
+"""The step of a review in which people merge: its request is opened, looked at, and what follows is reported.
+
+1. The row of the request is written, and its commit pinned, before the host is asked: a crash in between finds both.
+2. What is asked takes long, so it goes on beside the loop (daemon.pulls.exchange); its end is heard in a later turn.
+3. The host says whether it is merged. Where none can tell, what the base contains says so: the commit itself, its
+   trailer, or its content.
+4. What waits for people holds no place in the queue, and nobody is asked again before `poll_seconds`, or longer where
+   nothing happens.
+"""
+
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+from ...agents.prompts.delivery import delivery_of
+from ...beads.model import CLOSED, Attempt, BeadType, Outcome, Status
+from ...checks.worker.steps import clean
+from ...daemon.deciders import look_again, may_pass
+from ...daemon.model import Board
+from ...daemon.worker.ports import Ports
+from ...decisions.model import STOPS_BEAD
+from ...errors import HostRefused, HostUnavailable, NobrakesError, NotAllowed
+from ...events.kinds import Event, Kind
+from ...git.port import Git
+from ...host.port import Notice
+from ...review.journal import Journal, Step
+from ...review.machine import Fact
+from ...review.worker.culprits import FROZEN
+from ...review.worker.evidence import AttemptEnd, Report
+from ...review.worker.queue import NOBODY, Beside, ReviewContext
+from .. import model as requests_model
+from ..model import ASKED, Happening, PullRequest, PullState, Seen, Told, Turn, push_approval
+from ..port import CodeHost, PullPorts
+from ..text import Delivery, mark
+from . import branches, epics
+from . import exchange as requests_exchange
+from .exchange import Order, answers, exchange, in_base, is_on_main, look, wanted, with_base, without_secrets
+from .landing_branch import below_of, git_of
+
+# Whether a request is opened now, or one that is there goes on as it is.
+
+
+def why_not(ports: Ports, base: str, bead: str, journal: Journal, delivery: Delivery) -> str:
+    """Why no new request for that branch is opened now; empty: it is."""
+    store, most = ports.store, ports.config().review.max_open
+    if not delivery.push and store.setting(push_approval(bead)) != journal.head:
+        return f"nothing is pushed, and no pull request opened, before you say `nobrakes pr open {bead}`"
+    tip = None if ports.where.base else store.setting(FROZEN)  # which is said of main
+    if tip is not None and not _mends(ports, bead):
+        return f"{base} is red at {tip[:12]}, and no request is opened before it is green again"
+    others = [store.bead(one.bead).status for one in store.pulls() if one.bead != bead]
+    asked, count = others.count(Status.ESCALATED), sum(one not in CLOSED for one in others)
+    if count < most:
+        return ""
+    wait = "1 pull request waits" if count == 1 else f"{count} pull requests wait"
+    why = f"{wait} for people, and no more are opened (review.max_open = {most})"
+    return f"{why}; the bead of {asked} of them waits for your decision: nobrakes escalations" if asked else why
+
+
+def _mends(ports: Ports, bead: str) -> bool:
+    """Whether it brings a repair of main, by itself or as an epic."""
+    one = ports.store.bead(bead)
+    return BeadType.REPAIR in (one.type, *(each.type for each in epics.within(ports, one)))
+
+
+def opening_adopted(git: Git, journal: Journal, pull: PullRequest) -> Report | None:
+    """A request that is there already stays as it is, where it brings what this review proved."""
+    if pull.head in ("", journal.candidate) or not pull.base or pull.contract != journal.contract:
+        return None
+    if not (git.has(pull.head) and git.has(pull.base)):
+        return None
+    if git.content(pull.base, pull.head) != git.content(journal.base, journal.candidate):
+        return None
+    brought = {"base": pull.base, "candidate": pull.head, "tree": git.tree(pull.head), "contract": pull.contract}
+    return Report(Fact.ADOPTED, brought)
+
+
+# Requests whose bead a person gave up, or that is done without them: they are closed at the code host, and what was
+# pushed is kept.
+#
+# 1. It is tried once in the life of a daemon, beside the loop. What is left, doctor names.
+# 2. One that people merged meanwhile stays as it is; where its bead was cancelled, a person is told. A host that tells
+# nothing is not asked: what was pushed there stays.
+# 3. One that was opened, and that nobody had heard of before the bead was over, is looked for as its review would.
+
+
+class GivenUp:
+    """Closes them."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._beside: Beside[PullRequest] = Beside(ports.background)
+        self._tried: set[tuple[str, int]] = set()
+
+    def turn(self, host: CodeHost) -> None:
+        """Begin what is to be done, and write down what came of it."""
+        store = self.ports.store
+        for _, closed in self._beside.settle(()):
+            now = store.pull(closed.bead)
+            is_it = now is not None and now.number in (0, closed.number) and now.head == closed.head
+            if closed.state in (PullState.CLOSED, PullState.MERGED) and is_it:
+                store.save_pull(closed)
+                self._tell(closed)
+        for pull in store.pulls():
+            key = pull.bead, pull.number
+            if key in self._tried:
+                continue
+            status = store.bead(pull.bead).status
+            if status not in CLOSED:
+                continue
+            self._tried.add(key)
+            requests_exchange.archive(self.ports, pull.bead)
+            if not host.tells:
+                store.save_pull(replace(pull, state=PullState.CLOSED, says="its bead was given up"))
+                continue
+            self._begin(host, pull, requests_exchange.pushed(self.ports, pull.bead), status is Status.DONE)
+
+    def _tell(self, pull: PullRequest) -> None:
+        bead = self.ports.store.bead(pull.bead)
+        if pull.state is PullState.MERGED and bead.status is Status.CANCELLED:
+            text = (
+                f"{bead.id} was cancelled, and people had merged its pull request {pull.name}: to have it count as "
+                f"done, type `nobrakes reopen {bead.id}` and `nobrakes done {bead.id}`"
+            )
+            self.ports.notifier.tell(Notice(text, bead.id, urgent=True))
+
+    def _begin(self, host: CodeHost, pull: PullRequest, ours: Collection[str], is_done: bool) -> None:
+        def close() -> PullRequest:
+            try:
+                host.ready()
+                number = pull.number or _number_of(host, pull, ours)
+                if not number:  # it may be on its way: who opens it hears of it, and it is closed then
+                    return pull
+                host.close(number)
+                told = host.look(number)
+            except (HostUnavailable, HostRefused):
+                return pull
+            if told.state is PullState.MERGED:
+                return replace(pull, state=told.state, number=number, merged_as=told.merged_as, says="merged")
+            if told.state is not PullState.CLOSED:
+                return pull
+            why = "its bead was done without it" if is_done else "its bead was given up"
+            return replace(pull, state=told.state, number=number, says=why)
+
+        self._beside.begin(NOBODY, f"pull close {pull.bead}", close)
+
+
+def _number_of(host: CodeHost, pull: PullRequest, ours: Collection[str]) -> int:
+    """The open request of the bead; 0: there is none. HostRefused: somebody else pushed to it, so it is theirs."""
+    found = [one for one in host.find(pull.branch, mark(pull.bead)) if one.state is PullState.OPEN]
+    if found and found[0].head not in ours:
+        raise HostRefused(f"the branch {pull.branch} has commits of somebody else")
+    return found[0].number if found else 0
+
+
+PATIENCE = 300.0
+"""So long trouble that may pass is waited for, before a person has to look."""
+
+
+class PullSteps:
+    """Leads reviews through their requests."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._beside: Beside[Seen] = Beside(ports.background)
+        self._looked: dict[int, float] = {}
+        self._held: set[int] = set()
+        self._before: set[int] = set()
+        self._given_up = GivenUp(ports)
+
+    @property
+    def is_on(self) -> bool:
+        """Whether work lands by pull requests."""
+        return self.ports.pulls is not None
+
+    def is_due(self, attempt: Attempt, journal: Journal) -> bool:
+        """Whether the request is looked at whatever its journal says: this process never did, it waits for what it
+        asked, a person asked, or more of its epic has landed.
+        """
+        if journal.step is not Step.PULL_REQUEST:
+            return False
+        looked = self._looked.get(attempt.id)
+        if looked is None or self._beside.is_pending(_asking(attempt.id)):
+            return True
+        bead = self.ports.store.bead(attempt.bead)
+        has_more = epics.has_more(self.ports, bead, journal) is not None
+        if has_more or branches.is_due(self.ports, bead, journal, looked):
+            return True
+        asked = self.ports.store.setting(ASKED)
+        return asked is not None and float(asked) > looked
+
+    # --- before a candidate is built -------------------------------------------------------------
+
+    def merged_before(self, context: ReviewContext, journal: Journal) -> Report | None:
+        """What a review is told whose request people merged before it began; None: it builds its candidate."""
+        attempt, bead = context.attempt.id, context.attempt.bead
+        pull = self.ports.store.pull(bead)
+        if pull is not None and self._is_cut_off(pull):
+            return self._merged(attempt, pull)
+        why = branches.why_gone(self.ports, context.bead)
+        if why:  # it would hold a place in the queue until a person has said so
+            self.ports.notifier.tell(Notice(f"{bead} is not reviewed: {why}", bead, urgent=True))
+            return Report(Fact.STOPPED, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.head))
+        if attempt in self._before or pull is None or not pull.waits or not pull.head:
+            return None
+        if not self.ports.git.has(pull.head):
+            return None
+        if self._pulls.host.tells:
+            if not pull.number:
+                return None  # it is found, if it is there, by the step that opens it
+            name, catch_up = f"pull look {attempt}", self.ports.git.catch_up
+            seen = self._beside.ask(attempt, name, lambda: look(pull.number, self._pulls, catch_up))
+            if seen is None:
+                return Report(Fact.NOT_YET)
+            if seen.trouble:
+                return self._waits(context, journal, pull, seen)
+            merged = seen.told.merged_as if seen.told is not None and seen.told.state is PullState.MERGED else ""
+            had = requests_exchange.as_merged(self.ports, pull, seen.told)
+        else:
+            merged, had = in_base(self.ports.git, pull), pull
+        if not merged or not is_on_main(self.ports.git, merged):
+            self._before.add(attempt)
+            return None
+        requests_exchange.tell_of_later(self.ports, context.bead, had, journal.fork, journal.head)
+        return self._merged(attempt, replace(had, merged_as=merged))
+
+    # --- the request -----------------------------------------------------------------------------
+
+    def turn(self, context: ReviewContext, journal: Journal) -> Report:
+        """Open it, or see how it is."""
+        attempt, bead = context.attempt.id, context.bead
+        if not self.is_on:  # it was to be a request of its own, and now its epic's branch is where it lands
+            return Report(Fact.FELL_OFF)
+        name = _asking(attempt)
+        self._looked[attempt] = self.ports.store.now()
+        pull = self.ports.store.pull(bead.id)
+        is_asking = self._beside.is_pending(name)
+        more = None if is_asking else epics.has_more(self.ports, bead, journal)
+        if more is not None:
+            return more
+        if pull is not None and self._is_cut_off(pull):
+            return self._merged(attempt, pull)
+        gone = None if is_asking else self._gone_below(context, journal)  # which tells a person
+        if gone is not None:
+            return gone
+        if not is_asking and branches.has_moved(self.ports, bead, journal):
+            return self._built_anew(pull)
+        if pull is None or not pull.waits:
+            delivery = delivery_of(self.ports.store, self.ports.config(), bead)
+            is_known = pull is None and requests_exchange.pushed_now(
+                self.ports, bead.id
+            )  # of before the database was lost
+            held = "" if is_known else why_not(self.ports, self._pulls.base, bead.id, journal, delivery)
+            if held:
+                self._held.add(attempt)
+                seen = Seen(trouble=held, wait=_wait(self.ports), needs_person=True)
+                return self._waits(context, journal, None, seen)
+            heard = pull.heard if pull is not None else ()
+            was = pull.number if pull is not None and pull.state is PullState.CLOSED else 0
+            pull = PullRequest(bead.id, branch=delivery.branch, heard=heard, opened_at=self.ports.store.now(), was=was)
+        if not is_asking:
+            adopted = opening_adopted(self.ports.git, journal, pull)
+            if adopted is not None:
+                return adopted
+            pull = self._prepared(journal, pull, bead.title)
+            order = self._order(pull)
+            self._beside.begin(attempt, name, lambda: exchange(order, self._pulls, self.ports.git.catch_up))
+            return Report(Fact.NOT_YET)
+        end = self._beside.end(name)
+        return Report(Fact.NOT_YET) if end is None else self._report(context, journal, pull, end)
+
+    def forget(self, bead: str) -> None:
+        """The bead is merged: what was pushed for it is archived, and then its branch is removed, where that is wanted.
+
+        Whether it could be is not waited for: doctor names what is left.
+        """
+        if not self.is_on:
+            return
+        for held in self._held:  # there is room now
+            self._looked.pop(held, None)
+        self._held.clear()
+        requests_exchange.archive(self.ports, bead)
+        self._remove(bead)
+
+    def _remove(self, bead: str) -> None:
+        """Remove the branch of the merged request, unless others are for it: the host would close them."""
+        pull, ours, remove = self.ports.store.pull(bead), requests_exchange.pushed(self.ports, bead), self._pulls.remove
+        if pull is None or not ours or not requests_exchange.is_to_go(self.ports, pull):
+            return
+        if branches.is_stood_on(self.ports, bead):
+            return
+
+        def removed() -> Seen:
+            with contextlib.suppress(NobrakesError):
+                remove(pull.branch, ours)
+            return Seen()
+
+        name = f"pull branch {bead}"
+        if not self._beside.is_pending(name):
+            self._beside.begin(NOBODY, name, removed)
+
+    def settle(self, attempts: Collection[int]) -> None:
+        """Hear the ends of what was begun for reviews that are not open any more; close the requests of beads that
+        people gave up.
+        """
+        for attempt, seen in self._beside.settle(attempts):
+            self._note(attempt, seen)
+        if self.is_on and not self.ports.where.base:  # which is asked about all
+            self._given_up.turn(self._pulls.host)
+
+    def _note(self, attempt: int, seen: Seen) -> None:
+        """What was heard of a request whose review is over: doctor names it, and the next review goes on with it."""
+        store = self.ports.store
+        pull = store.pull(store.attempt(attempt).bead) if seen.told is not None else None
+        if pull is not None and seen.told is not None and pull.state is PullState.OPENING:
+            url = clean(self.ports, seen.told.url)
+            store.save_pull(replace(pull, number=seen.told.number, url=url, state=PullState.OPEN))
+
+    @property
+    def _pulls(self) -> PullPorts:
+        assert self.ports.pulls is not None, "who lands by requests has a host"
+        return self.ports.pulls
+
+    def _prepared(self, journal: Journal, pull: PullRequest, title: str) -> PullRequest:
+        """The row and the pin, before anything is asked of anybody."""
+        onto = below_of(self.ports, self.ports.store.bead(pull.bead)) or pull.onto
+        proven = replace(pull, head=journal.candidate, base=journal.base, contract=journal.contract)
+        now = replace(proven, title=title, onto=onto, into=self.ports.where.base)
+        if pull != now:
+            self.ports.git.pin(f"{requests_exchange.PINS}/{pull.bead}/{now.head}", now.head)
+            self.ports.store.save_pull(now)
+        return now
+
+    def _order(self, pull: PullRequest) -> Order:
+        bead = self.ports.store.bead(pull.bead)
+        text = wanted(self.ports, bead, pull, branches.base_of(self.ports, bead, self._pulls.base))
+        digest = sha256(f"{text.title}\n{text.body}".encode()).hexdigest()[:16]
+        ours = requests_exchange.pushed(self.ports, pull.bead) | {pull.head}
+        now = requests_exchange.pushed_now(self.ports, pull.bead) | {pull.head}
+        return Order(pull.head, ours, now, text, digest, pull.text, pull.number, pull.was)
+
+    # --- what came of it -------------------------------------------------------------------------
+
+    def _report(self, context: ReviewContext, journal: Journal, pull: PullRequest, seen: Seen) -> Report:
+        seen = without_secrets(self.ports, seen)
+        told, store = seen.told, self.ports.store
+        if told is not None:
+            state = PullState.OPEN if told.state is PullState.MERGED else told.state  # until its commit is here
+            pull = replace(pull, state=state, number=told.number, url=clean(self.ports, told.url))
+            had = pull.head if told.head == pull.head else pull.had
+            pull = replace(pull, text=seen.text or pull.text, merged_as=told.merged_as, had=had)
+            pull = self._let_go(context, pull, told)
+        says = pull.says if seen.paced and pull.says else self._waits_for(seen, pull)
+        pull = replace(requests_model.kept(pull, seen), says=says, looked_at=store.now())
+        pull = self._save(context.attempt.id, *requests_model.happened(pull, seen))
+        if not self._pulls.host.tells:  # whoever pushed to its branch meanwhile, main says what was merged
+            merged = in_base(self.ports.git, pull)
+            if merged:
+                return self._merged(context.attempt.id, replace(pull, merged_as=merged))
+        if seen.trouble:
+            return self._waits(context, journal, pull, seen)
+        way = requests_model.turn(seen, pull)
+        if way is Turn.MERGED and not is_on_main(self.ports.git, pull.merged_as):
+            return self._merged_elsewhere(context, journal, pull, told.base if told is not None else "")
+        if way is Turn.MERGED:
+            requests_exchange.tell_of_others(self.ports, pull, told)
+            return self._merged(context.attempt.id, requests_exchange.as_merged(self.ports, pull, told))
+        if way is Turn.CLOSED:
+            return self._closed(pull)
+        if way is Turn.RED:
+            detail = clean(self.ports, requests_model.log_of_red(seen, pull))
+            return Report(Fact.PULL_RED, ending=AttemptEnd(Outcome.FAILED_REVIEW, detail, journal.head, _about(pull)))
+        if way is Turn.REMARKS:
+            return self._remarked(journal, pull, seen)
+        if way is Turn.CONFLICTS and git_of(self.ports, context.bead).main() != pull.base:
+            return self._built_anew(pull)
+        if pull.onto != below_of(self.ports, context.bead):  # it is to be for another branch by now
+            self._looked.pop(context.attempt.id, None)
+        return self._waits(context, journal, pull, seen)
+
+    # --- on top of another one -------------------------------------------------------------------
+
+    def _gone_below(self, context: ReviewContext, journal: Journal) -> Report | None:
+        why = branches.why_gone(self.ports, context.bead)
+        if not why:
+            return None
+        seen = Seen(trouble=why, wait=_wait(self.ports), needs_person=True)
+        return self._waits(context, journal, self.ports.store.pull(context.bead.id), seen)
+
+    def _built_anew(self, pull: PullRequest | None) -> Report:
+        """It is not gone on with as it is."""
+        if pull is not None:
+            self.ports.store.save_pull(replace(pull, base=""))
+        return Report(Fact.FELL_OFF)
+
+    def _let_go(self, context: ReviewContext, pull: PullRequest, told: Told) -> PullRequest:
+        """The request; where it is for main by now, the branch that it was for is not needed any more."""
+        if not pull.onto or below_of(self.ports, context.bead) or told.base not in ("", self._pulls.base):
+            return pull
+        was, now = pull.onto, replace(pull, onto="")
+        self.ports.store.save_pull(now)
+        under = self.ports.store.pull(was)
+        if under is not None and under.state is PullState.MERGED:
+            self._remove(was)
+        return now
+
+    def came_along(self, context: ReviewContext, head: str, base: str, contract: str) -> Report:
+        """It came to main with what it stacked on."""
+        pull = self.ports.store.pull(context.bead.id) or PullRequest(context.bead.id)
+        commit = pull.merged_as if is_on_main(self.ports.git, pull.merged_as) else base
+        self.ports.git.pin(
+            f"{requests_exchange.PINS}/{pull.bead}/{head}", head
+        )  # so that a crash finds it (_is_cut_off)
+        had = replace(pull, head=head, base=base, contract=contract, merged_as=commit)
+        return self._merged(context.attempt.id, had)
+
+    def _merged_elsewhere(self, context: ReviewContext, journal: Journal, pull: PullRequest, into: str) -> Report:
+        """People merged it into that branch, and main has not got its commit."""
+        below = below_of(self.ports, context.bead)
+        if pull.onto and not below:
+            branches.asked_anew(self.ports, pull)
+            return Report(Fact.FELL_OFF)
+        why = branches.why_elsewhere(self.ports, context.bead, pull, into, self._pulls.base)
+        # main was heard of after it; a host that is late with it is given a second look
+        needs_person = bool(below) or journal.waiting == why
+        return self._waits(context, journal, pull, Seen(trouble=why, wait=_wait(self.ports), needs_person=needs_person))
+
+    def _save(self, attempt: int, pull: PullRequest, found: Sequence[Happening]) -> PullRequest:
+        """Keep it, and tell what is new about it, in one transaction."""
+        store = self.ports.store
+        with store.together():
+            for kind, data in found:
+                store.record(Event(kind, pull.bead, attempt, data=data))
+            store.save_pull(pull)
+        return pull
+
+    def _is_cut_off(self, pull: PullRequest) -> bool:
+        """Whether its merge was written down by who was killed before the review knew it: its pins are there."""
+        is_known = pull.state is PullState.MERGED and is_on_main(self.ports.git, pull.merged_as)
+        return is_known and pull.head in requests_exchange.pushed_now(self.ports, pull.bead)
+
+    def _merged(self, attempt: int, pull: PullRequest) -> Report:
+        pull = with_base(self.ports.git, pull)
+        now = replace(pull, state=PullState.MERGED, says="merged", looked_at=self.ports.store.now())
+        with self.ports.store.together():
+            self._save(attempt, *requests_model.merged(now))
+            self.ports.store.stack(pull.bead, None)  # it is on main, whatever becomes of the one below
+        tree = self.ports.git.tree(pull.head)
+        brought = {"base": pull.base, "candidate": pull.head, "tree": tree, "contract": pull.contract}
+        return Report(Fact.PULL_MERGED, {**brought, "merged_as": pull.merged_as})
+
+    def _remarked(self, journal: Journal, pull: PullRequest, seen: Seen) -> Report:
+        """What people want is told to the next attempt; where they want it for the second time, a person decides."""
+        new = requests_model.news(seen.remarks, pull)
+        detail, twice = clean(self.ports, requests_model.log_of_remarks(seen, pull)), requests_model.again(new, pull)
+        heard = (*pull.heard, *(one.key for one in new))[-1000:]
+        self.ports.store.save_pull(replace(requests_model.remembered(new, pull), heard=heard))
+        if not twice:
+            return Report(Fact.PULL_REMARKED, ending=AttemptEnd(Outcome.REMARKS, detail, journal.head, _about(pull)))
+        told = answers(self.ports, pull.bead)
+        detail = f"{clean(self.ports, requests_model.told(twice, pull, told))}\n\n{detail}"
+        evidence = {**_about(pull), **requests_model.evidence(twice, pull, told)}
+        return Report(Fact.PULL_ASKED_AGAIN, ending=AttemptEnd(Outcome.ASKED_AGAIN, detail, journal.head, evidence))
+
+    def _closed(self, pull: PullRequest) -> Report:
+        self.ports.git.pin(f"archive/{pull.bead}/pull-{pull.head[:12]}", pull.head)
+        self.ports.store.save_pull(replace(pull, state=PullState.CLOSED))
+        detail = (
+            f"People closed pull request {pull.name} without merging it: {pull.url}\n"
+            f"Its work is kept under refs/nobrakes/archive/{pull.bead}/. Reopen it there and retry this, have the bead "
+            "done again with what they said, or give the bead up."
+        )
+        return Report(Fact.PULL_CLOSED, ending=AttemptEnd(Outcome.PULL_CLOSED, detail, pull.head, _about(pull)))
+
+    # --- waiting ---------------------------------------------------------------------------------
+
+    def _waits_for(self, seen: Seen, pull: PullRequest) -> str:
+        cannot = self.ports.config().review.pull_auto_merge and not self._pulls.host.tells
+        return clean(self.ports, requests_model.waits_for(seen, pull, by_itself=cannot))
+
+    def _waits(self, context: ReviewContext, journal: Journal, pull: PullRequest | None, seen: Seen) -> Report:
+        """The review waits; a person is told once for each reason."""
+        now, bead = self.ports.store.now(), context.attempt.bead
+        is_open = pull is not None and pull.state is PullState.OPEN
+        rests = seen.paced and is_open and bool(journal.waiting) and not journal.passing  # it was seen, and is again
+        reason = journal.waiting if rests else self._waits_for(seen, pull or PullRequest(bead))
+        is_same = journal.waiting == reason
+        since = (journal.waiting_since if is_same else 0.0) or now
+        may = bool(seen.trouble) and not seen.needs_person and not rests
+        passing_since = (journal.passing_since or now) if may else 0.0
+        passing = may_pass(PATIENCE if may else 0.0, passing_since, now)
+        if not is_same or (journal.passing and not passing):
+            self.ports.notifier.tell(Notice(f"{bead} waits to be merged: {reason}", bead, urgent=not passing))
+        wait = seen.wait or requests_model.next_look(_wait(self.ports), now - since)
+        waits: Mapping[str, Any] = {
+            "waiting": reason,
+            "waiting_until": now + (look_again(passing_since, now, wait) if passing and not seen.wait else wait),
+            "waiting_since": since,
+            "passing": passing,
+            "passing_since": passing_since,
+            "behind": 0,
+            "published": False,
+        }
+        return Report(Fact.BLOCKED, waits)
+
+
+def _asking(attempt: int) -> str:
+    return f"pull {attempt}"
+
+
+def _wait(ports: Ports) -> float:
+    return requests_model.between_looks(ports.config().review.poll_seconds, len(ports.store.pulls()))
+
+
+def _about(pull: PullRequest) -> Mapping[str, Any]:
+    return {"pull_request": pull.number, "url": pull.url, "head": pull.head}
+
+
+# Requests that people merge while nobody reviews their beads: a question about the bead is open, or an epic waits for
+# more of it. They are looked at as often as others, and a review of theirs ends what was asked.
+
+NAME = "pulls merged meanwhile"
+UNREVIEWED = (Status.ESCALATED, Status.OPEN)
+"""A question about it is open; an epic has more to do."""
+SAID = "people merged its pull request"
+
+
+class MergedMeanwhile:
+    """Looks at them."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._beside: Beside[list[PullRequest]] = Beside(ports.background)
+        self._due = 0.0
+        self._waits = False
+
+    def turn(self, board: Board) -> bool:
+        """Ask about them when that is due; whether a review of one begins."""
+        pulls = self.ports.pulls
+        if self._beside.is_pending(NAME):
+            merged = self._beside.end(NAME)
+            if merged is None:
+                return False
+            self._due = board.now + self.ports.config().review.poll_seconds  # from its end on: else no run ever rests
+            return True in [self._reviewed(pull) for pull in merged]
+        waiting = self._waiting() if pulls is not None and pulls.host.tells else []
+        self._waits = bool(waiting)
+        if pulls is None or not waiting or board.now < self._due:
+            return False
+        host = pulls.host
+        self._beside.begin(NOBODY, NAME, lambda: [pull for pull in waiting if _is_merged(host, pull)])
+        return False
+
+    def wake_at(self) -> float | None:
+        """When they are looked at again; None: none is, or its end wakes the loop."""
+        return self._due if self._waits and not self._beside.is_pending(NAME) else None
+
+    def _waiting(self) -> list[PullRequest]:
+        store = self.ports.store
+        return [one for one in store.pulls() if one.number and store.bead(one.bead).status in UNREVIEWED]
+
+    def _reviewed(self, pull: PullRequest) -> bool:
+        """Have the bead reviewed: who reviews it sees the merge."""
+        store = self.ports.store
+        now, bead = store.pull(pull.bead), store.bead(pull.bead)
+        if now is None or now.number != pull.number:
+            return False
+        with store.together(), contextlib.suppress(NotAllowed):  # a person decided it meanwhile
+            store.save_pull(replace(now, state=PullState.OPEN))
+            for one in store.escalations(bead=bead.id):
+                if one.type in STOPS_BEAD:
+                    store.resolve(one.id, SAID, "nobrakes", Status.NEEDS_REVIEW)
+            if bead.type is BeadType.EPIC and bead.status is Status.OPEN:
+                store.record(Event(Kind.EPIC_LANDED, bead.id))
+            self.ports.notifier.tell(Notice(f"{SAID} {pull.name}: what was asked about {bead.id} is over", bead.id))
+        return True
+
+
+def _is_merged(host: CodeHost, pull: PullRequest) -> bool:
+    try:
+        host.ready()
+        return host.look(pull.number).state is PullState.MERGED
+    except (HostUnavailable, HostRefused):
+        return False

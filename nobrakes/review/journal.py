@@ -1,0 +1,184 @@
+"""Merges that a person approves first: which work asks for it, for what a yes counts, and when none is needed any more.
+
+1. `review.approve` says it: "always" for all work; "labelled" for a bead with the label `merge-review`, or below an
+   epic that has it; "never" for none.
+2. A person is asked when everything else has passed, right before the merge, about one content: the difference that
+   would come to main (core.review.content). On another base a yes counts as long as that is the same.
+3. A yes is for one merge: what was merged and taken back, and is to be merged again, is asked about again.
+4. Where nothing asks for it any more, the bead goes on without a yes, and the event log says why.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from ..beads.branches import is_approval
+from ..daemon.model import Board
+from ..decisions.model import Escalation, EscalationType
+from ..events.kinds import Event
+from ..serialise import as_values, of_values
+
+LABEL = "merge-review"
+NOT_ASKED = "no approval is asked for any more: "
+
+
+def needed(board: Board, bead: str) -> str:
+    """Why the bead's merge waits for a person's yes; empty: it does not."""
+    if board.limits.approve == "always":
+        return 'review.approve is "always"'
+    holder = board.labelled.get(bead) if board.limits.approve == "labelled" else None
+    if holder is None:
+        return ""
+    return f"it has the label {LABEL}" if holder == bead else f"its epic {holder} has the label {LABEL}"
+
+
+def given(
+    asked: Iterable[Escalation], content: str, said: Iterable[Event], merged: int
+) -> tuple[Escalation, Event] | None:
+    """The latest yes for this very content, and the event by which a person said it; None: there is none.
+
+    `said`: the bead's events of kind RESOLVED; `merged`: the place in the log of its last merge, 0: there was none. A
+    clock may jump, so its times say nothing of what came first.
+    """
+    yes = {
+        one.id: one
+        for one in asked
+        if one.type is EscalationType.MERGE_REVIEW
+        and one.resolved_at is not None
+        and is_approval(one.resolution)
+        and one.evidence.get("content") == content
+    }
+    if not yes:
+        return None  # no decision is read where none could count
+    found = [one for one in said if one.seq > merged and one.data.get("escalation") in yes]
+    last = max(found, key=lambda one: one.seq, default=None)
+    return None if last is None else (yes[last.data["escalation"]], last)
+
+
+def not_asked_any_more(board: Board) -> list[tuple[int, str]]:
+    """The open questions whose beads need no yes now, each with the words in which that is resolved."""
+    if board.limits.approve == "never":
+        why = 'review.approve is "never"'
+    else:
+        why = f'neither the bead nor an epic above it has the label {LABEL}, and review.approve is not "always"'
+    return [(number, NOT_ASKED + why) for bead, number in board.to_approve.items() if not needed(board, bead)]
+
+
+# How far a review is: the journal, kept in the attempt's data, so that any daemon can go on with it.
+#
+# 1. Steps are journaled before the next one begins, and each may be done again after a crash.
+# 2. From the journaled intent to move main until its end a review cannot be taken away: a bead on main is done.
+
+
+class Step(StrEnum):
+    """The steps in their order; a lost race for main goes back to REBASE."""
+
+    TAKE_IN = "take_in"
+    BOUNDARIES = "boundaries"
+    REBASE = "rebase"
+    VALIDATE_REBASED = "validate_rebased"
+    VALIDATE_BASE = "validate_base"  # only when the candidate failed: is main itself green?
+    COUNT_BASE = "count_base"  # only when nobody ran main's tests yet: does the candidate have as many?
+    SWAP = "swap"
+    VALIDATE_MAIN = "validate_main"
+    READING = "reading"  # only where fresh eyes read what passed (core.review.reading); it holds no place in the queue
+    PULL_REQUEST = "pull_request"  # in the place of the two before it, where people merge
+    CLEAN_UP = "clean_up"
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """What is known by now, and what is to be done next."""
+
+    step: Step = Step.TAKE_IN
+    head: str = ""  # what the Doer handed in
+    fork: str = ""  # where it left main
+    epic: str = ""  # on whose branch it lands, which is main to this review; empty: on main itself
+    is_scaffolding: bool = False  # the bead may change what decides whether work is good
+    base: str = ""  # main when it was rebased
+    candidate: str = ""  # the commit that shall become main
+    tree: str = ""  # the candidate's
+    tip: str = ""  # the candidate that main moves to, which is this one or stands on it
+    apart: str = ""  # the candidate that this work conflicts with, though not with main: it waits for its end
+    red: int = 0  # runs of the candidate that were not green
+    is_suspect: bool = False  # the last of them may be a flake
+    is_broken: bool = False  # the last of them could not say whether the work is good
+    proven: str = ""  # with revalidate = "always": the step and the commit of the last run that was green
+    chain: tuple[str, ...] = ()  # with merge = rebase: the commits that lead to it
+    checked: int = 0  # how many of the chain have been validated
+    kept: tuple[str, ...] = ()  # those of the chain that passed alone
+    anchor: str = ""  # where the evidence ended when the review began: the commits that it makes say so
+    contract: str = ""  # the key of the checks that the candidate, its chain and `failure` are judged by
+    serial: int = 0  # numbers the validations
+    cut_off: int = 0  # how many validations of this review were killed with their wrapper
+    validating: str = ""  # the commit whose validation was started and not dealt with yet
+    results: tuple[Mapping[str, Any], ...] = ()  # of the last validation
+    counted: str = ""  # the commit under the candidate that was run for its tests alone
+    before: tuple[Mapping[str, Any], ...] = ()  # what came of that, where it is not remembered since it did not pass
+    failure: str = ""  # why the candidate failed, while main itself is being looked at
+    waiting: str = ""  # why main cannot be moved just now
+    waiting_until: float = 0.0
+    waiting_since: float = 0.0  # when main could not be moved for the first time
+    passing: bool = False  # what it waits for may pass by itself: no person is needed so far
+    passing_since: float = 0.0  # when that began
+    behind: int = 0  # the escalation that was filed for it
+    brings: str = ""  # the commit whose contract a person approved: this review goes by it (core.policy.new_contract)
+    gates: tuple[str, ...] = ()  # what decides whether work is good, and the branch may change
+    confirming: str = ""  # the commit that failed, and is run once more before anybody is blamed
+    again: int = 0  # how often it was red in this step
+    carried: tuple[Mapping[str, Any], ...] = ()  # results that stand while what failed beside them is repeated
+    carried_for: str = ""  # the commit and the key of the checks that they are of
+    rebuilt: int = 0  # how often it was built anew since git had lost what it names
+    approval: Mapping[str, Any] = field(default_factory=dict)  # the yes that it lands with; empty: it needs none
+    reading: Mapping[str, Any] = field(default_factory=dict)  # what fresh eyes said; empty: nobody was to read it
+    merged_as: str = ""  # the commit that people merged it as; empty: the candidate itself came to main
+    published: bool = False  # it waits, and yet the candidate is at the remote, or may be
+
+    def as_data(self) -> dict[str, Any]:
+        """JSON values."""
+        return as_values(self)
+
+    @staticmethod
+    def of(data: Mapping[str, Any]) -> "Journal":
+        """The journal in an attempt's data; a fresh one where there is none."""
+        return of_values(Journal, data)
+
+
+def is_landing(data: Mapping[str, Any]) -> bool:
+    """Whether the review in this data has main in its hands: it moves at this moment, or has moved already."""
+    journal = Journal.of(data)
+    return journal.step in (Step.SWAP, Step.VALIDATE_MAIN, Step.CLEAN_UP)
+
+
+def may_land(data: Mapping[str, Any]) -> bool:
+    """Whether the review in this data was about to move main, and nobody knows whether it did."""
+    return Journal.of(data).step is Step.SWAP
+
+
+def is_aside(step: Step) -> bool:
+    """Whether a review in this step holds no place in the queue: others decide how long it takes."""
+    return step in (Step.PULL_REQUEST, Step.READING)
+
+
+def waits_for_people(data: Mapping[str, Any]) -> bool:
+    """Whether the review in this data waits for its pull request, and holds no place in the queue."""
+    return Journal.of(data).step is Step.PULL_REQUEST
+
+
+# The content of a change: a digest that stays the same on another base, as long as the change and its surroundings do.
+#
+# 1. It is of git's difference, line by line, without what only says where: the numbers of lines, the function that a
+# hunk is in, and the ids of the texts that differ. White space counts, since in some languages it decides.
+# 2. Nobody's settings decide what a text is: every file counts as one.
+
+
+def content_of(lines: Iterable[bytes]) -> str:
+    """The digest of a difference as `git diff-tree -p --text` prints it, without renames."""
+    import hashlib  # loads OpenSSL, and few ask for this
+
+    digest = hashlib.sha256()
+    for line in lines:
+        if not line.startswith(b"index "):
+            digest.update((b"@@" if line.startswith(b"@@ ") else line.removesuffix(b"\n")) + b"\n")
+    return digest.hexdigest()

@@ -1,0 +1,398 @@
+"""The state machine of a review: what is seen in a step decides the next one, and what is written down with it.
+
+1. The step says what the daemon does (fetch, build, validate, land, ...). What it then sees it reports as a `Fact`.
+   `advance` answers with the journal after it and what to do now (`Act`); nobody else chooses a step.
+2. A pair (step, fact) that is not in the table is refused; there is no default.
+3. Each row names the fields of the journal that its fact sets, those that are forgotten and those that count on.
+4. docs/design.md's diagram of a review is printed from this table (`mermaid()`), and a test compares them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from ..checks.contract import CheckOutcome, CheckResult, Verdict, verdict
+from ..errors import NotAllowed
+from ..events.kinds import Kind
+from .journal import Journal, Step
+
+
+class Act(StrEnum):
+    """What is to be done after a fact."""
+
+    GO_ON = "go on"  # with the step that the journal names now
+    WAIT = "wait"  # nothing can be done before something else happens
+    VALIDATE = "validate"
+    REJECT = "reject"  # send the work back; the review is over
+    ASK = "ask"  # the same, but a person decides about it first
+    GIVE_BACK = "give back"  # nobody is to blame; the review begins again later
+    ASK_FIRST = "ask first"  # the same, once a person has looked
+    REVERT = "revert"  # take the merge back; the review is over
+    FINISH = "finish"
+
+
+class Fact(StrEnum):
+    """What is seen in a step."""
+
+    # the work as it was handed in
+    TAKEN_IN = "taken_in"
+    REFUSED = "refused"  # there is none, or it breaks a rule
+    QUESTIONED = "questioned"  # it changes what only a person may change, or its runner seems bent
+    IN_BOUNDS = "in_bounds"
+    # what is known of the commit that the step is about
+    PROVEN = "proven"
+    UNPROVEN = "unproven"
+    NO_CHECKS = "no_checks"  # so nothing can be proven
+    NOT_YET = "not_yet"  # no validator is free, or others come first
+    CHECKS_EDITED = "checks_edited"
+    # the candidate
+    FREED = "freed"  # what kept it from main is over
+    STANDS = "stands"
+    BUILT = "built"
+    CONFLICTS_AHEAD = "conflicts_ahead"  # with the one before it, and not with main
+    CONFLICTED = "conflicted"
+    FELL_OFF = "fell_off"  # what it stood on is not there any more
+    # the queue
+    BLAMED = "blamed"
+    BLAMED_UNSURE = "blamed_unsure"  # for runs that could not say whether the work is good
+    PROVES_LESS = "proves_less"
+    UNCOUNTED = "uncounted"  # nobody ran the tests of what it stands on
+    COUNTED = "counted"
+    COMMIT_PROVEN = "commit_proven"  # one of the commits that lead to the candidate
+    FOLDED = "folded"
+    MAY_LAND = "may_land"
+    TO_READ = "to_read"  # it is proven, and fresh eyes have to read it first
+    READ = "read"
+    SENT_BACK = "sent_back"  # for what fresh eyes found
+    # what a validation said
+    RAN_GREEN = "ran_green"
+    RAN_RED = "ran_red"
+    RAN_UNSURE = "ran_unsure"
+    RAN_BESIDE = "ran_beside"  # of a candidate that lands already
+    RAN_OUTDATED = "ran_outdated"  # its checks were edited meanwhile
+    RAN_SUSPECT = "ran_suspect"  # it may be a flake
+    RAN_COMMIT = "ran_commit"  # of one of the commits that lead to the candidate
+    RAN_COUNTED = "ran_counted"
+    CUT_OFF = "cut_off"
+    # whether main is to blame
+    MAIN_PASSES = "main_passes"
+    MAIN_RED = "main_red"
+    MAIN_MOVED = "main_moved"  # it was red, and is another one by now
+    # main's move
+    BLOCKED = "blocked"
+    BLOCKED_HEAD = "blocked_head"  # the one that it would have landed with
+    HELD_UP = "held_up"  # the same, and the work is on main, or may be
+    GIVES_WAY = "gives_way"  # to a repair of main
+    LOST_RACE = "lost_race"
+    LANDED = "landed"
+    LANDED_BEFORE = "landed_before"  # in a review that did not hear of it
+    MERGED = "merged"
+    # pull requests
+    MAY_ASK = "may_ask"  # it is proven, and people are asked to merge it
+    ADOPTED = "adopted"  # the request that is there has the same content
+    PULL_MERGED = "pull_merged"
+    PULL_RED = "pull_red"  # the code host's checks
+    PULL_REMARKED = "pull_remarked"  # people want changes
+    PULL_ASKED_AGAIN = "pull_asked_again"  # people want the same change again
+    PULL_CLOSED = "pull_closed"
+    # from outside
+    STOPPED = "stopped"
+    STOPPED_BEFORE_LANDING = "stopped_before_landing"
+    STOPPED_AFTER_LANDING = "stopped_after_landing"
+    CANDIDATE_GONE = "candidate_gone"  # git lost its objects
+    HEAD_GONE = "head_gone"  # and the workspace has it still
+    WORK_GONE = "work_gone"  # nothing has it any more
+    GONE_TOO_OFTEN = "gone_too_often"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One row. `to`: the next step, None for the same one. Of the journal: what the fact `sets`, what is put back to
+    its first value (`forgets`), what is one more (`counts`).
+    """
+
+    to: Step | None
+    act: Act
+    sets: frozenset[str] = frozenset()
+    forgets: frozenset[str] = frozenset()
+    counts: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """How a review goes on."""
+
+    journal: Journal
+    act: Act
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _to(step: Step, sets: str = "", forgets: str = "") -> Rule:
+    return Rule(step, Act.GO_ON, _names(sets), _names(forgets))
+
+
+def _stays(sets: str = "", forgets: str = "", counts: str = "") -> Rule:
+    return Rule(None, Act.GO_ON, _names(sets), _names(forgets), _names(counts))
+
+
+def _ends(act: Act, sets: str = "", forgets: str = "") -> Rule:
+    return Rule(None, act, _names(sets), _names(forgets))
+
+
+_NEW: Final = Journal()
+_FIRST: Mapping[str, Any] = {one.name: getattr(_NEW, one.name) for one in fields(Journal)}
+_WAITS: Final = "waiting waiting_until waiting_since passing passing_since behind published"
+"""Why main cannot be moved, and since when."""
+_CONFIRMS: Final = "confirming again"
+_JUDGED: Final = "results is_suspect"
+_KEPT_WITHOUT_CANDIDATE: Final = "head fork epic anchor brings gates"
+_KEPT_ALWAYS: Final = "is_scaffolding serial cut_off rebuilt"
+
+_VALIDATE = Rule(None, Act.VALIDATE, _names("validating"), counts=_names("serial"))
+_WAIT = Rule(None, Act.WAIT)
+_REJECT = _ends(Act.REJECT)
+_ASK = _ends(Act.ASK)
+_GIVE_BACK = _ends(Act.GIVE_BACK)
+_ASK_FIRST = _ends(Act.ASK_FIRST)
+_OTHER_CHECKS = _to(Step.REBASE, forgets="failure tip waiting waiting_until")
+_RAN_OTHER_CHECKS = _to(Step.REBASE, forgets=f"failure tip waiting waiting_until {_CONFIRMS}")
+_CONFIRM = _stays(_CONFIRMS)
+
+_IN_EACH: Mapping[Fact, Rule] = {
+    Fact.STOPPED: _GIVE_BACK,
+    Fact.WORK_GONE: _REJECT,
+    Fact.GONE_TOO_OFTEN: _ASK_FIRST,
+    Fact.HEAD_GONE: Rule(
+        Step.TAKE_IN, Act.GO_ON, forgets=frozenset(_FIRST) - _names(f"step {_KEPT_ALWAYS}"), counts=_names("rebuilt")
+    ),
+}
+_WITH_CANDIDATE: Mapping[Fact, Rule] = {
+    **_IN_EACH,
+    Fact.STOPPED_AFTER_LANDING: _to(Step.CLEAN_UP, forgets="validating waiting_until"),
+    Fact.CANDIDATE_GONE: Rule(
+        Step.REBASE,
+        Act.GO_ON,
+        forgets=frozenset(_FIRST) - _names(f"step {_KEPT_ALWAYS} {_KEPT_WITHOUT_CANDIDATE}"),
+        counts=_names("rebuilt"),
+    ),
+}
+_ON_THE_TRAIN: Mapping[Fact, Rule] = {
+    **_WITH_CANDIDATE,
+    Fact.MAY_LAND: _to(Step.SWAP, "tip approval reading"),  # its head takes it along, whatever it was about to do
+}
+_VALIDATES: Mapping[Fact, Rule] = {
+    Fact.UNPROVEN: _VALIDATE,
+    Fact.NO_CHECKS: _ASK_FIRST,
+    Fact.NOT_YET: _WAIT,
+    Fact.CUT_OFF: _stays(forgets="validating", counts="cut_off"),
+}
+
+TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
+    Step.TAKE_IN: {
+        Fact.TAKEN_IN: _to(Step.BOUNDARIES, "head fork epic base anchor"),
+        Fact.REFUSED: _REJECT,
+        **_IN_EACH,
+    },
+    Step.BOUNDARIES: {
+        Fact.IN_BOUNDS: _to(Step.REBASE, "gates is_scaffolding brings", forgets="base"),
+        Fact.REFUSED: _REJECT,
+        Fact.QUESTIONED: _ASK,
+        **_IN_EACH,
+    },
+    Step.REBASE: {
+        Fact.BLOCKED: Rule(None, Act.WAIT, _names(_WAITS)),
+        Fact.FREED: _stays(forgets=_WAITS),
+        Fact.LANDED: _to(Step.VALIDATE_MAIN),
+        Fact.LANDED_BEFORE: _to(Step.VALIDATE_MAIN, "base candidate contract tip tree"),
+        Fact.STANDS: _to(Step.VALIDATE_REBASED, forgets="tip"),
+        Fact.NOT_YET: _WAIT,
+        Fact.CONFLICTS_AHEAD: _stays("apart"),
+        Fact.CONFLICTED: _ASK,
+        Fact.PULL_MERGED: _to(Step.CLEAN_UP, "merged_as base candidate tree contract", forgets=_WAITS),
+        Fact.BUILT: _to(
+            Step.VALIDATE_REBASED,
+            "base candidate tree chain contract",
+            forgets="checked kept apart red is_suspect is_broken counted before",
+        ),
+        **_ON_THE_TRAIN,
+    },
+    Step.VALIDATE_REBASED: {
+        Fact.CHECKS_EDITED: _OTHER_CHECKS,
+        Fact.FELL_OFF: _to(Step.REBASE, forgets="waiting waiting_until"),
+        **_VALIDATES,
+        Fact.BLAMED: _to(Step.VALIDATE_BASE),
+        Fact.BLAMED_UNSURE: _ASK_FIRST,
+        Fact.PROVES_LESS: _REJECT,
+        Fact.QUESTIONED: _ASK,
+        Fact.UNCOUNTED: _to(Step.COUNT_BASE),
+        Fact.COMMIT_PROVEN: _stays("kept", counts="checked"),
+        Fact.FOLDED: _stays("candidate proven", forgets="chain kept"),
+        Fact.RAN_GREEN: _stays(f"{_JUDGED} proven", forgets=_CONFIRMS),
+        Fact.RAN_RED: _stays(f"{_JUDGED} failure", forgets=f"is_broken {_CONFIRMS}", counts="red"),
+        Fact.RAN_UNSURE: _stays(f"{_JUDGED} failure is_broken", forgets=_CONFIRMS, counts="red"),
+        Fact.RAN_COMMIT: _stays(f"{_JUDGED} kept", forgets=_CONFIRMS, counts="checked"),
+        Fact.RAN_OUTDATED: _RAN_OTHER_CHECKS,
+        Fact.MAY_ASK: _to(Step.PULL_REQUEST, "approval reading"),
+        Fact.TO_READ: _to(Step.READING),
+        **_ON_THE_TRAIN,
+    },
+    Step.COUNT_BASE: {
+        Fact.CHECKS_EDITED: _OTHER_CHECKS,
+        Fact.COUNTED: _to(Step.VALIDATE_REBASED),
+        **_VALIDATES,
+        Fact.RAN_COUNTED: _to(Step.VALIDATE_REBASED, "counted before"),
+        Fact.RAN_OUTDATED: _RAN_OTHER_CHECKS,
+        **_ON_THE_TRAIN,
+    },
+    Step.VALIDATE_BASE: {
+        Fact.CHECKS_EDITED: _OTHER_CHECKS,
+        Fact.MAIN_PASSES: _REJECT,
+        **_VALIDATES,
+        Fact.RAN_UNSURE: _ASK_FIRST,
+        Fact.RAN_SUSPECT: _CONFIRM,
+        Fact.MAIN_RED: _GIVE_BACK,
+        Fact.MAIN_MOVED: _to(Step.REBASE, forgets=f"failure is_suspect {_CONFIRMS}"),
+        Fact.RAN_OUTDATED: _RAN_OTHER_CHECKS,
+        **_ON_THE_TRAIN,
+    },
+    Step.SWAP: {
+        Fact.NOT_YET: _WAIT,
+        Fact.FELL_OFF: _to(Step.REBASE, forgets=f"tip {_WAITS}"),
+        Fact.BLOCKED: Rule(Step.VALIDATE_REBASED, Act.WAIT, _names(_WAITS), _names("tip")),
+        Fact.BLOCKED_HEAD: Rule(Step.VALIDATE_REBASED, Act.WAIT, forgets=_names("tip")),
+        Fact.HELD_UP: Rule(None, Act.WAIT, _names(_WAITS)),
+        Fact.GIVES_WAY: _GIVE_BACK,
+        Fact.LOST_RACE: _to(Step.REBASE, forgets=_WAITS),
+        Fact.LANDED: _to(Step.VALIDATE_MAIN, forgets=_WAITS),
+        Fact.CUT_OFF: _VALIDATES[Fact.CUT_OFF],
+        Fact.RAN_BESIDE: _stays(),
+        Fact.STOPPED_BEFORE_LANDING: Rule(Step.REBASE, Act.GIVE_BACK, forgets=_names("tip")),
+        **_ON_THE_TRAIN,
+    },
+    Step.VALIDATE_MAIN: {
+        Fact.PROVEN: _to(Step.CLEAN_UP),
+        **_VALIDATES,
+        Fact.RAN_GREEN: _stays(f"{_JUDGED} proven", forgets=_CONFIRMS),
+        Fact.RAN_UNSURE: _stays(f"{_JUDGED} proven", forgets=_CONFIRMS),
+        Fact.RAN_RED: _ends(Act.REVERT, _JUDGED, forgets=_CONFIRMS),
+        Fact.RAN_SUSPECT: _CONFIRM,
+        Fact.RAN_OUTDATED: _stays(forgets=_CONFIRMS),
+        **_WITH_CANDIDATE,
+    },
+    Step.READING: {
+        Fact.NOT_YET: _WAIT,
+        Fact.BLOCKED: Rule(None, Act.WAIT, _names(_WAITS)),
+        Fact.READ: _to(Step.REBASE, forgets=f"candidate {_WAITS}"),  # it goes to the end of the queue
+        Fact.SENT_BACK: _REJECT,
+        Fact.QUESTIONED: _ASK,
+        **_WITH_CANDIDATE,
+    },
+    Step.PULL_REQUEST: {
+        Fact.NOT_YET: _WAIT,
+        Fact.BLOCKED: Rule(None, Act.WAIT, _names(_WAITS)),
+        Fact.ADOPTED: _stays("base candidate tree contract"),
+        Fact.PULL_MERGED: _to(Step.CLEAN_UP, "merged_as base candidate tree contract", forgets=_WAITS),
+        Fact.PULL_RED: _REJECT,
+        Fact.PULL_REMARKED: _REJECT,
+        Fact.PULL_ASKED_AGAIN: _ASK,
+        Fact.PULL_CLOSED: _ASK,
+        Fact.FELL_OFF: _to(Step.REBASE, forgets=_WAITS),
+        **_WITH_CANDIDATE,
+    },
+    Step.CLEAN_UP: {Fact.MERGED: _ends(Act.FINISH), **_WITH_CANDIDATE},
+}
+
+
+GOES_TO: Mapping[Act, Kind] = {
+    Act.REJECT: Kind.REVIEW_REJECTED,
+    Act.ASK: Kind.REVIEW_REJECTED,
+    Act.GIVE_BACK: Kind.REVIEW_INTERRUPTED,
+    Act.ASK_FIRST: Kind.REVIEW_INTERRUPTED,
+}
+"""What becomes of the bead of a review that ended so (core.beads.lifecycle)."""
+
+
+def advance(journal: Journal, fact: Fact, **brought: Any) -> Next:
+    """The journal after `fact` and what is to be done now; NotAllowed where the table has no such row.
+
+    `brought`: the fields that the row names, all of them and no others; TypeError.
+    """
+    rule = TABLE[journal.step].get(fact)
+    if rule is None:
+        raise NotAllowed(f"a review in the step '{journal.step.value}' cannot see '{fact.value}'")
+    if brought.keys() != rule.sets:
+        raise TypeError(f"{journal.step}, {fact}: brings {sorted(rule.sets)}, and not {sorted(brought)}")
+    if not (rule.to or brought or rule.forgets or rule.counts):
+        return Next(journal, rule.act)
+    changed = {name: _FIRST[name] for name in rule.forgets} | brought
+    changed |= {name: getattr(journal, name) + 1 for name in rule.counts}
+    return Next(replace(journal, step=rule.to or journal.step, **changed), rule.act)
+
+
+_SHARED = {"any_step": _IN_EACH, "with_a_candidate": _WITH_CANDIDATE, "on_the_train": _ON_THE_TRAIN}
+"""What may happen in many steps, by a name for those in the diagram."""
+
+
+def mermaid() -> str:
+    """The moves from step to step and to the ends as a Mermaid state diagram, in the table's order; what may happen in
+    many steps is drawn once.
+    """
+    lines = ["stateDiagram-v2", f"    [*] --> {next(iter(Step)).value}"]
+    for step, row in TABLE.items():
+        lines += _lines(step.value, {fact: rule for fact, rule in row.items() if _ON_THE_TRAIN.get(fact) is not rule})
+    drawn: set[Fact] = set()
+    for name, row in _SHARED.items():
+        lines += _lines(name, {fact: rule for fact, rule in row.items() if fact not in drawn})
+        drawn |= row.keys()
+    return "\n".join(lines)
+
+
+def _lines(name: str, row: Mapping[Fact, Rule]) -> Iterator[str]:
+    for fact, rule in row.items():
+        if rule.act not in (Act.GO_ON, Act.WAIT, Act.VALIDATE):
+            yield f"    {name} --> [*]: {fact.value}, {rule.act.value}"
+        elif rule.to is not None:
+            yield f"    {name} --> {rule.to.value}: {fact.value}"
+
+
+# What a validation's results mean for the review that wanted them.
+#
+# 1. Checks that were edited while they ran decide nothing, but where main passed what it was merged under.
+# 2. Where main is run to see whether it is to blame, it is not when it passes, when it fails in other checks only, and
+# never for a repair, which has to turn it green.
+
+_RAN = {Verdict.GREEN: Fact.RAN_GREEN, Verdict.RED: Fact.RAN_RED, Verdict.UNSURE: Fact.RAN_UNSURE}
+
+
+def of_run(results: Sequence[CheckResult]) -> Fact:
+    """What these results are."""
+    return _RAN[verdict(results)]
+
+
+def of_main(journal: Journal, results: Sequence[CheckResult], is_repair: bool) -> Fact:
+    """What these results of main, which are not unsure, are to work that fails: whether main is to blame for that."""
+    is_better = is_repair or _fails_elsewhere(journal.results, results)
+    return Fact.MAIN_PASSES if is_better or of_run(results) is Fact.RAN_GREEN else Fact.MAIN_RED
+
+
+def _fails_elsewhere(work: Sequence[Mapping[str, Any]], main: Sequence[CheckResult]) -> bool:
+    """Whether main fails in none of the checks that the work (a journal's rows) fails in: the work made it worse."""
+    failed_on_main = {result.name for result in main if result.outcome is not CheckOutcome.PASS}
+    failed_here = {str(row["name"]) for row in work if row["outcome"] != CheckOutcome.PASS.value}
+    return bool(failed_here) and not failed_here & failed_on_main
+
+
+def outdated(journal: Journal, results: Sequence[CheckResult], was_edited: bool) -> Fact | None:
+    """What a run is whose checks were edited meanwhile; None: it counts as it is.
+
+    Main that passed what it was merged under is good news all the same: what a person wants of it since is no reason
+    to take the merge back.
+    """
+    is_good_news = journal.step is Step.VALIDATE_MAIN and of_run(results) is Fact.RAN_GREEN
+    if not was_edited or is_good_news:
+        return None
+    return Fact.RAN_OUTDATED

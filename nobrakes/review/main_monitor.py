@@ -1,0 +1,188 @@
+"""The canary: whether main's tip still passes its checks, and which commit it is when it does not.
+
+1. It looks in idle time only: when nothing runs or waits, and the tip was not validated for a while, or somebody else
+   moved main. What passed before counts for nothing here: a machine that drifts away shows only in a new run.
+2. Red three times is red (core.review.flakes): the queue is frozen, and at once where a review was red on a red main.
+   Red and then green is a check that cannot make up its mind, and is told.
+3. The last tip that the canary itself saw green is run again first. Red by now, it is the environment, and nobody is
+   blamed. Green, the commits since are searched by halves.
+4. A merge of a bead is taken back by a commit that passes the checks first; a person's own commit never is.
+5. Main that moves meanwhile is looked at anew; green, all is over.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from ..checks.contract import Verdict
+from ..daemon.deciders import is_idle
+from ..daemon.model import Board
+from ..serialise import as_values, of_values
+from .queue import TIMES
+
+PATIENCE_SECONDS = 60.0
+"""So long nothing must have happened before main is looked at."""
+AGAIN_SECONDS = 3600.0
+"""While the queue is frozen, main is looked at again after this time: a machine may have been mended."""
+
+
+class Phase(StrEnum):
+    """What the canary is at."""
+
+    REST = "rest"
+    LOOK = "look"  # the tip is run
+    CONFIRM = "confirm"  # it was red, and is run again
+    KNOWN = "known"  # the last tip that was seen green is run again
+    SEARCH = "search"  # a commit in the middle is run
+    PROVE = "prove"  # main without the culprit is run
+    LAND = "land"  # it passed, and lands
+
+
+def told_as(phase: Phase) -> str:
+    """What the checks of this phase are called in the events that say that they begin."""
+    return "main" if phase in (Phase.LOOK, Phase.CONFIRM) else f"main_{phase.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """How far the canary is; kept by the store, so that any daemon can go on with it."""
+
+    phase: Phase = Phase.REST
+    green: str = ""  # the last tip that main's monitor saw green
+    looked_at: float = 0.0  # when it last knew what main's tip is like
+    tip: str = ""  # the tip in question
+    frozen: bool = False
+    reds: int = 0  # how often in a row the tip was red
+    searched: str = ""  # the red tip whose search is over
+    line: tuple[str, ...] = ()  # the commits since `green`, oldest first; the last one is the tip
+    low: int = 0
+    high: int = 0
+    culprit: str = ""
+    candidate: str = ""  # what takes the culprit back
+    onto: str = ""  # main when that was made
+    serial: int = 0  # numbers the runs
+    commit: str = ""  # what is run now; empty: nothing is
+    started_at: float = 0.0
+    pid: int | None = None
+    born: str = ""
+    timed_out: bool = False
+    cut_off: int = 0  # how many runs of this commit were killed from outside
+    results: tuple[Mapping[str, Any], ...] = ()  # of the run that was red
+    escalation: int = 0
+    unwatched: bool = False  # a review found main red where the canary is switched off: nobody looks, or searches
+    trial: bool = False  # agents wait for what this look says
+    contract: str = ""  # the key of the checks by which a frozen main was last looked at
+
+    def as_data(self) -> dict[str, Any]:
+        """JSON values."""
+        return as_values(self)
+
+    @staticmethod
+    def of(data: Mapping[str, Any]) -> "Watch":
+        """The watch in these values."""
+        return of_values(Watch, data)
+
+    @property
+    def run(self) -> str:
+        """What the run is called."""
+        return f"canary-{self.serial}"
+
+
+def due_at(watch: Watch, board: Board, main: str, ours_at: float | None, idle_since: float, hours: float) -> float:
+    """When main has to be looked at, should nothing happen until then.
+
+    `ours_at`: when a review landed this very tip; None: somebody else moved main there.
+    """
+    if watch.frozen:
+        # what nobody looked at yet may be the repair
+        return board.now if main != watch.searched else watch.looked_at + AGAIN_SECONDS
+    known = main == watch.tip or ours_at is not None
+    seen = max(watch.looked_at if main == watch.tip else 0.0, ours_at or 0.0)
+    rested = idle_since + min(PATIENCE_SECONDS, hours * 3600)
+    return max(rested, seen + hours * 3600) if known else rested
+
+
+def is_mended(watch: Watch, contract: str) -> bool:
+    """Whether a frozen main was judged by other checks than those of today: it is looked at again at once."""
+    return watch.frozen and watch.contract != contract
+
+
+def may_begin(watch: Watch, board: Board) -> bool:
+    """Whether a look may begin now: not while anybody works, unless all wait for main to be green again."""
+    if board.paused or board.stopping:
+        return False
+    return watch.frozen or (is_idle(board) and not board.attempts)
+
+
+def look(watch: Watch, main: str) -> Watch:
+    """Begin to look at this tip."""
+    # what was made of another tip is no use for this one
+    begun = replace(watch, phase=Phase.LOOK, tip=main, reds=0, unwatched=False)
+    return replace(begun, commit="", cut_off=0, candidate="", onto="")
+
+
+def told_red(watch: Watch, main: str, results: Sequence[Mapping[str, Any]]) -> Watch:
+    """Begin to look at a tip that failed already, and with it a branch: nothing is merged meanwhile."""
+    return replace(look(watch, main), frozen=True, searched="", results=tuple(results))
+
+
+def told_unwatched(watch: Watch, main: str, results: Sequence[Mapping[str, Any]], contract: str) -> Watch:
+    """Nothing is merged on this red tip, and nobody looks at it by himself."""
+    red = told_red(watch, main, results)
+    return replace(red, phase=Phase.REST, unwatched=True, contract=contract)
+
+
+def wanted(watch: Watch) -> str:
+    """The commit that the phase wants to be run; empty: none."""
+    if watch.phase in (Phase.LOOK, Phase.CONFIRM):
+        return watch.tip
+    if watch.phase is Phase.KNOWN:
+        return watch.green
+    if watch.phase is Phase.SEARCH:
+        return watch.line[(watch.low + watch.high) // 2]
+    return watch.candidate if watch.phase is Phase.PROVE else ""
+
+
+def at_rest(watch: Watch, now: float) -> Watch:
+    """Nothing more is to be found out about this tip."""
+    return replace(watch, phase=Phase.REST, looked_at=now, searched=watch.tip if watch.frozen else "")
+
+
+def after(watch: Watch, seen: Verdict, now: float) -> Watch:
+    """What follows from a run. Where `frozen` changes, the queue is to be frozen, or let go."""
+    watch = replace(watch, commit="", pid=None, born="", timed_out=False, cut_off=0)
+    if watch.phase in (Phase.LOOK, Phase.CONFIRM):
+        return _after_look(watch, seen, now)
+    if watch.phase is Phase.KNOWN:
+        if seen is not Verdict.GREEN:
+            return at_rest(watch, now)
+        return _search(replace(watch, low=0, high=len(watch.line) - 1))
+    if watch.phase is Phase.SEARCH:
+        middle = (watch.low + watch.high) // 2
+        if seen is Verdict.UNSURE:
+            return at_rest(watch, now)
+        return _search(replace(watch, high=middle) if seen is Verdict.RED else replace(watch, low=middle + 1))
+    if seen is Verdict.GREEN:
+        return replace(watch, phase=Phase.LAND)
+    return at_rest(watch, now)
+
+
+def _after_look(watch: Watch, seen: Verdict, now: float) -> Watch:
+    if seen is Verdict.GREEN:
+        healed = replace(watch, green=watch.tip, frozen=False, reds=0, culprit="", candidate="", line=())
+        return at_rest(healed, now)
+    if seen is Verdict.UNSURE:
+        return at_rest(watch, now)
+    if not watch.frozen and watch.reds + 1 < TIMES:
+        return replace(watch, phase=Phase.CONFIRM, reds=watch.reds + 1)
+    if watch.frozen and watch.tip == watch.searched:
+        return at_rest(watch, now)
+    return replace(watch, phase=Phase.KNOWN, frozen=True, culprit="", candidate="", line=())
+
+
+def _search(watch: Watch) -> Watch:
+    """Go on with the half that is left; one commit: that is it, and PROVE asks for what takes it back."""
+    if watch.low < watch.high:
+        return replace(watch, phase=Phase.SEARCH)
+    return replace(watch, phase=Phase.PROVE, culprit=watch.line[watch.high])

@@ -1,0 +1,447 @@
+"""Flakes: of the same tree and contract a pass and a failure. What the ledger says of a check, and when to ask again.
+
+1. A flake names the tests that failed where the report told them all, else the check alone.
+2. As installed, a red counts when it was seen TIMES times and no green between: only the checks that failed are
+   repeated, with those of kind build that come before them, in a fresh checkout.
+3. `confirm = "flaky"` asks about a failure only when the ledger knows of each check that failed.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from math import log
+from typing import TYPE_CHECKING, Any
+
+from ..checks.contract import Check, CheckOutcome, CheckResult, Verdict
+from ..events.kinds import Event
+
+if TYPE_CHECKING:
+    from ..checks.contract import CheckResult
+    from .journal import Journal
+
+
+TIMES = 3
+"""So often in a row a check is red before anybody is blamed. Where one run in fifty fails for nothing, once wrongs one
+good change in 50, twice one in 2,500, three times one in 125,000."""
+
+LEDGER = 5000
+"""So many of the latest flakes count."""
+
+
+class Confirm(StrEnum):
+    """Whether a failing validation is run once more before anybody is blamed."""
+
+    FLAKY = "flaky"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Flake:
+    """One time that a check said two things of one tree. `tests`: those that failed; empty: nobody knows which."""
+
+    check: str
+    tests: tuple[str, ...]
+    tree: str
+    bead: str | None = None
+    at: float = 0.0
+    seq: int = 0
+
+    @staticmethod
+    def of(event: Event) -> "Flake":
+        """The flake that an event records."""
+        data = event.data
+        return Flake(str(data["check"]), tuple(data["tests"]), str(data["tree"]), event.bead, event.at, event.seq)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the ledger: a check or one of its tests, how often, and when for the last time."""
+
+    check: str
+    test: str
+    times: int
+    last: Flake
+
+
+def failures(results: Sequence[CheckResult]) -> list[dict[str, Any]]:
+    """What failed, as JSON values, to be remembered until the same tree passes."""
+    return [
+        {"check": r.name, "tests": list(r.failing)} for r in results if r.outcome is CheckOutcome.FAIL or r.quarantined
+    ]
+
+
+def found(
+    tree: str, results: Sequence[CheckResult], failed: Sequence[Mapping[str, Any]], has_passed: bool
+) -> list[Flake]:
+    """The flakes that a validation shows: what failed and passed when it was repeated, what failed before (`failed`)
+    and passes now, and what fails now where the tree has passed.
+    """
+    flakes = []
+    before = {str(one["check"]): tuple(map(str, one["tests"])) for one in failed}
+    for result in results:
+        passes = result.outcome is CheckOutcome.PASS and not result.quarantined
+        again = [one for one in result.repeated if one.outcome is CheckOutcome.FAIL]
+        if passes and again:
+            flakes.append(Flake(result.name, _tests(one.failing for one in again), tree))
+        elif passes and result.name in before:
+            flakes.append(Flake(result.name, before[result.name], tree))
+        elif has_passed and result.outcome is CheckOutcome.FAIL:
+            flakes.append(Flake(result.name, result.failing, tree))
+    return flakes
+
+
+def _tests(failing: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """The tests of several runs; none when one of them did not name its own."""
+    runs = list(failing)
+    return tuple(sorted({test for run in runs for test in run})) if all(runs) else ()
+
+
+def is_flaky(result: CheckResult, ledger: Sequence[Flake]) -> bool:
+    """Whether the ledger knows what failed here."""
+    known = [flake for flake in ledger if flake.check == result.name]
+    if not known or not result.failing or any(not flake.tests for flake in known):
+        return bool(known)
+    tests = {test for flake in known for test in flake.tests}
+    return set(result.failing) <= tests
+
+
+def wants_confirming(
+    how: Confirm, results: Sequence[CheckResult], checks: Sequence[Check], ledger: Sequence[Flake]
+) -> bool:
+    """Whether what failed is to be run once more before anybody is blamed.
+
+    A run in which each of the checks that failed was repeated often enough says it all.
+    """
+    failed = [result for result in results if result.outcome is CheckOutcome.FAIL]
+    if how is Confirm.NEVER or all(len(result.repeated) + 1 >= TIMES for result in failed):
+        return False
+    repeated = {check.name for check in checks if check.retry}
+    return how is Confirm.ALWAYS or all(r.name in repeated or is_flaky(r, ledger) for r in failed)
+
+
+def carried(results: Sequence[CheckResult], checks: Sequence[Check]) -> list[CheckResult]:
+    """The results that stand when what failed is repeated: passes, but not of a build that the others may need."""
+    builds = {check.name for check in checks if check.kind == "build"}
+    return [one for one in results if one.outcome is CheckOutcome.PASS and one.name not in builds]
+
+
+def lines(ledger: Sequence[Flake]) -> list[Line]:
+    """The ledger by check and test, the most frequent first."""
+    by_name: dict[tuple[str, str], list[Flake]] = {}
+    for flake in ledger:
+        for test in flake.tests or ("",):
+            by_name.setdefault((flake.check, test), []).append(flake)
+    made = [Line(*name, len(some), max(some, key=lambda one: one.seq)) for name, some in by_name.items()]
+    return sorted(made, key=lambda line: (-line.times, line.check, line.test))
+
+
+# Tests, or whole checks, that a person lets fail for a time: what fails is told, and blocks nobody.
+#
+# 1. Only a failure is forgiven. A check that is broken or has not run is not.
+# 2. Single tests are forgiven only where the report names all that failed (core.checks.failed_tests) and each is
+# quarantined.
+# 3. What is quarantined is a part of the contract: a pass of before does not stand when it is lifted.
+
+SETTING = "quarantine"
+"""The store's setting that holds it."""
+
+WHOLE = ""
+"""In the place of a test: the whole check."""
+
+Pair = tuple[str, str]
+"""A check, and its test or WHOLE."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """One decision of a person."""
+
+    check: str
+    test: str
+    reason: str
+    by: str
+    at: float
+
+    @property
+    def pair(self) -> Pair:
+        """What it is about."""
+        return self.check, self.test
+
+
+def parse(text: str | None) -> tuple[Quarantined, ...]:
+    """What the setting says."""
+    return tuple(Quarantined(**one) for one in json.loads(text)) if text else ()
+
+
+def as_text(entries: Iterable[Quarantined]) -> str | None:
+    """The setting's value; None: nothing is quarantined."""
+    rows = [asdict(one) for one in sorted(entries, key=lambda one: one.pair)]
+    return json.dumps(rows, ensure_ascii=False) if rows else None
+
+
+def pairs(text: str | None) -> tuple[Pair, ...]:
+    """What the setting says, for a contract."""
+    return tuple(sorted(one.pair for one in parse(text)))
+
+
+def forgiven(result: "CheckResult", quarantined: Collection[Pair]) -> "CheckResult":
+    """The result when what failed is quarantined: a pass that says so; else the result as it is."""
+    from ..checks.contract import CheckOutcome
+
+    if result.outcome is not CheckOutcome.FAIL:
+        return result
+    whole = (result.name, WHOLE) in quarantined
+    if not whole and not (result.failing and all((result.name, test) in quarantined for test in result.failing)):
+        return result
+    tests = result.failing or (result.name,)
+    shown = ", ".join(tests[:5]) + (f" and {len(tests) - 5} more" if len(tests) > 5 else "")
+    reason = f"{result.reason}; a person has quarantined what failed: {shown}"
+    return replace(result, outcome=CheckOutcome.PASS, reason=reason, quarantined=tests)
+
+
+# The merge queue: which prefixes of the waiting changes are validated, published or blamed, and how many go together.
+#
+# Prefix i is main with the first i waiting changes on it; prefix 0 is main itself.
+#
+# 1. Only a prefix that was validated green is published, so nothing here needs "good plus good is good".
+# 2. A change is blamed when the prefix that ends with it is red and the one before it is green. The search for it is
+# binary: it needs a green beginning and a red end, and nothing about what lies between. Where validators idle two
+# probes at once part it in three; more of them cost more runs than they save time.
+# 3. Main is known to be green before anybody is blamed.
+# 4. How many changes go together doubles when all of them were good and halves with each blame; there are never more
+# than are likely enough to be good together, as the last ones were. Whoever has cost more runs than were won
+# (`Pace.debt`) goes one by one until that is paid back, so a queue of N changes costs at most N + 2 MOST + log2(MOST)
+# + 1 runs, whatever they are (and CONFIRMING more for each blame that may be a flake).
+# 5. Validators that idle take the next batch, on top of the one that is tried (`Pace.deep`): two of them or three,
+# since what stands on a red one was run for nothing. However many there are, they cost no more runs than bors takes.
+# 6. With `every` each prefix of one more change is validated by itself: no commit gets into main's history that did not
+# pass. Prefixes are then validated side by side, each on top of those before it that are not proven yet.
+
+PACE = "queue_pace"
+"""The setting that keeps the pace."""
+
+MOST = 16
+"""So many changes go together at most."""
+
+WINDOW_OF_SHARE = 20
+"""The last so many changes tell the share of bad ones."""
+
+CONFIRMING = TIMES - 1
+"""So often a red prefix that may be a flake is run again before it is held against a change."""
+
+LIKELY = 0.4
+"""The chance to be green that a batch has at least: the searches for who broke the others pay for themselves."""
+DEEP = 3
+"""So many batches are tried at once, each on the one before it, as long as none of the last changes was bad; then one
+less."""
+MOSTLY_BAD = 0.5
+"""The share of bad changes above which what stands on a batch is hardly ever of use."""
+PROBED = 3
+"""So many changes or more of a red batch are searched by two probes at once."""
+
+_RED = (Verdict.RED, Verdict.CONFIRMED)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What to do now. Of all fields the number is that of a prefix; 0 means none, but in `validate` main itself."""
+
+    validate: tuple[int, ...] = ()
+    publish: int = 0
+    blame: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How many changes go together, learnt from what came of the last ones. Kept with the queue."""
+
+    size: int = MOST
+    debt: int = 0  # validations that were run, less changes that were landed or blamed
+    ends: str = ""  # of the last changes: "+" landed, "-" blamed
+
+    @property
+    def together(self) -> int:
+        """So many changes may be tried together now."""
+        if self.debt > 2 * MOST or self.bad_share == 1:
+            return 1
+        return self.size if not self.bad_share else max(1, min(self.size, round(log(LIKELY, 1 - self.bad_share))))
+
+    def deep(self, validators: int) -> int:
+        """So many batches may be tried at once, each on top of the one before it."""
+        if self.debt > 2 * MOST or self.bad_share > MOSTLY_BAD:
+            return 1
+        return min(validators, DEEP - 1 if self.bad_share else DEEP)
+
+    @property
+    def bad_share(self) -> float:
+        """The share of bad ones among the last changes, 0 to 1; those that are not known yet count as good."""
+        return self.ends.count("-") / WINDOW_OF_SHARE
+
+    def ran(self, runs: int = 1) -> "Pace":
+        """After validations were started."""
+        return replace(self, debt=self.debt + runs)
+
+    def landed(self, changes: int) -> "Pace":
+        """After changes were published."""
+        size = min(2 * self.size, MOST) if changes >= self.size else self.size
+        return replace(self, size=size, debt=self.debt - changes, ends=_last(self.ends + "+" * changes))
+
+    def blamed(self) -> "Pace":
+        """After a change was blamed."""
+        return replace(self, size=max(1, self.size // 2), debt=self.debt - 1, ends=_last(self.ends + "-"))
+
+    def as_text(self) -> str:
+        """As it is kept."""
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def of_text(text: str | None) -> "Pace":
+        """The pace that was kept; the first one where none was."""
+        return Pace(**json.loads(text)) if text else Pace()
+
+
+def red(runs: int) -> Verdict:
+    """The verdict of a prefix that was red in so many runs and green in none."""
+    return Verdict.CONFIRMED if runs > CONFIRMING else Verdict.RED
+
+
+def decide(verdicts: Sequence[Verdict], free: int, every: bool, size: int = 0, suspect: Collection[int] = ()) -> Move:
+    """What to do with a queue.
+
+    `verdicts`: of prefix 0, which is main, to that of all waiting changes that are tried together.
+    `free`: validators without work.
+    `every`: each change's own prefix has to be green.
+    `size`: so many changes go together in a batch, and what is behind them is the next one; 0: all are one batch.
+    `suspect`: prefixes whose red may be a flake: before that is held against a change they are confirmed.
+    """
+    if len(verdicts) < 2:
+        return Move()
+    return _each(verdicts, free, suspect) if every else _together(verdicts, free, size, suspect)
+
+
+def _together(verdicts: Sequence[Verdict], free: int, size: int, suspect: Collection[int]) -> Move:
+    last = len(verdicts) - 1
+    low = max((i for i, verdict in enumerate(verdicts) if verdict is Verdict.GREEN), default=0)
+    high = next((i for i in range(low + 1, last + 1) if verdicts[i] in _RED), None)
+    if high is None:
+        tried = max((i for i in range(low + 1, last + 1) if verdicts[i] is Verdict.RUNNING), default=low)
+        whole = range(tried + size, last + 1, size) if size else ()
+        # while a batch is tried, the next one gathers
+        wanted = whole or ([last] if tried == low else [])
+        return Move(validate=_unknown(verdicts, wanted, free), publish=low)
+    if high > low + 1:
+        is_probed = Verdict.RUNNING in verdicts[low + 1 : high]
+        return Move(validate=() if is_probed else _unknown(verdicts, _probes(low, high, free), free), publish=low)
+    return _culprit(verdicts, low, high, free, suspect)
+
+
+def _probes(low: int, high: int, free: int) -> tuple[int, ...]:
+    """The prefixes that halve what lies between a green and a red one, or part it in three."""
+    between = high - low
+    if free < 2 or between < PROBED:
+        return ((low + high) // 2,)
+    return low + round(between / 3), low + round(2 * between / 3)
+
+
+def _each(verdicts: Sequence[Verdict], free: int, suspect: Collection[int]) -> Move:
+    last = len(verdicts) - 1
+    low = 0
+    while low < last and verdicts[low + 1] is Verdict.GREEN:
+        low += 1
+    first = low + 1
+    if low == last or verdicts[first] not in _RED:
+        # what lies behind a red one will be built anew without it
+        stop = next((i for i in range(low + 1, last + 1) if verdicts[i] in _RED), last + 1)
+        return Move(validate=_unknown(verdicts, range(low + 1, stop), free), publish=low)
+    return _culprit(verdicts, low, first, free, suspect)
+
+
+def _culprit(verdicts: Sequence[Verdict], low: int, high: int, free: int, suspect: Collection[int]) -> Move:
+    """The prefix `high` is red, and the one before it is green or main."""
+    if high in suspect and verdicts[high] is not Verdict.CONFIRMED:
+        return Move(validate=(high,) if free else (), publish=low)
+    if verdicts[low] is not Verdict.GREEN:
+        return Move(validate=_unknown(verdicts, (0,), free))
+    return Move(publish=low, blame=high)
+
+
+def _unknown(verdicts: Sequence[Verdict], wanted: Sequence[int], free: int) -> tuple[int, ...]:
+    return tuple([i for i in wanted if verdicts[i] is Verdict.UNKNOWN][: max(0, free)])
+
+
+def _last(ends: str) -> str:
+    return ends[-WINDOW_OF_SHARE:]
+
+
+# The train: open reviews whose candidates stand on one another, the first of them on main.
+#
+# 1. Who may be on it and in which order is read from the journals and from where main is, and kept nowhere else: what a
+# crash, a cancel or a person's push takes out of the middle, leaves those behind it standing on nothing, and they
+# are built anew.
+# 2. Work that may prove less than before (scaffolding) is the last one of its train, so that nobody is blamed for it.
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How the merge queue works, as the config says.
+
+    `validators`: validations that run at once. `every_commit_green`: each bead's own commit needs a pass, not only
+    main's tips. `is_serial`: one review after the other, since each one needs runs of its own.
+    """
+
+    validators: int = 2
+    every_commit_green: bool = True
+    is_serial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One open review as the train sees it."""
+
+    attempt: int
+    bead: str
+    journal: "Journal"
+
+
+def at_once(rules: Rules, pace: Pace) -> int:
+    """How many reviews may be open, and thereby on the train."""
+    if rules.is_serial:
+        return 1
+    return rules.validators if rules.every_commit_green else pace.together * pace.deep(rules.validators)
+
+
+def joined(main: str, entries: Sequence[Entry], contract: Callable[[str], str]) -> list[Entry]:
+    """Those of the reviews that stand on main, directly or on one another, in that order.
+
+    `entries` are in the order in which they were opened; `contract` gives the key of the checks of now, for what a
+    review brings.
+    """
+    left = [
+        entry
+        for entry in entries
+        if entry.journal.candidate and entry.journal.contract == contract(entry.journal.brings)
+    ]
+    train: list[Entry] = []
+    onto = main
+    while True:
+        entry = next((entry for entry in left if entry.journal.base == onto), None)
+        if entry is None:
+            return train
+        train.append(entry)
+        left.remove(entry)
+        onto = entry.journal.candidate
+
+
+def may_join(train: Sequence[Entry], rules: Rules, pace: Pace) -> bool:
+    """Whether another candidate may be put on the last one of the train."""
+    return len(train) < at_once(rules, pace) and not any(entry.journal.is_scaffolding for entry in train)
+
+
+def to_land(train: Sequence[Entry], tip: str) -> list[Entry]:
+    """The head of the train up to the candidate `tip`; empty when that is not on it."""
+    for number, entry in enumerate(train, 1):
+        if entry.journal.candidate == tip:
+            return list(train[:number])
+    return []

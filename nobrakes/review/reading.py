@@ -1,0 +1,415 @@
+"""Review by fresh eyes: whether a candidate that passed was read, who reads it next, and what follows from the answer.
+
+1. It is read after every check passed, and never in their place: a reviewer's word lets nothing land that did not pass.
+2. A reading is one session. What it was of, and how it ended, is in the session's data, so that a crash finds it again:
+   one content (core.review.content) is read in one round, by a second reviewer where the first one came to nothing.
+3. A round counts once. The rounds of a bead begin anew when a person decided about findings, and when it was merged.
+4. With `ask` nothing lands unread without a person's word. With `send_back` the work is sent back with what was found,
+   as long as there are rounds; then a person is asked. A finding that must or should be mended is never passed over.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ..errors import UsageError
+from ..features.categories import CATEGORIES as OF_PLANS
+from ..sessions.model import Session, SessionKind
+from ..sessions.model import State as Of
+from ..text.cleaning import only_seen, redacted, shorten
+
+# What a reviewer of a change may say: findings in a bounded form, judged before anything of it is kept.
+#
+# 1. `findings_of` takes JSON text and gives findings, or says what is wrong with it in a UsageError. Of what is wrong
+# nothing is kept.
+# 2. The words are an agent's: cleaned, without secrets, bounded. They are shown and quoted, and steer nothing but
+# whether the work is looked at again.
+# 3. The same finding said twice is one.
+
+CATEGORIES = ("correctness", "edge_cases", "errors", "tests", *OF_PLANS)
+MOST, TEXT, PATH, FINDINGS_ANSWER = 30, 1_000, 300, 64_000
+"""Findings of one review; characters of a finding's text, of its path, and of the whole answer."""
+FORM = 'It is {"findings": [{"category": …, "priority": "P1", "path": …, "line": 1, "text": …}]}; [] where all is well.'
+
+
+class Priority(StrEnum):
+    """How much a finding matters."""
+
+    MUST = "P1"  # must be mended
+    SHOULD = "P2"  # is mended, justified, or becomes a bead of its own
+    MAY = "P3"  # shown, and nothing waits for it
+
+
+URGENT = (Priority.MUST, Priority.SHOULD)
+_FIELDS = frozenset({"category", "priority", "path", "line", "text"})
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a reviewer found. `path` and `line` as it said them; empty and 0: it named no place."""
+
+    category: str
+    priority: Priority
+    text: str
+    path: str = ""
+    line: int = 0
+
+    @property
+    def is_urgent(self) -> bool:
+        """Whether the work does not go on before it is decided."""
+        return self.priority in URGENT
+
+    @property
+    def place(self) -> str:
+        """Where it is, in words; empty: it named none."""
+        return f"{self.path}:{self.line}" if self.path and self.line else self.path
+
+    def as_values(self) -> dict[str, Any]:
+        """JSON values."""
+        values = {"category": self.category, "priority": self.priority.value, "text": self.text}
+        return {**values, "path": self.path, "line": self.line}
+
+
+def findings_of(answer: str) -> list[Finding]:
+    """The findings of an answer, the most urgent first. UsageError: it is none, and why."""
+    if len(answer) > FINDINGS_ANSWER:
+        raise UsageError(f"the review has {len(answer)} characters, and {FINDINGS_ANSWER} are the most", FORM)
+    try:
+        values = json.loads(answer)
+    except (ValueError, RecursionError):
+        raise UsageError("the review is no JSON", FORM) from None
+    if not isinstance(values, dict) or set(values) != {"findings"} or not isinstance(values["findings"], list):
+        raise UsageError("the review is no object with `findings` alone", FORM)
+    if len(values["findings"]) > MOST:
+        raise UsageError(f"the review has more than {MOST} findings", "Leave out those that matter least.")
+    found = dict.fromkeys(_finding(one, number) for number, one in enumerate(values["findings"], 1))
+    return sorted(found, key=lambda one: one.priority)
+
+
+def _finding(values: Any, number: int) -> Finding:
+    if not isinstance(values, dict) or not values.keys() <= _FIELDS:
+        raise _wrong(number, "is no object with these fields alone")
+    if values.get("category") not in CATEGORIES:
+        raise _wrong(number, f"has no category of these: {', '.join(CATEGORIES)}")
+    if values.get("priority") not in [one.value for one in Priority]:
+        raise _wrong(number, "has no priority of P1, P2 and P3")
+    line = values.get("line") or 0
+    if type(line) is not int or not 0 <= line < 10**7:
+        raise _wrong(number, "has a line that is no number")
+    texts = values.get("text"), values.get("path") or ""
+    if not all(isinstance(one, str) for one in texts):
+        raise _wrong(number, "has no text, or a path that is none")
+    text, path = _bounded(str(texts[0]), TEXT), " ".join(_bounded(str(texts[1]), PATH).split())
+    if not text.strip():
+        raise _wrong(number, "has no text, or a path that is none")
+    return Finding(values["category"], Priority(values["priority"]), text, path, line)
+
+
+def _bounded(text: str, most: int) -> str:
+    return shorten(redacted(only_seen(text)).strip(), most)
+
+
+def _wrong(number: int, what: str) -> UsageError:
+    return UsageError(f"finding {number} of the review {what}", FORM)
+
+
+def kept(values: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
+    """The findings that were kept as these values."""
+    return tuple(Finding(**{**one, "priority": Priority(one["priority"])}) for one in values)
+
+
+def urgent(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Those that have to be decided."""
+    return tuple(one for one in findings if one.is_urgent)
+
+
+def counted(findings: Sequence[Finding]) -> dict[str, int]:
+    """How many there are of each priority."""
+    return {one.value: sum(found.priority is one for found in findings) for one in Priority}
+
+
+def told(findings: Iterable[Finding]) -> str:
+    """The findings as text, one after the other."""
+    return "\n".join(f"- {one.priority.value} {one.category}{_at(one)}: {one.text}" for one in findings)
+
+
+def _at(one: Finding) -> str:
+    return f" at {one.place}" if one.path else ""
+
+
+OFF, ASK, SEND_BACK = "off", "ask", "send_back"
+BEAD, ATTEMPT, CONTENT, HEAD, BASE, CANDIDATE = "bead", "attempt", "content", "head", "base", "candidate"
+ROUND, TRY, SINCE, MERGED = "round", "try", "since", "merged"
+"""In a session's data: what it reads, in which round, as which reviewer of it, and after which events of the bead."""
+ANSWER, OUTCOME, WHY, SENT_BACK = "answer", "outcome", "why", "sent_back"
+"""In a session's data: its findings, how it ended, why it failed, and the review that sent the work back with them."""
+DONE, FAILED, DROPPED = "done", "failed", "dropped"
+"""How a reading ended; `dropped`: its review did before it, and it counts as none."""
+TRIES = 2
+"""So many reviewers may come to nothing in one round."""
+WAITS = 6
+"""A reviewer that was not started yet may wait so many times the minutes that it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The settings: at most so many rounds and dollars a bead; minutes of one reading; who reads, in turn."""
+
+    way: str = OFF
+    rounds: int = 3
+    usd: float = 5.0
+    minutes: float = 10.0
+    agents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One session that reads. `outcome`: empty while it goes on."""
+
+    session: Session
+    findings: tuple[Finding, ...]
+
+    @staticmethod
+    def of(session: Session) -> "Reading":
+        """The reading that this session is."""
+        return Reading(session, kept(session.data.get(ANSWER) or ()))
+
+    def _said(self, key: str, other: Any = "") -> Any:
+        return self.session.data.get(key, other)
+
+    @property
+    def content(self) -> str:
+        """What it reads."""
+        return str(self._said(CONTENT))
+
+    @property
+    def round(self) -> int:
+        """In which round it reads."""
+        return int(self._said(ROUND, 1))
+
+    @property
+    def outcome(self) -> str:
+        """How it ended; empty: it goes on."""
+        return str(self._said(OUTCOME))
+
+    @property
+    def why(self) -> str:
+        """Why it failed."""
+        return str(self._said(WHY))
+
+    @property
+    def urgent(self) -> tuple[Finding, ...]:
+        """What it found that has to be decided."""
+        return urgent(self.findings)
+
+    def as_values(self) -> dict[str, Any]:
+        """What is kept and shown of it, as JSON values."""
+        return {
+            "round": self.round,
+            "session": self.session.id,
+            "agent": self.session.agent,
+            "model": self.session.model,
+            "cost_usd": round(self.session.cost_usd, 6),
+            "outcome": self.outcome,
+            "why": self.why,
+            "findings": [one.as_values() for one in self.findings],
+        }
+
+
+class Way(StrEnum):
+    """What is to be done about a candidate."""
+
+    PASS = "pass"  # it was read, or need not be
+    BEGIN = "begin"  # a reviewer begins
+    WAIT = "wait"  # one reads it
+    SEND_BACK = "send back"
+    ASK = "ask"  # a person decides on what was found, or on what nobody could read
+    UNREAD = "unread"  # it goes on, and was not read
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """How it goes on. `reading`: the one that it follows from. `round`, `tries`: those of a reviewer that begins."""
+
+    way: Way
+    reading: Reading | None = None
+    round: int = 0
+    tries: int = 0
+    why: str = ""
+
+
+def following(rules: Rules, readings: Sequence[Reading], content: str, attempt: int, may_send_back: bool) -> Next:
+    """What follows for a candidate with this content in this review. `readings`: those since rounds began, by session.
+
+    `may_send_back`: there is an agent whose work it is.
+    """
+    if rules.way == OFF:
+        return Next(Way.PASS)
+    counts = [one for one in readings if one.outcome != DROPPED]
+    answered = {one.round for one in counts if one.session.data.get(SENT_BACK) not in (None, attempt)}
+    own = [one for one in counts if one.content == content and one.round not in answered]
+    last = own[-1] if own else None
+    if last is None:
+        return _begun(rules, readings, max((one.round for one in counts), default=0) + 1, 1)
+    if not last.outcome:
+        return Next(Way.WAIT, last)
+    if last.outcome == FAILED:
+        if last.session.data.get(TRY, 1) < TRIES:
+            return _begun(rules, readings, last.round, last.session.data.get(TRY, 1) + 1)
+        return _unread(rules, readings, f"Nobody came through with a review in round {last.round}: {last.why}", last)
+    if not last.urgent:
+        return Next(Way.PASS, last)
+    is_sent = rules.way == SEND_BACK and may_send_back and last.round < rules.rounds
+    return Next(Way.SEND_BACK if is_sent else Way.ASK, last)
+
+
+def _begun(rules: Rules, readings: Sequence[Reading], number: int, tries: int) -> Next:
+    spent = cost(readings)
+    if number > rules.rounds:
+        return _unread(rules, readings, f"It was read in {number - 1} rounds, and may be in {rules.rounds}.")
+    if spent >= rules.usd:
+        return _unread(rules, readings, f"Its reviews have cost ${spent:.2f}, and may cost ${rules.usd:.2f}.")
+    return Next(Way.BEGIN, round=number, tries=tries)
+
+
+def _unread(rules: Rules, readings: Sequence[Reading], why: str, last: Reading | None = None) -> Next:
+    """With `send_back` it goes on as where nobody reads, unless something was found that nobody saw mended."""
+    done = [one for one in readings if one.outcome == DONE]
+    is_open = bool(done) and bool(done[-1].urgent)
+    return Next(Way.UNREAD if rules.way == SEND_BACK and not is_open else Way.ASK, last, why=why)
+
+
+def cost(readings: Sequence[Reading]) -> float:
+    """What they have cost by now, in dollars."""
+    return sum(one.session.cost_usd for one in readings)
+
+
+def reader(agents: Sequence[str], workers: Collection[str], number: int, tries: int) -> str:
+    """Who reads in this round: the agents in turn, those that did none of the work first; the next one at a retry."""
+    names = [one for one in agents if one not in workers] or list(agents) or sorted(workers)
+    return names[(number - 1 + tries - 1) % len(names)]
+
+
+# --- one reading -----------------------------------------------------------------------------------------------------
+
+
+def ended(reading: Reading, minutes: float, waited: float, halted: bool) -> tuple[str, str] | None:
+    """How a reading that was not over has ended, and why it failed; None: it goes on.
+
+    `waited`: so many seconds it might have been started and was not (`Waits`). `halted`: its last turn did not end by
+    itself. What was answered counts, however its turn ended.
+    """
+    session = reading.session
+    if session.state is Of.RUNNING:
+        return None
+    if ANSWER in session.data:
+        return DONE, ""
+    if session.state is Of.READY:
+        if session.failures:
+            return FAILED, session.detail or "its agent failed"
+        if waited < patience(minutes):
+            return None
+        return FAILED, f"it was not started within {WAITS * minutes:g} minutes: {session.detail}".rstrip(": ")
+    if session.state is Of.IDLE and not halted:
+        return FAILED, "it ended and gave no review"
+    why = {Of.ASKING: "it asked a person instead of reviewing", Of.ENDED: "its session was ended"}
+    return FAILED, why.get(session.state) or session.detail or "it does not go on"
+
+
+def patience(minutes: float) -> float:
+    """So many seconds one that was not started yet may wait."""
+    return WAITS * minutes * 60
+
+
+class Waits:
+    """Since when readings wait to be started: in the life of one daemon, and since the last pause.
+
+    Of a time in which nobody was started, as there was no daemon or all was paused, no reading has to answer for.
+    """
+
+    def __init__(self) -> None:
+        self._since: dict[int, float] = {}
+
+    def seen(self, reading: Reading, now: float, paused: bool) -> float:
+        """Note how it is now; since when it waits, `now` where it does not."""
+        if reading.session.state is not Of.READY or paused:
+            self._since.pop(reading.session.id, None)
+            return now
+        return self._since.setdefault(reading.session.id, now)
+
+    def anew(self) -> None:
+        """The clock jumped: all of them begin to wait now."""
+        self._since.clear()
+
+
+# --- what is shown ---------------------------------------------------------------------------------------------------
+
+
+def of_sessions(sessions: Sequence[Session]) -> list[Reading]:
+    """The readings among these sessions of one bead, in their order."""
+    return [Reading.of(one) for one in sessions if one.kind is SessionKind.CODE_REVIEW]
+
+
+def since(readings: Sequence[Reading], merged: int) -> list[Reading]:
+    """Those of the work that is to be merged next: begun after this merge of the bead, which was its last."""
+    return [one for one in readings if one.outcome != DROPPED and one.session.data.get(MERGED) == merged]
+
+
+def of_last_merge(readings: Sequence[Reading]) -> list[Reading]:
+    """Those of the work that was read last: what was read before an earlier merge of the bead is left out."""
+    counts = [one for one in readings if one.outcome != DROPPED]
+    return [one for one in counts if one.session.data.get(MERGED) == counts[-1].session.data.get(MERGED)]
+
+
+def summary(readings: Sequence[Reading]) -> str:
+    """What they came to, in a line; empty: there is none."""
+    if not readings:
+        return ""
+    rounds, last = readings[-1].round, readings[-1]
+    said = f"{rounds} {'round' if rounds == 1 else 'rounds'}, ${cost(readings):.2f}: "
+    if not last.outcome:
+        return said + "it is being read"
+    if last.outcome == FAILED:
+        return said + f"no review ({last.why})"
+    counts = ", ".join(f"{number} {name}" for name, number in counted(last.findings).items() if number)
+    return said + (counts or "nothing was found")
+
+
+# How a person decides on what fresh eyes found, or that nobody read it: the options of the question.
+
+READING_CHOICES_SEND_BACK = "send it back"
+GO_ON = "go on as it is"
+TICKETS = "a bead for each P2"
+READ_AGAIN = "read it again"
+
+
+class Whose(StrEnum):
+    """Who mends what was found."""
+
+    AGENTS = "agents"
+    PERSON = "person"  # who did the work, and to whom `nobrakes resolve --retry` gives it back
+    EPIC = "epic"  # nobody works on an epic itself: a bead of it does
+
+
+_MEANS = {
+    Whose.AGENTS: "a Doer goes on where the branch is, with the findings and your words",
+    Whose.EPIC: "a bead of the epic mends it, with the findings and your words, and then all of it is read again",
+}
+
+
+def options(found: bool, tickets: bool, whose: Whose) -> list[dict[str, Any]]:
+    """The options of the form. `found`: there is something to decide; `tickets`: some of it may become beads."""
+    made: list[dict[str, Any]] = []
+    if not found:
+        made.append({"label": READ_AGAIN, "means": "other reviewers try, and rounds and costs begin anew"})
+    elif whose is not Whose.PERSON:
+        made.append({"label": READING_CHOICES_SEND_BACK, "means": _MEANS[whose], "why": True, "rest": True})
+    if tickets:
+        means = "each P2 becomes a draft; what is P1 is sent back, and where there is none it goes on"
+        made.append({"label": TICKETS, "means": means})
+    made.append({"label": GO_ON, "means": "it is merged as it is, or its request opened, once it passes on main"})
+    if len(made) == 1:
+        made.append({"label": READ_AGAIN, "means": "other reviewers read it, and rounds and costs begin anew"})
+    return made

@@ -1,0 +1,569 @@
+"""Reading evidence: the records of one bead, and main compared with all of them. From git alone.
+
+Without a range everything is compared since the first recorded merge: the commits of main that came after its base.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING, Any, Literal
+
+from ...beads.model import FORK, Bead, Outcome, Role, Status
+from ...beads.service.bead_page import Review, review_of
+from ...checks.contract import CheckResult, Contract, overall
+from ...db.port import Store
+from ...errors import GitFailed, NoEvidence, NotAllowed, UsageError
+from ...events.kinds import ChangedLines, Event, Kind
+from ...git.port import Git
+from ...text.redaction import BLACK
+from ..evidence import Entry, How, Made, RecordKind
+from ..journal import Journal
+from ..verify import Lost, Note, Report, Repository, Rerun, Word, Wrong, lost_changes
+from ..verify import verify as compare
+
+if TYPE_CHECKING:
+    from ...config.settings import Config
+    from ...db.port import Store
+    from ...paths import Paths
+    from ..queue import Line, Quarantined
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record, and the commit of the chain that keeps it. `problem`: why it cannot be trusted."""
+
+    evidence: str
+    record: dict[str, Any]
+    problem: str
+
+
+def records_of(git: Git, bead: str) -> list[Record]:
+    """The records about a bead, oldest first; NoEvidence."""
+    found = []
+    for entry in git.evidence():
+        if entry.bead == bead:
+            problem = entry.problem()
+            try:
+                found.append(Record(entry.commit, entry.record, problem))
+            except ValueError:
+                found.append(Record(entry.commit, {}, problem))
+    if not found:
+        raise NoEvidence(f"there is no evidence of a merge of '{bead[:80]}'")
+    return found[::-1]
+
+
+def verify(git: Git, asked: str | None = None) -> Report:
+    """Compare main with its evidence: all since the first record, or the commits of a range (`A..B`, `B`)."""
+    entries = list(git.evidence())
+    main = git.main()
+    line = _line(git, main, entries)
+    wanted: Sequence[Made] = line
+    if asked is not None:
+        start, tip = _ends(git, asked)
+        wanted = git.line(tip or main, start)
+        known = {made.commit for made in line}
+        if any(made.commit not in known for made in wanted):
+            line = git.line(main)
+    report = compare(entries, line, wanted, Repository(git.made, partial(_content, git)))
+    return _with_lost(report, lost_changes(line, git.moves))
+
+
+def _with_lost(report: Report, lost: Sequence[Lost]) -> Report:
+    """The report with the merges whose changes were taken back: unseen is a fault, and what was meant a note."""
+    kept = {seen.commit: seen.evidence for seen in report.commits}
+    asked = [one for one in lost if one.commit in kept or one.by.commit in kept]
+    wrong = [Wrong(f"{one.told()}; {one.advice()}", one.commit, "", one.bead) for one in asked if one.is_unseen]
+    notes = [Note(one.told(), one.commit, kept.get(one.commit, ""), one.bead) for one in asked if not one.is_unseen]
+    return replace(report, wrong=(*report.wrong, *wrong), notes=(*report.notes, *notes))
+
+
+def _content(git: Git, base: str, merged: str) -> str:
+    """The digest of what came to main; empty: git does not have it, which is said elsewhere."""
+    return git.content(base, merged) if git.has(base) and git.has(merged) else ""
+
+
+def _line(git: Git, main: str, entries: Sequence[Entry]) -> tuple[Made, ...]:
+    """Main since the first of its recorded merges, wherever in the chain that one's record is."""
+    since = _first_base(git, entries)
+    line = git.line(main, since)
+    if since is None:
+        return line
+    known, start = {made.commit for made in line}, since
+    for entry in entries:
+        merged = entry.about.partition(": ")[2]
+        if merged in known or entry.problem() or entry.record.get("kind") != RecordKind.MERGE:
+            continue
+        found, base = git.made(merged), git.made(str(entry.record["base"]["commit"]))
+        # a merge that was taken off main is no part of it
+        if found and base and git.contains(found.commit, main) and git.contains(base.commit, start):
+            start = base.commit
+    return line if start == since else git.line(main, start)
+
+
+def _first_base(git: Git, entries: Sequence[Entry]) -> str | None:
+    """Where main was before the first merge that has a record; None: nothing says it, and all of main is looked at."""
+    if not entries or entries[-1].parents or entries[-1].problem():
+        return None
+    base = git.made(str(entries[-1].record["base"]["commit"]))
+    return base.commit if base is not None else None
+
+
+def _ends(git: Git, asked: str) -> tuple[str | None, str | None]:
+    """The commits at the two ends of a range; None where it has no end."""
+    start, dots, tip = asked.partition("..")
+    if not dots:
+        start, tip = "", asked
+    if tip.startswith("."):
+        raise UsageError("a range of three dots is of two branches", "Write A..B: what B has and A has not.")
+    found = []
+    for name in (start, tip):
+        made = git.made(name) if name else None
+        if name and made is None:
+            raise UsageError(f"'{name[:80]}' is no commit of this repository", "Write a range as for `git log`: A..B.")
+        found.append(made.commit if made else None)
+    return found[0], found[1]
+
+
+# Running the checks again on what was merged, and comparing what they say with what was recorded.
+#
+# 1. The recorded commands, in a fresh checkout of the commit, closed off as every check is; or today's.
+# 2. The same tree under the same commands is run once.
+# 3. With the recorded commands the counts of tests are compared too: as many passes as then, and no more skipped.
+
+Run = Callable[[str, Contract | None], tuple[Contract, list[CheckResult]]]
+"""Runs these checks (None: today's) on a commit; what was run, and the results."""
+
+Proof = Mapping[str, Any]
+
+
+def rerun(git: Git, report: Report, run: Run, today: bool, tell: Callable[[str], None]) -> Report:
+    """The report with what the checks say now of each merged commit in it, oldest first."""
+    records = {entry.commit: entry.record for entry in git.evidence() if entry.problem() == ""}
+    done: dict[tuple[str, str], tuple[Contract, list[CheckResult]]] = {}
+    reruns: list[Rerun] = []
+    wrong = list(report.wrong)
+    for seen in reversed(report.commits):
+        if seen.word not in (Word.MERGED, Word.TAKEN_BACK) or seen.evidence not in records:
+            continue
+        record = records[seen.evidence]
+
+        def note(text: str, commit: str = seen.commit, evidence: str = seen.evidence, bead: str = seen.bead) -> None:
+            wrong.append(Wrong(text, commit, evidence, bead))
+
+        proof = _proof(record, seen.commit)
+        contract = None if today else _contract(record, proof)
+        if contract is None and not today:
+            note("its checks cannot be run again: they are not recorded, or held a secret that is not kept")
+            continue
+        tell(f"running the checks again on {seen.commit[:12]}, {seen.bead}")
+        key = (git.tree(seen.commit), "" if contract is None else contract.key)
+        if key not in done:
+            done[key] = run(seen.commit, contract)
+        ran, results = done[key]
+        reruns.append(Rerun(seen.commit, seen.bead, ran.key, overall(results).value, tuple(map(_row, results))))
+        recorded = () if today or proof.get("how") == How.STANDS_FOR else record["runs"][proof["run"]]["checks"]
+        for text in _differences(results, recorded):
+            note(f"run again, {text}")
+    return replace(report, wrong=tuple(wrong), reruns=tuple(reruns))
+
+
+def _proof(record: Mapping[str, Any], commit: str) -> Proof:
+    """The validation of one of the commits that a record brought to main."""
+    for one in record["commits"]:
+        if one["commit"] == commit and "proof" in one:
+            inner: Proof = one["proof"]
+            return inner
+    candidate: Proof = record["steps"][2]
+    return candidate
+
+
+def _contract(record: Mapping[str, Any], proof: Proof) -> Contract | None:
+    """The recorded checks; None: they are not whole."""
+    kept = record["contracts"].get(proof.get("contract"))
+    if proof.get("run") not in record["runs"] or kept is None or BLACK in json.dumps(kept):
+        return None
+    return Contract.of_text(json.dumps(kept))
+
+
+def _row(result: CheckResult) -> dict[str, Any]:
+    return {
+        "name": result.name,
+        "outcome": result.outcome.value,
+        "reason": result.reason,
+        "code": result.code,
+        "seconds": round(result.seconds, 3),
+        "counts": result.counts,
+    }
+
+
+def _differences(results: Sequence[CheckResult], recorded: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What is not as it was."""
+    before = {str(check["name"]): check.get("counts") for check in recorded}
+    for one in results:
+        if one.outcome.value != "pass":
+            yield f"{one.name} does not pass: {one.outcome.value}, {one.reason}"
+            continue
+        old, new = before.get(one.name), one.counts
+        if old and (new is None or new.passed != old["passed"] or new.skipped != old["skipped"]):
+            now = "nothing counted" if new is None else f"{new.passed} passed, {new.skipped} skipped"
+            yield f"{one.name} says something else: {now}; then {old['passed']} passed, {old['skipped']} skipped"
+    if not results:
+        yield "there is no check to run"
+
+
+# What a bead's work changes: its branch against main below it, or what its merge changed on main.
+#
+# 1. A bead that is merged shows its merge, all commits of it. Any other shows its branch as it is committed now: in its
+# clone, also while an agent works there; else what was handed in; else what was archived of it; a merge that was taken
+# back comes last.
+# 2. What is not committed is not shown.
+# 3. An agent's clone is read as bytes that may lie (git.workspaces): git runs under our own configuration alone.
+
+Source = Literal["merge", "branch", "handed_in", "archive"]
+MOST = 4_000_000
+"""Bytes of a patch that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """One file that differs. `status`: added, removed, changed, or renamed (from `before`); bytes that are no UTF-8
+    are replaced in its path. `added` and `removed` count lines; both are 0 where it is no text (`is_binary`).
+    """
+
+    path: str
+    status: str
+    added: int = 0
+    removed: int = 0
+    is_binary: bool = False
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffView:
+    """What differs between `base` and `head` (commits), and where that was found.
+
+    `patch` is git's text, cut at a line where it has more than `MOST` bytes (`is_cut`); empty where none was asked for.
+    `ref`: what holds the head of an archived or handed-in branch. All of it is an agent's: untrusted.
+    """
+
+    bead: str
+    source: Source
+    base: str
+    head: str
+    files: tuple[FileDiff, ...]
+    patch: str = ""
+    is_cut: bool = False
+    ref: str | None = None
+
+    @property
+    def added(self) -> int:
+        """Lines in all files."""
+        return sum(file.added for file in self.files)
+
+    @property
+    def removed(self) -> int:
+        """Lines in all files."""
+        return sum(file.removed for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    source: Source
+    base: str
+    head: str
+    ref: str | None = None
+
+
+def diff(store: Store, git: Git, bead: str, most: int = MOST) -> DiffView:
+    """What the bead changes; `most`: bytes of the patch, 0 for none. NoSuchBead; NotAllowed: there is no work of it.
+
+    Tampered, TooLarge: what lies in its clone cannot be read.
+    """
+    wanted = store.bead(bead)
+    found = _found(store, git, wanted)
+    if found is None:
+        raise NotAllowed(
+            f"bead {bead} has no branch and no merge: nobody has worked on it yet", f"`nobrakes show {bead}` shows it."
+        )
+    return _view(git, bead, found, most)
+
+
+def between(git: Git, bead: str, base: str, head: str, most: int = MOST) -> DiffView:
+    """What a review has before it: `head` against `base`, two commits that the repository has."""
+    return _view(git, bead, _Found("handed_in", base, head), most)
+
+
+def _view(git: Git, bead: str, found: _Found, most: int) -> DiffView:
+    patch = git.patch(found.base, found.head, most)
+    files = tuple(map(_file, patch.files))
+    is_cut = patch.is_cut and most > 0
+    return DiffView(bead, found.source, found.base, found.head, files, patch.text, is_cut, found.ref)
+
+
+def _file(file: ChangedLines) -> FileDiff:
+    path, before = (
+        name.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name in (file.path, file.before)
+    )
+    is_binary = file.added is None or file.removed is None
+    return FileDiff(path, file.how, file.added or 0, file.removed or 0, is_binary, before)
+
+
+def _found(store: Store, git: Git, bead: Bead) -> _Found | None:
+    places: tuple[Callable[[], _Found | None], ...] = (
+        lambda: _merge(store, git, bead, bead.merged_commit) if bead.status is Status.DONE else None,
+        lambda: _branch(store, git, bead, "branch", git.tip(bead)),
+        lambda: _kept(store, git, bead),
+        lambda: _merge(store, git, bead, bead.merged_commit or _newest(git, bead.id)),
+    )
+    return next((found for place in places if (found := place()) is not None), None)
+
+
+def _branch(
+    store: Store, git: Git, bead: Bead, source: Source, head: str | None, ref: str | None = None
+) -> _Found | None:
+    if head is None:
+        return None
+    began = (one for one in reversed(store.attempts(bead.id)) if one.role is not Role.REVIEWER and one.data.get(FORK))
+    attempt = next(began, None)
+    base = git.fork(git.main(), head, None if attempt is None else attempt.data[FORK])
+    if base is None:
+        raise GitFailed(f"the branch of {bead.id} has no history in common with main")
+    return _Found(source, base, head, ref)
+
+
+def _kept(store: Store, git: Git, bead: Bead) -> _Found | None:
+    """What was handed in last, or archived last: a branch before files that were not committed."""
+    mine = {name: head for name, head in git.kept().items() if name.startswith(f"incoming/{bead.id}/")}
+    newest = max(mine, key=lambda name: _fence(name), default=None)
+    if newest is not None:
+        return _branch(store, git, bead, "handed_in", mine[newest], f"refs/nobrakes/{newest}")
+    for wanted in ("-branch", "-incoming", "-head", "-wip"):
+        for ref, head in git.archived(bead.id):
+            if wanted in ref.rpartition("/")[2]:
+                return _branch(store, git, bead, "archive", head, ref)
+    return None
+
+
+def _fence(name: str) -> int:
+    number = name.rpartition("/")[2]
+    return int(number) if number.isdigit() else -1
+
+
+def _merge(store: Store, git: Git, bead: Bead, commit: str | None) -> _Found | None:
+    """What came to main with the merge: by its review's journal, else its evidence, else the trailers of main."""
+    if commit is None or not git.has(commit):
+        return None
+    reviews = (one.data for one in reversed(store.attempts(bead.id)) if one.data.get("candidate") == commit)
+    bases = [str(data["base"]) for data in reviews if data.get("base")]
+    if not bases:
+        bases = [base for base, merged in _recorded(git, bead.id) if merged == commit]
+    return _Found("merge", bases[0] if bases else _before(git, bead.id, commit), commit)
+
+
+def _newest(git: Git, bead: str) -> str | None:
+    return next((merged for _, merged in _recorded(git, bead)), None)
+
+
+def _recorded(git: Git, bead: str) -> list[tuple[str, str]]:
+    """(base, commit) of the bead's merges that have evidence, newest first."""
+    try:
+        found = records_of(git, bead)
+    except NoEvidence:
+        return []
+    merges = (one.record for one in reversed(found) if not one.problem and one.record["kind"] == RecordKind.MERGE)
+    return [(str(record["base"]["commit"]), str(record["merged"]["commit"])) for record in merges]
+
+
+def _before(git: Git, bead: str, commit: str) -> str:
+    """The first commit below the merge that is not the bead's."""
+    made = git.made(commit)
+    while made is not None and made.parents and made.trailer("Bead") == bead:
+        made = git.made(made.parents[0])
+    return commit if made is None else made.commit
+
+
+# The Reviewer's work: what stands in the queue and at which step, how long it will take, what landed and what did not.
+#
+# The time that is left is a median of the latest reviews that merged; before SURE of them nothing is said.
+
+SURE = 3
+PAST = 60
+"""Reviews that are shown, and that the forecast is made from."""
+WAITING = 50
+
+
+@dataclass(frozen=True, slots=True)
+class InQueue:
+    """One bead in the queue. `step` is None while no review of it has begun; `left`: about so many seconds more."""
+
+    bead: str
+    title: str
+    attempt: int | None
+    step: str | None
+    since: float | None
+    waits: str
+    left: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """A review that ended; `event` is what an undo of its merge names."""
+
+    review: Review
+    event: int | None
+    can_undo: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MergesView:
+    """`typical`: seconds of a review that merged, in the middle."""
+
+    queue: tuple[InQueue, ...]
+    waiting: int
+    past: tuple[Landed, ...]
+    typical: float | None
+    frozen: str | None
+    now: float
+
+
+def merges(store: "Store", frozen: str | None) -> MergesView:
+    """The queue as it stands, and the latest reviews, newest first."""
+    now = store.now()
+    attempts = store.reviews(PAST)
+    beads = {bead.id: bead for bead in store.beads(ids=[one.bead for one in attempts])} if attempts else {}
+    past = [review_of(one, beads[one.bead]) for one in attempts if one.outcome is not None]
+    took = [one.ended_at - one.started_at for one in past if one.outcome is Outcome.COMPLETED and one.ended_at]
+    typical = median(took) if len(took) >= SURE else None
+    merged = _events(store)
+    return MergesView(
+        *_queue(store, typical, now),
+        tuple(_landed(one, merged, beads[one.bead].status is Status.DONE) for one in past),
+        typical,
+        frozen,
+        now,
+    )
+
+
+def _queue(store: "Store", typical: float | None, now: float) -> tuple[tuple[InQueue, ...], int]:
+    reviewing = store.reviewing()
+    waiting = store.column("review", WAITING)
+    at_work = {one.bead: one for one in reviewing}
+    titles = {node.id: node.title for node in waiting}
+    missing = [bead for bead in at_work if bead not in titles]
+    titles |= {bead.id: bead.title for bead in store.beads(ids=missing)} if missing else {}
+    found = []
+    for attempt in reviewing:
+        journal = Journal.of(attempt.data)
+        left = None if typical is None else max(0.0, typical - (now - attempt.started_at))
+        found.append(
+            InQueue(
+                attempt.bead,
+                titles[attempt.bead],
+                attempt.id,
+                journal.step.value,
+                attempt.started_at,
+                journal.waiting,
+                left,
+            )
+        )
+    behind = [InQueue(node.id, node.title, None, None, None, "", None) for node in waiting if node.id not in at_work]
+    return (*found, *behind), max(store.counts()["review"], len(found) + len(behind))
+
+
+def _events(store: "Store") -> dict[tuple[str, int | None], int]:
+    """The event of each merge, by its bead and its attempt."""
+    return {
+        (event.bead or "", event.attempt): event.seq for event in store.latest_events((Kind.MERGED,), None, 2 * PAST)
+    }
+
+
+def _landed(review: Review, merged: dict[tuple[str, int | None], int], is_done: bool) -> Landed:
+    event = merged.get((review.bead, review.attempt)) if review.outcome is Outcome.COMPLETED else None
+    return Landed(review, event, event is not None and is_done and review.commit is not None)
+
+
+# The flake ledger for people, and what they quarantine.
+#
+# 1. Only a person quarantines, with a reason; until it is lifted, status, reviews and evidence show what is
+# quarantined.
+# 2. It is a setting of the store, so it holds for every daemon, and survives a lost database with the other settings.
+# 3. A change wakes the daemon: a review whose contract is another one now begins again with the present one.
+
+LONGEST = 300
+"""Characters of a test's name and of a reason, as core.checks.failed_tests keeps names."""
+
+
+def flakes(store: "Store", check: str = "") -> "list[Line]":
+    """The ledger by check and test, the most frequent first; of one check, or of all."""
+    from ..queue import LEDGER, Flake, lines
+
+    found = [Flake.of(event) for event in store.latest_events([Kind.FLAKED], limit=LEDGER)]
+    return lines([flake for flake in found if check in ("", flake.check)])
+
+
+def quarantined(store: "Store") -> "tuple[Quarantined, ...]":
+    """What is quarantined now."""
+    text = store.setting("quarantine")
+    if not text:
+        return ()
+    from ..queue import parse
+
+    return parse(text)
+
+
+def quarantine(
+    store: "Store", config: "Config", check: str, test: str, reason: str, actor: str, paths: "Paths | None" = None
+) -> "tuple[Quarantined, ...]":
+    """Let a test fail, or with an empty `test` the whole check; what is quarantined then. UsageError, NotAllowed."""
+    from ..queue import Quarantined
+
+    names = [one.name for one in config.checks]
+    if check not in names:
+        known = ", ".join(names) or "none is configured"
+        raise UsageError(f"there is no check '{check[:40]}'", f"The checks are: {known}.")
+    if not reason.strip():
+        raise UsageError("a quarantine needs a reason", 'Say why, for those who come after: --reason "…"')
+    if len(test) > LONGEST or not test.isprintable() or len(reason) > LONGEST:
+        raise UsageError(
+            f"a test's name and a reason have at most {LONGEST} characters", "Copy the name as it is told."
+        )
+    before = quarantined(store)
+    if any(one.pair == (check, test) for one in before):
+        raise NotAllowed(f"{_what(check, test)} is quarantined already", "`nobrakes quarantine` shows what is.")
+    made = Quarantined(check, test, reason.strip(), actor, store.now())
+    return _keep(store, (*before, made), made, Kind.QUARANTINED, actor, paths)
+
+
+def lift(store: "Store", check: str, test: str, actor: str, paths: "Paths | None" = None) -> "tuple[Quarantined, ...]":
+    """It has to pass again; what is quarantined then. NotAllowed: it was not."""
+    before = quarantined(store)
+    gone = next((one for one in before if one.pair == (check, test)), None)
+    if gone is None:
+        raise NotAllowed(f"{_what(check, test)} is not quarantined", "`nobrakes quarantine` shows what is.")
+    return _keep(store, [one for one in before if one is not gone], gone, Kind.QUARANTINE_LIFTED, actor, paths)
+
+
+def _what(check: str, test: str) -> str:
+    return f"'{test[:80]}' of {check[:40]}" if test else f"the check {check[:40]}"
+
+
+def _keep(
+    store: "Store",
+    entries: "list[Quarantined] | tuple[Quarantined, ...]",
+    changed: "Quarantined",
+    kind: Kind,
+    actor: str,
+    paths: "Paths | None",
+) -> "tuple[Quarantined, ...]":
+    from ...daemon.service.control import wake
+    from ..queue import SETTING, as_text
+
+    with store.together():
+        store.set_setting(SETTING, as_text(entries))
+        data = {"check": changed.check, "test": changed.test, "reason": changed.reason}
+        store.record(Event(kind, actor=actor, data=data))
+    if paths is not None:
+        wake(paths)
+    return tuple(entries)

@@ -1,0 +1,650 @@
+"""Taking a person's step back: the last one, or one that is named.
+
+1. The store is as it was before the step, as far as nobody built on it; where somebody did, the undo refuses and says
+   what was done since.
+2. A merge is taken back by a commit on main that reverts it and passes the checks, and only when it is named. Its bead
+   is held then, so that no agent does the same again at once.
+3. A step is taken back once; going on takes back the one before. Nothing is deleted: the log keeps both.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...agents.prompts.delivery import git_at, merged_into
+from ...beads.model import CLOSED, Bead, Dependency, DependencyType, Status
+from ...beads.proposals import Merged
+from ...beads.service import beads
+from ...beads.service.beads import content
+from ...daemon.service.control import wake
+from ...db.port import Store
+from ...errors import GitFailed, NobrakesError, NotAllowed, NothingToUndo
+from ...events.kinds import MERGES, UNDO_MARK, Event, Kind
+from ...git.history import Hindered, taken_back
+from ...git.port import Git, Landing, Message
+from ...paths import Paths
+from ...requests.model import own_base
+from ...requests.text import Where
+from ..port import ByHand
+
+# The steps that a person took, as the event log tells them: what can be taken back, newest first.
+#
+# 1. A step is one event of a person, or the events that one command made at one moment (a plan, an approval). What one
+# yes of commit-strategy did is one step; its drafts or its changes alone are taken back by the number of one.
+# 2. What an undo does is no step: its events carry the actor with `MARK`, and an UNDONE event names what was undone.
+
+MARK = UNDO_MARK
+US = "nobrakes"
+"""The machine's own name: what it does by itself, such as the canary's note on a bead, is no person's step."""
+PAGE = 1000
+KINDS = frozenset(
+    {
+        Kind.PROPOSED,
+        Kind.CHANGED,
+        Kind.APPROVED,
+        Kind.CHANGE_PROPOSED,
+        Kind.CHANGE_DROPPED,
+        Kind.CHANGE_APPROVED,
+        Kind.STRATEGY_APPROVED,
+        Kind.HELD,
+        Kind.RELEASED,
+        Kind.DEFERRED,
+        Kind.DEPENDENCY_ADDED,
+        Kind.DEPENDENCY_REMOVED,
+        Kind.CANCELLED,
+        Kind.DONE_BY_HAND,
+        Kind.REOPENED,
+        Kind.ARCHIVE_EXPIRED,
+    }
+)
+"""What people do to beads and can take back. A merge is taken back only when its number is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndoStep:
+    """One step of a person. `events` are of one kind, `seq` is the last one's number."""
+
+    seq: int
+    kind: Kind
+    actor: str
+    at: float
+    events: tuple[Event, ...]
+
+    @property
+    def beads(self) -> tuple[str, ...]:
+        """The beads that it is about."""
+        return tuple(event.bead for event in self.events if event.bead is not None)
+
+
+def _back(store: Store) -> Iterator[Event]:
+    """What people did and took back, newest first, read as far as it is asked for."""
+    before = None
+    while True:
+        page = store.latest_events((*sorted(KINDS), Kind.UNDONE), before, PAGE)
+        yield from page
+        if len(page) < PAGE:
+            return
+        before = page[-1].seq
+
+
+def steps_back(store: Store) -> Iterator[UndoStep]:
+    """The steps that were not taken back yet, newest first. An undo is written after its step, so it is met before."""
+    undone: set[int] = set()
+    group: list[Event] = []
+    for event in _back(store):
+        if event.kind is Kind.UNDONE:
+            undone.update(int(seq) for seq in event.data.get("undone", ()))
+        is_yes = event.kind is Kind.STRATEGY_APPROVED
+        if event.kind not in KINDS or (event.bead is None and not is_yes):
+            continue
+        if event.actor == US or event.actor.endswith(MARK):
+            continue
+        if group and not _together(event, group):
+            yield from _step(group, undone)
+            group = []
+        group.append(event)
+    yield from _step(group, undone)
+
+
+def _step(group: list[Event], undone: set[int]) -> Iterator[UndoStep]:
+    """The step of these events, newest first; nothing when there are none, or one of them was taken back.
+
+    Of a yes of commit-strategy it is what was not taken back yet.
+    """
+    if group and group[0].kind is Kind.STRATEGY_APPROVED and group[0].seq not in undone:
+        rest = [event for event in group if event.seq not in undone]
+        if len(rest) > 1:
+            yield UndoStep(rest[0].seq, rest[0].kind, rest[0].actor, rest[0].at, tuple(reversed(rest)))
+    elif group and not any(event.seq in undone for event in group):
+        newest = group[0]
+        yield UndoStep(newest.seq, newest.kind, newest.actor, newest.at, tuple(reversed(group)))
+
+
+def _together(before: Event, group: list[Event]) -> bool:
+    if group[0].kind is Kind.STRATEGY_APPROVED:
+        return before.seq >= int(group[0].data["first"])
+    event = group[-1]
+    same = (before.kind, before.actor) == (event.kind, event.actor) and before.seq + 1 == event.seq
+    if event.kind is Kind.CHANGE_PROPOSED:
+        return same and _proposed_at(before) == _proposed_at(event)
+    return same and before.at == event.at
+
+
+def _proposed_at(event: Event) -> float | None:
+    """When the command began that proposed it."""
+    parts = event.data.get("parts", {}).values()
+    return max((float(part["is"]["at"]) for part in parts if part.get("is")), default=None)
+
+
+def event_of(store: Store, seq: int) -> Event | None:
+    """The event with this number."""
+    found = store.events(seq - 1, 1)
+    return found[0] if found and found[0].seq == seq else None
+
+
+# Merges as the event log tells them: which commits brought a bead to main.
+
+MOST = 1000
+"""Merges of one bead, and takings back, that are looked through."""
+
+
+def merge_of(store: Store, event: Event, bead: Bead) -> Merged:
+    """The merge that the event tells of; its commit is empty where nobody knows it any more."""
+    commit = str(event.data.get("commit") or event.data.get("merged_commit") or bead.merged_commit or "")
+    base = str(event.data.get("base") or "")
+    if not base and event.attempt is not None:
+        data = store.attempt(event.attempt).data
+        # what people merged stands on another base than it was proven on: all that lies between is not the bead's
+        base = str(data.get("since" if data.get("merged_as") else "base", ""))
+    return Merged(bead.id, commit, base, event.seq)
+
+
+def standing(store: Store, bead: Bead) -> tuple[Merged, ...]:
+    """The bead's merges that nobody took back, newest first: also those from before it was opened again. A done bead
+    whose merge no event tells of (the database was rebuilt) is known by its commit alone.
+    """
+    if not bead.merged_commit:
+        return ()
+    found: dict[str, Merged] = {}
+    told: set[str] = set()
+    undone: set[int] = set()
+    reverted: set[str] = set()
+    for event in store.latest_events((*MERGES, Kind.REVERTED), None, MOST, bead.id):
+        if event.kind is Kind.REVERTED:
+            undone.update(int(seq) for seq in event.data.get("undone", ()))
+            reverted.add(str(event.data.get("commit") or ""))
+            continue
+        merge = merge_of(store, event, bead)
+        told.add(merge.commit)
+        if merge.commit and merge.commit not in reverted and event.seq not in undone:
+            found.setdefault(merge.commit, merge)
+    if bead.status is Status.DONE and bead.merged_commit not in told | reverted:
+        found[bead.merged_commit] = Merged(bead.id, bead.merged_commit)
+    return tuple(found.values())
+
+
+# Taking a merge off main again, by a commit: main only ever moves forward, and by compare-and-swap.
+#
+# 1. The commit is a candidate like any other: main moves to it only after it has passed every check.
+# 2. A merge of several commits is taken back whole, by one commit.
+# 3. What the store says is on the disk before main moves.
+# 4. Where main is already as it would be (a killed command got that far), nothing lands.
+
+TRIES = 5
+REVERT_US = "nobrakes <nobrakes@nobrakes.invalid>"
+
+
+Prove = Callable[[str], None]
+"""Returns when a commit passes every check; NotProven."""
+
+Keep = Callable[[Bead, str, str], object]
+"""Writes down that a bead's merge (base, commit) was taken back; done again, it changes nothing."""
+
+
+def revert_merge(store: Store, git: Git, bead: Bead, commit: str, base: str, prove: Prove) -> str:
+    """Put a commit on main that takes `base`..`commit` back; its id.
+
+    NotAllowed: later work or open edits are in the way. NotProven: main would be red without it.
+    """
+    message = Message(
+        f"Revert: {bead.title}",
+        f"Taken back by hand. This reverts commit {commit}.",
+        REVERT_US,
+        store.now(),
+        (("Reverts-Bead", bead.id),),
+    )
+    for _ in range(TRIES):
+        ready = git.catch_up()
+        if ready.landing is not Landing.MOVED:
+            raise NotAllowed(f"main cannot be moved now: {ready.reason}")
+        main = git.main()
+        if commit in git.off_main((commit,)):
+            raise NotAllowed(
+                f"the merge of {bead.id} ({commit[:12]}) is not on main any more, so there is nothing to take back: "
+                "main was rewritten since",
+                f"`nobrakes reopen {bead.id}` has it done again; `git cherry-pick {commit[:12]}` brings it back.",
+            )
+        made = taken_back(git, (Merged(bead.id, commit, base),), main, message)
+        if isinstance(made, Hindered):
+            files = ", ".join(made.files[:5])
+            raise NotAllowed(
+                f"later work builds on {bead.id}: taking it back conflicts in {files}",
+                "Take the later merges back first, or plan a bead that undoes it.",
+            )
+        if made.tree == git.tree(main):
+            return main
+        prove(made.commit)
+        store.sync()
+        landed = git.land(made.commit, main)
+        if landed.landing is Landing.MOVED:
+            git.pin(f"archive/{bead.id}/reverted-{commit[:12]}", commit)
+            return made.commit
+        if landed.may_have_landed:
+            raise GitFailed(
+                f"nobody knows yet whether the merge of {bead.id} was taken back: {landed.reason}",
+                "Say it again in a moment: it is done once.",
+            )
+        if landed.landing is Landing.BLOCKED:
+            raise NotAllowed(f"main cannot be moved now: {landed.reason}")
+    raise GitFailed("main moves faster than the merge can be taken back", "Try again in a moment.")
+
+
+# Taking a merge back where nobody pushes to main: as a bead of its own, whose pull request people merge.
+#
+# 1. Main is not moved here. The commit is built on what the remote's main is, and handed in; no agent works on it.
+# 2. It takes back what people made of the bead's request, and nothing that came to main beside it.
+# 3. The bead is done until that request is merged (daemon.pulls.reverts).
+# 4. What is on an epic's branch only is taken off that, by a bead of the epic.
+
+
+def asked(store: Store, git: Git, bead: Bead, merge: Merged, actor: str, base: str = "") -> str:
+    """The bead that takes the merge back. NotAllowed: it was asked for already, or later work builds on it.
+
+    `base`: the branch beside main that it was merged into.
+    """
+    git, line = git_at(git, Where(base)), base or "main"
+    name = f"{bead.id}-back-{merge.commit[:8]}"
+    known = store.beads(ids=[name])
+    if known and known[0].status not in CLOSED:
+        raise NotAllowed(f"taking {bead.id} back is asked for already, as bead {name}", f"`nobrakes show {name}`")
+    heard = git.catch_up()
+    if heard.landing is not Landing.MOVED:
+        raise NotAllowed(f"{line} cannot be looked at now: {heard.reason}")
+    main = git.main()
+    if not merge.commit or merge.commit in git.off_main((merge.commit,)):
+        why = (
+            f"the merge of {bead.id} ({merge.commit[:12]}) is not on {line} any more, so there is nothing to take back"
+        )
+        raise NotAllowed(why, f"`nobrakes reopen {bead.id}` has it done again.")
+    message = Message(
+        f"Take back: {bead.title}"[:200],
+        f"As {actor} asked. This reverts commit {merge.commit}.",
+        REVERT_US,
+        store.now(),
+        (("Reverts-Bead", bead.id),),
+    )
+    made = taken_back(git, (merge,), main, message)
+    if isinstance(made, Hindered):
+        raise NotAllowed(
+            f"later work builds on {bead.id}: taking it back conflicts in {', '.join(made.files[:5])}",
+            "Take the later merges back first, or plan a bead that undoes it.",
+        )
+    if made.tree == git.tree(main):
+        raise NotAllowed(
+            f"{line} has nothing of {bead.id} any more, so there is nothing to take back",
+            f"`nobrakes reopen {bead.id}` has it done again.",
+        )
+    with store.together():
+        new = _by_request_bead(store, bead, merge, name, bool(known), actor, line)
+        if base:
+            store.set_setting(own_base(new.id), base)
+        kept, fence = f"incoming/{new.id}/{new.fence + 1}", new.fence + 1
+        git.pin(kept, made.commit)
+        try:
+            store.hand_in(ByHand(new.id, actor, fence, made.commit, main, takes_back=(merge,), built=True))
+        except NobrakesError:
+            git.pin(kept, None)
+            raise
+    return new.id
+
+
+def _by_request_bead(store: Store, bead: Bead, merge: Merged, name: str, is_known: bool, actor: str, line: str) -> Bead:
+    """A new one, or the one that was given up before."""
+    if is_known:
+        return beads.reopen(store, name, actor, "it is asked for again")
+    what = f"Takes the merge {merge.commit[:12]} of bead {bead.id} off {line} again, as {actor} asked."
+    epic = bead.epic if bead.status is Status.LANDED else None
+    return beads.add_take_back(store, f"Take back: {bead.title}", what, actor, name, epic)
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back. `commit` is the revert of a merge; `archived` (ref, commit) is where discarded work is."""
+
+    seq: int
+    kind: Kind
+    beads: tuple[str, ...]
+    text: str
+    commit: str | None = None
+    archived: tuple[tuple[str, str], ...] = ()
+
+
+def last(store: Store) -> UndoStep | None:
+    """The step that `undo` would take back; None: there is none."""
+    return next(steps_back(store), None)
+
+
+def undo(
+    store: Store,
+    git: Git | None,
+    actor: str,
+    seq: int | None = None,
+    paths: Paths | None = None,
+    prove: Prove | None = None,
+    keep: Keep | None = None,
+    by_request: bool = False,
+) -> Undone:
+    """Take back the last step, or the one that event `seq` belongs to; `keep` is told of a merge that was taken back.
+    `by_request`: main changes by pull requests alone, so a merge is taken back by one.
+
+    NothingToUndo, NotAllowed, NotProven (only for a merge, which needs `prove`): nothing changed.
+    """
+    if seq is not None:
+        event = event_of(store, seq)
+        if event is None:
+            raise NothingToUndo(f"there is no event {seq}", "`nobrakes events` lists them.")
+        if event.kind in (Kind.MERGED, Kind.FOUND_MERGED, Kind.LANDED):
+            if by_request:
+                return _request(store, git, event, actor, paths)
+            return _merge(store, git, event, actor, prove, paths, keep)
+    if seq is None:
+        step = last(store)
+        if step is None:
+            raise NothingToUndo("no step of a person is left to take back")
+    else:
+        step = _step_of(store, seq)
+    marked = f"{actor}{MARK}"
+    with store.together():
+        for event in reversed(step.events):
+            if step.kind is Kind.ARCHIVE_EXPIRED:
+                _bring_back(git, event)
+            else:
+                _BACK[event.kind](store, event, marked)
+        numbers = [event.seq for event in step.events]
+        store.record(
+            Event(Kind.UNDONE, actor=marked, data={"undone": numbers, "beads": list(dict.fromkeys(step.beads))})
+        )
+    if paths is not None:
+        wake(paths)
+    archived: tuple[tuple[str, str], ...] = ()
+    if git is not None:
+        closed = {event.bead for event in step.events if event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND)} - {None}
+        archived = tuple(one for bead in sorted(map(str, closed)) for one in git.archived(bead))
+    return Undone(step.seq, step.kind, step.beads, _told(step), None, archived)
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """What `undo BEAD` would take back: the merge that the bead is done by, or a person's last step on it."""
+
+    seq: int
+    kind: Kind
+    actor: str
+    at: float
+    beads: tuple[str, ...]
+    commit: str | None = None
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it changes main, or more than this bead, so that a person says yes first."""
+        return self.commit is not None or len(self.beads) > 1
+
+
+def last_of(store: Store, bead: str) -> Last:
+    """NoSuchBead, NothingToUndo."""
+    found = store.bead(bead)
+    if found.status is Status.LANDED:
+        for event in store.latest_events((Kind.LANDED,), None, 1, bead):
+            return Last(event.seq, event.kind, event.actor, event.at, (bead,), str(event.data["merged_commit"]))
+    if found.status is Status.DONE:
+        closings = (Kind.MERGED, Kind.FOUND_MERGED, Kind.DONE_BY_HAND, Kind.REVERTED)
+        ended = next(iter(store.latest_events(closings, None, 1, bead)), None)
+        if ended is not None and ended.kind in MERGES:
+            return Last(ended.seq, ended.kind, ended.actor, ended.at, (bead,), found.merged_commit or "")
+    for step in steps_back(store):
+        if bead in step.beads:
+            return Last(step.seq, step.kind, step.actor, step.at, step.beads)
+    raise NothingToUndo(
+        f"no step of a person on bead {bead} is left to take back, and no merge of it",
+        f"`nobrakes events --bead {bead}` shows what happened, with the numbers that `nobrakes undo` takes.",
+    )
+
+
+def _step_of(store: Store, seq: int) -> UndoStep:
+    """The step that the event belongs to; NothingToUndo."""
+    for step in steps_back(store):
+        found = next((event for event in step.events if event.seq == seq), None)
+        if found is not None:
+            return step if seq == step.seq else _part(step, found)
+        if step.seq < seq:
+            break
+    raise NothingToUndo(
+        f"event {seq} is not a person's step, or it was taken back already",
+        "Held, edited, approved, cancelled and finished beads and dependencies can be taken back.",
+    )
+
+
+def _part(step: UndoStep, event: Event) -> UndoStep:
+    """What is taken back with this event: of a yes of commit-strategy its drafts, or its changes; else all."""
+    if step.kind is not Kind.STRATEGY_APPROVED:
+        return step
+    drafts = event.kind is Kind.APPROVED
+    whole = (one for one in step.events if one.kind is not Kind.STRATEGY_APPROVED)
+    return replace(step, kind=event.kind, events=tuple(one for one in whole if (one.kind is Kind.APPROVED) == drafts))
+
+
+def _bring_back(git: Git | None, event: Event) -> None:
+    from ...daemon.service.control import bring_back
+
+    if git is None:
+        raise NotAllowed("archived work cannot be brought back without its repository")
+    bring_back(git, event)
+
+
+def _told(step: UndoStep) -> str:
+    names = list(dict.fromkeys(step.beads))
+    beads = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return f"taken back: {step.kind.value.replace('_', ' ')} {beads}"
+
+
+def _merge(
+    store: Store,
+    git: Git | None,
+    event: Event,
+    actor: str,
+    prove: Prove | None,
+    paths: Paths | None,
+    keep: Keep | None,
+) -> Undone:
+    assert event.bead is not None, "a merge is of a bead"
+    if git is None or prove is None:
+        raise NotAllowed("a merge cannot be taken back without its repository")
+    bead = store.bead(event.bead)
+    merge = merge_of(store, event, bead)
+    commit, base = merge.commit, merge.base
+    if bead.status is not Status.DONE or not commit or bead.merged_commit not in (None, commit):
+        raise NothingToUndo(f"the merge of {bead.id} is not what it stands on any more")
+    reverted = revert_merge(store, git, bead, commit, base, prove)
+    if keep is not None:
+        keep(bead, base, commit)
+    marked, taken = f"{actor}{MARK}", {"commit": commit, "revert": reverted, "undone": [event.seq]}
+    why = f"its merge {commit[:12]} was taken back by {actor}: `nobrakes release {bead.id}` has it done again"
+    with store.together():
+        store.record(Event(Kind.REVERTED, bead.id, actor=marked, data=taken))
+        store.record(Event(Kind.HELD, bead.id, actor=marked, data={"reason": why}))
+    if paths is not None:
+        wake(paths)
+    return Undone(
+        event.seq,
+        event.kind,
+        (bead.id,),
+        f"main has a commit that takes {bead.id} back; the bead is open again, and held",
+        reverted,
+    )
+
+
+def _request(store: Store, git: Git | None, event: Event, actor: str, paths: Paths | None) -> Undone:
+    """Have a pull request take the merge back."""
+    assert event.bead is not None, "a merge is of a bead"
+    if git is None:
+        raise NotAllowed("a merge cannot be taken back without its repository")
+    bead = store.bead(event.bead)
+    merge = merge_of(store, event, bead)
+    if bead.status is Status.LANDED and event.kind is Kind.LANDED and bead.epic:
+        name = asked(store, git.of_epic(bead.epic), bead, merge, actor)
+        if paths is not None:
+            wake(paths)
+        told = f"bead {name} takes {bead.id} off the branch of {bead.epic}, when it has landed there"
+        return Undone(event.seq, event.kind, (bead.id,), told)
+    if bead.status is not Status.DONE or not merge.commit or bead.merged_commit not in (None, merge.commit):
+        raise NothingToUndo(f"the merge of {bead.id} is not what it stands on any more")
+    whole = str(event.data.get("with") or "")
+    if whole and not merge.base:
+        raise NotAllowed(
+            f"{bead.id} came to main with all of {whole} as one commit",
+            f"`nobrakes undo {whole}` takes all of it back.",
+        )
+    name = asked(store, git, bead, merge, actor, merged_into(store, bead))
+    if paths is not None:
+        wake(paths)
+    told = f"bead {name} takes {bead.id} back, by a pull request: {bead.id} is done until people have merged that"
+    return Undone(event.seq, event.kind, (bead.id,), told)
+
+
+def _refuse(event: Event, why: str) -> NotAllowed:
+    return NotAllowed(f"event {event.seq} cannot be taken back: {why}", f"`nobrakes history {event.bead}` tells more.")
+
+
+def _bead(event: Event) -> str:
+    assert event.bead is not None, "a step is about a bead"
+    return event.bead
+
+
+def _before(store: Store, event: Event, kinds: tuple[Kind, ...]) -> Event | None:
+    """The last event of these kinds on the same bead before this one."""
+    found = store.latest_events(kinds, event.seq, 1, _bead(event))
+    return found[0] if found else None
+
+
+def _unheld(store: Store, event: Event, actor: str) -> None:
+    before = _before(store, event, (Kind.HELD, Kind.RELEASED))
+    if before is not None and before.kind is Kind.HELD:
+        store.record(Event(Kind.HELD, event.bead, actor=actor, data={"reason": before.data.get("reason", "")}))
+    else:
+        store.record(Event(Kind.RELEASED, event.bead, actor=actor))
+
+
+def _held_again(store: Store, event: Event, actor: str) -> None:
+    before = _before(store, event, (Kind.HELD,))
+    reason = before.data.get("reason", "") if before is not None else event.data.get("before", "")
+    store.record(Event(Kind.HELD, event.bead, actor=actor, data={"reason": reason}))
+
+
+def _undeferred(store: Store, event: Event, actor: str) -> None:
+    before = _before(store, event, (Kind.DEFERRED,))
+    until = before.data.get("until") if before is not None else event.data.get("before")
+    store.record(Event(Kind.DEFERRED, event.bead, actor=actor, data={"until": until}))
+
+
+def _unchanged(store: Store, event: Event, actor: str) -> None:
+    bead = store.bead(_bead(event))
+    back: dict[str, Any] = {}
+    for name, change in event.data["fields"].items():
+        was = content({name: change["before"]})[name]
+        became = content({name: change["after"]})[name]
+        if getattr(bead, name) != became:
+            raise _refuse(event, f"{name} was changed again since")
+        back[name] = was
+    if back:
+        store.change(bead.id, back, actor)
+
+
+def _as_proposed_before(store: Store, event: Event, actor: str) -> None:
+    """What was proposed for the bead before the event is proposed again, and nothing else."""
+    bead = store.bead(_bead(event))
+    parts = event.data["parts"]
+    if any(bead.proposed.get(name) != one["is"] for name, one in parts.items()):
+        raise _refuse(event, "what is proposed for the bead was changed again since")
+    store.propose(bead.id, {name: one["was"] for name, one in parts.items()}, actor, why="taken back")
+
+
+def _nothing(store: Store, event: Event, actor: str) -> None:
+    """The yes itself changed nothing; what it brought into force has events of its own."""
+
+
+def _dependency(event: Event) -> Dependency:
+    return Dependency(_bead(event), str(event.data["needs"]), DependencyType(event.data.get("type", "blocks")))
+
+
+def _undepended(store: Store, event: Event, actor: str) -> None:
+    store.remove_dependency(_dependency(event), actor)
+
+
+def _depended(store: Store, event: Event, actor: str) -> None:
+    store.add_dependency(_dependency(event), actor)
+
+
+def _unclosed(store: Store, event: Event, actor: str) -> None:
+    bead = store.bead(_bead(event))
+    wanted = Status.CANCELLED if event.kind is Kind.CANCELLED else Status.DONE
+    if bead.status is not wanted:
+        raise _refuse(event, f"bead {bead.id} is {bead.status.value} by now")
+    store.record(Event(Kind.UNDONE, bead.id, actor=actor, data={"undone": [event.seq]}))
+
+
+def _draft_again(store: Store, event: Event, actor: str) -> None:
+    bead = store.bead(_bead(event))
+    if bead.status is Status.DRAFT:
+        return
+    if store.attempts(bead.id) or bead.status not in (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.OPEN):
+        raise _refuse(event, f"work on {bead.id} has begun; hold or cancel it instead")
+    store.record(Event(Kind.UNDONE, bead.id, actor=actor, data={"undone": [event.seq]}))
+
+
+def _unproposed(store: Store, event: Event, actor: str) -> None:
+    bead = store.bead(_bead(event))
+    if bead.status in CLOSED:
+        raise _refuse(event, f"{bead.id} is {bead.status.value} already; `nobrakes reopen` opens it again")
+    if store.attempts(bead.id):
+        raise _refuse(event, f"work on {bead.id} has begun; cancel it instead")
+    store.record(Event(Kind.CANCELLED, bead.id, actor=actor, data={"reason": "its adding was taken back"}))
+
+
+def _closed_again(store: Store, event: Event, actor: str) -> None:
+    bead = store.bead(_bead(event))
+    before = _before(
+        store, event, (Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.MERGED, Kind.FOUND_MERGED, Kind.EPIC_COMPLETED)
+    )
+    if before is None or before.kind not in (Kind.CANCELLED, Kind.DONE_BY_HAND) or bead.status in CLOSED:
+        raise _refuse(event, "the bead was not closed by a person before")
+    store.record(Event(before.kind, bead.id, actor=actor, data={"reason": before.data.get("reason", "")}))
+
+
+_BACK = {
+    Kind.PROPOSED: _unproposed,
+    Kind.CHANGED: _unchanged,
+    Kind.APPROVED: _draft_again,
+    Kind.CHANGE_PROPOSED: _as_proposed_before,
+    Kind.CHANGE_DROPPED: _as_proposed_before,
+    Kind.CHANGE_APPROVED: _as_proposed_before,
+    Kind.STRATEGY_APPROVED: _nothing,
+    Kind.HELD: _unheld,
+    Kind.RELEASED: _held_again,
+    Kind.DEFERRED: _undeferred,
+    Kind.DEPENDENCY_ADDED: _undepended,
+    Kind.DEPENDENCY_REMOVED: _depended,
+    Kind.CANCELLED: _unclosed,
+    Kind.DONE_BY_HAND: _unclosed,
+    Kind.REOPENED: _closed_again,
+}
+"""How each kind of step is taken back. Each function raises NotAllowed where somebody built on the step."""

@@ -1,0 +1,476 @@
+"""Whether main and its evidence agree: the chain is whole, each record says what git holds, each merge has its record.
+
+1. A commit on main with the trailer `Bead:` owes a record; so it is from the first record on, and for each commit that
+   says itself that evidence was kept (`Evidence:`). Whatever else is on main is listed, and is nobody's fault.
+2. `Evidence:` names the end of the chain at the time: where the chain does not hold it any more, it was rewritten.
+3. Only a pass is a pass. A merge that failed afterwards is right again when a record says that it was taken back.
+4. What a person had to approve is what they approved (core.merge_approval).
+5. A record that came after that of a later merge, or that was added later and says what is unknown, is a note and no
+   fault: the chain is never written anew, so what a kill left stays as it is.
+6. What later commits took back of a merge is added by whoever asks (core.evidence.lost_changes).
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from ..beads.model import Bead, BeadType
+from .evidence import Claims, Content, Entry, Look, Made, RecordKind
+
+NONE = "none"
+"""What `Evidence:` says on a commit that was made when there was no evidence yet."""
+
+
+class Word(StrEnum):
+    """What a commit on main is."""
+
+    MERGED = "merged"  # a bead's, with its evidence
+    TAKEN_BACK = "taken_back"  # the same, and a later record takes it back
+    REVERT = "revert"  # takes a merge back, with its evidence
+    OTHER_REVERT = "other_revert"  # says that it takes a bead back, without evidence
+    EARLIER = "earlier"  # a bead's, from before evidence was kept
+    OWN = "own"  # a person's own, or a snapshot of the plan
+    MISSING = "missing"  # a bead's, and its evidence is not there
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A commit on main, and the commit of its evidence."""
+
+    commit: str
+    word: Word
+    subject: str
+    author: str
+    bead: str = ""
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """One thing that is wrong, for people; `commit` is on main, `evidence` in the chain."""
+
+    text: str
+    commit: str = ""
+    evidence: str = ""
+    bead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One thing that a reader should know, and that is no fault; `commit` is on main, `evidence` in the chain."""
+
+    text: str
+    commit: str = ""
+    evidence: str = ""
+    bead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """Checks that were run again on a commit's tree; `outcome` is the worst of them."""
+
+    commit: str
+    bead: str
+    contract: str
+    outcome: str
+    checks: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found: the commits that were asked about, newest first; how long the chain is, and its end."""
+
+    commits: tuple[Seen, ...]
+    wrong: tuple[Wrong, ...]
+    records: int
+    tip: str
+    reruns: tuple[Rerun, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass
+class _Chain:
+    """What the chain says, as far as later questions need it."""
+
+    commits: set[str] = field(default_factory=set)
+    merges: dict[str, tuple[str, str]] = field(default_factory=dict)  # commit on main -> bead, evidence
+    reverts: dict[str, tuple[str, str]] = field(default_factory=dict)
+    taken_back: set[str] = field(default_factory=set)  # the last commits of merges
+    after: list[tuple[str, Wrong]] = field(default_factory=list)  # what failed only when it was on main
+    about: set[str] = field(default_factory=set)
+    first_base: str = ""
+    order: list[Note] = field(default_factory=list)  # one for each record of a merge, newest first, without its text
+    notes: list[Note] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """What git says. `look` finds a commit that is not on main; `content` is of two commits."""
+
+    look: Look
+    content: Content
+
+
+def verify(entries: Iterable[Entry], line: Sequence[Made], asked: Sequence[Made], git: Repository) -> Report:
+    """Compare the chain, newest first, with main's whole `line` and the commits of it that were `asked` about."""
+    wrong: list[Wrong] = []
+    here = {made.commit: made for made in line}
+    range_ = {made.commit for made in asked}
+    chain = _Chain()
+    tip, last = "", None
+    for entry in entries:
+        tip, last = tip or entry.commit, entry
+        _read(entry, chain, here, range_, git, wrong)
+    if last is not None and last.parents:
+        wrong.append(
+            Wrong(f"the chain is broken: it goes on to {last.parents[0][:12]}, which is not here", "", last.commit)
+        )
+    wrong += [one for commit, one in chain.after if commit not in chain.taken_back]
+    owing = _owing(line, chain)
+    commits = tuple(_seen(made, chain, owing, wrong) for made in asked)
+    notes = tuple(note for note in (*_out_of_order(line, chain.order), *chain.notes) if note.commit in range_)
+    return Report(commits, tuple(wrong), len(chain.commits), tip, notes=notes)
+
+
+def _owing(line: Sequence[Made], chain: _Chain) -> set[str]:
+    """The commits from the first recorded merge on, wherever in the chain its record is, and all since the base of the
+    first record; the whole line where that base is not on it, none without a record.
+    """
+    if not chain.first_base:
+        return set()
+    places = {made.commit: number for number, made in enumerate(line)}
+    recorded = (places[commit] + 1 for commit in chain.merges if commit in places)
+    return {made.commit for made in line[: max(places.get(chain.first_base, len(line)), *recorded, 0)]}
+
+
+def _out_of_order(line: Sequence[Made], order: Sequence[Note]) -> list[Note]:
+    """The merges whose record came after the record of a later merge."""
+    places = {made.commit: number for number, made in enumerate(line)}
+    found: list[Note] = []
+    latest: Note | None = None
+    for note in reversed([note for note in order if note.commit in places]):
+        if latest is None or places[note.commit] < places[latest.commit]:
+            latest = note
+        else:
+            text = (
+                f"its record was added later: it stands after that of {latest.commit[:12]}, which was merged after it"
+            )
+            found.append(replace(note, text=text))
+    return found
+
+
+def _seen(made: Made, chain: _Chain, owing: set[str], wrong: list[Wrong]) -> Seen:
+    """The commit as it is listed; what is wrong with it is noted."""
+
+    def seen(word: Word, bead: str = "", evidence: str = "") -> Seen:
+        return Seen(made.commit, word, made.subject, made.author, bead, evidence)
+
+    bead, anchor = made.trailer("Bead"), made.trailer("Evidence")
+    if not bead:
+        taken = made.trailer("Reverts-Bead")
+        known = chain.reverts.get(made.commit)
+        if known is not None:
+            return seen(Word.REVERT, *known)
+        return seen(Word.OTHER_REVERT, taken) if taken else seen(Word.OWN)
+    if anchor not in ("", NONE) and anchor not in chain.commits:
+        text = f"evidence was rewritten or removed: it ended at {anchor[:12]} when this was made, and that is gone"
+        wrong.append(Wrong(text, made.commit, "", bead))
+    known = chain.merges.get(made.commit)
+    if known is None:
+        if anchor or made.commit in owing:
+            wrong.append(
+                Wrong("it says that it is a bead's merge, and there is no evidence of it", made.commit, "", bead)
+            )
+            return seen(Word.MISSING, bead)
+        return seen(Word.EARLIER, bead)
+    if known[0] != bead:
+        wrong.append(Wrong(f"its evidence is of another bead, {known[0]}", made.commit, known[1], bead))
+    return seen(Word.TAKEN_BACK if made.commit in chain.taken_back else Word.MERGED, *known)
+
+
+def _read(
+    entry: Entry, chain: _Chain, here: Mapping[str, Made], asked: set[str], git: Repository, wrong: list[Wrong]
+) -> None:
+    """Take one commit of the chain in."""
+
+    def note(text: str, commit: str = "", bead: str = "") -> None:
+        wrong.append(Wrong(text, commit, entry.commit, bead))
+
+    chain.commits.add(entry.commit)
+    if len(entry.parents) > 1:
+        note("the chain is not one line: this has more than one commit before it")
+    problem = entry.problem()
+    if problem:
+        note(f"it was changed: {problem}", entry.about.partition(": ")[2], entry.bead)
+        return
+    try:
+        _compare(entry, Claims(entry.record), chain, here, asked, git, wrong)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        note(f"the record lacks what belongs into it: {error}", entry.about.partition(": ")[2], entry.bead)
+
+
+def _compare(
+    entry: Entry,
+    facts: Claims,
+    chain: _Chain,
+    here: Mapping[str, Made],
+    asked: set[str],
+    git: Repository,
+    wrong: list[Wrong],
+) -> None:
+    """Take what a record claims in."""
+
+    def note(text: str) -> None:
+        wrong.append(Wrong(text, facts.merged, entry.commit, facts.bead))
+
+    tip = facts.merged
+    if entry.about in chain.about:
+        note("there are two records of this commit")
+    chain.about.add(entry.about)
+    if facts.elsewhere and tip not in here:
+        _landed_elsewhere(entry, facts, chain, git, wrong)
+        return
+    chain.taken_back.update(facts.takes_back)
+    table = chain.merges if facts.kind is RecordKind.MERGE else chain.reverts
+    for commit, _ in facts.commits:
+        table[commit] = (facts.beads[commit], entry.commit)
+    if facts.kind is RecordKind.MERGE:
+        chain.first_base = facts.base[0]
+        chain.order.append(Note("", tip, entry.commit, facts.bead))
+        if facts.added_later:
+            unknown = ", ".join(facts.unknown()) or "nothing"
+            text = f"its record was added later: {facts.added_later}; unknown: {unknown}"
+            chain.notes.append(Note(text, tip, entry.commit, facts.bead))
+    if tip not in here:
+        if tip not in chain.taken_back:
+            note(f"what it says came to main as {tip[:12]} is not on main")
+    elif tip in asked:
+        _judge(entry, facts, chain, here, git, wrong)
+
+
+def _landed_elsewhere(entry: Entry, facts: Claims, chain: _Chain, git: Repository, wrong: list[Wrong]) -> None:
+    """What landed on another branch is checked as long as it is there; an epic's may be gone when people merged it."""
+    there = {commit: made for commit, _ in facts.commits if (made := git.look(commit)) is not None}
+    if facts.merged in there:
+        _judge(entry, facts, chain, there, git, wrong)
+
+
+def _judge(
+    entry: Entry, facts: Claims, chain: _Chain, here: Mapping[str, Made], git: Repository, wrong: list[Wrong]
+) -> None:
+    """Compare a record with git's objects and its own runs."""
+
+    def note(text: str) -> None:
+        wrong.append(Wrong(text, facts.merged, entry.commit, facts.bead))
+
+    for text in facts.contradictions(lambda commit: here.get(commit) or git.look(commit), here):
+        note(text)
+    if text := facts.not_approved(git.content):
+        note(text)
+    for is_after, text in facts.not_passed():
+        if is_after:
+            chain.after.append((facts.merged, Wrong(text, facts.merged, entry.commit, facts.bead)))
+        else:
+            note(text)
+
+
+# What main carries of beads, and which of it no event of the store names.
+#
+# 1. Merged is what main carries and the store does not know. What the store knows, and a person opened again or took
+# back, stays as it is.
+# 2. A merge is ours when its bead is known and it says where our chain of evidence ended (`Evidence:`), or that there
+# was none yet (`none`) after the bead was made. Whatever else has a trailer `Bead:` is of another chain, or a person's.
+# 3. The newest word of main about a bead counts: a later `Reverts-Bead:` takes back what came before it.
+
+NAMED = 20
+"""So many beads are named in one text; more are counted."""
+COMPARED = "compared"
+"""The setting: main's commit up to which store and main agree."""
+WENT_BACK = "went_back"
+"""The setting: facts were brought back into a database that was older than them, and no daemon has counted on yet."""
+SLACK = 2.0
+"""So many seconds a commit may be older than its bead: git keeps whole seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A bead's merge as main carries it. `commits` oldest first: several where each commit was kept.
+
+    `stands`: nothing newer on main speaks of the bead.
+    """
+
+    bead: str
+    anchor: str
+    commits: tuple[Made, ...]
+    stands: bool
+
+    @property
+    def tip(self) -> Made:
+        """The last of its commits: what the merge is known by."""
+        return self.commits[-1]
+
+    @property
+    def base(self) -> str:
+        """Main before it; empty for a commit without a parent."""
+        return next(iter(self.commits[0].parents), "")
+
+
+def merges(line: Sequence[Made], apart: Collection[str] = ()) -> list[Merge]:
+    """The merges on main's line (newest first), oldest first; a commit of `apart` ends a merge of its own."""
+    found: list[Merge] = []
+    spoken: set[str] = set()
+    above: Made | None = None
+    for made in line:
+        bead, anchor = made.trailer("Bead"), made.trailer("Evidence")
+        if not bead:
+            spoken |= _taken_back(made)
+        elif (
+            above is not None
+            and (bead, anchor) == (above.trailer("Bead"), above.trailer("Evidence"))
+            and made.commit not in apart
+        ):
+            last = found[-1]
+            found[-1] = Merge(bead, anchor, (made, *last.commits), last.stands)
+        else:
+            found.append(Merge(bead, anchor, (made,), bead not in spoken))
+            spoken |= {bead, *_taken_back(made)}
+        above = made
+    return found[::-1]
+
+
+def _taken_back(made: Made) -> set[str]:
+    return {value for key, value in made.trailers if key.lower() == "reverts-bead"}
+
+
+def fallen_off(done: Mapping[str, str], off: Collection[str], merged: Collection[str]) -> str:
+    """What a person is told of done beads whose merge main does not carry any more; empty: there is none.
+
+    `done`: bead -> its merge; `off`: the commits that main does not contain; `merged`: the beads that it names all the
+    same (a rebase).
+    """
+    gone = [(bead, commit) for bead, commit in done.items() if commit in off and bead not in merged]
+    if not gone:
+        return ""
+    named = ", ".join(f"{bead} ({commit[:12]})" for bead, commit in gone[:NAMED])
+    more = f" and {len(gone) - NAMED} more" if len(gone) > NAMED else ""
+    return (
+        f"main was rewritten and does not carry these done beads any more: {named}{more}. Bring one back with "
+        "`git cherry-pick COMMIT` on main, or have it done again with `nobrakes reopen BEAD`"
+    )
+
+
+def is_ours(merge: Merge, bead: Bead | None, chain: Collection[str], recorded: Collection[str]) -> bool:
+    """Whether the merge is this repository's own. `chain`: the commits of the evidence; `recorded`: what they name."""
+    if bead is None or bead.type is BeadType.EPIC:
+        return False
+    if merge.tip.commit in recorded or merge.anchor in chain:
+        return True
+    return merge.anchor == NONE and is_younger(merge, bead)
+
+
+def is_younger(merge: Merge, bead: Bead) -> bool:
+    """Whether the merge was made after its bead."""
+    return merge.tip.at + SLACK >= bead.created_at
+
+
+# Merges of beads whose changes a later commit of a person took back, without a word about it.
+#
+# 1. A commit takes a merge back where, after it, nothing that the merge brought is there, and some of it is as it was
+# before the merge. A merge of the same bead, or `Reverts-Bead:`, ends the question.
+# 2. It did so unseen where all that lies between the two on main was taken back with it: that is what a commit of an
+# index from before the merge makes. Else, or where its subject says so, it was meant, and is told as a note.
+# 3. What came back later was not lost.
+
+Move = tuple[str, str, str]
+"""(path, what it was, what it became): mode and object."""
+
+LOST_CHANGES_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The merge `commit` of a bead, whose changes `by` took back in these paths. `is_unseen`: nobody meant to."""
+
+    bead: str
+    commit: str
+    by: Made
+    paths: tuple[str, ...]
+    is_unseen: bool
+
+    def told(self) -> str:
+        """The same for people."""
+        paths = ", ".join(self.paths[:LOST_CHANGES_NAMED]) + (
+            f" and {len(self.paths) - LOST_CHANGES_NAMED} more" * (len(self.paths) > LOST_CHANGES_NAMED)
+        )
+        who = self.by.author.partition(" <")[0]
+        return (
+            f"the changes of {self.bead} ({self.commit[:12]}) in {paths} were taken back by {self.by.commit[:12]} "
+            f"({self.by.subject[:60]}, {who})"
+        )
+
+    def advice(self) -> str:
+        """What a person may type about it."""
+        return (
+            f"`git revert {self.by.commit[:12]}` brings them back, `nobrakes reopen {self.bead}` has it done again; a "
+            f"commit with the trailer `Reverts-Bead: {self.bead}` says that it was meant"
+        )
+
+
+@dataclass
+class _Merge:
+    bead: str
+    anchor: str
+    last: int  # where on the line its newest commit is
+    commit: str
+    moves: dict[str, tuple[str, str]] = field(default_factory=dict)
+    lost: Lost | None = None
+
+
+def lost_changes(line: Sequence[Made], moves: Callable[[str], Sequence[Move]]) -> list[Lost]:
+    """The merges on main's `line` (newest first) that commits on it took back. `moves`: what a commit changed."""
+    now: dict[str, str] = {}
+    merges: dict[str, _Merge] = {}
+    touched: dict[str, set[str]] = {}  # path -> the beads whose merges changed it
+    taken: dict[int, bool] = {}  # place on the line -> whether what it brought is gone
+    for place in range(len(line) - 1, -1, -1):
+        made, bead = line[place], line[place].trailer("Bead")
+        changed = moves(made.commit)
+        now.update((path, after) for path, _, after in changed)
+        reverted = [value for key, value in made.trailers if key.lower() == "reverts-bead"]
+        taken[place] = not changed
+        if bead:
+            merges[bead] = _joined(merges.get(bead), made, place, changed)
+            for path, _, _ in changed:
+                touched.setdefault(path, set()).add(bead)
+        for name in reverted:
+            merges.pop(name, None)
+        if not bead and not reverted:
+            near = {name for path, _, _ in changed for name in touched.get(path, ())} & merges.keys()
+            gone = [merge for name in sorted(near) if not _is_there(merge := merges[name], now)]
+            for merge in gone:
+                back = [path for path, _, after in changed if merge.moves.get(path, ("",))[0] == after]
+                if back:
+                    merge.lost = Lost(merge.bead, merge.commit, made, tuple(sorted(back)), False)
+                    taken[merge.last] = True
+            for merge in gone:
+                if merge.lost is not None and merge.lost.by is made and not made.subject.startswith('Revert "'):
+                    between = all(taken[one] for one in range(merge.last, place, -1))
+                    merge.lost = replace(merge.lost, is_unseen=between)
+    return [merge.lost for merge in merges.values() if merge.lost is not None and not _is_there(merge, now)]
+
+
+def _joined(known: _Merge | None, made: Made, place: int, changed: Sequence[Move]) -> _Merge:
+    """The bead's merge with this commit: the next one of the same merge, or a new one."""
+    anchor = made.trailer("Evidence")
+    if known is None or (known.anchor, known.last) != (anchor, place + 1):
+        return _Merge(made.trailer("Bead"), anchor, place, made.commit, {p: (was, is_) for p, was, is_ in changed})
+    known.last, known.commit = place, made.commit
+    for path, was, is_ in changed:
+        known.moves[path] = (known.moves.get(path, (was,))[0], is_)
+    return known
+
+
+def _is_there(merge: _Merge, now: dict[str, str]) -> bool:
+    """Whether anything is as the merge made it."""
+    return any(now[path] == is_ != was for path, (was, is_) in merge.moves.items())

@@ -1,0 +1,1 @@
+"""What the daemon does for a review, step by step."""

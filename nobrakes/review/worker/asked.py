@@ -1,0 +1,755 @@
+"""A merge that a person approves first: they are shown tests and code, and decide (core.merge_approval).
+
+1. They are asked when everything has passed, right before main moves. The review ends there: nobody in the queue waits
+   for it.
+2. After the yes the review begins again, on main as it is then. Where what would land is what was shown, it lands.
+3. Which yes a merge stands on is in the journal before main moves, and in its evidence.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ...agents.limits import READ
+from ...agents.prompts.delivery import is_mend
+from ...agents.prompts.prompts import Read, review_text
+from ...beads.branches import is_approval
+from ...beads.model import Attempt, Bead, Outcome, Role, of_bead
+from ...beads.proposals import is_built, is_by_person
+from ...checks.policy import runner_hooks
+from ...checks.policy.boundaries import (
+    ABSENT,
+    GITLINK,
+    SYMLINK,
+    Boundary,
+    Change,
+    adds_modules,
+    bends_runner,
+    faults,
+    gate_changes,
+    tell,
+)
+from ...checks.policy.ownership import CONTRACT
+from ...checks.policy.shadows import new_secrets, odd_name, programs
+from ...checks.worker import steps
+from ...checks.worker.steps import LARGEST, boundary_at, clean
+from ...config.settings import parse
+from ...config.values import layout_of
+from ...daemon.model import Board
+from ...daemon.worker.ports import Ports
+from ...db.port import NewEscalation
+from ...decisions.forms import as_values, form
+from ...decisions.model import OF_TESTS, Escalation, EscalationType, is_accepted
+from ...errors import ConfigError, FileTooLarge, GitFailed
+from ...events.kinds import Event, Kind
+from ...git.port import Message
+from ...globs import matches
+from ...host.files import write_atomic
+from ...host.port import Notice
+from ...requests.worker import epics
+from ...requests.worker.epics import is_whole_epic
+from ...sessions.model import CLEAN, SessionKind
+from ...sessions.model import State as Of
+from .. import reading
+from ..journal import Journal, given, needed
+from ..machine import Fact
+from ..queue import Entry
+from ..reading import Next, Priority, Reading, Rules, Way, Whose, options
+from . import evidence as review_evidence
+from .evidence import US, AttemptEnd, Report, last_merge, questioned
+from .queue import ReviewContext
+
+# A branch that changes what decides whether work is good: a person is shown the difference, and decides.
+#
+# 1. A scaffolding bead may change protected files; its review and its evidence say which.
+# 2. Any other bead's change is asked about (`checks_changed`). Accepted is the very head that was shown: another one is
+# asked about again.
+# 3. Of a Test Writer's commits only what bends the runner is asked about, once its tests are proven and before a Doer
+# starts. What was accepted there is asked about again in the review only where those files differ.
+# 4. The difference is the branch's text, bounded; the whole of it is in the commit.
+
+LONGEST = 20_000
+"""Characters of the difference that a person is shown."""
+PROTECTED_FILES_LARGEST = 1_000_000
+"""Bytes of a file of which a difference is made."""
+
+
+class ProtectedFiles:
+    """Looks at the protected files of a branch."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+
+    def judged(self, bead: Bead, journal: Journal) -> tuple[str, ...] | AttemptEnd:
+        """The protected files that the branch changes and may change, or what a person is asked about them."""
+        begin = journal.fork if bead.scaffolding else journal.base  # what a Test Writer changed was judged as its work
+        config = self.ports.config()
+        boundary = boundary_at(self.ports, journal.base, Role.DOER)
+        changes = self._with_hooks(begin, journal.head, boundary)
+        bending, digest = (
+            self._bending(bead, journal.fork, journal.base, boundary) if begin != journal.fork else ([], "")
+        )
+        if is_by_person(self.ports.store.attempts(bead.id)):
+            boundary = replace(boundary, tests=())  # else a test that decides would be nobody's to judge
+        if adds_modules(changes, boundary):
+            boundary = replace(boundary, installed=self.ports.modules(programs(config.contract())))
+        changed = [*bending, *gate_changes(changes, boundary)]
+        paths = tuple(change.path for change in changed)
+        if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.head):
+            return paths
+        shown = self.shown(journal.fork if bending else begin, journal.head, changed)
+        evidence = {**shown, OF_TESTS: digest} if bending else shown
+        return AttemptEnd(Outcome.CHECKS_CHANGED, _question(changed), journal.head, evidence)
+
+    def of_tests(self, bead: Bead, fork: str, head: str) -> NewEscalation | None:
+        """What a person is asked about proven tests that bend the runner, before a Doer works with them."""
+        boundary = boundary_at(self.ports, head, Role.DOER)
+        bending, digest = ([], "") if bead.scaffolding else self._bending(bead, fork, head, boundary)
+        if not bending:
+            return None
+        evidence = {**self.shown(fork, head, bending), OF_TESTS: digest}
+        return NewEscalation(EscalationType.CHECKS_CHANGED, f"{bead.id}: checks changed", _question(bending), evidence)
+
+    def _bending(self, bead: Bead, fork: str, head: str, boundary: Boundary) -> tuple[list[Change], str]:
+        """What bends the runner in a Test Writer's commits, with its digest; nothing where a person accepted it."""
+        found = [one for one in self._with_hooks(fork, head, boundary) if bends_runner(one, boundary)]
+        contents = [[one.path, one.after, one.hooks, self._lines(head, one.path) or head] for one in found]
+        digest = hashlib.sha256(json.dumps(contents).encode()).hexdigest()
+        asked = self.ports.store.escalations(open_only=False, bead=bead.id) if found else ()
+        is_known = is_accepted(asked, EscalationType.CHECKS_CHANGED, digest, OF_TESTS)
+        return ([] if is_known else found), digest
+
+    def _with_hooks(self, begin: str, head: str, boundary: Boundary) -> list[Change]:
+        """What differs between the commits, with what bends the runner in it."""
+        changes = list(self.ports.git.changes(begin, head))
+        for place, change in enumerate(changes):
+            if runner_hooks.may_hold(change.path):
+                is_test = matches(change.path, boundary.tests)
+                is_test = is_test and runner_hooks.is_loaded(change.path, self.ports.git.paths(head))
+                changes[place] = replace(change, hooks=self._hooks(begin, head, change.path, is_test))
+        return changes
+
+    def _hooks(self, begin: str, head: str, path: str, is_test: bool) -> tuple[str, ...]:
+        try:
+            before, after = (self.ports.git.read(commit, path, PROTECTED_FILES_LARGEST) for commit in (begin, head))
+        except FileTooLarge:
+            return (runner_hooks.TOO_LARGE,) if is_test else ()
+        old, new = (None if one is None else one.decode("utf-8", "replace") for one in (before, after))
+        return runner_hooks.changed(path, old, new, is_test)
+
+    def question_of_runner(self, journal: Journal, test: str) -> AttemptEnd:
+        """What a person is asked about work whose tests pass while a test that was altered to fail was not reported."""
+        changed = self.ports.git.changes(journal.fork, journal.head)
+        detail = (
+            f"The checks passed. Then {test} was altered so that it has to fail, and the runner did not report that "
+            "failure, or reported others too.\nOn main it does. Something in the branch may bend the runner, or a test "
+            "is flaky: look at the difference. Accept it for this very commit, or send the work back."
+        )
+        evidence = {"test": test, **self.shown(journal.fork, journal.head, changed)}
+        return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, evidence)
+
+    def shown(self, begin: str, head: str, changed: Sequence[Change]) -> dict[str, Any]:
+        """What a person is shown of the changes, without what is secret in them."""
+        difference = clean(self.ports, self._difference(begin, head, changed))
+        return {"head": head, "files": [_told(change) for change in changed[:50]], "difference": difference}
+
+    def is_accepted(self, bead: str, head: str) -> bool:
+        """Whether a person accepted what was asked about this commit."""
+        asked = self.ports.store.escalations(open_only=False, bead=bead)
+        return is_accepted(asked, EscalationType.CHECKS_CHANGED, head)
+
+    def _difference(self, fork: str, head: str, changed: Sequence[Change]) -> str:
+        from difflib import unified_diff  # rarely needed, and it takes a while to import
+
+        parts: list[str] = []
+        length = 0
+        for change in changed:
+            before, after = self._lines(fork, change.path), self._lines(head, change.path)
+            if before is None or after is None:
+                lines = [f"{change.path}: not shown, since it is no text or too large\n"]
+            else:
+                lines = list(unified_diff(before, after, f"a/{change.path}", f"b/{change.path}"))
+            for line in lines:
+                length += len(line)
+                if length > LONGEST:
+                    return "".join([*parts, "… and more: look at the commit\n"])
+                parts.append(line if line.endswith("\n") else f"{line}\n")
+        return "".join(parts)
+
+    def _lines(self, commit: str, path: str) -> list[str] | None:
+        try:
+            content = self.ports.git.read(commit, path, PROTECTED_FILES_LARGEST)
+        except FileTooLarge:
+            return None
+        if content is None:
+            return []
+        if b"\0" in content:
+            return None
+        return content.decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def _question(changed: Sequence[Change]) -> str:
+    told = "\n".join(map(_told, changed[:20]))
+    return (
+        "The branch changes what decides whether work is good, what bends the runner of the tests, or what tests "
+        f"expect:\n{told}\nAccept the change for this very commit, or send the work back."
+    )
+
+
+def _told(change: Change) -> str:
+    hides = (f"hides {', '.join(change.hidden)}",) if change.hidden else ()
+    what = ", ".join((*change.sections, *change.hooks, *hides))
+    return f"{change.path}: {what}" if what else change.path
+
+
+class Approvals:
+    """What people said about merges."""
+
+    def __init__(self, ports: Ports, gates: ProtectedFiles) -> None:
+        self.ports = ports
+        self.gates = gates
+        self._contents: dict[tuple[str, str], str] = {}
+
+    def is_missing(self, board: Board, entry: Entry) -> bool:
+        """Whether the candidate may not land, since nobody said yes to what it brings."""
+        return bool(needed(board, entry.bead)) and not self._given(entry.bead, entry.journal)
+
+    def kept(self, board: Board, entry: Entry) -> Mapping[str, Any]:
+        """What the journal keeps of the yes that the merge stands on; empty: it needs none."""
+        why = needed(board, entry.bead)
+        return {"why": why, **self._given(entry.bead, entry.journal)} if why else {}
+
+    def question(self, board: Board, bead: Bead, journal: Journal) -> AttemptEnd:
+        """What a person is asked about it."""
+        ports, base, candidate = self.ports, journal.base, journal.candidate
+        changes = ports.git.changes(base, candidate)
+        tests = ports.config().boundary_at(ports.git, base, Role.TEST_WRITER, candidate).tests
+        of_tests = [change for change in changes if matches(change.path, tests)]
+        rest = [change for change in changes if change not in of_tests]
+        shown = self.gates.shown(base, candidate, rest)
+        evidence = {
+            "head": journal.head,
+            "commit": candidate,
+            "main": base,
+            **review_evidence.epic_of(ports),
+            "content": self.content(base, candidate),
+            "why": needed(board, bead.id),
+            "test_files": [change.path for change in of_tests[:50]],
+            "tests": self.gates.shown(base, candidate, of_tests)["difference"],
+            "files": shown["files"],
+            "difference": shown["difference"],
+        }
+        onto = review_evidence.main_of(ports)
+        detail = (
+            f"Every check passed on it as it would be merged, on {onto} at {base[:12]}, and {evidence['why']}.\n"
+            "Look at the tests and at the code. Accept them, and they are merged; or send them back with a note. Until "
+            "then the bead waits, and nothing else does. If that moves meanwhile, your yes counts as long as the "
+            f"difference stays the same. All of it: `nobrakes diff {bead.id}`."
+        )
+        return AttemptEnd(Outcome.MERGE_REVIEW, detail, journal.head, evidence)
+
+    def _given(self, bead: str, journal: Journal) -> Mapping[str, Any]:
+        """Who said yes to this content, when, and in what words; empty: nobody."""
+        store = self.ports.store
+        merged = last_merge(store, bead)
+        content = self.content(journal.base, journal.candidate)
+        said = self._said_since(merged, bead)
+        found = given(store.escalations(open_only=False, bead=bead), content, said, merged)
+        if found is None:
+            return {}
+        yes, event = found
+        return {
+            "escalation": yes.id,
+            "by": clean(self.ports, event.actor)[:200],
+            "at": yes.resolved_at,
+            "words": clean(self.ports, yes.resolution)[:1000],
+            "content": content,
+            "head": str(yes.evidence.get("head", "")),
+        }
+
+    def content(self, base: str, candidate: str) -> str:
+        """What the candidate would bring; commits do not change, and one is looked at in many turns."""
+        found = self._contents.get((base, candidate))
+        if found is None:
+            if len(self._contents) >= _KEPT:
+                self._contents.clear()
+            found = self._contents[base, candidate] = self.ports.git.content(base, candidate)
+        return found
+
+    def _said_since(self, merged: int, bead: str) -> Iterator[Event]:
+        """The decisions about the bead after that place in the log, newest first."""
+        before = None
+        while page := self.ports.store.latest_events((Kind.RESOLVED,), before, _PAGE, bead):
+            for event in page:
+                if event.seq <= merged:
+                    return
+                yield event
+            before = page[-1].seq
+
+
+_PAGE = 100
+_KEPT = 100
+
+
+# A branch with names that hide something, or with what looks like a secret key: a person decides whether it lands.
+#
+# 1. Accepted is the very head that was shown: another one is asked about again.
+# 2. Files of more than 4 MB, and what comes after 50 MB of others, are not searched for secrets; of the latter is
+# asked.
+
+SEARCHED = 50_000_000
+"""Bytes of a branch that are searched."""
+
+
+class Unusual:
+    """Looks at what a branch would bring to main."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+
+    def question(self, bead: Bead, journal: Journal) -> AttemptEnd | None:
+        """What a person is asked about it; None: the review may go on."""
+        asked = self.ports.store.escalations(open_only=False, bead=bead.id)
+        if is_accepted(asked, EscalationType.UNUSUAL_CONTENT, journal.head):
+            return None
+        found = self._reasons(journal)
+        if not found:
+            return None
+        detail = (
+            "The branch holds what is rarely meant to be published:\n" + "\n".join(found[:20]) + "\n"
+            "Accept it for this very commit, or send the work back."
+        )
+        evidence = {"head": journal.head, "files": found[:50]}
+        return AttemptEnd(Outcome.UNUSUAL_CONTENT, detail, journal.head, evidence)
+
+    def _reasons(self, journal: Journal) -> list[str]:
+        """Why a person should look, a line for each file."""
+        found: list[str] = []
+        left = SEARCHED
+        for change in self.ports.git.changes(journal.fork, journal.head):
+            if change.after == ABSENT:
+                continue
+            why = odd_name(change.path)
+            if why is None and change.after not in (SYMLINK, GITLINK):
+                after = self._text(journal.head, change)
+                left -= len(after)
+                if left < 0:
+                    return [*found, f"more than {SEARCHED // 1_000_000} MB are new, and the rest was not searched"]
+                before = self._text(journal.fork, change) if after and change.before != ABSENT else ""
+                why = new_secrets(change.path, before, after)
+            if why is not None:
+                found.append(why)
+        return found
+
+    def _text(self, commit: str, change: Change) -> str:
+        try:
+            content = self.ports.git.read(commit, change.path, READ)
+        except FileTooLarge:
+            return ""
+        return "" if content is None else content.decode("utf-8", "replace")
+
+
+# A scaffolding bead that brings the project's contract: `.nobrakes/config.toml` with its checks, approved by a person.
+#
+# 1. What was approved are bytes: the whole file, by its digest. The same file in a later commit of the bead is not
+# asked about again, another one is.
+# 2. Until main has it, it holds for this bead's review alone, and the person's own file for everything else.
+# 3. It lands by itself: nobody's candidate stands under it or on it, and one whose file is not what was approved,
+# since main's changed meanwhile, is a conflict.
+# 4. There is one truth afterwards: the person's file follows main's, in a checkout of main or by being written here.
+# What they edited meanwhile stays, and they are told.
+
+PLAIN = "100644"
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What a branch brings: why it cannot be established, or the digest of the file and what a person is shown."""
+
+    faults: tuple[str, ...] = ()
+    digest: str = ""
+    told: tuple[str, ...] = ()
+
+
+class NewContract:
+    """Looks at the contracts that branches bring."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+
+    # --- the question ----------------------------------------------------------------------------
+
+    def brought(self, bead: Bead, journal: Journal) -> Brought | None:
+        """What the branch brings; None: it leaves the contract alone."""
+        git = self.ports.git
+        if not bead.scaffolding:
+            return None
+        change = next((one for one in git.changes(journal.fork, journal.head) if one.path == CONTRACT), None)
+        if change is None:
+            return None
+        if change.after != PLAIN:
+            return Brought((f"{CONTRACT}: it has to be a plain file",))
+        try:
+            text = steps.text(git, journal.head)
+            before = steps.config(git, journal.fork)
+            after = parse(text or "", CONTRACT)
+        except ConfigError as error:
+            return Brought(tuple(str(error).splitlines()))
+        paths = git.paths(journal.head)
+        globs = before.boundaries.tests or layout_of(git, journal.head).tests
+        will_be = after.boundaries.tests or layout_of(git, journal.head).tests
+        was, becomes = asdict(before), asdict(after)
+        wrong = faults(was, becomes, paths, globs, will_be)
+        told = tell(was, becomes, sorted(paths), will_be)
+        if not wrong and clean(self.ports, "\n".join(told)) != "\n".join(told):
+            wrong = [f"{CONTRACT}: it holds what looks like a secret, which no contract may"]
+        return Brought(tuple(wrong), hashlib.sha256((text or "").encode()).hexdigest(), tuple(told))
+
+    def is_accepted(self, bead: Bead, brought: Brought) -> bool:
+        """Whether a person approved these very bytes for this bead."""
+        asked = self.ports.store.escalations(open_only=False, bead=bead.id)
+        return is_accepted(asked, EscalationType.CHECKS_CHANGED, brought.digest, "contract")
+
+    def question(self, journal: Journal, brought: Brought) -> AttemptEnd:
+        """What a person is asked, and what they are shown of it."""
+        git = self.ports.git
+        is_first = not steps.config(git, journal.fork).checks
+        detail = (
+            f"The branch {'establishes' if is_first else 'changes'} the contract ({CONTRACT}): what decides from then "
+            "on whether work is good.\n"
+            "Approve it, and this bead is validated by it; once it is on main, everything is. It is approved byte for "
+            "byte: another version asks again. Or send the work back."
+        )
+        evidence = {
+            "contract": brought.digest,
+            "commit": journal.head,
+            "establishes": list(brought.told),
+            "difference": clean(
+                self.ports,
+                difference(
+                    git.read(journal.fork, CONTRACT, LARGEST) or b"", git.read(journal.head, CONTRACT, LARGEST) or b""
+                ),
+            ),
+        }
+        return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, evidence)
+
+    # --- one truth -------------------------------------------------------------------------------
+
+    def hand_out(self, bead: Bead) -> None:
+        """Before a scaffolding bead begins without a check: main has the person's settings, to add checks to."""
+        ports = self.ports
+        if not bead.scaffolding or ports.git.read(ports.git.main(), CONTRACT) is not None:
+            return
+        folder, name = os.path.split(CONTRACT)
+        files: dict[str, bytes | None] = {}
+        for one in (name, ".gitignore"):
+            content = _read(os.path.join(ports.paths.folder, one))
+            if content is not None:
+                files[f"{folder}/{one}"] = content
+        if CONTRACT not in files:
+            return
+        try:
+            ports.git.commit_files(files, Message("Settings of nobrakes", "", US, ports.store.now()))
+        except GitFailed as error:
+            # a commit of named paths starts from HEAD: it takes nothing back where the checkout is behind
+            typed = "git add .nobrakes && git commit -m 'Add the settings of nobrakes' .nobrakes"
+            text = f"main has no {CONTRACT} yet, and it could not be committed: {error}. Then, on main: {typed}"
+            ports.notifier.tell(Notice(text, bead.id, urgent=True))
+            return
+        ports.notifier.tell(Notice(f"{CONTRACT} was committed on main, for {bead.id} to add its checks to", bead.id))
+
+    def take_over(self, bead: str, journal: Journal) -> None:
+        """Main has the contract: the person's file is the same, or they are told that it is not."""
+        ports, git = self.ports, self.ports.git
+        path = ports.paths.config
+        wanted = git.read(journal.candidate, CONTRACT, LARGEST)
+        present = _read(path)
+        if wanted is None or present == wanted:
+            return
+        if present == git.read(journal.base, CONTRACT, LARGEST):
+            write_atomic(path, wanted, 0o644)
+            return
+        text = (
+            f"{bead} brought a contract to main, and {path} was edited: the edited one holds. To take main's over, "
+            f"copy it from `git show {journal.candidate[:12]}:{CONTRACT}`."
+        )
+        ports.notifier.tell(Notice(text, bead, urgent=True))
+
+
+def difference(before: bytes, after: bytes) -> str:
+    """The change of the file, for a person."""
+    from difflib import unified_diff  # rarely needed, and it takes a while to import
+
+    old, new = (text.decode("utf-8", "replace").splitlines() for text in (before, after))
+    return "\n".join(unified_diff(old, new, f"a/{CONTRACT}", f"b/{CONTRACT}", lineterm=""))[:20_000]
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read(LARGEST)
+    except OSError:
+        return None
+
+
+# Review by fresh eyes, done: sessions that read a candidate which passed, and what follows (core.review.reading).
+#
+# 1. A reviewer begins, and its end is noted with its event, in one transaction each: a crash finds the session again.
+# 2. While it reads, the review holds no place in the queue; afterwards its candidate is built on main as it is then.
+# What was read counts as long as the difference is the same.
+# 3. What was read for a review that is over is ended, and counts as no round.
+# 4. A commit that nobrakes itself built to take a merge back is not read.
+# 5. Of an epic that people merge as a whole all of it is read, though each of its beads was; what is found is mended
+# by a bead of that epic (roles.mending). Where more lands meanwhile, that is read with it.
+
+# What a person is asked where fresh eyes found something, or where nobody could read what passed.
+
+_CONTEXT = 3_800
+
+
+def whose_work(bead: Bead, past: Sequence[Attempt]) -> Whose:
+    """Who mends what is found in it."""
+    if is_whole_epic(bead):
+        return Whose.EPIC
+    return Whose.PERSON if is_by_person(past) else Whose.AGENTS
+
+
+def question(journal: Journal, found: Next, content: str, merged: int, whose: Whose) -> AttemptEnd:
+    """The end of the review, with the question; the bead waits for the answer."""
+    one = found.reading
+    said = one.findings if one is not None and not found.why else ()
+    urgent = reading.urgent(said)
+    if urgent:
+        assert one is not None
+        head = f"Every check passed, and fresh eyes found something in round {one.round}: {len(urgent)} of {len(said)}"
+        head += " findings have to be decided."
+    else:
+        head = f"Every check passed, and nobody read it with fresh eyes. {found.why}"
+    tickets = any(each.priority is Priority.SHOULD for each in urgent)
+    asked = form(
+        {
+            "kind": "radio",
+            "options": options(bool(urgent), tickets, whose),
+            "priority": 1 if any(each.priority is Priority.MUST for each in urgent) else 2,
+            "context": reading.told(said)[:_CONTEXT],
+        }
+    )
+    evidence = {
+        "head": journal.head,
+        "commit": journal.candidate,
+        "main": journal.base,
+        **({"epic": journal.epic} if journal.epic else {}),
+        "content": content,
+        "merged": merged,
+        "findings": [each.as_values() for each in said],
+        **({"session": one.session.id, "round": one.round, "agent": one.session.agent} if one is not None else {}),
+    }
+    words = "What an agent wrote follows; it is no instruction.\n" + reading.told(said) if said else ""
+    detail = f"{head}\n{words}".strip()
+    return AttemptEnd(Outcome.CODE_REVIEW, detail, journal.head, evidence, as_values(asked))
+
+
+BY = "nobrakes"
+
+
+class Readings:
+    """The readings of open reviews."""
+
+    def __init__(self, ports: Ports, approvals: Approvals) -> None:
+        self.ports = ports
+        self.approvals = approvals
+        self.waits = reading.Waits()
+
+    @property
+    def rules(self) -> Rules:
+        """As the settings are now."""
+        return self.ports.config().review.reading_rules()
+
+    # --- in the queue ----------------------------------------------------------------------------
+
+    def is_missing(self, entry: Entry) -> bool:
+        """Whether the candidate may not land yet, since nobody read it."""
+        if self.rules.way == reading.OFF:
+            return False
+        return self._next(entry.bead, entry.attempt, entry.journal).way not in (Way.PASS, Way.UNREAD)
+
+    def kept(self, entry: Entry) -> Mapping[str, Any]:
+        """What the journal, and so the evidence, keeps of the readings that it lands with; empty: there was none."""
+        if self.rules.way == reading.OFF:
+            return {}
+        known, _, merged = self._all(entry.bead)
+        found = reading.since(known, merged)
+        yes = self._yes(entry.bead, entry.journal)
+        if not found and yes is None:
+            return {}
+        said = {"by": yes.resolution[:500], "escalation": yes.id} if yes is not None else {}
+        way = self._next(entry.bead, entry.attempt, entry.journal).way
+        read = {"read": way is Way.PASS and yes is None, "cost_usd": round(reading.cost(found), 6)}
+        return {**read, **said, "rounds": [one.as_values() for one in found]}
+
+    # --- the step --------------------------------------------------------------------------------
+
+    def turn(self, context: ReviewContext, journal: Journal) -> Report:
+        """Begin a reviewer, see how it does, or say what follows from what it found."""
+        bead, attempt = context.bead, context.attempt
+        more = epics.has_more(self.ports, bead, journal)
+        if more is not None:
+            return more
+        for one in self._all(bead.id)[0]:
+            self._settled(context, one)
+        found = self._next(bead.id, attempt.id, journal)
+        if found.way is Way.BEGIN:
+            self._begin(context, journal, found)
+            found = self._next(bead.id, attempt.id, journal)
+        if found.way is Way.WAIT and found.reading is not None:
+            return self._waits(context, journal, found.reading)
+        if found.way in (Way.PASS, Way.UNREAD):
+            return Report(Fact.READ)
+        if found.way is Way.ASK:
+            whose = whose_work(bead, self.ports.store.attempts(bead.id))
+            ending = question(journal, found, self._content(journal), last_merge(self.ports.store, bead.id), whose)
+            return questioned(ending)
+        assert found.reading is not None, "what is sent back was found by somebody"
+        self.ports.store.note_session(found.reading.session.id, {reading.SENT_BACK: attempt.id})
+        return Report(Fact.SENT_BACK, ending=_sent_back(journal, found.reading))
+
+    def _waits(self, context: ReviewContext, journal: Journal, one: Reading) -> Report:
+        session, board = one.session, context.board
+        reason = f"fresh eyes read it: session {session.id}, round {one.round} of {self.rules.rounds}"
+        is_ready = session.state is Of.READY and not board.paused
+        since = self.waits.seen(one, board.now, board.paused)
+        until = since + reading.patience(self.rules.minutes) if is_ready else 0.0
+        if (journal.waiting, journal.waiting_until) == (reason, until):
+            return Report(Fact.NOT_YET)
+        waits = {"waiting": reason, "waiting_until": until, "waiting_since": session.created_at}
+        rest: dict[str, Any] = {"passing": False, "passing_since": 0.0, "behind": 0, "published": False}
+        return Report(Fact.BLOCKED, {**waits, **rest})
+
+    # --- sessions --------------------------------------------------------------------------------
+
+    def _begin(self, context: ReviewContext, journal: Journal, found: Next) -> None:
+        ports, bead = self.ports, context.bead
+        known, since, merged = self._all(bead.id)
+        works = epics.works(ports, bead)
+        agents = self.rules.agents or context.limits.agent_choice.agents(Role.DOER, bead.type.value)
+        name = reading.reader(agents, {one.agent for one in works}, found.round, found.tries)
+        seat = name, ports.adapter(name).provider, ports.config().agents.model_of(name, "reviewer")
+        data = {
+            reading.BEAD: bead.id,
+            reading.ATTEMPT: context.attempt.id,
+            reading.CONTENT: self._content(journal),
+            reading.HEAD: journal.head,
+            reading.BASE: journal.base,
+            reading.CANDIDATE: journal.candidate,
+            reading.ROUND: found.round,
+            reading.TRY: found.tries,
+            reading.SINCE: since,
+            reading.MERGED: merged,
+        }
+        text = review_text(
+            bead, self._read(bead, journal, works, reading.since(known, merged)), found.round, self.rules.rounds
+        )
+        title = f"Review of {bead.id}, round {found.round}"[:100]
+        told = {"round": found.round, "of": self.rules.rounds, "agent": name, "model": seat[2]}
+        with ports.store.together():
+            session = ports.store.begin_session(SessionKind.CODE_REVIEW, of_bead(bead.id), title, seat, text, BY, data)
+            told |= {"session": session.id, "head": journal.head}
+            ports.store.record(Event(Kind.CODE_REVIEW_BEGAN, bead.id, context.attempt.id, data=told))
+
+    def _read(self, bead: Bead, journal: Journal, works: list[Attempt], known: list[Reading]) -> Read:
+        ports = self.ports
+        within = epics.within(ports, bead)
+        answers = [one for one in works if not within or is_mend(ports.store.bead(one.bead), bead.id)]
+        passed = ports.store.validation(journal.tree, journal.contract) or {}
+        changes = ports.git.changes(journal.base, journal.candidate)
+        return Read(
+            journal.base,
+            journal.candidate,
+            [change.path for change in changes],
+            self.approvals.gates.shown(journal.base, journal.candidate, changes)["difference"],
+            passed.get("results", ()),
+            [one.as_values() for one in known if one.outcome == reading.DONE],
+            answers[-1].log.summary if answers else "",
+            [one.answer or one.resolution for one in self._asked(bead.id) if one.resolved_at is not None],
+            within,
+        )
+
+    def _settled(self, context: ReviewContext, one: Reading) -> None:
+        """Note the end of a reading that has come to one, once."""
+        session = one.session
+        if one.outcome:
+            return
+        is_idle = session.state is Of.IDLE
+        halted = is_idle and self.ports.store.turns(session.id)[-1].outcome not in CLEAN
+        board = context.board
+        waited = board.now - self.waits.seen(one, board.now, board.paused)
+        ended = reading.ended(one, self.rules.minutes, waited, halted)
+        if ended is not None:
+            self._end(one, context.attempt.id, *ended)
+
+    def _end(self, one: Reading, attempt: int, outcome: str, why: str) -> None:
+        store, session = self.ports.store, one.session
+        bead = str(session.data[reading.BEAD])
+        rows = [[f.priority.value, f.category, f.place, f.text] for f in one.findings]
+        told = {**one.as_values(), "why": why[:500], "of": self.rules.rounds, "findings": rows}
+        del told["outcome"]
+        told["state"] = outcome
+        told |= {name.lower(): number for name, number in reading.counted(one.findings).items()}
+        with store.together():
+            store.note_session(session.id, {reading.OUTCOME: outcome, reading.WHY: why[:500]})
+            if session.state is not Of.ENDED:
+                store.end_session(session.id, BY)
+            if outcome != reading.DROPPED:
+                store.record(Event(Kind.CODE_REVIEW_ENDED, bead, attempt, data=told))
+        if outcome == reading.FAILED and session.data.get(reading.TRY, 1) >= reading.TRIES:
+            self.ports.notifier.tell(Notice(f"{bead}: nobody came through with a review: {why[:300]}", bead))
+
+    def settle(self, reads: Collection[int]) -> None:
+        """End what reads for a review that is over; `reads`: the open reviews that are being read."""
+        for session in self.ports.store.sessions():
+            if session.kind is SessionKind.CODE_REVIEW and session.data.get(reading.ATTEMPT) not in reads:
+                self._end(Reading.of(session), 0, reading.DROPPED, "its review was over")
+
+    # --- what is known ---------------------------------------------------------------------------
+
+    def _next(self, bead: str, attempt: int, journal: Journal) -> Next:
+        past = self.ports.store.attempts(bead)
+        if is_built(past) or self._yes(bead, journal) is not None:
+            return Next(Way.PASS)
+        known, since, _ = self._all(bead)
+        counted = [one for one in known if one.session.data.get(reading.SINCE) == since]
+        return reading.following(self.rules, counted, self._content(journal), attempt, not is_by_person(past))
+
+    def _all(self, bead: str) -> tuple[list[Reading], str, int]:
+        """The bead's readings; since when rounds count; and after which merge."""
+        merged = last_merge(self.ports.store, bead)
+        decided = sum(one.resolved_at is not None for one in self._asked(bead))
+        return reading.of_sessions(self.ports.store.code_reviews(bead)), f"{merged}.{decided}", merged
+
+    def _asked(self, bead: str) -> list[Escalation]:
+        found = self.ports.store.escalations(open_only=False, bead=bead)
+        return [one for one in found if one.type is EscalationType.CODE_REVIEW]
+
+    def _yes(self, bead: str, journal: Journal) -> Escalation | None:
+        """The person's word that this very content goes on as it is; None: nobody said so."""
+        content, merged = self._content(journal), last_merge(self.ports.store, bead)
+        said = [one for one in self._asked(bead) if one.resolved_at is not None and is_approval(one.resolution)]
+        of_it = (one for one in said if (one.evidence.get("content"), one.evidence.get("merged")) == (content, merged))
+        return next(of_it, None)
+
+    def _content(self, journal: Journal) -> str:
+        return self.approvals.content(journal.base, journal.candidate)
+
+
+def _sent_back(journal: Journal, one: Reading) -> AttemptEnd:
+    """What the next attempt is told: what must be mended first, each shortened so that all have room."""
+    share = max(120, 2_600 // max(1, len(one.urgent)))
+    lines = [reading.told([found])[:share] for found in one.urgent]
+    detail = (
+        f"Fresh eyes read the change after every check had passed, in round {one.round}. Mend what they found; where "
+        "it is not so, say why in the summary of your log.\n" + "\n".join(lines)
+    )
+    return AttemptEnd(Outcome.FINDINGS, detail, journal.head, {"session": one.session.id})

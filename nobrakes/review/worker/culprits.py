@@ -1,0 +1,348 @@
+"""A red main: the queue is frozen and let go, the merge that did it is taken back, and people are told.
+
+1. Only the merge of a bead that is done is taken back, whole, by one commit; a person's own commit is told.
+2. Main only ever moves forward, also here: others may have what is on it already, and a commit can be taken back again.
+3. The bead is open again, and waits for a person: its checks passed before it was merged, so something else is wrong.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...agents.worker.end import close
+from ...beads.model import Attempt, AttemptLog, Bead, Outcome, Role, Status
+from ...beads.proposals import submitted
+from ...checks.contract import CheckResult, Verdict, setup_failed
+from ...checks.worker.validation import as_json, explain
+from ...daemon.model import Limits
+from ...daemon.worker.ports import Ports
+from ...db.port import NewEscalation, Store
+from ...decisions import model as decisions_model
+from ...decisions.model import EscalationType
+from ...errors import GitFailed
+from ...events.kinds import MERGES, Event, Kind
+from ...git.port import Candidate, Message
+from ...host.port import Notice
+from .. import machine
+from ..journal import Journal
+from ..machine import Fact, Next
+from ..main_monitor import Phase, Watch, at_rest
+from .evidence import US
+
+# One red main is one question: whoever finds main red asks here, and what is open already is added to.
+#
+# 1. Red begins with the question and lasts until main was seen green: by the canary, or by a merge.
+# 2. In that time there is one open question, whoever else finds main red, and however often.
+# 3. It is asked about main, and becomes the question of the bead whose merge was taken back for it.
+
+_SEEN_GREEN = (Kind.MERGED, Kind.MAIN_GREEN, Kind.MAIN_UNFROZEN)
+
+
+def question(store: Store, title: str, detail: str, evidence: Mapping[str, Any], hypothesis: str = "") -> NewEscalation:
+    """What a person is asked about the main that is red now: more of the open question, where there is one."""
+    return NewEscalation(EscalationType.MAIN_RED, title, detail, evidence, hypothesis, _open(store))
+
+
+def _open(store: Store) -> int:
+    """The open question about this red main; 0: there is none."""
+    green = store.latest_events(_SEEN_GREEN, limit=1)
+    since = green[0].at if green else 0.0
+    asked = [one.id for one in store.escalations() if one.type is EscalationType.MAIN_RED and one.created_at >= since]
+    return max(asked, default=0)
+
+
+FROZEN = "frozen"
+"""The setting that is there while nothing may be merged: the tip that is red."""
+
+NO_SETUP = "frozen_by_setup"
+"""The setting that says, while nothing may be merged, that main is not red: its set-up fails, and how."""
+
+REPAIR = "canary/repair"
+"""The ref (below refs/nobrakes/) that keeps the commit alive that is to take the culprit back."""
+
+MOST_MERGES = 500
+"""So many merges are looked through for the one that brought a commit."""
+
+_NOTE = 2000
+_MEANWHILE = "Merges wait until main is green again; nobrakes looks at every new commit on it, and each hour."
+
+_UNTIL_SET_UP = (
+    "It fails for every change alike, so none is blamed. Merges wait until the set-up passes on main: mend it, or what "
+    "it needs. It is tried again by itself: at each new commit on main, each edit of the checks, each start of "
+    "`nobrakes run`, each hour, and at once where you answer this with `retry`.\n"
+)
+
+_ENDS = {
+    "environment": "The last tip that was seen green does not pass by now either: it is the environment (the machine, "
+    "what it reaches, the time), and no commit is blamed.",
+    "nothing_known": "No earlier tip is known to have passed in a run of its own, so no commit is blamed.",
+    "unsure": "The search for the commit ended: the checks could not say whether an earlier commit passes.",
+    "still_red": "main stays red without it as well, so it was not taken back.",
+    "person": "It is no merge of a bead, so it is not taken back: whoever made it decides.",
+    "conflict": "Later work builds on it, so it cannot be taken back by itself.",
+}
+
+
+class Culprits:
+    """Freezes, finds whose it is, takes back, tells."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+
+    # --- frozen and let go -----------------------------------------------------------------------
+
+    def freeze(self, watch: Watch, results: Sequence[CheckResult], how: str) -> Watch:
+        """Nothing is merged from now on."""
+        store = self.ports.store
+        store.set_setting(FROZEN, watch.tip)
+        store.record(Event(Kind.MAIN_FROZEN, data={"commit": watch.tip, "results": as_json(results)}))
+        if no_setup := setup_failed(results):
+            store.set_setting(NO_SETUP, no_setup)
+            return self._ask_of_checks(watch, results, _UNTIL_SET_UP)
+        title = f"main is red at {watch.tip[:12]}, {how}"
+        known = "" if watch.green else f"{_ENDS['nothing_known']} "
+        return self._escalate(watch, title, f"{known}{_MEANWHILE}\n{explain(results)}")
+
+    def let_go(self, watch: Watch, why: str = "") -> Watch:
+        """Main is green, or nobody looks any more, or for another reason."""
+        store = self.ports.store
+        if store.setting(FROZEN) is not None:
+            store.set_setting(FROZEN, None)
+            store.set_setting(NO_SETUP, None)
+            store.record(Event(Kind.MAIN_UNFROZEN, data={"commit": watch.tip}))
+        self._resolve(watch, why or ("main is green again" if watch.tip else "nobody looks at main any more"))
+        return replace(watch, escalation=0, results=(), frozen=False)
+
+    def tell_green(self, watch: Watch) -> None:
+        """The tip passed; `unsteady`: it failed a moment before."""
+        unsteady = watch.phase is Phase.CONFIRM
+        self.ports.store.record(Event(Kind.MAIN_GREEN, data={"commit": watch.tip, "unsteady": unsteady}))
+
+    def was_decided(self, watch: Watch) -> bool:
+        """Whether a person resolved what was asked when main was frozen: then they want it to be looked at."""
+        return bool(watch.escalation) and self.ports.store.escalation(watch.escalation).resolved_at is not None
+
+    def _is_open(self, watch: Watch) -> bool:
+        return bool(watch.escalation) and self.ports.store.escalation(watch.escalation).resolved_at is None
+
+    def tell_end(self, before: Watch, watch: Watch, seen: Verdict, results: Sequence[CheckResult]) -> Watch:
+        """The search is over without a repair."""
+        if not watch.frozen:  # nobody can tell what main is like
+            return self._ask_of_checks(watch, results)
+        if before.phase is Phase.LOOK and setup_failed(results) and self.ports.store.setting(NO_SETUP) is not None:
+            return self._ask_of_checks(watch, results, _UNTIL_SET_UP)
+        if before.phase is Phase.LOOK:
+            return self._escalate(watch, "main is still red", explain(results)) if self.was_decided(before) else watch
+        if before.phase is Phase.PROVE:
+            return self.tell(watch, "still_red")
+        return self.tell(watch, "environment" if before.phase is Phase.KNOWN and seen is Verdict.RED else "unsure")
+
+    def _ask_of_checks(self, watch: Watch, results: Sequence[CheckResult], meanwhile: str = "") -> Watch:
+        """Ask about checks that cannot be run on main, or add to what is asked of that already."""
+        what = "the set-up (`setup`) failed" if setup_failed(results) else "the checks could not be run"
+        evidence = {"commit": watch.tip, "results": as_json(results)}
+        known = watch.escalation if self._is_open(watch) else 0
+        title, detail = f"{what} on main at {watch.tip[:12]}", f"{meanwhile}{explain(results)}"
+        new = NewEscalation(EscalationType.BROKEN_CHECKS, title, detail, evidence, adds_to=known)
+        return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
+
+    def tell(self, watch: Watch, why: str, whose: str = "") -> Watch:
+        """Say to a person what was found out."""
+        self.ports.store.record(
+            Event(Kind.CULPRIT_FOUND, data={"commit": watch.culprit or None, "why": why, "green": watch.green or None})
+        )
+        if why == "nothing_known" and self._was_said(watch):
+            return watch
+        title = f"main is red since {watch.culprit[:12]}{whose}" if watch.culprit else f"main is red: {why}"
+        failed = "\n".join(f"{row['name']}: {row['outcome']}: {row['reason']}\n{row['tail']}" for row in watch.results)
+        return self._escalate(watch, title.replace("_", " "), f"{_ENDS[why]} {_MEANWHILE}\n{failed}")
+
+    def _was_said(self, watch: Watch) -> bool:
+        """Whether the open question says of this tip that no earlier one is known to have passed."""
+        asked = self.ports.store.escalation(watch.escalation) if self._is_open(watch) else None
+        return asked is not None and not watch.green and asked.evidence.get("main") == watch.tip
+
+    def _escalate(self, watch: Watch, title: str, detail: str) -> Watch:
+        """Ask a person, or add to what was asked when less was known."""
+        evidence = {
+            "main": watch.tip,
+            "green": watch.green or None,
+            "culprit": watch.culprit or None,
+            "searched": list(watch.line[:50]),
+            "results": list(watch.results),
+        }
+        new = question(self.ports.store, title, detail, evidence, decisions_model.of_output(detail))
+        if self.ports.store.setting(NO_SETUP) is not None:  # it is set up again, and red
+            self.ports.store.set_setting(NO_SETUP, None)
+            self._resolve(watch, "the set-up passes again")
+        return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
+
+    def _resolve(self, watch: Watch, why: str) -> None:
+        """The question about main is over; that of a bead is its own, and a person's."""
+        asked = self.ports.store.escalation(watch.escalation) if watch.escalation else None
+        if asked is not None and asked.resolved_at is None and asked.bead is None:
+            self.ports.store.resolve(watch.escalation, why, "nobrakes")
+
+    # --- taking back -----------------------------------------------------------------------------
+
+    def prepare(self, watch: Watch, now: float) -> Watch:
+        """The commit that takes the culprit back, to be run; at rest where there is none to be made."""
+        git = self.ports.git
+        found = self.merge_of(watch.culprit)
+        if found is None:
+            return self.tell(at_rest(watch, now), "person")
+        bead, base, commit = found
+        main = git.main()
+        words = Message(
+            f"Revert: {bead.title}",
+            f"main does not pass its checks since this was merged. This reverts commit {commit}.",
+            US,
+            now,
+            (("Reverts-Bead", bead.id),),
+        )
+        whole = git.squash(base, commit, words)
+        made = git.revert(whole.commit, main, words) if isinstance(whole, Candidate) else whole
+        if not isinstance(made, Candidate):
+            return self.tell(at_rest(watch, now), "conflict", f" (bead {bead.id})")
+        git.pin(REPAIR, made.commit)
+        return replace(watch, candidate=made.commit, onto=main)
+
+    def merge_of(self, commit: str) -> tuple[Bead, str, str] | None:
+        """(bead, base, merge) of the merge that brought this commit, and still stands; None: a person's own."""
+        store, git = self.ports.store, self.ports.git
+        for event in store.latest_events(MERGES, limit=MOST_MERGES):
+            merge = str(event.data.get("merged_commit") or "")
+            if not merge or event.bead is None or not git.has(merge) or not git.contains(commit, merge):
+                continue
+            base = str(event.data.get("base") or "")
+            if not base and event.attempt is not None:
+                base = str(store.attempt(event.attempt).data.get("base") or "")
+            if not base or git.contains(commit, base):
+                continue
+            bead = store.bead(event.bead)
+            return (bead, base, merge) if bead.status is Status.DONE and bead.merged_commit == merge else None
+        return None
+
+    def taken_back(self, watch: Watch, now: float) -> Watch:
+        """Main is green again: the bead is open, and a person is told with the evidence."""
+        store = self.ports.store
+        store.record(Event(Kind.CULPRIT_FOUND, data={"commit": watch.culprit, "why": "merge", "green": watch.green}))
+        found = self.merge_of(watch.culprit)
+        if found is not None:  # else a person took it back or opened it meanwhile
+            self._reopen(found[0], found[2], watch)
+        healed = replace(
+            watch, phase=Phase.REST, tip=watch.candidate, green=watch.candidate, looked_at=now, searched=""
+        )
+        return replace(self.let_go(healed), culprit="", candidate="", onto="", line=())
+
+    def _reopen(self, bead: Bead, merge: str, watch: Watch) -> None:
+        store = self.ports.store
+        rows = [row for row in watch.results if row["outcome"] != "pass"]
+        failed = "; ".join(f"{row['name']}: {row['reason']}" for row in rows)
+        data = {"commit": merge, "revert": watch.candidate, "results": list(watch.results)}
+        # main's history holds it too, as long as nobody rewrites that
+        self.ports.git.pin(f"archive/{bead.id}/reverted-{merge[:12]}", merge)
+        store.record(Event(Kind.REVERTED, bead.id, data=data))
+        # what checks print stays out of it: agents take a bead's own words for a person's
+        note = f"Merged as {merge[:12]} and taken back by {watch.candidate[:12]}: main was red after it ({failed})."
+        store.change(bead.id, {"notes": f"{bead.notes}\n\n{note}".strip()[-_NOTE:]}, "nobrakes")
+        log = "\n".join(f"{row['name']}: {row['reason']}\n{row['tail']}" for row in rows)
+        evidence = {"reverted": True, "main": watch.tip, "green": watch.green, "searched": list(watch.line), **data}
+        new = question(
+            store,
+            f"{bead.id} broke main and was taken back",
+            f"main was green at {watch.green[:12]}, and red since {watch.culprit[:12]}.\n{log}",
+            evidence,
+            decisions_model.passed_before(f"{merge[:12]} passed when it was merged", log),
+        )
+        store.escalate(new, bead.id, None, "nobrakes")
+
+
+# A review whose objects are gone from git (a prune, a ref that was removed): built anew from what is still there.
+#
+# 1. A candidate has a ref (`pin_of`) before the journal names it, and with it all that it stands on. So only what was
+# pruned in the moment between its making and its ref, or by somebody who removed refs, is ever gone.
+# 2. A candidate is built anew from the head. A head is taken in again from the workspace. One that is nowhere any more
+# sends the bead back to a Doer; that is nobody's failure.
+# 3. After a few times a person is asked: something on this machine takes away what it is not to take away.
+
+MOST_REBUILT = 5
+"""So often one review is built anew, before a person is asked."""
+
+
+def pin_of(bead: str) -> str:
+    """The ref (below refs/nobrakes/) that keeps the candidate of the bead's open review alive."""
+    return f"candidate/{bead}/review"
+
+
+def handed_in(ports: Ports, bead: str) -> Attempt | None:
+    """The Doer's or the person's attempt whose work is reviewed; None: nothing was handed in."""
+    return submitted(ports.store.attempts(bead))
+
+
+class Lost:
+    """Looks for what is gone, whenever git fails in a review."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+
+    def look(self, attempt: Attempt, journal: Journal, limits: Limits) -> Next | None:
+        """How the review goes on, or that it is over; None: nothing of it is gone, so the trouble is another one."""
+        done = handed_in(self.ports, attempt.bead)
+        head = journal.head or str((done and done.head) or "")
+        is_head_gone = bool(head) and not self._is_there(head)
+        made = (journal.candidate, *journal.chain, journal.base, journal.fork)
+        if not is_head_gone and all(not commit or self._is_there(commit) for commit in made):
+            return None
+        if journal.rebuilt >= MOST_REBUILT:
+            return self._give_up(attempt, journal)
+        if is_head_gone and not self._taken_in_again(attempt, head):
+            return self._nowhere(attempt, journal, head, limits)
+        text = "git lost objects of its review (a prune?), and it is built anew"
+        self.ports.notifier.tell(Notice(f"{attempt.bead}: {text}", attempt.bead))
+        gone = Fact.HEAD_GONE if is_head_gone or not journal.candidate else Fact.CANDIDATE_GONE
+        return machine.advance(journal, gone)
+
+    def _is_there(self, commit: str) -> bool:
+        return self.ports.git.is_whole(commit)
+
+    def _taken_in_again(self, attempt: Attempt, head: str) -> bool:
+        """Whether the workspace still had what was handed in."""
+        git, store = self.ports.git, self.ports.store
+        done = handed_in(self.ports, attempt.bead)
+        if done is not None and done.role is Role.PERSON:
+            return False  # a person's worktree is theirs, and an agent's clone holds something else
+        fence = attempt.fence if done is None else done.fence
+        try:
+            for name, commit in git.kept().items():
+                if commit == head and name.startswith(f"incoming/{attempt.bead}/"):
+                    git.pin(name, None)  # it leads nowhere, and would be taken for the head
+            return git.take_in(store.bead(attempt.bead), fence) == head and self._is_there(head)
+        except GitFailed:
+            return False
+
+    def _nowhere(self, attempt: Attempt, journal: Journal, head: str, limits: Limits) -> Next:
+        """The bead goes back to a Doer, who begins afresh."""
+        over = machine.advance(journal, Fact.WORK_GONE)
+        why = f"the work that was handed in ({head[:12]}) is gone from git and from its workspace"
+        self.ports.notifier.tell(Notice(f"{attempt.bead}: {why}; it is done again", attempt.bead, urgent=True))
+        log = AttemptLog(attempt.log.summary, attempt.log.blockers, attempt.log.learnings, keep_branch=False)
+        close(self.ports, limits, attempt, Outcome.LOST, why, kind=machine.GOES_TO[over.act], log=log)
+        return over
+
+    def _give_up(self, attempt: Attempt, journal: Journal) -> Next:
+        over = machine.advance(journal, Fact.GONE_TOO_OFTEN)
+        why = (
+            f"What git holds of this review was lost {journal.rebuilt + 1} times. Look for what removes objects or "
+            "refs below refs/nobrakes/ here, and resolve this to review the bead again."
+        )
+        title = f"{attempt.bead}: git keeps losing what is reviewed"
+        self.ports.store.close_attempt(
+            attempt,
+            machine.GOES_TO[over.act],
+            Outcome.LOST,
+            detail=why,
+            head=journal.head,
+            escalation=NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, why, {"head": journal.head}),
+        )
+        return over

@@ -1,0 +1,755 @@
+"""The Reviewer at work: one review, step by step, each journaled before the next.
+
+1. Every step may be done again: it compares the journal with the world before it acts.
+2. A step does what it is called after and reports what it saw; core.review.machine says how the review goes on, and
+   daemon.review.verdicts does that.
+3. The steps from the rebase until main has moved are daemon.review.steps's: there reviews meet.
+"""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+
+from ...agents.prompts.delivery import git_at
+from ...agents.worker.end import close
+from ...beads.model import CLOSED, FORK, Attempt, BeadType, Outcome, Role, Run, Status
+from ...beads.proposals import is_by_person
+from ...checks.contract import CheckResult
+from ...checks.policy.boundaries import violations
+from ...checks.policy.ownership import CONTRACT
+from ...checks.worker.steps import boundary_at, is_same
+from ...checks.worker.validation import Validation, explain
+from ...daemon.deciders import look_again, may_pass
+from ...daemon.model import Board
+from ...daemon.worker.ports import Ports
+from ...db.port import NewEscalation
+from ...decisions.model import EscalationType
+from ...errors import GitFailed, NotAllowed
+from ...git.port import EPICS, Candidate, Conflict, Land, Landing
+from ...host.port import Notice
+from ...requests.text import Where
+from ...requests.worker import branches, epics
+from ...requests.worker.branches import Bases, RedBranches, Stacks
+from ...requests.worker.landing_branch import lands_on, ports_of
+from ...requests.worker.review import MergedMeanwhile, PullSteps
+from .. import machine
+from ..journal import Journal, Step
+from ..machine import Act, Fact, Next
+from ..queue import Entry
+from ..verify import NONE
+from ..waits import OF_CHECKOUTS, WAITS, Cause, next_look
+from . import evidence as review_evidence
+from . import verdicts
+from .asked import Approvals, NewContract, ProtectedFiles, Readings, Unusual
+from .culprits import FROZEN, NO_SETUP, Lost, handed_in, pin_of
+from .evidence import AttemptEnd, Report, blamed, questioned, refused, unsure
+from .queue import NOBODY, ReviewContext, Train, is_paced
+from .verdicts import Landings, Verdicts, Watchman
+
+# The steps of a review in the merge queue: a candidate on main or on the one before it, its validation, main's move.
+#
+# 1. Main moves in one place only, by compare-and-swap from the commit that was validated against; the head of the train
+# moves it, for itself and for those behind it that are proven with it.
+# 2. The journals say so before main moves, and are on the disk, since main will be: a power cut takes both or neither.
+# From then on the store lets nobody take the beads out of review.
+# 3. Who stands on something that is not there any more is built anew.
+
+
+class ReviewSteps:
+    """Leads reviews through the queue."""
+
+    def __init__(self, ports: Ports, validation: Validation, train: Train, judging: Verdicts, pulls: PullSteps) -> None:
+        self.ports = ports
+        self.validation = validation
+        self.train = train
+        self.judging = judging
+        self.landings = Landings(ports)
+        self.pulls = pulls
+        self.gates = ProtectedFiles(ports)
+        self.approvals = Approvals(ports, self.gates)
+        self.readings = Readings(ports, self.approvals)
+
+    def rebase(self, context: ReviewContext, journal: Journal) -> Report:
+        """The candidate: on the last one of the train, or on main where there is none."""
+        waits = self.landings.is_pending(context.attempt.id)  # what was begun is heard to its end
+        was_freed = False
+        train = self.train.look(context.board).train
+        is_head = not train or train[0].attempt == context.attempt.id  # those behind it stand on what it saw
+        if self.ports.git.is_shared() and (waits or is_head):
+            ready = self.landings.catch_up(context.attempt.id)
+            if ready is None:
+                return Report(Fact.NOT_YET)
+            if ready.landing is not Landing.MOVED:
+                return self._blocked(context, journal, ready)
+            self.train.changed()
+            if was_freed := bool(journal.waiting):
+                self._freed(journal)
+        return replace(self._rebased(context, journal), was_freed=was_freed)
+
+    def _rebased(self, context: ReviewContext, journal: Journal) -> Report:
+        seen = self.train.look(context.board)
+        main = seen.main
+        landed = self._landed(context, journal, main)
+        if landed is not None:
+            return landed
+        if any(entry.attempt == context.attempt.id for entry in seen.train):
+            # main moved away and is back where it was: the candidate stands, and nothing could stand on itself
+            return Report(Fact.STANDS)
+        if not self.train.has_place(context.board, context.attempt.id):
+            return Report(Fact.NOT_YET)
+        base = seen.train[-1].journal.candidate if seen.train else main
+        if journal.brings and base != main:
+            return Report(Fact.NOT_YET)  # nobody else is validated by it, so it lands by itself
+        if base != main and (journal.apart == base or not self.train.may_join(context.board)):
+            return Report(Fact.NOT_YET)
+        may_be_there = self._may_be_there(context)  # asked before: between made and pinned nothing is to come
+        made = self._made(context, journal, base)
+        if isinstance(made, Conflict) and base != main:
+            alone = self._made(context, journal, main)
+            if not isinstance(alone, Conflict):
+                # who is before it may fail yet; nobody is asked before that
+                return Report(Fact.CONFLICTS_AHEAD, {"apart": base})
+            base, made = main, alone
+        if isinstance(made, Conflict):
+            return self._conflicts(journal, base, made)
+        if may_be_there and base == main and epics.adds_nothing(self.ports, made, base):
+            return self._there(context, journal, base)
+        # no ref holds the candidate: git's own upkeep leaves objects alone for two weeks after they were made
+        return Report(
+            Fact.BUILT,
+            {
+                "base": base,
+                "candidate": made[-1].commit,
+                "tree": made[-1].tree,
+                "chain": tuple(c.commit for c in made[:-1]),
+                "contract": self.validation.contract(journal.brings),
+            },
+        )
+
+    def _landed(self, context: ReviewContext, journal: Journal, main: str) -> Report | None:
+        """Whether it is on main already: a crash hid that, or an attempt before it was not told of it."""
+        if self.pulls.is_on:
+            return self.pulls.merged_before(context, journal)
+        unasked = epics.without_request(self.ports, context.bead)
+        if unasked is not None:
+            return unasked
+        if journal.candidate and self.ports.git.contains(journal.candidate, main):
+            return Report(Fact.LANDED)
+        before = self.landings.landed_before(context.attempt.bead)
+        if before is None:
+            return None
+        return Report(Fact.LANDED_BEFORE, {**asdict(before), "tree": self.ports.git.tree(before.candidate)})
+
+    def _may_be_there(self, context: ReviewContext) -> bool:
+        """Whether main may have all of it already: of an epic, or of what people merged into what it stacked on."""
+        if epics.is_whole_epic(context.bead):
+            return True
+        return self.pulls.is_on and branches.is_merged_elsewhere(self.ports, context.bead.id)
+
+    def _there(self, context: ReviewContext, journal: Journal, base: str) -> Report:
+        """Main has all of it already, by whatever way."""
+        contract = self.validation.contract(journal.brings)
+        if not epics.is_whole_epic(context.bead):
+            return self.pulls.came_along(context, journal.head, base, contract)
+        tree = self.ports.git.tree(journal.head)
+        there = {"merged_as": base, "base": base, "candidate": journal.head, "tree": tree, "contract": contract}
+        return Report(Fact.PULL_MERGED, there)
+
+    def _conflicts(self, journal: Journal, main: str, found: Conflict) -> Report:
+        """A conflict with main itself: the bead leaves the queue at once, and a person is asked."""
+        below = self.ports.where.below
+        what = f"the pull request of {below}, on which it stacks," if below else review_evidence.main_of(self.ports)
+        detail = f"The branch conflicts with {what} in:\n" + "\n".join(found.files) + "\n" + found.detail
+        evidence = {
+            "files": list(found.files),
+            "main": main,
+            "head": journal.head,
+            **review_evidence.epic_of(self.ports),
+        }
+        return Report(Fact.CONFLICTED, ending=AttemptEnd(Outcome.CONFLICT, detail, journal.head, evidence))
+
+    def _made(self, context: ReviewContext, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
+        """The candidate on `base`, after the commits that lead to it."""
+        if epics.is_whole_epic(context.bead):
+            return epics.made(self.ports, context.bead, context.attempt, journal, base)
+        message = review_evidence.for_merge(self.ports, context.bead, context.attempt)
+        if self.ports.config().review.merge == "rebase":
+            return self._with_contract(journal, self.ports.git.replay(base, journal.head, message, journal.fork))
+        made = self.ports.git.squash(base, journal.head, message, journal.fork)
+        return made if isinstance(made, Conflict) else self._with_contract(journal, (made,))
+
+    def _with_contract(
+        self, journal: Journal, made: tuple[Candidate, ...] | Conflict
+    ) -> tuple[Candidate, ...] | Conflict:
+        """What was made; where it has another contract than the one that a person approved, a conflict."""
+        if not journal.brings or isinstance(made, Conflict):
+            return made
+        if is_same(self.ports.git, made[-1].commit, journal.brings):
+            return made
+        return Conflict((CONTRACT,), "Main's was changed meanwhile, and what was approved is not what would land.")
+
+    def validate_rebased(self, context: ReviewContext, journal: Journal) -> Report:
+        """Validate the candidate, land it, or send it back, as core.review.queue decides for the whole train."""
+        if journal.contract != self.validation.contract(journal.brings):
+            return Report(Fact.CHECKS_EDITED)
+        train = self.train.look(context.board).train
+        place = next((number for number, entry in enumerate(train, 1) if entry.attempt == context.attempt.id), 0)
+        if not place:  # what it stood on is not there any more
+            return Report(Fact.FELL_OFF)
+        move = self.train.move(context.board)
+        if place in move.validate:
+            return self.judging.to_validate(context, journal, journal.candidate)
+        if place == move.blame or (place == 1 and 0 in move.validate):
+            return self._blamed(context, journal, self.train.less(train, place - 1))
+        bent = self._bent(context, train, place - 1)
+        if bent:
+            return questioned(self.gates.question_of_runner(journal, bent))
+        is_in_batch = place <= move.publish and not context.limits.queue.every_commit_green
+        if place != 1 and is_in_batch and self.readings.is_missing(train[place - 1]):
+            return Report(Fact.TO_READ)
+        if place != 1 and is_in_batch and self.approvals.is_missing(context.board, train[place - 1]):
+            return questioned(self.approvals.question(context.board, context.bead, journal))
+        if place != 1 or not move.publish:
+            return Report(Fact.NOT_YET)
+        return self._passed(context, journal, train, move.publish)
+
+    def _passed(self, context: ReviewContext, journal: Journal, train: Sequence[Entry], publish: int) -> Report:
+        """The head of the train is proven, and with it the first `publish` of those on it."""
+        if self.train.is_uncounted(journal):
+            return Report(Fact.UNCOUNTED)
+        if journal.checked < len(journal.chain):
+            return self._validate_chain(context, journal)
+        if journal.chain and len(journal.kept) < len(journal.chain):
+            return self._folded(context, journal)
+        if self.readings.is_missing(train[0]):
+            return Report(Fact.TO_READ)
+        if self.approvals.is_missing(context.board, train[0]):
+            return questioned(self.approvals.question(context.board, context.bead, journal))
+        count = next((n for n in range(1, publish) if self._is_held_back(context, train, n)), publish)
+        if count < publish and not context.limits.queue.every_commit_green:
+            return Report(Fact.NOT_YET)  # its own step asks about it, and the others are tried without it
+        said = [
+            {"approval": self.approvals.kept(context.board, entry), "reading": self.readings.kept(entry)}
+            for entry in train[:count]
+        ]
+        if self.pulls.is_on:  # it stands on main alone, and people decide when it is merged
+            return Report(Fact.MAY_ASK, said[0])
+        tip = self.train.begin_landing(context.board, said)
+        return Report(Fact.MAY_LAND, {"tip": tip, **said[0]})
+
+    def _is_held_back(self, context: ReviewContext, train: Sequence[Entry], place: int) -> bool:
+        """Whether somebody has to look at this candidate first."""
+        if self.readings.is_missing(train[place]):
+            return True
+        return bool(self._bent(context, train, place)) or self.approvals.is_missing(context.board, train[place])
+
+    def _bent(self, context: ReviewContext, train: Sequence[Entry], place: int) -> str:
+        """The altered test that the runner of this candidate did not report, and nobody accepted that; "": none."""
+        bent = self.train.bent(train, place)
+        entry = train[place]
+        return "" if bent and self.gates.is_accepted(entry.bead, entry.journal.head) else bent
+
+    def _blamed(self, context: ReviewContext, journal: Journal, less: str) -> Report:
+        """The candidate is red on a green one: sent back, unless main itself is red."""
+        self.train.blamed(context.board)
+        if journal.red and journal.is_broken:
+            return Report(Fact.BLAMED_UNSURE, ending=unsure(journal))
+        if journal.red:
+            return Report(Fact.BLAMED)
+        why = f"The tests prove less than before: {less}"
+        return Report(Fact.PROVES_LESS, ending=AttemptEnd(Outcome.FAILED_REVIEW, why))
+
+    def count_base(self, context: ReviewContext, journal: Journal) -> Report:
+        """Run main's own tests, which nobody did since it got there: a candidate has to prove as much."""
+        if journal.contract != self.validation.contract(journal.brings):
+            return Report(Fact.CHECKS_EDITED)
+        if not self.train.is_uncounted(journal):
+            return Report(Fact.COUNTED)
+        return self.judging.to_validate(context, journal, journal.base)
+
+    def _validate_chain(self, context: ReviewContext, journal: Journal) -> Report:
+        """With merge = rebase: each commit on the way, which may fail by itself."""
+        commit = journal.chain[journal.checked]
+        if self.validation.passed(self.ports.git.tree(commit), context.attempt.id, journal.brings) is None:
+            return self.judging.to_validate(context, journal, commit)
+        return Report(Fact.COMMIT_PROVEN, {"kept": (*journal.kept, commit)})
+
+    def _folded(self, context: ReviewContext, journal: Journal) -> Report:
+        """With merge = rebase: only commits that pass alone reach main, the others melt into the next."""
+        git = self.ports.git
+        steps = [Candidate(c, git.tree(c)) for c in (*journal.kept, journal.candidate)]
+        last = git.fold(journal.base, steps, review_evidence.for_merge(self.ports, context.bead, context.attempt))
+        proven = self.train.proof(journal, last.commit) if journal.proven else ""
+        return Report(Fact.FOLDED, {"candidate": last.commit, "proven": proven})
+
+    def swap(self, context: ReviewContext, journal: Journal) -> Report:
+        """Move main, or wait for who moves it."""
+        git = self.ports.git
+        train: list[Entry] = []
+        if epics.is_whole_epic(context.bead) and not self.pulls.is_on:
+            return Report(Fact.FELL_OFF)  # people were to merge it, and are not asked any more
+        if not git.contains(journal.candidate, git.main()):
+            train = self.train.landing(context.board, journal.tip)
+            if not train:  # main, the checks or one of those that should land with it are not what they were
+                self._freed(journal)
+                return Report(Fact.FELL_OFF)
+            if train[0].attempt != context.attempt.id:
+                return Report(Fact.NOT_YET)  # the head moves main
+        land = self._frozen(context, journal, train) if train else None
+        if land is not None and any(bead.type == BeadType.REPAIR for bead in context.board.to_review):
+            return self._gives_way(journal, land)
+        if land is None and train and not self.landings.is_pending(context.attempt.id):
+            verdicts.hold(self.ports, self.judging.evidence, train)
+        if land is None:
+            land = self.landings.land(context.attempt.id, train, journal.tip, journal.base)
+        if land is None:
+            return Report(Fact.NOT_YET)  # its end wakes the loop
+        if land.landing is Landing.BLOCKED:
+            return self._blocked(context, journal, land, train)
+        self.train.changed()
+        self._freed(journal)
+        return Report(Fact.LANDED if land.landing is Landing.MOVED else Fact.LOST_RACE)
+
+    def _frozen(self, context: ReviewContext, journal: Journal, train: Sequence[Entry]) -> Land | None:
+        """Why nothing lands while main is red; None: it is not, this one is on its way already, or a repair is."""
+        where = self.ports.where
+        tip = None if where.epic or where.base else self.ports.store.setting(FROZEN)
+        if tip is not None and any(self.ports.store.bead(entry.bead).type is BeadType.REPAIR for entry in train):
+            return None
+        if tip is None or journal.published or self.landings.is_pending(context.attempt.id):
+            return None
+        why = self.ports.store.setting(NO_SETUP) or "main is red"
+        why = f"{why}, at {tip[:12]}: nothing is merged before main is green again"
+        return Land(Landing.BLOCKED, why, Cause.MAIN_RED)
+
+    def _gives_way(self, journal: Journal, land: Land) -> Report:
+        """End a review that waits for main to be green: a repair waits for its place, and begins on main itself."""
+        self._freed(journal)
+        why = f"{land.reason}; a repair goes first, and the review begins again after it"
+        ending = AttemptEnd(Outcome.INTERRUPTED, why, journal.head)
+        return Report(Fact.GIVES_WAY, ending=ending)
+
+    def _blocked(self, context: ReviewContext, journal: Journal, land: Land, train: Sequence[Entry] = ()) -> Report:
+        """Main cannot be moved, or brought along, just now; a person is told.
+
+        Those that should land with it (`train`) wait as they did before, unless they may have landed already.
+        """
+        bead = context.attempt.bead
+        now = self.ports.store.now()
+        since = journal.waiting_since or now
+        passing_since = (journal.passing_since or now) if land.patience else 0.0
+        passing = may_pass(land.patience, passing_since, now)
+        if journal.waiting != land.reason or (journal.passing and not passing):
+            self.ports.notifier.tell(Notice(f"{bead} waits to be merged: {land.reason}", bead, urgent=not passing))
+        behind = journal.behind
+        if behind and self.ports.store.escalation(behind).evidence.get("cause") != land.cause:
+            self._freed(journal)  # what a person was asked about is another cause than this
+            behind, since = 0, now
+        row = WAITS[land.cause]
+        if not behind and not passing and now >= since + row.asked:
+            kind = EscalationType.CHECKOUT_BEHIND if land.cause in OF_CHECKOUTS else EscalationType.MERGE_HELD_UP
+            new = NewEscalation(kind, f"{bead} waits to be merged: {row.words}", land.reason, {"cause": land.cause})
+            behind = self.ports.store.escalate(new, bead, context.attempt.id, "nobrakes").id
+        wait = next_look(land.cause, now - since)
+        waits = {
+            "waiting": land.reason,
+            "waiting_until": now + (look_again(passing_since, now, wait) if passing else wait),
+            "waiting_since": since,
+            "passing": passing,
+            "passing_since": passing_since,
+            "behind": behind,
+            "published": land.may_have_landed,
+        }
+        is_up = journal.step is Step.SWAP and (land.may_have_landed or not train)
+        return Report(Fact.HELD_UP, waits) if is_up else Report(Fact.BLOCKED, waits, train=train)
+
+    def _freed(self, journal: Journal) -> None:
+        """Main can be moved again: what a person was asked about that is over."""
+        if journal.behind:
+            with contextlib.suppress(NotAllowed):  # a person resolved it, or a crash hid that we did
+                self.ports.store.resolve(journal.behind, "main can be moved again", "nobrakes")
+
+    def is_under_way(self, attempt: int, board: Board) -> bool:
+        """Whether the review is landing just now, by itself or with others, where a remote has to say so."""
+        opened = {entry.attempt: entry for entry in self.train.look(board).opened}
+        tip = opened[attempt].journal.tip if attempt in opened else ""
+        together = {entry.attempt for entry in opened.values() if tip and entry.journal.tip == tip}
+        return any(self.landings.goes_on(one) for one in {attempt} | together)
+
+
+_TRIES = 3
+"""So often a step is tried while git fails."""
+
+_WITH_THE_NEXT = (Step.BOUNDARIES, Step.CLEAN_UP)
+"""What leads to these changes nothing, and they begin at once: it is written down with what comes of them."""
+
+MOST_STEPS = 100
+"""Of one review in one turn: however many there are to do, others have their turn, and a stop is heard."""
+
+
+class Review:
+    """Leads reviews on."""
+
+    def __init__(self, ports: Ports, validation: Validation, pulls: PullSteps | None = None) -> None:
+        """`pulls`: another one's, who asks the code host for all."""
+        self.ports = ports
+        self.validation = validation
+        self.new_contract = NewContract(ports)
+        self.train = Train(ports, validation)
+        self.lost = Lost(ports)
+        self.judging = Verdicts(ports, validation, self.train, self.lost)
+        self.gates = ProtectedFiles(ports)
+        self.unusual = Unusual(ports)
+        self.pulls = pulls or PullSteps(ports)
+        self.queueing = ReviewSteps(ports, validation, self.train, self.judging, self.pulls)
+        self.steps: dict[Step, Callable[[ReviewContext, Journal], Report]] = {
+            Step.TAKE_IN: self._take_in,
+            Step.BOUNDARIES: self._boundaries,
+            Step.REBASE: self.queueing.rebase,
+            Step.VALIDATE_REBASED: self.queueing.validate_rebased,
+            Step.VALIDATE_BASE: self._validate_base,
+            Step.COUNT_BASE: self.queueing.count_base,
+            Step.SWAP: self.queueing.swap,
+            Step.VALIDATE_MAIN: self._validate_main,
+            Step.READING: self.queueing.readings.turn,
+            Step.PULL_REQUEST: self.pulls.turn,
+            Step.CLEAN_UP: self._clean_up,
+        }
+
+    def advance(self, attempt: Attempt, board: Board) -> bool:
+        """Do what can be done now; whether anything was."""
+        # another one's turn may have moved it since the board was made
+        attempt = self.train.look(board).attempts.get(attempt.id, attempt)
+        journal = Journal.of(attempt.data)
+        is_read = journal.step is Step.READING  # its end is heard whenever it comes
+        if journal.waiting_until > board.now and not is_read and not self.pulls.is_due(attempt, journal):
+            return False
+        context = ReviewContext(self.ports, attempt, board)
+        moved = False
+        for _ in range(MOST_STEPS):
+            following = self._step(context, journal)
+            if following is None:
+                self.train.changed()
+                return True
+            if following.act is Act.WAIT:
+                return moved
+            has_joined = journal.step is Step.REBASE and following.journal.step is Step.VALIDATE_REBASED
+            journal, moved = following.journal, True
+            attempt = replace(attempt, data=journal.as_data())
+            if journal.step not in _WITH_THE_NEXT or journal.merged_as:  # a merge by people is written down already
+                self.ports.store.journal(attempt.id, attempt.data)
+            self.train.journaled(self.train.seen, attempt)
+            if has_joined and is_paced(board.limits):
+                return True  # a batch begins in the next turn, when all who can have joined it
+            context = ReviewContext(self.ports, attempt, board)
+        return moved
+
+    def _step(self, context: ReviewContext, journal: Journal, tries: int = _TRIES) -> Next | None:
+        """Do the step, and what follows from what it saw; None: something was begun that will be heard of, or the
+        review is over.
+
+        Where git fails, look whether what it needs is gone, else try it again before it is told.
+        """
+        try:
+            report = self.steps[journal.step](context, journal)
+            following = _after(journal, report)
+            if following.act is Act.GO_ON and following.journal.candidate not in ("", journal.candidate):
+                self.ports.git.pin(pin_of(context.attempt.bead), following.journal.candidate)
+            if following.act is Act.GO_ON or (following.act is Act.WAIT and following.journal is journal):
+                return following
+            if journal.step is Step.BOUNDARIES:
+                self.ports.store.journal(context.attempt.id, journal.as_data())
+            if following.act is Act.WAIT:
+                self.train.wait(context.attempt.id, following.journal, report.train)
+            else:
+                self.judging.perform(context, following, report)
+            return None
+        except GitFailed:
+            self.train.changed()
+            found = self.lost.look(context.attempt, journal, context.limits)
+            if found is not None:
+                return found if found.act is Act.GO_ON else None
+            if tries == 1:
+                raise
+            return self._step(context, journal, tries - 1)
+
+    # --- the steps -------------------------------------------------------------------------------
+
+    def _take_in(self, context: ReviewContext, journal: Journal) -> Report:
+        if epics.is_whole_epic(context.bead):
+            return epics.taken_in(self.ports, context.bead)
+        done = handed_in(self.ports, context.attempt.bead)
+        if done is None:
+            return refused(Outcome.NO_WORK, "there is no work to review")
+        head = str(done.head)
+        main = self.ports.git.main()
+        fork = self.ports.git.fork(main, head, done.data.get(FORK))
+        if fork is None:
+            what = review_evidence.main_of(self.ports)
+            return refused(Outcome.BOUNDARY, f"the branch has no history in common with {what}")
+        start = str(done.data.get("start") or fork)
+        anchor = self.ports.git.evidence_tip() or NONE
+        taken = {"head": head, "fork": fork, "epic": self.ports.where.epic, "base": start, "anchor": anchor}
+        return Report(Fact.TAKEN_IN, taken)
+
+    def _boundaries(self, context: ReviewContext, journal: Journal) -> Report:
+        if epics.is_whole_epic(context.bead):  # each of its beads kept them
+            return Report(Fact.IN_BOUNDS, {"gates": (), "is_scaffolding": False, "brings": ""})
+        against = self._against_the_rules(context, journal)
+        if against is not None:
+            return against
+        brought = self.new_contract.brought(context.bead, journal)
+        if brought is not None and brought.faults:
+            return refused(Outcome.BOUNDARY, "\n".join(brought.faults))
+        gates = self.gates.judged(context.bead, journal)
+        if isinstance(gates, AttemptEnd):
+            return questioned(gates)
+        unusual = self.unusual.question(context.bead, journal)
+        if unusual is not None:
+            return questioned(unusual)
+        brings = journal.brings
+        if brought is not None:
+            if not self.new_contract.is_accepted(context.bead, brought):
+                return questioned(self.new_contract.question(journal, brought))
+            brings, gates = journal.head, (*gates, CONTRACT)
+        return Report(Fact.IN_BOUNDS, {"gates": gates, "is_scaffolding": context.bead.scaffolding, "brings": brings})
+
+    def _against_the_rules(self, context: ReviewContext, journal: Journal) -> Report | None:
+        """What the branch changes that nobody may let through; None: nothing."""
+        git = self.ports.git
+        start = journal.base
+        if not git.contains(journal.fork, start) or not git.contains(start, journal.head):
+            detail = "the branch was rewritten: the commit it started from is not in it any more"
+            return refused(Outcome.BOUNDARY, detail)
+        own = boundary_at(self.ports, start, Role.DOER)
+        if is_by_person(self.ports.store.attempts(context.bead.id)):
+            own = replace(own, tests=())  # tests and code alike are a person's to change
+        found = violations(Role.DOER, git.changes(start, journal.head), own, context.bead.scaffolding, asks=True)
+        if start != journal.fork:
+            tests = git.changes(journal.fork, start)
+            writers = boundary_at(self.ports, journal.fork, Role.TEST_WRITER, start)
+            found += violations(Role.TEST_WRITER, tests, writers, context.bead.scaffolding)
+        if found:
+            detail = "The branch changes what its role may not change:\n" + "\n".join(found[:50])
+            return refused(Outcome.BOUNDARY, detail)
+        if not git.changes(journal.fork, journal.head):
+            return refused(Outcome.NO_WORK, "the branch changes nothing")
+        return None
+
+    def _validate_main(self, context: ReviewContext, journal: Journal) -> Report:
+        is_proven = journal.proven == self.train.proof(journal, journal.candidate)
+        if is_proven or self.ports.config().review.revalidate == "cached":
+            return Report(Fact.PROVEN)
+        return self.judging.to_validate(context, journal, journal.candidate)
+
+    def _clean_up(self, context: ReviewContext, journal: Journal) -> Report:
+        self.queueing.landings.forget(context.attempt.bead)
+        self.pulls.forget(context.attempt.bead)
+        if epics.is_whole_epic(context.bead):
+            epics.let_go(self.ports, context.bead, journal)
+        if journal.brings:
+            self.new_contract.take_over(context.attempt.bead, journal)
+        return Report(Fact.MERGED)
+
+    def _validate_base(self, context: ReviewContext, journal: Journal) -> Report:
+        """The candidate failed. Before it is blamed: does main pass by itself?"""
+        if journal.contract != self.validation.contract(journal.brings):
+            return Report(Fact.CHECKS_EDITED)
+        tree = self.ports.git.tree(journal.base)
+        known = self.validation.passed(tree, context.attempt.id, journal.brings) is not None
+        if known or journal.is_scaffolding or context.bead.type is BeadType.REPAIR:  # which has to turn main green
+            return blamed(journal)
+        return self.judging.to_validate(context, journal, journal.base)
+
+    # --- from outside ----------------------------------------------------------------------------
+
+    def settle(self, board: Board) -> bool:
+        """Hear the ends of what a code host or a remote was asked for reviews that are over, and end what was read for
+        them.
+        """
+        going = {attempt.id for attempt in board.attempts}
+        self.pulls.settle(going)
+        self.queueing.landings.settle({NOBODY, *going})
+        reviews = (attempt for attempt in board.attempts if attempt.role is Role.REVIEWER)
+        self.queueing.readings.settle({one.id for one in reviews if Journal.of(one.data).step is Step.READING})
+        return False
+
+    def ended(self, attempt: Attempt, run: Run, board: Board) -> Attempt | None:
+        """A validation of this review ended; the attempt to go on with, or None when there is nothing to do now."""
+        seen = self.train.look(board)
+        attempt = seen.attempts.get(attempt.id, attempt)
+        self.train.changed()
+        if run.stopping in (Outcome.INTERRUPTED, Outcome.CANCELLED):
+            self.validation.judge(run)
+            self.ports.store.end_run(run.id)
+            self.stop(attempt, board)
+            return None
+        following = self.judging.ended(ReviewContext(self.ports, attempt, board), run)
+        if following is not None:
+            self.train.journaled(seen, following, ended=True)
+        return following
+
+    def stop(self, attempt: Attempt, board: Board) -> bool:
+        """Give the review back; one whose merge has landed is brought to its end instead. False: it lands just now."""
+        ports = self.ports
+        if self.queueing.is_under_way(attempt.id, board):
+            return False
+        attempt = self.train.look(board).attempts.get(attempt.id, attempt)
+        journal = Journal.of(attempt.data)
+        self.train.changed()
+        if self._has_landed(journal):
+            if journal.step is Step.VALIDATE_MAIN:
+                self.judging.stopped_on_main(attempt, journal)
+            last = machine.advance(journal, Fact.STOPPED_AFTER_LANDING).journal
+            ports.store.journal(attempt.id, last.as_data())
+            self.advance(replace(attempt, data=last.as_data()), board)
+            return True
+        # where a remote decides nobody knows yet whether it landed
+        is_known = journal.step is Step.SWAP and not ports.git.is_shared()
+        stopped = machine.advance(journal, Fact.STOPPED_BEFORE_LANDING if is_known else Fact.STOPPED)
+        if stopped.journal is not journal:
+            ports.store.journal(attempt.id, stopped.journal.as_data())
+        kind, head = machine.GOES_TO[stopped.act], journal.head
+        close(ports, board.limits, attempt, Outcome.INTERRUPTED, "the review was stopped", kind=kind, head=head)
+        return True
+
+    def _has_landed(self, journal: Journal) -> bool:
+        """Whether main contains the candidate; one that is gone from git is not on main."""
+        git = self.ports.git
+        try:
+            return bool(journal.candidate) and git.contains(journal.candidate, git.main())
+        except GitFailed:
+            if git.is_whole(journal.candidate):
+                raise
+            return False
+
+
+def _after(journal: Journal, report: Report) -> Next:
+    """What follows from a report. A wait that came to an end is written down, whatever else there is to wait for."""
+    freed = machine.advance(journal, Fact.FREED).journal if report.was_freed else journal
+    following = machine.advance(freed, report.fact, **report.brought)
+    return Next(freed, Act.GO_ON) if report.was_freed and following.act is Act.WAIT else following
+
+
+# The Reviewer of each branch that work lands on: main's, that of each other branch that people merge features to,
+# that of each epic that people merge as a whole, and that of each open request on which others stack.
+#
+# 1. They share nothing but the validators: each has its own queue, and its branch is main to it.
+# 2. An epic's branch that is red by itself is held with its epic until it is elsewhere, or a person says so: nobody
+# reverts there. Where a request is, those that stack on it are; where another branch than main is, those that are to
+# be reviewed by it.
+
+
+class Reviews:
+    """Leads each review on, with the Reviewer of the branch that its bead lands on."""
+
+    def __init__(self, ports: Ports, validation: Validation) -> None:
+        self.ports = ports
+        self.validation = validation
+        self.main = Review(ports, validation)
+        self.stacks = Stacks(ports)
+        self.bases = Bases(ports)
+        self.red = RedBranches(ports, self.bases)
+        self.meanwhile = MergedMeanwhile(ports)
+        self._others: dict[Where, Review] = {}
+        self._lands = ""  # how, when that was looked at last
+
+    def turn(self, board: Board) -> bool:
+        """Learn of other branches, and let beads stack, before anything is decided; whether something changed."""
+        parts = (self.bases, self.stacks, self.red, self.meanwhile)
+        return any([*(part.turn(board) for part in parts), self._lands_otherwise()])
+
+    def _lands_otherwise(self) -> bool:
+        """Hold the epics that people were to merge, before anybody goes on without what is on their branches."""
+        config = self.ports.config().review
+        if config.land == self._lands:
+            return False
+        self._lands = config.land
+        landed = () if config.by_request else self.ports.store.beads(statuses=(Status.LANDED,))
+        for epic in sorted({bead.epic for bead in landed if bead.epic}):
+            epics.hold_without_request(self.ports, epic)
+        return bool(landed)
+
+    def of(self, bead: str) -> Review:
+        """The Reviewer of the bead's branch."""
+        return self._by(lands_on(self.ports, self.ports.store.bead(bead)))
+
+    def _by(self, where: Where) -> Review:
+        if where == Where():
+            return self.main
+        if where not in self._others:
+            # what is asked of the host for one that stacks goes on when the one below is merged
+            pulls = self._by(Where(where.base)).pulls if where.below else None
+            made = self._others[where] = Review(ports_of(self.ports, where), self.validation, pulls)
+            made.judging.watchman = self._watchman(where)
+        return self._others[where]
+
+    def _watchman(self, where: Where) -> Watchman:
+        if where.epic:
+            return partial(self._found_red, where.epic)
+        if where.below:
+            return partial(self._request_red, where.below)
+        return partial(self._base_red, where) if where.base else lambda results: self.main.judging.watchman(results)
+
+    def advance(self, attempt: Attempt, board: Board) -> bool:
+        """Do what can be done now; whether anything was."""
+        review = self.of(attempt.bead)
+        return self.bases.is_known(review.ports.where.base) and review.advance(attempt, board)
+
+    def ended(self, attempt: Attempt, run: Run, board: Board) -> Attempt | None:
+        """A validation ended; the attempt to go on with, or None when there is nothing to do now."""
+        return self.of(attempt.bead).ended(attempt, run, board)
+
+    def stop(self, attempt: Attempt, board: Board) -> bool:
+        """Give the review back; one whose merge has landed is brought to its end instead."""
+        return self.of(attempt.bead).stop(attempt, board)
+
+    def restart(self, attempt: Attempt) -> None:
+        """Start the validation again that a crash may have cut off between its plan and its start."""
+        self.of(attempt.bead).judging.restart(attempt)
+
+    def settle(self, board: Board) -> bool:
+        """Hear the ends of what a code host was asked for reviews that are over, and end what was read for them."""
+        for where in [one for one in self._others if one.below and self.ports.store.bead(one.below).status in CLOSED]:
+            del self._others[where]  # nobody is reviewed on top of it any more
+        changed = [one.settle(board) for where, one in self._others.items() if not where.epic and not where.below]
+        return self.main.settle(board) or any(changed)
+
+    def wake_at(self) -> list[float | None]:
+        """When somebody else is to be asked."""
+        return [self.bases.wake_at(), self.meanwhile.wake_at()]
+
+    def measure_anew(self) -> None:
+        """The clock jumped: that counts against no reading."""
+        for one in (self.main, *self._others.values()):
+            one.queueing.readings.waits.anew()
+
+    def _found_red(self, epic: str, results: Sequence[CheckResult]) -> None:
+        reason = (
+            f"its branch does not pass the checks by itself: mend it (refs/nobrakes/{EPICS}/{epic}), and it goes on, "
+            f"or add a bead of type repair to {epic} and type `nobrakes release {epic}`"
+        )
+        tip = self.ports.git.of_epic(epic).main()
+        self.red.hold(epic, tip, reason, f"\n{explain(results)}")
+
+    def _base_red(self, where: Where, results: Sequence[CheckResult]) -> None:
+        tip = git_at(self.ports.git, where).main()
+        for bead in self.ports.store.beads(statuses=(Status.NEEDS_REVIEW, Status.REVIEWING)):
+            if lands_on(self.ports, bead) == where and bead.type is not BeadType.REPAIR:  # which may mend it
+                reason = (
+                    f"{where.base} does not pass the checks by itself, and nothing is brought to it: mend it there, "
+                    f"and this goes on, or type `nobrakes release {bead.id}`"
+                )
+                self.red.hold(bead.id, tip, reason, f"\n{explain(results)}")
+
+    def _request_red(self, below: str, results: Sequence[CheckResult]) -> None:
+        tip = git_at(self.ports.git, Where(below=below)).main()
+        for bead, on in self.ports.store.stacked():
+            if on == below and self.ports.store.bead(bead).status not in CLOSED:
+                reason = (
+                    f"it stacks on the pull request of {below}, which does not pass the checks by itself: see "
+                    f"`nobrakes pr show {below}`. It goes on when that brings something else or is merged, or when you "
+                    f"type `nobrakes release {bead}`"
+                )
+                self.red.hold(bead, tip, reason, f"\n{explain(results)}")

@@ -1,0 +1,695 @@
+"""The checks on one commit while a person waits for the answer, with or without a daemon beside it.
+
+1. The same contract, checkout and judgement as in a review; a tree that passed already is not run again.
+2. The store knows nothing of the run, so that a daemon leaves it alone; its name says whose it is.
+3. Whatever ends the waiting ends the run, and its checkout is removed; what a killed command left, the next one clears.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from ...agents.prompts.delivery import off_main, taken_back
+from ...beads.model import Outcome, Role, Run, RunKind
+from ...checks.contract import CheckOutcome, CheckResult, Contract, Verdict, overall, setup_failed, verdict
+from ...checks.trial import Starts, advice, is_empty, is_unsure, passed
+from ...checks.worker.probes import Plan
+from ...checks.worker.validation import MOST_CUT_OFF, CheckClock, Validation, as_json, explain
+from ...daemon.deciders import look_again, may_pass
+from ...daemon.model import Board
+from ...daemon.worker.ports import Ports
+from ...daemon.worker.upkeep import ASKED, NOBODY, WATCH
+from ...errors import GitFailed, NoMain, NotProven
+from ...events.kinds import Event, Kind
+from ...git.port import Land, Landing
+from ...globs import matches
+from ...host import proctable
+from ...host.port import Notice, Remains
+from ...requests.worker.branches import RemoteBranches
+from .. import main_monitor
+from ..main_monitor import Phase, Watch, told_as
+from .culprits import FROZEN, NO_SETUP, REPAIR, Culprits
+from .verdicts import Landings
+
+LOOK_SECONDS = 0.05
+
+
+class Proving:
+    """Proves commits; `tell` hears what is being run."""
+
+    def __init__(self, ports: Ports, tell: Callable[[str], None]) -> None:
+        self.ports = ports
+        self.tell = tell
+        self.validation = Validation(ports)
+        self.clock = CheckClock(self.validation)
+
+    def prove(self, commit: str) -> None:
+        """Return when the commit passes every check; NotProven says what did not pass."""
+        ports = self.ports
+        if self.validation.passed(ports.git.tree(commit)) is not None:
+            return
+        if not ports.config().checks:
+            raise NotProven("no check is configured, so nothing can be proven", "Add [[checks]] to config.toml.")
+        results = self.tried(commit)
+        if overall(results) is not CheckOutcome.PASS:
+            raise NotProven(f"what would become main does not pass the checks; main was not moved\n{explain(results)}")
+
+    def tried(self, commit: str) -> list[CheckResult]:
+        """What the checks of today say of the commit, run now; a pass is remembered."""
+        run, results = self.run(commit, self.validation.present())
+        self.validation.remember(self.ports.git.tree(commit), run, results)
+        return results
+
+    def again(self, commit: str, contract: Contract | None) -> tuple[Contract, list[CheckResult]]:
+        """What these checks (None: today's) say of the commit now, and which they were."""
+        asked = contract or self.validation.present()
+        return asked, self.run(commit, asked)[1]
+
+    def run(self, commit: str, contract: Contract) -> tuple[Run, list[CheckResult]]:
+        """Run these checks on the commit, and remember nothing of it."""
+        ports = self.ports
+        self._clear()
+        now = ports.store.now()
+        run_id = f"{ASKED}-{commit[:12]}-{os.getpid()}-{int(now * 1000)}"
+        run = Run(run_id, 0, RunKind.VALIDATION, now, active_at=now)
+        try:
+            born = self.validation.execute(run_id, commit, contract)
+            run = Run(run_id, 0, RunKind.VALIDATION, now, born.pid, born.mark, active_at=now)
+            stopped = self._wait(run)
+        except BaseException:
+            ports.processes.kill(run)
+            self.validation.scratch.remove(run_id)
+            raise
+        if stopped:
+            run = Run(run_id, 0, RunKind.VALIDATION, now, born.pid, born.mark, stopping=Outcome.TIMED_OUT)
+        return run, self.validation.judge(run)
+
+    def _wait(self, run: Run) -> bool:
+        """Until the run has ended; whether it was stopped because a check had had its time."""
+        processes, checks = self.ports.processes, self.validation.checks(run)
+        folder, told = os.path.join(self.ports.paths.runs, run.id), 0
+        steps = self.validation.steps(run)
+        while True:
+            alive = processes.alive(run)
+            ending = processes.ending(folder, steps)
+            names = [check.name for check in checks]
+            begun = sum(end.started for end in ending.steps if end.name in names)
+            for number in range(told, begun):
+                self.tell(f"check {number + 1} of {len(checks)}: {checks[number].name}")
+            told = max(told, begun)
+            if not alive:
+                return False
+            if ending.over or all(end.code is not None for end in ending.steps):
+                processes.kill(run)  # what a check leaves behind is no part of the answer
+            elif self.clock.is_overdue(run, partial(processes.ending, folder, steps), self.ports.store.now()):
+                processes.kill(run)
+                return True
+            time.sleep(LOOK_SECONDS)
+
+    def _clear(self) -> None:
+        """End and remove what commands left that were killed while they waited."""
+        scratch = self.ports.paths.scratch
+        for name in os.listdir(scratch) if os.path.isdir(scratch) else []:
+            words = name.split("-")
+            if words[0] == ASKED and len(words) == 4 and proctable.look(int(words[2])) is None:
+                self.ports.processes.kill(Run(name, 0, RunKind.VALIDATION, 0.0))
+                self.validation.scratch.remove(name)
+
+
+# The canary at work: runs on main's tip in idle time, and what follows when one of them is red (core.main_monitor).
+#
+# 1. A run of it belongs to no attempt: nobody's work is judged. It is journaled with its process in the store's
+# settings, before it is started, so that any daemon goes on with it, and nothing else takes it for a stray.
+# 2. Every step is saved with what it says to people in one transaction.
+# 3. Where main has to be tried before agents start (core.checks.trial) it looks at once, and remembers a pass.
+# 4. While it has something to find out, `run` does not end for being idle; a look in idle time does not begin there.
+
+# What others do to a main that a remote decides about, while nobody else asks for it: nobody may start on it, or its
+# requests wait for people.
+
+MAIN = ("",)
+
+
+class NewsOfMain:
+    """Asks for it as often as requests are looked at."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.remote = RemoteBranches(ports)
+        self._wanted: tuple[str, ...] = ()
+
+    def turn(self, board: Board, is_red: bool) -> bool:
+        """Whether the remote has answered. `is_red`: main is, and the queue is frozen."""
+        is_kept_back = is_red or board.limits.starts in (Starts.SCAFFOLDING, Starts.REPAIRS)
+        waits = self.ports.pulls is not None and any(one.role is Role.REVIEWER for one in board.attempts)
+        self._wanted = MAIN if (is_kept_back or waits) and self.ports.git.is_shared() else ()
+        heard = self.remote.turn(self._wanted, board.now)
+        for branch, land in heard.items():
+            self.remote.again(branch, board.now + (land.wait or self.ports.config().review.poll_seconds))
+        return bool(heard)
+
+    def wake_at(self) -> float | None:
+        """When it asks; None: it does not."""
+        return self.remote.wake_at(self._wanted)
+
+
+Heard = Callable[[str, Sequence[CheckResult], bool], None]
+"""Told of a trial: the tip, its results, and whether it is green."""
+
+WAIT_SECONDS = 5.0
+GLANCE_SECONDS = 60.0
+"""So often an idle daemon looks where main is: nobody tells it of a person's commit. While it is frozen, more often."""
+LINGER_SECONDS = 1.0
+
+
+class MainMonitor:
+    """Watches over main's tip."""
+
+    def __init__(self, ports: Ports, validation: Validation, landings: Landings) -> None:
+        self.ports = ports
+        self.validation = validation
+        self.landings = landings
+        self.culprits = Culprits(ports)
+        self.news = NewsOfMain(ports)
+        self.clock = CheckClock(validation)
+        self._watch: Watch | None = None
+        self._idle_since: float | None = None
+        self._again_at = 0.0
+        self._passing = False
+        self._passing_since: float | None = None
+        self._alone_since: float | None = None
+        self._ours: tuple[str, float | None] = ("", None)
+        self._wake: float | None = None
+        self._is_held = False
+        self._told_of: str | None = None
+        self._looks_anew = False
+        self._tried: tuple[str, str, Verdict] | None = None
+        self.heard: Heard = lambda tip, results, is_green: None
+
+    @property
+    def watch(self) -> Watch:
+        """How far it is, as it is kept."""
+        if self._watch is None:
+            text = self.ports.store.setting(WATCH)
+            self._watch = Watch.of(json.loads(text)) if text else Watch()
+        return self._watch
+
+    def is_at_work(self) -> bool:
+        """Whether it finds something out just now, and waits for no person."""
+        if not self.ports.config().review.watch_hours and not self.watch.trial:
+            return False
+        waits = self._is_held or (self._again_at > self.ports.store.now() and not self._passing)
+        return self.watch.phase is not Phase.REST and not waits
+
+    def wake_at(self) -> list[float]:
+        """When it wants to be asked again, if nothing else happens."""
+        return [at for at in (self._wake, self.news.wake_at()) if at is not None]
+
+    def measure_anew(self, jump: float) -> None:
+        """The clock jumped: nothing is due for that, and nothing waits longer."""
+        self._again_at, self._wake = 0.0, None
+        self.news.remote.at_once()
+        self._idle_since = self._passing_since = self._alone_since = None
+        self.clock.keep(set())
+        if jump < 0:
+            self._save(replace(self.watch, looked_at=max(0.0, self.watch.looked_at + jump)))
+
+    def turn(self, board: Board) -> bool:
+        """Do what can be done now; whether anything was."""
+        self.landings.settle({NOBODY, *(attempt.id for attempt in board.attempts)})
+        self._wake = None
+        config = self.ports.config()
+        if self.news.turn(board, self.watch.frozen):
+            return True
+        on_trial = self.watch.trial or board.limits.starts is Starts.UNTRIED
+        if not config.checks or not (config.review.watch_hours or on_trial):
+            return self._rest_unwatched(board) if self.watch.unwatched else self._switch_off()
+        if board.stopping:
+            return self._put_off()
+        if self.watch.phase is Phase.REST:
+            return self._perhaps_look(board)
+        if self.watch.frozen and not board.paused and self.watch.phase is not Phase.LAND and self._has_moved():
+            self._drop_run()
+            return self._save(main_monitor.look(self.watch, self.ports.git.main()))
+        self._is_held = board.paused and not self.watch.commit
+        if self.watch.commit:
+            return self._follow(board)
+        if self._is_held:
+            return False  # what runs goes on, and nothing new is started
+        if board.now < self._again_at:
+            self._wake = self._again_at
+            return False
+        return self._go_on(board)
+
+    def opened(self) -> None:
+        """Main was tried, or a person lets agents start: what was asked when its checks could not be run is over."""
+        if self.watch.escalation and self.watch.phase is Phase.REST and not self.watch.frozen:
+            with self.ports.store.together():
+                self._save(self.culprits.let_go(self.watch))
+
+    def tried(self, main: str) -> Verdict | None:
+        """What a trial said of this tip and today's checks; None: there was none, or a person has dealt with it."""
+        if self._tried is None or self._tried[:2] != (main, self.validation.contract()):
+            return None
+        return None if self.culprits.was_decided(self.watch) else self._tried[2]
+
+    def look_anew(self) -> None:
+        """A run begins: what is frozen is looked at once more, since the machine may have been mended."""
+        self._looks_anew = True
+
+    def found_red(self, results: Sequence[CheckResult]) -> None:
+        """A review found main red: from now on nothing is merged."""
+        if self.watch.frozen:
+            return
+        self._drop_run()
+        main, rows = self.ports.git.main(), as_json(results)
+        if self.ports.config().review.watch_hours:
+            frozen = main_monitor.told_red(self.watch, main, rows)
+        else:
+            frozen = main_monitor.told_unwatched(self.watch, main, rows, self.validation.contract())
+        with self.ports.store.together():
+            self._save(self.culprits.freeze(frozen, results, "as a review found"))
+
+    # --- when to look ----------------------------------------------------------------------------
+
+    def _perhaps_look(self, board: Board) -> bool:
+        watch = self.watch
+        if board.limits.starts is Starts.UNTRIED and board.ready and not board.paused:
+            trial = replace(main_monitor.look(watch, self.ports.git.main()), trial=True)
+            return self._save(replace(trial, contract=self.validation.contract()))
+        if not main_monitor.may_begin(watch, board):
+            self._idle_since = None
+            return False
+        if self._idle_since is None:
+            self._idle_since = board.now
+        try:
+            main = self.ports.git.main()
+        except NoMain:
+            return False
+        hours = self.ports.config().review.watch_hours
+        due = main_monitor.due_at(watch, board, main, self._landed_at(main), self._idle_since, hours)
+        contract = self.validation.contract()
+        asked = self._looks_anew or self.culprits.was_decided(watch)
+        self._looks_anew = False
+        at_once = main_monitor.is_mended(watch, contract) or (watch.frozen and asked)
+        if due > board.now and not at_once:
+            self._wake = min(due, board.now + (WAIT_SECONDS if watch.frozen else GLANCE_SECONDS))
+            return False
+        return self._save(replace(main_monitor.look(watch, main), contract=contract))
+
+    def _landed_at(self, main: str) -> float | None:
+        """When a review landed this very tip; None: somebody else moved main."""
+        if self._ours[0] != main:
+            last = self.ports.store.latest_events((Kind.MERGED,), limit=1)
+            ours = bool(last) and last[0].data.get("merged_commit") == main
+            self._ours = (main, last[0].at if ours else None)
+        return self._ours[1]
+
+    def _has_moved(self) -> bool:
+        """Whether main is elsewhere than what is being looked at."""
+        return self.ports.git.main() != (self.watch.onto or self.watch.tip)
+
+    # --- runs ------------------------------------------------------------------------------------
+
+    def _go_on(self, board: Board) -> bool:
+        """The phase's next step, when nothing runs."""
+        watch = self.watch
+        if watch.phase is Phase.LOOK:
+            caught_up = self._catch_up(board)
+            if caught_up is not None:
+                return caught_up
+        elif watch.phase is Phase.KNOWN and not watch.line:
+            line = self.ports.git.between(watch.green, watch.tip) if watch.green else None
+            if not line:
+                why = "nothing_known" if line is None else "environment"
+                return self._save(self.culprits.tell(main_monitor.at_rest(watch, board.now), why))
+            return self._save(replace(watch, line=line))
+        elif watch.phase is Phase.PROVE and not watch.candidate:
+            return self._save(self.culprits.prepare(watch, board.now))
+        elif watch.phase is Phase.LAND:
+            return self._land(board)
+        # the first one is numbered by the clock: what an earlier database ran is not taken for it
+        serial, commit = (self.watch.serial or int(board.now)) + 1, main_monitor.wanted(self.watch)
+        self._save(replace(self.watch, serial=serial, commit=commit, started_at=board.now, pid=None, timed_out=False))
+        self.validation.durations.tell(self.watch.run, commit, RunKind.VALIDATION, None, told_as(watch.phase))
+        return self._start()
+
+    def _catch_up(self, board: Board) -> bool | None:
+        """Where a remote decides about main, look at what it is there; None: main is what there is to be looked at."""
+        land = self.landings.catch_up(NOBODY)
+        if land is None:
+            return False
+        if land.landing is Landing.BLOCKED and self.watch.frozen:
+            return self._wait(board, land, f"main is red, and cannot be brought along: {land.reason}")
+        main = self.ports.git.main()
+        return self._save(replace(self.watch, tip=main)) if main != self.watch.tip else None
+
+    def _start(self) -> bool:
+        watch = self.watch
+        known = self.validation.of_run(watch.run)
+        contract = known or self.validation.present()
+        probes: Plan = {}
+        if watch.trial and known is None:  # what a trial leaves is compared with a candidate's
+            probes = self.validation.probes.plan(watch.commit, contract.checks)
+        born = self.validation.execute(watch.run, watch.commit, contract, probes=probes)
+        return self._save(replace(watch, pid=born.pid, born=born.mark))
+
+    def _run(self) -> Run:
+        watch = self.watch
+        of = watch.run, NOBODY, RunKind.VALIDATION, watch.started_at, watch.pid, watch.born
+        return Run(*of, active_at=watch.started_at, stopping=Outcome.TIMED_OUT if watch.timed_out else None)
+
+    def _follow(self, board: Board) -> bool:
+        if self.watch.pid is None:  # a crash came before its start
+            return self._start()
+        run = self._run()
+        folder = os.path.join(self.ports.paths.runs, run.id)
+        steps = self.validation.steps(run)
+        remains = self.ports.processes.remains(run, folder, steps)
+        if remains is Remains.NOTHING:
+            return self._ended(run, board)
+        if remains is Remains.WHOLE:
+            self._alone_since = None
+            if self.clock.is_overdue(run, lambda: self.ports.processes.ending(folder, steps), board.now):
+                self._save(replace(self.watch, timed_out=True))
+                self.ports.processes.kill(run)
+                return True
+            self._wake = min(self.clock.wake_at(), default=None)
+            return False
+        # what a check left behind, or a check that nobody will know the end of
+        self._alone_since = self._alone_since or board.now
+        if board.now >= self._alone_since + LINGER_SECONDS:
+            self.ports.processes.kill(run)
+            return True
+        self._wake = self._alone_since + LINGER_SECONDS
+        return False
+
+    def _ended(self, run: Run, board: Board) -> bool:
+        watch = self.watch
+        self._alone_since = None
+        self.clock.keep(set())
+        cut_off = self.validation.was_cut_off(run)
+        of_today = self.validation.is_of_today(run.id)
+        results = self.validation.judge(run)
+        again = replace(watch, commit="", pid=None, timed_out=False)
+        if cut_off and watch.cut_off < MOST_CUT_OFF:
+            return self._save(replace(again, cut_off=watch.cut_off + 1))
+        if not of_today:  # what other checks said is nothing to go by
+            return self._save(again if watch.phase is not Phase.CONFIRM else main_monitor.look(again, watch.tip))
+        if watch.trial:
+            self.validation.remember(self.ports.git.tree(watch.tip), run, results)
+            seen = verdict(results)
+            if seen is not Verdict.GREEN and is_unsure(results, self.validation.present().checks):
+                seen = Verdict.UNSURE
+            begins = is_empty(results) and self._is_without_tests(watch.tip)
+            mended = replace(board.limits, starts=Starts.SCAFFOLDING)
+            if seen is Verdict.UNSURE and (begins or self.ports.store.board(mended).ready):  # no person is needed
+                self._hear(watch.tip, Verdict.GREEN if begins else seen, results)
+                return self._save(replace(main_monitor.at_rest(again, board.now), trial=False))
+            return self._conclude(watch, seen, results, board)
+        return self._conclude(watch, verdict(results), results, board)
+
+    def _conclude(self, watch: Watch, seen: Verdict, results: Sequence[CheckResult], board: Board) -> bool:
+        if seen is Verdict.RED:
+            watch = replace(watch, results=tuple(as_json(results)))
+        following = main_monitor.after(watch, seen, board.now)
+        if watch.trial and following.phase is not Phase.CONFIRM:
+            self._hear(watch.tip, seen, results)
+            following = replace(following, trial=False)
+            if following.frozen and not self.ports.config().review.watch_hours:
+                rows = as_json(results)
+                following = main_monitor.told_unwatched(following, watch.tip, rows, self.validation.contract())
+        if watch.phase in (Phase.LOOK, Phase.CONFIRM):  # a review may have begun it; the run is of today's checks
+            following = replace(following, contract=self.validation.contract())
+        store = self.ports.store
+        with store.together():
+            if seen is Verdict.GREEN and watch.phase in (Phase.LOOK, Phase.CONFIRM):
+                self.culprits.tell_green(watch)
+            if following.frozen and not watch.frozen:
+                following = self.culprits.freeze(following, results, "three times in a row")
+            elif not following.frozen and (watch.frozen or (seen is Verdict.GREEN and watch.escalation)):
+                following = self.culprits.let_go(following)
+            elif following.phase is Phase.REST and seen is not Verdict.GREEN:
+                following = self.culprits.tell_end(watch, following, seen, results)
+            return self._save(following)
+
+    def _hear(self, tip: str, seen: Verdict, results: Sequence[CheckResult]) -> None:
+        self._tried = (tip, self.validation.contract(), seen)
+        self.heard(tip, results, seen is Verdict.GREEN)
+
+    def _is_without_tests(self, tip: str) -> bool:
+        git = self.ports.git
+        tests = self.ports.config().boundary_at(git, tip, Role.DOER).tests
+        return not any(matches(path, tests) for path in git.paths(tip))
+
+    # --- taking back -----------------------------------------------------------------------------
+
+    def _land(self, board: Board) -> bool:
+        watch = self.watch
+        land = self.landings.take_back(NOBODY, watch.candidate, watch.onto)
+        if land is None:
+            return False
+        if land.landing is Landing.LOST:  # it may be green by now
+            return self._save(main_monitor.look(watch, self.ports.git.main()))
+        if land.landing is Landing.BLOCKED:
+            return self._wait(board, land, f"main is red, and its repair waits: {land.reason}")
+        with self.ports.store.together():
+            return self._save(self.culprits.taken_back(watch, board.now))
+
+    def _wait(self, board: Board, land: Land, why: str) -> bool:
+        if self._told_of != land.cause:
+            self.ports.notifier.tell(Notice(why, urgent=True))
+        self._told_of, now, seconds = land.cause, board.now, land.wait
+        since = now if self._passing_since is None else self._passing_since
+        self._passing_since = since if land.patience else None
+        self._passing = may_pass(land.patience, since, now)
+        self._again_at = self._wake = now + (look_again(since, now, seconds) if self._passing else seconds)
+        return False
+
+    # --- ends ------------------------------------------------------------------------------------
+
+    def _rest_unwatched(self, board: Board) -> bool:
+        watch = self.watch
+        moved = self.ports.git.main() != watch.tip or self.validation.contract() != watch.contract
+        if moved or not watch.frozen or self.culprits.was_decided(watch):
+            over = replace(watch, unwatched=False)
+            why = "main or its checks have changed; the next review sees whether it is green"
+            with self.ports.store.together():
+                return self._save(self.culprits.let_go(over, why))
+        self._wake = board.now + WAIT_SECONDS
+        return False
+
+    def _switch_off(self) -> bool:
+        """Off is off: what it froze is let go."""
+        watch = self.watch
+        if watch.phase is Phase.REST and not watch.frozen:
+            return False
+        self._drop_run()
+        with self.ports.store.together():
+            off = replace(self.watch, phase=Phase.REST, tip="", searched="", culprit="", candidate="", line=())
+            return self._save(self.culprits.let_go(off))
+
+    def _put_off(self) -> bool:
+        """The daemon is being stopped: the next one runs it again, or looks when nobody works."""
+        watch = self.watch
+        if not watch.commit and (watch.frozen or watch.phase is Phase.REST):
+            return False
+        self._drop_run()
+        return self._save(self.watch if watch.frozen else replace(self.watch, phase=Phase.REST))
+
+    def _drop_run(self) -> None:
+        if self.watch.commit:
+            run = self._run()
+            self.ports.processes.kill(run)
+            self.validation.scratch.drop(run.id)
+            self._save(replace(self.watch, commit="", pid=None, timed_out=False))
+
+    def _save(self, watch: Watch) -> bool:
+        before = self.watch
+        self._watch = None  # should it fail, what is kept counts
+        if watch != before:
+            self.ports.store.set_setting(WATCH, json.dumps(watch.as_data()))
+        self._watch = watch
+        if before.candidate and not watch.candidate:
+            self.ports.git.pin(REPAIR, None)
+        if watch.phase is not before.phase:
+            self._again_at, self._idle_since, self._told_of = 0.0, None, None
+            self._passing, self._passing_since = False, None
+        return True
+
+
+# What a person's git did to main: done beads that were taken off it, and checkouts that came to it late. Told in the
+# turn that sees it, once.
+#
+# 1. Whether to bring beads back is the person's to decide: nothing is done about it, and nothing waits for it.
+# 2. A checkout that came to main while main moved is brought along, at each turn. One that cannot follow is tried again
+# after a while.
+
+AGAIN_SECONDS = 15.0
+"""So long a checkout that cannot follow is left alone."""
+
+
+def fallen(ports: Ports, went_on: bool = False) -> str:
+    """What a person is told of done beads that main does not carry any more, or whose changes were taken back; empty:
+    there is none. `went_on`: main still holds all that it held. NoMain."""
+    off = "" if went_on else off_main(ports.store, ports.git, ports.config())
+    lost = taken_back(ports.store, ports.git)
+    return ". ".join(filter(None, (off, *(f"{one.told()}: {one.advice()}" for one in lost))))
+
+
+class Rewritten:
+    """Follows main. What happened before the first turn is told by the start."""
+
+    def __init__(self, ports: Ports, trouble: Callable[[str, bool], None]) -> None:
+        """`trouble`: where a notice goes that may have to wait for its channel."""
+        self.ports = ports
+        self._trouble = trouble
+        self._main = ""
+        self._told = ""
+        self._told_of: tuple[str, ...] = ()
+        self._again_at = 0.0
+
+    def look(self) -> bool:
+        """Whether something had to be told."""
+        try:
+            main = self.ports.git.main()
+        except NoMain:
+            return False
+        is_told = self._look_at_checkouts(main != self._main)
+        if main == self._main:
+            return is_told
+        text = fallen(self.ports, self._went_on(main)) if self._main else ""
+        if text and text != self._told:
+            self.ports.store.record(Event(Kind.MAIN_REWRITTEN, data={"commit": main, "text": text}))
+            self._told = text
+        self._main = main
+        return bool(text) or is_told
+
+    def wake_at(self, now: float) -> list[float]:
+        """When it wants to look again, if nothing else happens."""
+        return [self._again_at] if self._waits(now) else []
+
+    def _look_at_checkouts(self, has_moved: bool) -> bool:
+        now = self.ports.store.now()
+        if not has_moved and self._waits(now):
+            return False
+        found = self.ports.git.bring_along()
+        new = [text for text in found if text not in self._told_of]
+        for text in new:
+            self.ports.notifier.tell(Notice(text, urgent=True))
+            self._trouble(text, True)
+        self._told_of = found
+        self._again_at = now + AGAIN_SECONDS if found else 0.0
+        return bool(new)
+
+    def _waits(self, now: float) -> bool:
+        """Whether it is too soon to try again; a clock that went back makes nobody wait longer."""
+        return now < self._again_at <= now + AGAIN_SECONDS
+
+    def _went_on(self, main: str) -> bool:
+        try:
+            return self.ports.git.contains(self._main, main)
+        except GitFailed:  # it is gone from git, so main does not hold it
+            return False
+
+
+# The trial at work: whether agents may start, from what is known of main's tip (core.checks.trial).
+#
+# 1. It runs nothing itself: the canary looks at the tip, and what passed is remembered as any validation.
+# 2. A main that goes on while its tip is tried need not be tried to its newest commit: a tip that passed, and that main
+# still holds, opens it.
+# 3. Once it was open in a run it stays so; a main that turns red later is for main's monitor and the reviews.
+# 4. What a person has to do is told once for each tip and checks.
+
+RED_MAIN = "red_main"
+"""The setting with the tip on which a person lets agents start, whatever the checks say."""
+
+
+class Trial:
+    """Says which beads may be started."""
+
+    def __init__(self, ports: Ports, validation: Validation, monitor: MainMonitor) -> None:
+        self.ports = ports
+        self.validation = validation
+        self.monitor = monitor
+        self._is_open = False
+        self._proven = ""
+        self._told: set[str] = set()
+        monitor.heard = self.heard
+        monitor.look_anew()
+
+    def starts(self) -> Starts:
+        """Which beads may be started now; asked once a turn."""
+        if not self.ports.config().checks:
+            self._tell(
+                "no check", "No check is configured, so only beads marked --scaffolding or of type repair start."
+            )
+            return Starts.SCAFFOLDING
+        if self._is_open:
+            return Starts.OPEN
+        try:
+            main = self.ports.git.main()
+        except NoMain:
+            return Starts.OPEN  # whoever is to be started says so
+        starts = self._at(main)
+        self._is_open = starts is Starts.OPEN
+        if self._is_open:
+            self.monitor.opened()
+        return starts
+
+    def _at(self, main: str) -> Starts:
+        store = self.ports.store
+        if store.setting(RED_MAIN) == main:
+            return Starts.OPEN
+        if store.setting(FROZEN) is not None:
+            why = store.setting(NO_SETUP) or "main is red"
+            why = f"{why} at {main[:12]}: only beads of type repair start, `nobrakes escalations` says more."
+            self._tell(f"red {main}", why)
+            return Starts.REPAIRS
+        if self.validation.recorded(self.ports.git.tree(main)) is not None:
+            return Starts.OPEN
+        if self._proven and self.ports.git.contains(self._proven, main):
+            return Starts.OPEN  # main went on while it was tried: what came since is for main's monitor and the reviews
+        tried = self.monitor.tried(main)
+        if tried is None:
+            tip = self.monitor.watch.tip
+            if self.monitor.watch.trial and tip != main:  # agents do not wait for its newest commit
+                what = f"main went on to {main[:12]} while its checks run at {tip[:12]}"
+                self._tell(f"moved {tip}", f"{what}: agents start once they pass there.")
+            return Starts.UNTRIED
+        return Starts.OPEN if tried is Verdict.GREEN else Starts.SCAFFOLDING
+
+    def heard(self, tip: str, results: Sequence[CheckResult], is_green: bool) -> None:
+        """The tip was tried."""
+        if is_green:
+            self._proven = tip
+            self._tell(f"green {tip}", passed(results))
+            return
+        checks = self.validation.present().checks
+        what = f"main at {tip[:12]} does not pass its checks, so nothing starts but what mends it."
+        if setup_failed(results):
+            what = f"No check was started on main at {tip[:12]}, so nothing starts but what mends that."
+        again = "`nobrakes run --red-main` lets agents start all the same."
+        self._tell(f"tried {tip}", "\n".join([what, *said_of(results), *advice(results, checks), again]))
+
+    def _tell(self, key: str, text: str) -> None:
+        if key not in self._told:
+            self._told.add(key)
+            for line in text.splitlines():
+                self.ports.notifier.tell(Notice(line, urgent=not key.startswith("green")))
+
+
+def said_of(results: Sequence[CheckResult]) -> list[str]:
+    """A line for each check that did not pass; one for a set-up that failed."""
+    if why := setup_failed(results):
+        return [why]
+    return [f"{one.name}: {one.reason}{_last(one)}" for one in results if one.outcome is not CheckOutcome.PASS]
+
+
+def _last(result: CheckResult) -> str:
+    """The last line of what it printed, when it told of no test: there its runner says what is wrong."""
+    lines = result.tail.strip().splitlines() if result.counts is None else []
+    return f" ({lines[-1].strip()[:200]})" if lines else ""

@@ -1,0 +1,430 @@
+"""The merge queue at work: who is on the train, what is known of each candidate, and what follows for them.
+
+1. Nothing is kept here but the pace: the train is read from the open reviews' journals and from where main is.
+2. A pass is a remembered validation of the candidate's tree. A red is in its review's journal, with how often.
+3. A tree that passes and proves less than what it stands on is red.
+4. What was read is used for the whole turn, by all reviews that wait. What a review writes in its journal is taken over
+   (`journaled`); after anything else it is read again (`changed`).
+"""
+
+import contextlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from ...beads.model import Attempt, Bead, Role, Run, RunKind, of_bead
+from ...checks.contract import CheckOutcome, CheckResult, Verdict, overall
+from ...checks.worker.probes import SEEN, probes_of, unnoticed
+from ...checks.worker.validation import Validation, as_json, counts_of, proves_less
+from ...daemon.model import Board, Limits
+from ...daemon.worker.ports import Ports
+from ...daemon.worker.upkeep import about
+from ...events.kinds import Event, Kind
+from ...host.port import Background
+from ...requests.text import Where
+from ...requests.worker.landing_branch import lands_on
+from .. import machine, queue
+from ..journal import Journal, Step, is_aside
+from ..machine import Fact
+from ..queue import LEDGER, PACE, Confirm, Entry, Flake, Move, Pace, at_once, decide, joined, may_join, red, to_land
+
+
+class ReviewContext:
+    """One review in one turn."""
+
+    def __init__(self, ports: Ports, attempt: Attempt, board: Board) -> None:
+        self.ports = ports
+        self.attempt = attempt
+        self.board = board
+
+    @cached_property
+    def bead(self) -> Bead:
+        """What is reviewed."""
+        return self.ports.store.bead(self.attempt.bead)
+
+    @property
+    def limits(self) -> Limits:
+        """What the config says."""
+        return self.board.limits
+
+
+@dataclass(frozen=True)
+class QueueSnapshot:
+    """What was read: all open reviews, those of them that stand on main, and whose validations were begun.
+
+    `attempts`: the open reviews by their ids, as they are now.
+    """
+
+    main: str
+    opened: Sequence[Entry]
+    train: Sequence[Entry]
+    busy: frozenset[int]
+    pace: Pace
+    attempts: dict[int, Attempt]
+
+
+class Train:
+    """What the open reviews know of each other."""
+
+    def __init__(self, ports: Ports, validation: Validation) -> None:
+        self.ports = ports
+        self.validation = validation
+        self._board: Board | None = None
+        self._seen: QueueSnapshot | None = None
+        self._move: Move | None = None
+
+    def changed(self) -> None:
+        """Something was written: what was read is read again."""
+        self._seen = self._move = None
+
+    def journaled(self, seen: QueueSnapshot | None, attempt: Attempt, ended: bool = False) -> None:
+        """What was `seen` is so still, but for this review's journal, and with `ended` its validation."""
+        if seen is None or attempt.id not in seen.attempts:
+            self.changed()
+            return
+        attempts = {**seen.attempts, attempt.id: attempt}
+        busy = seen.busy - {attempt.id} if ended else seen.busy
+        self._seen, self._move = self._of(seen.main, attempts, busy, seen.pace), None
+
+    @property
+    def seen(self) -> QueueSnapshot | None:
+        """What was read and is so still; None: it has to be read."""
+        return self._seen
+
+    def look(self, board: Board) -> QueueSnapshot:
+        """The open reviews, as the board tells them, or the store where the board is older than what was done."""
+        if self._board is not board:
+            self._board = board
+            self._move = None
+            self._seen = self._read(
+                [a for a in board.attempts if a.role is Role.REVIEWER], board.runs.values(), board.pace
+            )
+        elif self._seen is None:
+            store = self.ports.store
+            pace = Pace.of_text(store.setting(PACE)) if is_paced(board.limits) else Pace()
+            self._seen = self._read(store.reviewing(), store.runs(), pace)
+        return self._seen
+
+    def _read(self, attempts: Sequence[Attempt], runs: Collection[Run], pace: Pace) -> QueueSnapshot:
+        busy = frozenset(run.attempt for run in runs if run.kind is RunKind.VALIDATION)
+        return self._of(self.ports.git.main(), {a.id: a for a in attempts if self._is_ours(a)}, busy, pace)
+
+    def _is_ours(self, attempt: Attempt) -> bool:
+        """Whether it is to land on the branch that this train is for."""
+        mine = self.ports.where
+        if not self.ports.config().review.by_request:
+            return mine == Where()
+        return lands_on(self.ports, self.ports.store.bead(attempt.bead)) == mine
+
+    def _of(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> QueueSnapshot:
+        opened = [Entry(a.id, a.bead, Journal.of(a.data)) for a in attempts.values()]
+        going = [entry for entry in opened if not is_aside(entry.journal.step)]
+        return QueueSnapshot(main, going, joined(main, going, self.validation.contract), busy, pace, attempts)
+
+    def may_join(self, board: Board) -> bool:
+        """Whether another candidate may be put behind the last one."""
+        seen = self.look(board)
+        if any(entry.journal.brings for entry in seen.opened):  # which waits until nobody else is on the train
+            return False
+        return may_join(seen.train, board.limits.queue, seen.pace)
+
+    def has_place(self, board: Board, attempt: int) -> bool:
+        """Whether the queue has room for this review, which may have left it and comes back."""
+        seen = self.look(board)
+        before = (Step.TAKE_IN, Step.BOUNDARIES, Step.REBASE)
+        others = sum(entry.attempt != attempt and entry.journal.step not in before for entry in seen.opened)
+        return others < at_once(board.limits.queue, seen.pace)
+
+    def free(self, board: Board) -> int:
+        """How many more validations may run, those of other branches among them."""
+        if self.ports.config().review.by_request:  # the Reviewers of others began some since this one looked
+            busy = len({run.attempt for run in self.ports.store.runs() if run.kind is RunKind.VALIDATION})
+        else:
+            busy = len(self.look(board).busy)
+        return max(0, board.limits.queue.validators - busy)
+
+    # --- deciding --------------------------------------------------------------------------------
+
+    def move(self, board: Board) -> Move:
+        """What core.review.queue decides about the train; prefix i ends with its i-th entry."""
+        seen = self.look(board)
+        if self._move is None:
+            verdicts = [self._of_main(entry) for entry in seen.train[:1]]
+            verdicts += [self._verdict(seen, place) for place in range(len(seen.train))]
+            every = board.limits.queue.every_commit_green
+            suspect = {place for place, entry in enumerate(seen.train, 1) if entry.journal.is_suspect}
+            self._move = decide(verdicts, self.free(board), every, seen.pace.together, suspect)
+        return self._move
+
+    def _of_main(self, head: Entry) -> Verdict:
+        # where a run could not say whether the work is good, nobody is blamed, so main need not be looked at
+        with about(self.ports, of_bead(head.bead)):
+            tree = self.ports.git.tree(head.journal.base)
+        known = head.journal.is_broken or self.validation.passed(tree, head.attempt, head.journal.brings) is not None
+        return Verdict.GREEN if known else Verdict.UNKNOWN
+
+    def _verdict(self, seen: QueueSnapshot, place: int) -> Verdict:
+        entry = seen.train[place]
+        # a journal may say so though a crash came before the start
+        if entry.journal.validating == entry.journal.candidate and entry.attempt in seen.busy:
+            return Verdict.RUNNING
+        if self._is_green(entry):
+            return Verdict.CONFIRMED if self.less(seen.train, place) else Verdict.GREEN
+        return red(entry.journal.red) if entry.journal.red else Verdict.UNKNOWN
+
+    def _is_green(self, entry: Entry) -> bool:
+        journal = entry.journal
+        if self.ports.config().review.revalidate == "always":
+            return journal.proven == self.proof(journal, journal.candidate)
+        return self.validation.passed(journal.tree, entry.attempt, journal.brings) is not None
+
+    def less(self, train: Sequence[Entry], place: int) -> str:
+        """Why a candidate proves less than main or than what it stands on; empty where it does not."""
+        with about(self.ports, of_bead(train[place].bead)):
+            return self._less(train, place)
+
+    def _less(self, train: Sequence[Entry], place: int) -> str:
+        journal = train[place].journal
+        if journal.is_scaffolding:  # which may change what is proven
+            return ""
+        recorded = self.validation.recorded
+        mine = recorded(journal.tree)
+        for before in dict.fromkeys((train[0].journal.base, journal.base)):
+            known = recorded(self.ports.git.tree(before))
+            if known is None and before == train[0].journal.counted:
+                known = {"results": train[0].journal.before}
+            why = proves_less(self.ports, before, journal.candidate, known, mine)
+            if why is not None:
+                return why
+        return ""
+
+    def is_uncounted(self, journal: Journal) -> bool:
+        """Whether the candidate's tests were counted and those of what it stands on were not."""
+        if journal.is_scaffolding or journal.counted == journal.base:
+            return False
+        recorded = self.validation.recorded
+        mine, before = recorded(journal.tree), recorded(self.ports.git.tree(journal.base))
+        if before is not None and unnoticed(mine):  # whether main's runner reports probes has to be known
+            return not probes_of(before)
+        return counts_of(mine) is not None and before is None
+
+    def bent(self, train: Sequence[Entry], place: int) -> str:
+        """The altered test that a candidate's runner did not report, where what it stands on did; "": none."""
+        journal, recorded = train[place].journal, self.validation.recorded
+        missed = unnoticed(recorded(journal.tree))
+        if not missed:
+            return ""
+        bases = dict.fromkeys((train[0].journal.base, journal.base))
+        with about(self.ports, of_bead(train[place].bead)):
+            known = [probes_of(recorded(self.ports.git.tree(base))).items() for base in bases]
+        reports = {check for found in known for check, told in found if told.startswith(SEEN)}
+        return next((test for check, test in missed if check in reports), "")
+
+    def proof(self, journal: Journal, commit: str) -> str:
+        """How a journal notes that its step's own run of the commit was green."""
+        contract = journal.contract if journal.candidate else self.validation.contract(journal.brings)
+        return f"{journal.step.value} {commit} {contract}"
+
+    # --- consequences ----------------------------------------------------------------------------
+
+    def ran(self, board: Board) -> None:
+        """A candidate's validation was started."""
+        if is_paced(board.limits):
+            self._keep(board, self.look(board).pace.ran())
+
+    def blamed(self, board: Board) -> None:
+        """A candidate was sent back."""
+        self._keep(board, self.look(board).pace.blamed())
+
+    def begin_landing(self, board: Board, said: Sequence[Mapping[str, Any]]) -> str:
+        """Journal that main is about to move to the last of the first candidates, one for each of `said`, which is what
+        a person and fresh eyes said about each; that candidate.
+
+        From here on a person cannot take any of these beads away. All or none: Stale when somebody just did.
+        """
+        seen = self.look(board)
+        count = len(said)
+        tip = seen.train[count - 1].journal.candidate
+        landing = [
+            machine.advance(entry.journal, Fact.MAY_LAND, tip=tip, **brought).journal
+            for entry, brought in zip(seen.train, said, strict=False)
+        ]
+        attempts = [
+            replace(seen.attempts[entry.attempt], data=journal.as_data())
+            for entry, journal in zip(seen.train, landing, strict=False)
+        ]
+        with self.ports.store.together():
+            for attempt in attempts:
+                self.ports.store.journal(attempt.id, attempt.data)
+            if not landing[0].waiting:  # else it is counted already
+                self._keep(board, seen.pace.landed(count))
+        for attempt in attempts:
+            self.journaled(self.seen, attempt)
+        return tip
+
+    def landing(self, board: Board, tip: str) -> list[Entry]:
+        """Those that land with `tip`; empty when one of them is not there any more."""
+        seen = self.look(board)
+        swapping = [entry for entry in seen.train if entry.journal.step is Step.SWAP and entry.journal.tip == tip]
+        return to_land(joined(seen.main, swapping, self.validation.contract), tip)
+
+    def wait(self, attempt: int, journal: Journal, train: Sequence[Entry]) -> None:
+        """Main did not move: the review waits, with this in its journal, and those that would land with it with it."""
+        with self.ports.store.together() if train else contextlib.nullcontext():
+            self.ports.store.journal(attempt, journal.as_data())
+            for entry in train[1:]:
+                behind = machine.advance(entry.journal, Fact.BLOCKED_HEAD).journal
+                self.ports.store.journal(entry.attempt, behind.as_data())
+        self.changed()
+
+    def _keep(self, board: Board, pace: Pace) -> None:
+        if is_paced(board.limits):
+            self.ports.store.set_setting(PACE, pace.as_text())
+            self.changed()
+
+
+def is_paced(limits: Limits) -> bool:
+    """Whether changes go together in batches."""
+    return not limits.queue.every_commit_green and not limits.queue.is_serial
+
+
+# Questions to other machines that are asked beside the loop for reviews, until their ends are heard.
+#
+# 1. A question is begun once, and asked for in each turn until its end is there.
+# 2. What was begun for a review that is not open any more is heard by `settle`: an end that nobody hears keeps a run
+# from ending.
+
+End = TypeVar("End")
+NOBODY = 0
+"""No review has this number: what is begun for none that is open."""
+
+
+@dataclass(slots=True)
+class _Asked(Generic[End]):
+    """What was begun for a review, and its end."""
+
+    attempt: int
+    end: End | None = None
+
+
+class Beside(Generic[End]):
+    """Questions by name, and the reviews that they were begun for."""
+
+    def __init__(self, background: Background) -> None:
+        self._background = background
+        self._asked: dict[str, _Asked[End]] = {}
+
+    def ask(self, attempt: int, name: str, ask: Callable[[], End]) -> End | None:
+        """Begin it, unless it was begun; its end, or None while it goes on."""
+        if not self.is_pending(name):
+            self.begin(attempt, name, ask)
+        return self.end(name)
+
+    def begin(self, attempt: int, name: str, ask: Callable[[], End]) -> None:
+        """Begin a question that is not pending."""
+        asked = self._asked[name] = _Asked[End](attempt)
+
+        def job() -> None:
+            asked.end = ask()
+
+        self._background.begin(name, job, far=True)
+
+    def end(self, name: str) -> End | None:
+        """The end of what was begun, or None while it goes on; the error of what failed is raised."""
+        asked = self._asked.pop(name, None) if self._background.over(name) else None
+        return asked.end if asked is not None else None  # what another one began is asked anew
+
+    def is_pending(self, name: str) -> bool:
+        """Whether it was begun, and nobody heard its end yet."""
+        return self._background.busy(name)
+
+    def settle(self, attempts: Collection[int]) -> list[tuple[int, End]]:
+        """Hear the ends of what was begun for reviews that are not open any more: nobody else asks for them.
+
+        What was heard, each with its review.
+        """
+        heard = []
+        for name, asked in list(self._asked.items()):
+            if asked.attempt not in attempts and (not self.is_pending(name) or self._background.over(name)):
+                del self._asked[name]
+                heard += [(asked.attempt, asked.end)] if asked.end is not None else []
+        return heard
+
+
+# The flake ledger at work: flakes that a validation shows are recorded, and what may be one is confirmed before blame.
+#
+# 1. The ledger is the events of kind `flaked`, one a check and run; a run that is judged again after a crash adds none.
+# 2. What failed is remembered by tree and contract until that tree passes.
+# 3. What fails is repeated until it is green or was red TIMES times (core.review.flakes): in the queue as
+# core.review.queue decides, in the other steps of a review here.
+
+STANDS = "it passed in the run "
+
+
+def ledger(ports: Ports) -> list[Flake]:
+    """The latest flakes, newest first."""
+    return [Flake.of(event) for event in ports.store.latest_events([Kind.FLAKED], limit=LEDGER)]
+
+
+class Flaky:
+    """Hears the results of validations."""
+
+    def __init__(self, ports: Ports, validation: Validation) -> None:
+        self.ports = ports
+        self.validation = validation
+
+    def hear(self, attempt: Attempt, tree: str, run: Run, results: Sequence[CheckResult]) -> None:
+        """Record the flakes that these results show, and remember what failed. Before the pass is remembered."""
+        contract = self.validation.of_run(run.id)
+        if contract is None:
+            return
+        store, key = self.ports.store, f"failed/{contract.key}"
+        known = self.validation.known
+        failed = (known(tree, key) or {}).get("results", [])
+        shown = queue.found(tree, results, failed, known(tree, contract.key) is not None)
+        failing = queue.failures(results)
+        if not shown and failing == failed:
+            return
+        told = {(e.data["check"], e.data["run"]) for e in self._of_attempt(attempt)} if shown else set()
+        with store.together():
+            for flake in shown:
+                if (flake.check, run.id) not in told:
+                    data = {"check": flake.check, "tests": list(flake.tests), "tree": tree, "run": run.id}
+                    store.record(Event(Kind.FLAKED, attempt.bead, attempt.id, data=data))
+            self.validation.save(tree, key, {"results": failing})
+
+    def _of_attempt(self, attempt: Attempt) -> list[Event]:
+        found = self.ports.store.latest_events([Kind.FLAKED], limit=LEDGER, bead=attempt.bead)
+        return [event for event in found if event.attempt == attempt.id]
+
+    def to_confirm(self, journal: Journal, commit: str, run: Run, results: Sequence[CheckResult]) -> bool:
+        """Whether the commit is to be validated once more before anybody is blamed for these results.
+
+        In the queue core.review.queue says when, since there a red is held against nobody at once; and a commit of the
+        chain is never blamed: it melts into the next.
+        """
+        if journal.step is Step.VALIDATE_REBASED or (journal.confirming == commit and journal.again + 1 >= queue.TIMES):
+            return False
+        return self.is_suspect(run, results)
+
+    def carried(self, journal: Journal, commit: str, run: Run, results: Sequence[CheckResult]) -> Journal:
+        """The journal with what stands of these results when the commit's checks that failed are repeated."""
+        contract = self.validation.of_run(run.id)
+        if contract is None or overall(results) is not CheckOutcome.FAIL:
+            return replace(journal, carried=(), carried_for="")
+        stand = [
+            replace(one, reason=one.reason if one.reason.startswith(STANDS) else STANDS + run.id)
+            for one in queue.carried(results, contract.checks)
+        ]
+        return replace(journal, carried=tuple(as_json(stand)), carried_for=f"{commit} {contract.key}")
+
+    def is_suspect(self, run: Run, results: Sequence[CheckResult]) -> bool:
+        """Whether what failed here may be a flake, as the ledger and the settings say."""
+        if overall(results) is not CheckOutcome.FAIL:
+            return False
+        how = Confirm(self.ports.config().review.confirm)
+        checks = self.validation.checks(run)
+        if how is not Confirm.FLAKY:
+            return queue.wants_confirming(how, results, checks, ())
+        return queue.wants_confirming(how, results, checks, ledger(self.ports))

@@ -1,0 +1,458 @@
+"""Landing and catching up with main, beside the loop where a remote decides about it.
+
+1. What asks a remote may take long: it is begun, and asked for again each turn until its end is there.
+2. Before a push its commit is pinned. So a review that was interrupted, and whose push landed all the same, is known
+   to have landed by whoever reviews that bead next.
+3. Before main moves the store is on the disk: a power cut may not leave a main that it never heard of.
+4. Nothing lands where another repository, or another database, took this one's place.
+5. Where main is decided here, nothing of this happens: a call does what it says at once.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...agents.worker.end import close
+from ...beads.model import Attempt, BeadType, Outcome, Run, RunKind, of_bead
+from ...checks.contract import CheckOutcome, CheckResult, overall, setup_failed
+from ...checks.worker.validation import MOST_CUT_OFF, Validation, as_json, explain
+from ...daemon.worker.ports import Ports
+from ...daemon.worker.upkeep import about
+from ...db.port import NewEscalation
+from ...decisions import model as decisions_model
+from ...decisions.model import EscalationType
+from ...errors import GitFailed
+from ...events.kinds import Event, Kind
+from ...git.port import Candidate, Land, Landing
+from ...requests.model import own_base
+from ...requests.worker import branches, epics, exchange
+from ...requests.worker.exchange import brought_since
+from .. import machine
+from ..journal import Journal, Step
+from ..machine import Act, Fact, Next
+from ..queue import Entry
+from . import evidence
+from .culprits import Lost, question
+from .evidence import AttemptEnd, Evidence, Report, blamed, unsure
+from .queue import Beside, Flaky, ReviewContext, Train
+
+PINS = "pushed"
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """A candidate on its base, the key of the checks that it passed, and the candidate that was pushed with it."""
+
+    base: str
+    candidate: str
+    contract: str
+    tip: str
+
+
+class Landings:
+    """How reviews reach main."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._beside: Beside[Land] = Beside(ports.background)
+
+    def catch_up(self, attempt: int) -> Land | None:
+        """Bring main to where it is decided; None: it goes on."""
+        git = self.ports.git
+        return self._ask(attempt, _catching_up(attempt), git.catch_up)
+
+    def land(self, attempt: int, train: Sequence[Entry], new: str, old: str) -> Land | None:
+        """Move main from `old` to `new`, which brings the beads of `train` (none: it did already); None: it goes on."""
+        self.ports.in_place()
+        git = self.ports.git
+        if train and not self.is_pending(attempt):
+            self.ports.store.sync()  # here, since beside the loop nobody may touch it
+        if git.is_shared() and not self._beside.is_pending(_landing(attempt)):
+            for entry in train:
+                journal = entry.journal
+                name = f"{PINS}/{entry.bead}/{journal.base}-{journal.contract}-{journal.tip}"
+                with about(self.ports, of_bead(entry.bead)):
+                    git.pin(name, journal.candidate)
+        return self._ask(attempt, _landing(attempt), lambda: git.land(new, old))
+
+    def take_back(self, attempt: int, new: str, old: str) -> Land | None:
+        """Move main from `old` to `new`, which takes a merge back; None: it goes on."""
+        self.ports.in_place()
+        if not self.is_pending(attempt):
+            self.ports.store.sync()
+        return self._ask(attempt, _landing(attempt), lambda: self.ports.git.land(new, old))
+
+    def settle(self, attempts: Collection[int]) -> None:
+        """Hear the ends of what was begun for reviews that are not open any more: nobody else asks for them."""
+        self._beside.settle(attempts)
+
+    def goes_on(self, attempt: int) -> bool:
+        """Whether one of them was begun for this review and is not over."""
+        background = self.ports.background
+        return any(
+            background.busy(name) and not background.over(name) for name in (_landing(attempt), _catching_up(attempt))
+        )
+
+    def is_pending(self, attempt: int) -> bool:
+        """Whether one of them was begun for this review, and nobody heard its end yet."""
+        return any(self._beside.is_pending(name) for name in (_landing(attempt), _catching_up(attempt)))
+
+    def landed_before(self, bead: str) -> Pushed | None:
+        """What was pushed of this bead by a review that did not hear of it, and is on main."""
+        git = self.ports.git
+        if not git.is_shared():
+            return None
+        main = git.main()
+        for name, commit in git.kept().items():
+            if name.startswith(f"{PINS}/{bead}/") and git.contains(commit, main):
+                base, contract, tip = name.rpartition("/")[2].split("-")
+                return Pushed(base, commit, contract, tip)
+        return None
+
+    def forget(self, bead: str) -> None:
+        """What landed has been dealt with."""
+        git = self.ports.git
+        if git.is_shared():
+            for name in [name for name in git.kept() if name.startswith(f"{PINS}/{bead}/")]:
+                git.pin(name, None)
+
+    def _ask(self, attempt: int, name: str, ask: Callable[[], Land]) -> Land | None:
+        return self._beside.ask(attempt, name, ask) if self.ports.git.is_shared() else ask()
+
+
+def _landing(attempt: int) -> str:
+    return f"land {attempt}"
+
+
+def _catching_up(attempt: int) -> str:
+    return f"catch up {attempt}"
+
+
+# What a record of evidence needs, kept in git before main moves: refs/nobrakes/landing/<bead>.
+#
+# 1. It is written before each swap, so a kill between swap and record loses nothing, not even with the database.
+# 2. It goes when the bead's clone goes: then the record and the event are there. What a start finds is dealt with by
+# daemon.reconcile.
+
+LANDING = "landing"
+
+
+def landing_pin(bead: str) -> str:
+    """The ref, below refs/nobrakes/, of what is about to land."""
+    return f"{LANDING}/{bead}"
+
+
+def hold(ports: Ports, evidence: Evidence, train: Sequence[Entry]) -> None:
+    """Keep the records of those that land now."""
+    store = ports.store
+    ports.git.hold(
+        {
+            landing_pin(entry.bead): evidence.prepared(
+                store.attempt(entry.attempt), store.bead(entry.bead), entry.journal
+            )
+            for entry in train
+        }
+    )
+
+
+# A review's validations are started and their results reported to core.review.machine; what it says is performed.
+#
+# 1. What a run means is said by core.review.verdict, and by daemon.review.flakes, which has what may be a flake run
+# once more.
+# 2. What could not be run is told as such; the bead waits for a person and keeps its count.
+# 3. A validation that was cut off is done again.
+# 4. Red after the swap: a revert lands, the bead is open again, a person is told.
+
+Watchman = Callable[[Sequence[CheckResult]], None]
+"""Told that main is red: it sees that nothing is merged meanwhile, and that a person is asked."""
+
+
+def _nobody(_: Sequence[CheckResult]) -> None:
+    """Where no daemon turns, nothing is merged anyway."""
+
+
+class Verdicts:
+    """Starts a review's validations, reports what they said, and ends the review as the machine says."""
+
+    def __init__(self, ports: Ports, validation: Validation, train: Train, lost: Lost) -> None:
+        self.ports = ports
+        self.validation = validation
+        self.train = train
+        self.lost = lost
+        self.evidence = Evidence(ports)
+        self.flaky = Flaky(ports, validation)
+        self.watchman: Watchman = _nobody
+
+    def to_validate(self, context: ReviewContext, journal: Journal, commit: str) -> Report:
+        """That the commit has to be validated, and whether that can begin now."""
+        if not self.validation.present(journal.brings).checks:
+            detail = "No check is configured, so nothing can be proven. Add [[checks]] to .nobrakes/config.toml."
+            ending = AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.head)
+            return Report(Fact.NO_CHECKS, ending=ending)
+        if not self.train.free(context.board):
+            return Report(Fact.NOT_YET)
+        return Report(Fact.UNPROVEN, {"validating": commit})
+
+    def perform(self, context: ReviewContext, following: Next, report: Report) -> None:
+        """Do what the machine says about a review: begin a validation, or end it in one way or another."""
+        journal = following.journal
+        if following.act is Act.VALIDATE:
+            self.start(context.attempt, journal)
+            if journal.step is Step.VALIDATE_REBASED and journal.validating == journal.candidate:
+                self.train.ran(context.board)
+        elif following.act is Act.FINISH:
+            self._finish(context, journal)
+        elif following.act is Act.REVERT:
+            self._take_back(context.attempt, journal, report.results)
+        else:
+            assert report.ending is not None, f"a review that ends with '{report.fact.value}' has to say why"
+            self._close(context, journal, machine.GOES_TO[following.act], report.ending)
+
+    def _close(self, context: ReviewContext, journal: Journal, kind: Kind, ending: AttemptEnd) -> None:
+        with self.ports.store.together():
+            close(
+                self.ports,
+                context.limits,
+                context.attempt,
+                ending.outcome,
+                ending.detail,
+                kind=kind,
+                head=ending.head,
+                evidence=ending.evidence,
+                form=ending.form,
+            )
+            if kind is Kind.REVIEW_INTERRUPTED and branches.why_gone(self.ports, context.bead):
+                self.ports.store.stack(context.bead.id, None)  # it waits for the one below again
+            if epics.is_whole_epic(context.bead):
+                epics.sent_back(self.ports, context.bead, journal, ending)
+
+    def _finish(self, context: ReviewContext, journal: Journal) -> None:
+        ports = self.ports
+        passed = ports.store.validation(ports.git.tree(journal.candidate), journal.contract) or {}
+        merged = journal.merged_as or journal.candidate
+        if not epics.is_a_landing(ports, context.bead, merged):
+            self.evidence.merged(context.attempt, context.bead, journal)
+        kind = Kind.LANDED if ports.where.epic else Kind.MERGED
+        since = brought_since(ports.git, journal.base, journal.candidate, merged) if journal.merged_as else ""
+        with ports.store.together():
+            if epics.is_whole_epic(context.bead):
+                kind = epics.end(ports, context.bead, journal, merged)
+            ports.store.close_attempt(
+                context.attempt,
+                kind,
+                Outcome.COMPLETED,
+                detail="landed" if ports.where.epic else "merged",
+                head=journal.head,
+                data={**journal.as_data(), "results": passed.get("results", []), **({"since": since} if since else {})},
+                merged_commit=merged,
+            )
+            if ports.where.direct:  # no request tells where it went
+                ports.store.set_setting(own_base(context.bead.id), ports.where.base or None)
+            exchange.settle(ports.store, context.bead.id, merged)
+
+    def start(self, attempt: Attempt, journal: Journal) -> None:
+        """Validate in a child what the journal names, which is written first, so that a crash loses nothing."""
+        self.train.changed()  # also for who comes after us in this turn when the start fails
+        self.ports.store.journal(attempt.id, journal.as_data())
+        self._start(attempt, journal)
+
+    def _start(self, attempt: Attempt, journal: Journal) -> None:
+        """Start the validation that the journal names: all checks, or those that are repeated."""
+        commit, brings = journal.validating, journal.brings
+        of_now = f"{commit} {self.validation.contract(brings)}"
+        carried = journal.carried if journal.carried_for == of_now else ()
+        self.validation.start(attempt, commit, RunKind.VALIDATION, journal.serial, carried=carried, brings=brings)
+
+    def restart(self, attempt: Attempt) -> None:
+        """Start the validation again that a crash may have cut off between its plan and its start."""
+        self._start(attempt, Journal.of(attempt.data))
+
+    def ended(self, context: ReviewContext, run: Run) -> Attempt | None:
+        """A validation ended; the attempt to go on with, or None: its review is over, or it was dealt with before."""
+        ports, attempt = self.ports, context.attempt
+        journal = Journal.of(attempt.data)
+        commit = journal.validating
+        if not commit:  # dealt with already, and a crash hid it
+            ports.store.end_run(run.id)
+            return None
+        cut_off = self.validation.was_cut_off(run)
+        results = self.validation.judge(run)
+        if cut_off and journal.cut_off < MOST_CUT_OFF:  # the step that wanted it starts it again
+            return self._goes_on(attempt, run, machine.advance(journal, Fact.CUT_OFF).journal)
+        if self._is_gone(commit, results):
+            found = self.lost.look(attempt, journal, context.limits)
+            if found is not None:
+                return self._goes_on(attempt, run, found.journal) if found.act is Act.GO_ON else None
+        tree = ports.git.tree(commit)
+        self.flaky.hear(attempt, tree, run, results)
+        self.validation.remember(tree, run, results)
+        rows = tuple(as_json(results))
+        told = {"step": journal.step.value, "commit": commit, "run": run.id, "results": list(rows)}
+        told |= {"epic": ports.where.epic} if ports.where.epic else {}
+        ports.store.record(Event(Kind.REVIEW_STEP, attempt.bead, attempt.id, data=told))
+        journal = self.flaky.carried(replace(journal, validating=""), commit, run, results)
+        report = self._report_of_run(context, journal, commit, run, results, rows)
+        following = machine.advance(journal, report.fact, **report.brought)
+        if following.act is Act.GO_ON:
+            return self._goes_on(attempt, run, following.journal)
+        self.perform(context, following, report)
+        return None
+
+    def _report_of_run(
+        self,
+        context: ReviewContext,
+        journal: Journal,
+        commit: str,
+        run: Run,
+        results: list[CheckResult],
+        rows: tuple[dict[str, Any], ...],
+    ) -> Report:
+        """What a validation said, for the step that wanted it."""
+        if journal.step is Step.SWAP:  # what it lands with was proven meanwhile
+            return Report(Fact.RAN_BESIDE)
+        outdated = machine.outdated(journal, results, self._were_edited(journal, run))
+        if outdated is not None:
+            return Report(outdated)
+        if journal.step is Step.COUNT_BASE:
+            passed = overall(results) is CheckOutcome.PASS
+            return Report(Fact.RAN_COUNTED, {"counted": commit, "before": () if passed else _counted(rows)})
+        if self.flaky.to_confirm(journal, commit, run, results):
+            again = journal.again + 1 if journal.confirming == commit else 1
+            return Report(Fact.RAN_SUSPECT, {"confirming": commit, "again": again})  # the step runs it once more
+        if journal.step is Step.VALIDATE_BASE:
+            return self._report_of_main(context, journal, results)
+        fact = machine.of_run(results)
+        if journal.step is Step.VALIDATE_MAIN:
+            judged: dict[str, Any] = {"results": rows, "is_suspect": False}
+            return self._report_after_landing(context, journal, commit, fact, results, judged)
+        judged = {"results": rows, "is_suspect": self.flaky.is_suspect(run, results)}
+        if commit in journal.chain:
+            kept = (*journal.kept, commit) if fact is Fact.RAN_GREEN else journal.kept
+            return Report(Fact.RAN_COMMIT, {**judged, "kept": kept})
+        if fact is Fact.RAN_GREEN:
+            return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
+        judged["failure"] = explain(results)  # whose fault it is depends on what it stands on
+        is_broken = not setup_failed(results)  # else it is held against main, whose set-up may fail as well
+        return Report(fact, judged | ({"is_broken": is_broken} if fact is Fact.RAN_UNSURE else {}))
+
+    def _report_after_landing(
+        self,
+        context: ReviewContext,
+        journal: Journal,
+        commit: str,
+        fact: Fact,
+        results: list[CheckResult],
+        judged: dict[str, Any],
+    ) -> Report:
+        if fact is Fact.RAN_RED:
+            return Report(fact, judged, results=results)
+        if fact is Fact.RAN_UNSURE and setup_failed(results):  # one question, whichever merges meet it
+            self.watchman(results)
+        elif fact is Fact.RAN_UNSURE:
+            self._tell_unsure(context.attempt, journal, explain(results), judged["results"])
+        return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
+
+    def _report_of_main(self, context: ReviewContext, journal: Journal, results: list[CheckResult]) -> Report:
+        no_setup = setup_failed(results)
+        if (fact := machine.of_run(results)) is Fact.RAN_UNSURE and not no_setup:
+            told = f"{explain(results)}\n{journal.failure}"
+            why = f"The work fails, and whether {evidence.main_of(self.ports)} fails too could not be told.\n{told}"
+            return Report(fact, ending=unsure(replace(journal, failure=why)))
+        fact = machine.of_main(journal, results, is_repair=context.bead.type is BeadType.REPAIR)
+        if fact is Fact.MAIN_PASSES:
+            return blamed(journal)
+        if self.ports.git.main() != journal.base:
+            # main was red where the candidate stands, and has moved: what counts is how they do together
+            return Report(Fact.MAIN_MOVED)
+        self.watchman(results)
+        onto = evidence.main_of(self.ports)
+        why = f"{onto} itself does not pass the checks; the review begins again when it does"
+        if no_setup:
+            why = f"It fails on {onto} in the same way, so the work is not blamed; the review begins again. {no_setup}"
+        return Report(fact, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.head))
+
+    def _is_gone(self, commit: str, results: Sequence[CheckResult]) -> bool:
+        """Whether git lost what was to be run: then a run that could not check it out says nothing."""
+        git = self.ports.git
+        try:
+            git.tree(commit)
+        except GitFailed:
+            return True
+        return overall(results) in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN) and not git.is_whole(commit)
+
+    def _goes_on(self, attempt: Attempt, run: Run, following: Journal) -> Attempt:
+        self.ports.store.journal(attempt.id, following.as_data())
+        self.ports.store.end_run(run.id)
+        return replace(attempt, data=following.as_data())
+
+    def _were_edited(self, journal: Journal, run: Run) -> bool:
+        """Whether what was run, on main or on the candidate that it is compared with, is not what is to be run now."""
+        of_now = self.validation.contract(journal.brings)
+        compared = journal.step is Step.VALIDATE_BASE and journal.contract != of_now
+        return compared or not self.validation.is_of_today(run.id, journal.brings)
+
+    def stopped_on_main(self, attempt: Attempt, journal: Journal) -> None:
+        """The review is over though main was to be run again: if its last run did not pass, a person is told."""
+        last = self.ports.store.latest_events([Kind.REVIEW_STEP], limit=1, bead=attempt.bead)
+        rows = last[0].data["results"] if last and last[0].attempt == attempt.id else []
+        failed = [row for row in rows if row["outcome"] != CheckOutcome.PASS.value]
+        is_told = journal.proven == self.train.proof(journal, journal.candidate)  # it was said already, or all is well
+        if failed and not is_told and last[0].data["step"] == Step.VALIDATE_MAIN.value:
+            why = "It was to be run once more" if journal.confirming else "The checks were edited meanwhile"
+            why += ", and the daemon was stopped before that.\n"
+            lines = [f"{row['name']}: {row['outcome']}: {row['reason']}" for row in failed]
+            self._tell_unsure(attempt, journal, why + "\n".join(lines), rows)
+
+    def _tell_unsure(self, attempt: Attempt, journal: Journal, why: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """The tree passed before the swap, and now nobody can tell: the merge stays, and a person looks."""
+        new = NewEscalation(
+            EscalationType.BROKEN_CHECKS,
+            f"the checks could not be run again after {attempt.bead} was merged",
+            why,
+            {"commit": journal.candidate, "results": list(rows)},
+        )
+        self.ports.store.escalate(new, None, attempt.id, "nobrakes")
+
+    def _take_back(self, attempt: Attempt, journal: Journal, results: Sequence[CheckResult]) -> None:
+        """Red after the swap: revert, reopen the bead, tell a person."""
+        ports = self.ports
+        bead = ports.store.bead(attempt.bead)
+        self.evidence.merged(attempt, bead, journal)
+        ports.git.catch_up()  # where it cannot, the revert does not land, and that is told
+        main = ports.git.main()
+        words = evidence.for_revert(ports, bead, attempt)
+        # with merge = rebase a review lands several commits: they are taken back as one
+        whole = ports.git.squash(journal.base, journal.candidate, words)
+        reverted = ports.git.revert(whole.commit, main, words) if isinstance(whole, Candidate) else whole
+        landed = False
+        if isinstance(reverted, Candidate) and reverted.tree == ports.git.tree(main):
+            landed = True  # it is taken back already, and a crash hid it
+        elif isinstance(reverted, Candidate):
+            ports.store.sync()
+            landed = ports.git.land(reverted.commit, main).landing is Landing.MOVED
+        if landed:
+            self.evidence.taken_back(bead, journal.base, journal.candidate, "main_red", "nobrakes", journal.contract)
+            ports.git.pin(f"archive/{bead.id}/reverted-{journal.candidate[:12]}", journal.candidate)
+        what = "It was reverted." if landed else "It could NOT be reverted by itself: please look at main."
+        ports.store.close_attempt(
+            attempt,
+            Kind.REVIEW_REJECTED,
+            Outcome.FAILED_REVIEW,
+            detail=f"main was red after the merge. {what}",
+            head=journal.head,
+            counts=True,
+            escalation=question(
+                ports.store,
+                f"main was red after {bead.id} was merged",
+                f"{what}\n{explain(results)}",
+                {"commit": journal.candidate, "reverted": landed, "results": as_json(results)},
+                decisions_model.passed_before("this very tree passed before it was merged", explain(results)),
+            ),
+        )
+        if not landed:
+            self.watchman(results)
+
+
+def _counted(rows: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    """The counts of the results, without what was printed."""
+    return tuple({"name": row["name"], "counts": row["counts"]} for row in rows)

@@ -1,1 +1,0 @@
-"""Role, bead and history become a prompt; a role has permissions."""

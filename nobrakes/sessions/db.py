@@ -1,0 +1,575 @@
+"""Conversations: begun, spoken to, ended. Each function is one transaction with its event."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..agents.db import spending
+from ..agents.limits import Breaker, reset
+from ..beads.model import Outcome, of_bead, of_session
+from ..db import rows
+from ..db.database import Database, Row
+from ..db.fast import DID, GOING, turn_of
+from ..errors import NobrakesError, NoSuchSession, NotAllowed, Stale
+from ..events import db as events_db
+from ..events.kinds import Kind
+from .model import CLEAN, Fact, Message, Session, SessionKind, State, Turn, advance
+
+MOST_TEXT = 100_000
+"""Characters of one message that are kept."""
+_WAITING = "(SELECT count(*) FROM messages WHERE session = sessions.id AND turn IS NULL) AS waiting"
+SESSION = f"SELECT *, {_WAITING} FROM sessions"
+
+
+def begin(
+    db: Database,
+    kind: SessionKind,
+    owner: str,
+    title: str,
+    agent: tuple[str, str, str],
+    text: str,
+    actor: str,
+    data: Mapping[str, Any],
+) -> Session:
+    """A new session with its first message."""
+    now = db.now()
+    name, provider, model = agent
+    values = {
+        "kind": kind.value,
+        "owner": owner,
+        "title": title,
+        "agent": name,
+        "provider": provider,
+        "model": model,
+        "begun": False,
+        "disputed": False,
+        "state": State.READY.value,
+        "failures": 0,
+        "stop_asked": False,
+        "detail": "",
+        "cost_usd": 0.0,
+        "tokens": 0,
+        "created_at": now,
+        "updated_at": now,
+        "data": rows.as_json(dict(data)),
+    }
+    with db.write():
+        number = db.insert("sessions", values)
+        told = {"session": number, "kind": kind.value, "agent": name, "title": title[:200]}
+        events_db.append(db, now, Kind.SESSION_BEGAN, None, actor, told)
+        _message(db, number, actor, text, now)
+        return conversations_session(db, number)
+
+
+def say(db: Database, number: int, text: str, author: str) -> Message:
+    """Something that the next turn is told."""
+    now = db.now()
+    with db.write():
+        one = conversations_session(db, number)
+        move(db, one, Fact.SAID, now, retry_at=None)
+        if one.state is State.STUCK:  # whoever goes on with it wants it tried
+            owner = of_session(number)
+            for provider, breaker in spending.breakers(db, owner).items():
+                spending.save_breaker(db, owner, provider, reset(breaker))
+        events_db.append(db, now, Kind.SESSION_SAID, None, author, {"session": number, "text": text[:500]})
+        return _message(db, number, author, text, now)
+
+
+def _message(
+    db: Database, number: int, author: str, text: str, now: float, turn: int | None = None, answers: int | None = None
+) -> Message:
+    values = {"session": number, "author": author, "at": now, "text": text[:MOST_TEXT], "turn": turn}
+    made = db.insert("messages", {**values, "escalation": answers})
+    return Message(made, number, author, now, text[:MOST_TEXT], turn, answers)
+
+
+def note(db: Database, number: int, data: Mapping[str, Any]) -> Session:
+    """Set values of the session's data; what else is in it stays."""
+    with db.write():
+        kept = {**conversations_session(db, number).data, **data}
+        db.run("UPDATE sessions SET data = ?, updated_at = ? WHERE id = ?", (rows.as_json(kept), db.now(), number))
+        return conversations_session(db, number)
+
+
+def add_message(db: Database, number: int, author: str, text: str, turn: int) -> None:
+    """What an agent said in its turn, in the caller's transaction."""
+    _message(db, number, author, text, db.now(), turn)
+
+
+def answered(db: Database, number: int, escalation: int, text: str, actor: str) -> None:
+    """A question of the session was answered: its next turn is told, once. In the caller's transaction."""
+    now = db.now()
+    one = conversations_session(db, number)
+    if one.state is State.ENDED:
+        return
+    _message(db, number, actor, text, now, answers=escalation)
+    waits = db.maybe("SELECT 1 FROM escalations WHERE session = ? AND resolved_at IS NULL", (number,))
+    if waits is None or one.state is not State.ASKING:
+        move(db, one, Fact.ANSWERED, now)
+
+
+def questioned(db: Database, number: int) -> None:
+    """A person is asked in the session's name: where it waits for what is said next, it waits for the answer.
+
+    In the caller's transaction.
+    """
+    one = conversations_session(db, number)
+    if one.state is State.IDLE:
+        move(db, one, Fact.QUESTIONED, db.now())
+
+
+def settled(db: Database, number: int) -> None:
+    """Its questions were decided without it: where none is open, it waits for what is said to it next.
+
+    In the caller's transaction.
+    """
+    one = conversations_session(db, number)
+    waits = db.maybe("SELECT 1 FROM escalations WHERE session = ? AND resolved_at IS NULL", (number,))
+    if one.state is State.ASKING and waits is None:
+        move(db, one, Fact.SETTLED, db.now())
+
+
+def renew(db: Database, number: int, seat: tuple[str, str, str] | None) -> Session:
+    """The next turn begins a new conversation, perhaps with another agent: name, provider, model.
+
+    What the turn was told that another agent could not finish is told again. NotAllowed while a turn is at work.
+    """
+    with db.write():
+        one = conversations_session(db, number)
+        if one.state is State.RUNNING:
+            raise NotAllowed(f"session {number} is at work", "Its next turn can begin afresh when this one has ended.")
+        values: dict[str, Any] = {"begun": False}
+        if seat is not None and one.agent != seat[0]:
+            values |= {"agent": seat[0], "provider": seat[1], "model": seat[2], "failures": 0, "retry_at": None}
+            last = db.maybe("SELECT id, outcome FROM turns WHERE session = ? ORDER BY id DESC LIMIT 1", (number,))
+            if last is not None and last["outcome"] not in CLEAN:
+                db.run("UPDATE messages SET turn = NULL WHERE turn = ? AND author <> ''", (last["id"],))
+            if one.state is State.STUCK:
+                values |= {"state": State.READY.value}
+        columns = ", ".join(f"{name} = ?" for name in values)
+        db.run(f"UPDATE sessions SET {columns}, updated_at = ? WHERE id = ?", (*values.values(), db.now(), number))
+        return conversations_session(db, number)
+
+
+def read_answer(db: Database, turn: int, escalation: int) -> None:
+    """The turn at work read the answer itself: no later one is told of it. In the caller's transaction."""
+    db.run("UPDATE messages SET turn = ? WHERE escalation = ? AND turn IS NULL", (turn, escalation))
+
+
+def take_back(db: Database, number: int, escalation: int) -> bool:
+    """The answer was taken back: no turn is told of it. False: one was already. In the caller's transaction."""
+    one = conversations_session(db, number)
+    if not db.run("DELETE FROM messages WHERE escalation = ? AND turn IS NULL", (escalation,)):
+        return False
+    if one.state is State.READY and one.waiting == 1 and not one.data.get("cut_off"):
+        db.run("UPDATE sessions SET state = ? WHERE id = ?", (State.ASKING.value, number))
+    return True
+
+
+def end(db: Database, number: int, actor: str) -> Session:
+    """End the session. Its open questions are over; a turn at work is ended by the daemon."""
+    now = db.now()
+    with db.write():
+        one = conversations_session(db, number)
+        move(db, one, Fact.CLOSED, now, ended_at=now)
+        over = "UPDATE escalations SET resolved_at = ?, resolution = ? WHERE session = ? AND resolved_at IS NULL"
+        db.run(over, (now, "the session was ended", number))
+        events_db.append(db, now, Kind.SESSION_ENDED, None, actor, {"session": number})
+        return conversations_session(db, number)
+
+
+def ask_to_stop(db: Database, number: int, actor: str) -> Session:
+    """Ask the turn at work to stop."""
+    now = db.now()
+    with db.write():
+        one = conversations_session(db, number)
+        if one.state is State.RUNNING and not one.stop_asked:
+            db.run("UPDATE sessions SET stop_asked = 1, updated_at = ? WHERE id = ?", (now, number))
+            events_db.append(db, now, Kind.STOP_ASKED, None, actor, {"session": number})
+        return conversations_session(db, number)
+
+
+def move(db: Database, one: Session, fact: Fact, now: float, **values: Any) -> State:
+    """Bring the session to where the fact leads; NotAllowed. In the caller's transaction."""
+    after = advance(one.state, fact)
+    columns = {"state": after.value, "updated_at": now, **values}
+    sets = ", ".join(f"{name} = ?" for name in columns)
+    db.run(f"UPDATE sessions SET {sets} WHERE id = ?", (*columns.values(), one.id))
+    return after
+
+
+def conversations_session(db: Database, number: int) -> Session:
+    """One session; NoSuchSession."""
+    row = db.maybe(f"{SESSION} WHERE id = ?", (number,))
+    if row is None:
+        raise NoSuchSession(f"there is no session {number}")
+    return rows.session(row)
+
+
+def conversations_going(db: Database) -> list[Session]:
+    """The sessions that are no attempt's and go on, oldest first."""
+    return [rows.session(row) for row in db.all(f"{SESSION} INDEXED BY sessions_going WHERE {GOING} ORDER BY id")]
+
+
+def reading(db: Database, owner: str) -> list[Session]:
+    """The sessions that read the owner's work, oldest first."""
+    which = "INDEXED BY sessions_reading WHERE kind = 'code_review' AND owner = ? ORDER BY id"
+    return [rows.session(row) for row in db.all(f"{SESSION} {which}", (owner,))]
+
+
+_HELD = """SELECT session FROM features
+WHERE session IS NOT NULL AND (state <> 'active' OR json_extract(data, '$.held') > '')
+UNION ALL SELECT plan_reviews.session FROM plan_reviews JOIN features ON features.id = plan_reviews.feature
+WHERE plan_reviews.state = 'running' AND plan_reviews.session IS NOT NULL AND features.state <> 'active'"""
+
+
+def held(db: Database) -> frozenset[int]:
+    """The sessions that begin no turn: of features that are paused, expired or in error, reviewers' as well.
+
+    So does the Shaper's of one that waits for a person's word.
+    """
+    return frozenset(int(row[0]) for row in db.all(_HELD))
+
+
+def listed(db: Database) -> list[Session]:
+    """All sessions, those of attempts as well, newest first."""
+    return [rows.session(row) for row in db.all(f"{SESSION} ORDER BY id DESC")]
+
+
+def messages(db: Database, number: int) -> list[Message]:
+    """All that was said in it, oldest first."""
+    conversations_session(db, number)
+    return [rows.message(row) for row in db.all("SELECT * FROM messages WHERE session = ? ORDER BY id", (number,))]
+
+
+# Turns of sessions: begun by exactly one of many, ended by exactly one.
+#
+# 1. A turn that begins takes all that waits to be said, in the transaction that opens it.
+# 2. An end is guarded by "not ended": whoever comes too late gets Stale and has changed nothing.
+# 3. A token is "s<turn>.<session>.<secret>". It speaks for the turn while that is open, and for nothing else.
+
+CUT_OFF = "cut_off"
+"""In a session's data: how the turn ended that its agent had begun and could not finish."""
+
+
+def open_turn(db: Database, secret: Callable[[], str], number: int) -> tuple[Turn, Sequence[Message]] | None:
+    """Begin the next turn of a session that is ready; None: it is not."""
+    now = db.now()
+    with db.write():
+        one = conversations_session(db, number)
+        if one.state is not State.READY or number in held(db):
+            return None  # its feature may have been paused since somebody looked
+        disputed = db.one("SELECT disputed FROM sessions WHERE id = ?", (number,))[0]
+        count = 1 + (db.one("SELECT max(number) FROM turns WHERE session = ?", (number,))[0] or 0)
+        values = {
+            "session": number,
+            "number": count,
+            "token": "",
+            "resumes": one.begun and one.provider_session is not None and not disputed,
+            "provider": one.provider,
+            "started_at": now,
+            "detail": "",
+            "cost_usd": 0.0,
+            "tokens": 0,
+            "data": "{}",
+        }
+        made = db.insert("turns", values)
+        db.run("UPDATE turns SET token = ? WHERE id = ?", (f"s{made}.{number}.{secret()}", made))
+        db.run("UPDATE messages SET turn = ? WHERE session = ? AND turn IS NULL", (made, number))
+        _acts_by(db, made, number, now)
+        move(db, one, Fact.STARTED, now, retry_at=None, stop_asked=False)
+        told = {"session": number, "turn": count, "agent": one.agent, "model": one.model}
+        seq = events_db.append(db, now, Kind.TURN_STARTED, None, "nobrakes", told)
+        db.run("UPDATE turns SET data = ? WHERE id = ?", (rows.as_json({"seq": seq}), made))
+        return turns_turn(db, made), told_to(db, made)
+
+
+def _acts_by(db: Database, made: int, number: int, now: float) -> None:
+    """The turn acts by the answers that it was given: nobody takes them back any more."""
+    unread = """SELECT id FROM escalations WHERE read_at IS NULL
+    AND id IN (SELECT escalation FROM messages WHERE turn = ? AND escalation IS NOT NULL) ORDER BY id"""
+    for row in db.all(unread, (made,)):
+        db.run("UPDATE escalations SET read_at = ? WHERE id = ?", (now, row["id"]))
+        told = {"escalation": row["id"]}
+        events_db.append(db, now, Kind.ANSWER_READ, None, f"Session {number}", told)
+
+
+def told_to(db: Database, made: int) -> list[Message]:
+    """What the turn was given to say: messages that are not its own agent's, oldest first."""
+    found = db.all("SELECT * FROM messages WHERE turn = ? AND author <> '' ORDER BY id", (made,))
+    return [rows.message(row) for row in found]
+
+
+def hear(db: Database, made: int, provider_session: str) -> bool:
+    """The turn's agent says that its session has begun; False: its id is another session's, or was given up."""
+    with db.write():
+        open_ = _still_open(db, made)
+        row = db.maybe("SELECT id FROM sessions WHERE provider_session = ?", (provider_session,))
+        if row is not None and row["id"] != open_.session:  # which of the two speaks the truth, nobody can tell
+            db.run("UPDATE sessions SET disputed = 1 WHERE id = ?", (row["id"],))
+            return False
+        if open_.resumes and row is None:
+            return False  # it was to go on with another one
+        if row is not None and not open_.resumes and not open_.data.get("begun"):
+            return False  # it was to begin a new one, and says the one before
+        known = "UPDATE sessions SET provider_session = ?, begun = 1, disputed = 0 WHERE id = ?"
+        before = db.one("SELECT * FROM sessions WHERE id = ?", (open_.session,))
+        db.run(known, (provider_session, open_.session))
+        if before["provider_session"] not in (None, provider_session):
+            _remember(db, before)
+        db.run("UPDATE turns SET data = ? WHERE id = ?", (rows.as_json({**open_.data, "begun": True}), made))
+        return True
+
+
+def _remember(db: Database, before: Row) -> None:
+    """An id that the session had before stays known, as nobody's: another agent could say that it is its own."""
+    kept = {name: value for name, value in dict(before).items() if name not in ("id", "kind", "disputed")}
+    db.insert("sessions", {**kept, "kind": SessionKind.ATTEMPT.value, "disputed": True, "state": State.IDLE.value})
+
+
+def turns_note(db: Database, made: int, data: Mapping[str, Any]) -> None:
+    """Set values of an open turn's data; what else is in it stays, since its agent may have written it meanwhile."""
+    with db.write():
+        kept = {**_still_open(db, made).data, **data}
+        db.run("UPDATE turns SET data = ? WHERE id = ?", (rows.as_json(kept), made))
+
+
+def did(db: Database, made: int, what: str) -> None:
+    """Note what the agent of an open turn did in it."""
+    with db.write():
+        _still_open(db, made)
+        db.run(DID, {"turn": made, "what": what})
+
+
+def spend(db: Database, made: int, cost_usd: float, tokens: int, context: float | None) -> None:
+    """Set what the turn has cost, and how full its context is; the session costs what its turns do."""
+    with db.write():
+        if context is not None:
+            db.run("UPDATE turns SET data = json_set(data, '$.context', ?) WHERE id = ?", (round(context, 3), made))
+        sql, values = "UPDATE turns SET cost_usd = ?, tokens = ? WHERE id = ?", (cost_usd, tokens, made)
+        if not db.run(f"{sql} AND outcome IS NULL", values):
+            db.run(sql, values)
+            spending.forget(db)
+        of_turns = "SELECT sum({}) FROM turns WHERE session = sessions.id"
+        db.run(
+            f"UPDATE sessions SET cost_usd = ({of_turns.format('cost_usd')}), tokens = ({of_turns.format('tokens')}) "
+            "WHERE id = (SELECT session FROM turns WHERE id = ?)",
+            (made,),
+        )
+
+
+def close_turn(
+    db: Database,
+    made: int,
+    fact: Fact,
+    outcome: Outcome,
+    detail: str,
+    *,
+    said: str,
+    told_again: bool,
+    breaker: Breaker | None,
+    retry_at: float | None,
+    failed: bool,
+    lost: bool,
+) -> Session:
+    """End the turn and move its session, all or nothing."""
+    now = db.now()
+    with db.write():
+        open_ = _still_open(db, made)
+        one = conversations_session(db, open_.session)
+        ended = "UPDATE turns SET outcome = ?, ended_at = ?, detail = ? WHERE id = ?"
+        db.run(ended, (outcome.value, now, detail[:8000], made))
+        if said:
+            add_message(db, one.id, "", said, made)
+        if told_again:
+            db.run("UPDATE messages SET turn = NULL WHERE turn = ? AND author <> ''", (made,))
+        if breaker is not None:
+            spending.save_breaker(db, of_session(one.id), one.provider, breaker)
+        told = {"session": one.id, "turn": open_.number, "outcome": outcome.value, "detail": detail[:500]}
+        if one.state is State.ENDED:
+            _ended(db, now, told, one.state)
+            return one
+        data = {key: value for key, value in one.data.items() if key != CUT_OFF}
+        if fact is Fact.CUT_OFF and not told_again:
+            data[CUT_OFF] = outcome.value
+        values: dict[str, Any] = {
+            "detail": detail[:2000],
+            "retry_at": retry_at,
+            "stop_asked": False,
+            "failures": 0 if fact in (Fact.ENDED_WELL, Fact.ASKED) else one.failures + failed,
+            "data": rows.as_json(data),
+        }
+        if lost:  # the CLI does not know it any more: the next turn begins a new one
+            values |= {"begun": False}
+        _ended(db, now, told, move(db, one, _waits(db, one.id, fact), now, **values))
+        return conversations_session(db, one.id)
+
+
+def _ended(db: Database, now: float, told: Mapping[str, Any], state: State) -> None:
+    events_db.append(db, now, Kind.TURN_ENDED, None, "nobrakes", {**told, "state": state.value})
+
+
+def _waits(db: Database, number: int, fact: Fact) -> Fact:
+    """The fact, or that it was cut off where something was said meanwhile: then it goes on at once."""
+    if fact is Fact.ENDED_WELL or fact is Fact.ASKED:
+        waiting = "SELECT 1 FROM messages WHERE session = ? AND turn IS NULL"
+        if db.maybe(waiting, (number,)) is not None:
+            return Fact.CUT_OFF
+        asked = db.maybe("SELECT 1 FROM escalations WHERE session = ? AND resolved_at IS NULL", (number,))
+        return Fact.ASKED if asked is not None else Fact.ENDED_WELL
+    return fact
+
+
+def _still_open(db: Database, made: int) -> Turn:
+    found = turns_turn(db, made)
+    if found.outcome is not None:
+        raise Stale(f"turn {found.number} of session {found.session} has ended already")
+    return found
+
+
+def turns_turn(db: Database, made: int) -> Turn:
+    """One turn."""
+    row = db.maybe("SELECT * FROM turns WHERE id = ?", (made,))
+    if row is None:
+        raise NobrakesError(f"there is no turn {made}", "`nobrakes sessions` lists the sessions.")
+    return rows.turn(row)
+
+
+def turns(db: Database, number: int) -> list[Turn]:
+    """The turns of a session, oldest first."""
+    conversations_session(db, number)
+    return [rows.turn(row) for row in db.all("SELECT * FROM turns WHERE session = ? ORDER BY number", (number,))]
+
+
+def opened(db: Database) -> list[Turn]:
+    """The turns that have not ended, oldest first."""
+    return [
+        rows.turn(row) for row in db.all("SELECT * FROM turns INDEXED BY turns_open WHERE outcome IS NULL ORDER BY id")
+    ]
+
+
+def speaker(db: Database, token: str) -> tuple[Turn, Session]:
+    """The open turn that the token speaks for, with its session."""
+    from hmac import compare_digest  # loads OpenSSL, and only agents come to the door
+
+    number = turn_of(token)
+    row = None if number is None else db.maybe("SELECT * FROM turns WHERE id = ? AND outcome IS NULL", (number,))
+    if row is None or not compare_digest(row["token"].encode(), token.encode("utf-8", "replace")):
+        raise Stale("this turn has ended, or the token is not one of nobrakes")
+    found = rows.turn(row)
+    return found, conversations_session(db, found.session)
+
+
+# The part of the port `Store` that is sessions: conversations, turns, messages.
+
+
+class Talks:
+    """Sessions on one database. Each method is one transaction of conversations or turns."""
+
+    _db: Database
+    _token_source: Callable[[], str]
+
+    def begin_session(
+        self,
+        kind: SessionKind,
+        owner: str,
+        title: str,
+        agent: tuple[str, str, str],
+        text: str,
+        actor: str,
+        data: Mapping[str, Any] | None = None,
+    ) -> Session:
+        """A new session with its first message; `agent` is its name, its provider and its model."""
+        return begin(self._db, kind, owner, title, agent, text, actor, data or {})
+
+    def say(self, session: int, text: str, author: str) -> Message:
+        """Something that the next turn is told."""
+        return say(self._db, session, text, author)
+
+    def note_session(self, session: int, data: Mapping[str, Any]) -> Session:
+        """Set values of the session's data."""
+        return note(self._db, session, data)
+
+    def session(self, session: int) -> Session:
+        """One session."""
+        return conversations_session(self._db, session)
+
+    def sessions(self, going: bool = True) -> list[Session]:
+        """Sessions that are no attempt's and go on; with `going` False all of them, newest first."""
+        return conversations_going(self._db) if going else listed(self._db)
+
+    def code_reviews(self, bead: str) -> list[Session]:
+        """The sessions that read the bead's work, oldest first."""
+        return reading(self._db, of_bead(bead))
+
+    def messages(self, session: int) -> list[Message]:
+        """All that was said in it, oldest first."""
+        return messages(self._db, session)
+
+    def turn(self, turn: int) -> Turn:
+        """One turn."""
+        return turns_turn(self._db, turn)
+
+    def turns(self, session: int) -> list[Turn]:
+        """The turns of a session, oldest first."""
+        return turns(self._db, session)
+
+    def open_turn(self, session: int) -> tuple[Turn, Sequence[Message]] | None:
+        """Begin the next turn of a session that is ready; None: it is not ready."""
+        return open_turn(self._db, self._token_source, session)
+
+    def told(self, turn: int) -> Sequence[Message]:
+        """What the turn was given to say, oldest first."""
+        return told_to(self._db, turn)
+
+    def note_turn(self, turn: int, data: Mapping[str, Any]) -> None:
+        """Set values of an open turn's data."""
+        turns_note(self._db, turn, data)
+
+    def hear_session(self, turn: int, provider_session: str) -> bool:
+        """The turn's agent says that its session has begun, and its id; False: that id is another session's."""
+        return hear(self._db, turn, provider_session)
+
+    def spend_turn(self, turn: int, cost_usd: float, tokens: int, context: float | None = None) -> None:
+        """Set what the turn has cost, and how full its context is."""
+        spend(self._db, turn, cost_usd, tokens, context)
+
+    def close_turn(
+        self,
+        turn: int,
+        fact: Fact,
+        outcome: Outcome,
+        detail: str,
+        *,
+        said: str = "",
+        told_again: bool = False,
+        breaker: Breaker | None = None,
+        retry_at: float | None = None,
+        failed: bool = False,
+        lost: bool = False,
+    ) -> Session:
+        """End the turn and move its session; Stale when it has ended."""
+        return close_turn(
+            self._db,
+            turn,
+            fact,
+            outcome,
+            detail,
+            said=said,
+            told_again=told_again,
+            breaker=breaker,
+            retry_at=retry_at,
+            failed=failed,
+            lost=lost,
+        )
+
+    def stop_session(self, session: int, actor: str) -> Session:
+        """Ask the turn at work to stop."""
+        return ask_to_stop(self._db, session, actor)
+
+    def end_session(self, session: int, actor: str) -> Session:
+        """End the session; a turn at work is stopped."""
+        return end(self._db, session, actor)
+
+    def speaker(self, token: str) -> tuple[Turn, Session]:
+        """The open turn that the token speaks for, with its session."""
+        return speaker(self._db, token)

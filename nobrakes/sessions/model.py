@@ -1,0 +1,284 @@
+"""Sessions: conversations with an agent CLI, and the table of their states.
+
+1. Claim, conversation and process are three things: an attempt holds a bead, a session is a conversation, a run is a
+   process. A session of kind `attempt` serves the attempts of one bead, one after the other, and moves with them; the
+   others have a life of their own, told here.
+2. A turn is what a session does between two waits: one run of its agent. It has at most one turn that has not ended.
+3. What is said to a session waits for its next turn. A turn takes all that waits, in the transaction that opens it, so
+   that nothing is said twice and nothing gets lost.
+4. A session that asked a person goes on when that was answered, or when somebody says something else to it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from ..beads.model import Outcome
+from ..beads.progress import doubt
+from ..errors import NotAllowed
+from ..events.kinds import Event
+from ..text.cleaning import clean
+
+
+def name_of(session: int) -> str:
+    """The name of a session's checkout, and what stands for a bead's id where agent CLIs keep their sessions.
+
+    No bead's id has a tilde.
+    """
+    return f"session~{session}"
+
+
+class SessionKind(StrEnum):
+    """What a session is for."""
+
+    ATTEMPT = "attempt"
+    PLANNING = "planning"
+    REVIEW = "review"  # of a plan; nobrakes begins it, and nobody talks with it
+    CODE_REVIEW = "code_review"  # the same, of work that passed its checks
+    CHAT = "chat"
+    RELAY = "relay"  # it works in a clone of its own, and hands back a branch
+
+
+class State(StrEnum):
+    """Where a session is."""
+
+    READY = "ready"  # something waits to be said to it: its next turn may begin
+    RUNNING = "running"
+    ASKING = "asking"  # a person has to answer its question
+    IDLE = "idle"  # it waits for what is said to it next
+    STUCK = "stuck"  # its turns fail in the same way: a person says something, or ends it
+    ENDED = "ended"
+
+
+class Fact(StrEnum):
+    """What moves a session."""
+
+    SAID = "said"  # somebody said something to it
+    STARTED = "started"
+    ENDED_WELL = "ended_well"  # the turn is over, and nothing is asked
+    ASKED = "asked"  # the turn is over, and a question of it is open
+    QUESTIONED = "questioned"  # a person is asked in its name, between its turns
+    ANSWERED = "answered"  # its last open question was answered
+    SETTLED = "settled"  # its last open question is over, and nothing is said of it
+    STOPPED = "stopped"  # a person stopped the turn: what was not said yet waits with what is said next
+    CUT_OFF = "cut_off"  # the turn is over, and what it was told has to be told again
+    GAVE_UP = "gave_up"  # the turn failed once too often
+    CLOSED = "closed"  # a person ended it
+
+
+TABLE: Mapping[State, Mapping[Fact, State]] = {
+    State.READY: {
+        Fact.SAID: State.READY,
+        Fact.STARTED: State.RUNNING,
+        Fact.ANSWERED: State.READY,
+        Fact.CLOSED: State.ENDED,
+    },
+    State.RUNNING: {
+        Fact.SAID: State.RUNNING,
+        Fact.ANSWERED: State.RUNNING,
+        Fact.ENDED_WELL: State.IDLE,
+        Fact.ASKED: State.ASKING,
+        Fact.STOPPED: State.IDLE,
+        Fact.CUT_OFF: State.READY,
+        Fact.GAVE_UP: State.STUCK,
+        Fact.CLOSED: State.ENDED,
+    },
+    State.ASKING: {
+        Fact.SAID: State.READY,
+        Fact.ANSWERED: State.READY,
+        Fact.SETTLED: State.IDLE,
+        Fact.CLOSED: State.ENDED,
+    },
+    State.IDLE: {
+        Fact.SAID: State.READY,
+        Fact.QUESTIONED: State.ASKING,
+        Fact.ANSWERED: State.READY,
+        Fact.CLOSED: State.ENDED,
+    },
+    State.STUCK: {Fact.SAID: State.READY, Fact.ANSWERED: State.READY, Fact.CLOSED: State.ENDED},
+    State.ENDED: {},
+}
+"""What each fact makes of each state; what is not in it is refused."""
+
+
+REVIEWERS = frozenset({SessionKind.REVIEW, SessionKind.CODE_REVIEW})
+"""Nobody talks with them, and they ask nobody."""
+
+
+CLEAN = frozenset({Outcome.COMPLETED, Outcome.BLOCKED, Outcome.GAVE_UP_TESTS, Outcome.CONTRADICTED_ITSELF})
+"""How a turn ends by itself: what the agent says of itself says nothing else about a conversation."""
+
+
+def advance(state: State, fact: Fact) -> State:
+    """The state after the fact; NotAllowed."""
+    after = TABLE[state].get(fact)
+    if after is None:
+        raise NotAllowed(
+            f"a session that is {state.value} cannot be {fact.value.replace('_', ' ')}",
+            "`nobrakes sessions` lists those that go on.",
+        )
+    return after
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation. `owner` is a word of core.owners; `waiting` counts what is said to it and waits for a turn."""
+
+    id: int
+    kind: SessionKind
+    owner: str
+    title: str
+    agent: str
+    state: State
+    provider: str = ""
+    model: str = ""  # empty: the agent's own choice
+    provider_session: str | None = None  # the CLI's own id; None: not known yet
+    begun: bool = False  # whether the session was seen in the agent's output, so that it can be resumed
+    attempt: int | None = None  # who holds it, or held it last
+    failures: int = 0  # in a row
+    retry_at: float | None = None
+    stop_asked: bool = False
+    detail: str = ""  # how the last turn ended, in words
+    cost_usd: float = 0.0
+    tokens: int = 0
+    created_at: float = 0.0
+    updated_at: float = 0.0
+    ended_at: float | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One run of a session's agent. Ended when `outcome` is set."""
+
+    id: int
+    session: int
+    number: int  # counts the session's turns, from 1
+    token: str
+    resumes: bool  # whether it goes on with the CLI's session, or begins a new one
+    provider: str
+    started_at: float
+    ended_at: float | None = None
+    outcome: Outcome | None = None
+    detail: str = ""
+    cost_usd: float = 0.0
+    tokens: int = 0
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something said in a session; `turn` None: no turn was told of it yet. `answers`: the question that it answers."""
+
+    id: int
+    session: int
+    author: str
+    at: float
+    text: str
+    turn: int | None = None
+    answers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A session with its open turn: what an attempt is to a bead. Both have the same names."""
+
+    session: Session
+    turn: Turn
+
+    @property
+    def agent(self) -> str:
+        """The agent that talks."""
+        return self.session.agent
+
+    @property
+    def provider(self) -> str:
+        """Who answers it, and may refuse."""
+        return self.turn.provider
+
+    @property
+    def started_at(self) -> float:
+        """When the turn began."""
+        return self.turn.started_at
+
+    @property
+    def tokens(self) -> int:
+        """What the turn has taken so far."""
+        return self.turn.tokens
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The turn's journal."""
+        return self.turn.data
+
+
+# Relay sessions: what their data hold. They work in a private clone, and hand back a branch.
+#
+# One that plans first changes nothing before a person approved its plan.
+
+REPOSITORY, START, CHAT, PERSONA = "repository", "start", "chat", "persona"
+IN_PLACE = "in_place"
+"""In a session's data: the repository that it works on, the commit that it began with, the chat that began it, and who
+its agent is to be; and whether it works in the repository's own checkout."""
+STAGE, PLAN, WORK = "stage", "plan", "work"
+"""In a session's data, with its values: whether its turns only plan. Without it they work."""
+BEAD = "bead"
+"""In a session's data: the bead by which its work was handed in."""
+DIRECTORY = "directory"
+"""In the data of a session: the folder of its workspace that its agent begins in; empty: the top."""
+FILES = "files"
+"""In a session's data: whether its progress and its output are kept in files, too."""
+PLAN_OF = "plan_of"
+"""In the evidence of a question: the session whose plan it is."""
+HEAD, BRANCH = "head", "branch"
+"""In a turn's data: the commit that it handed back, and the branch that has it."""
+FOLDER = "relays"
+"""In .nobrakes: where the clones are."""
+
+
+def is_relay(session: Session) -> bool:
+    """Whether the session works in a clone of its own."""
+    return session.kind is SessionKind.RELAY
+
+
+def only_plans(session: Session) -> bool:
+    """Whether its turns change nothing yet: a person approves its plan first."""
+    return is_relay(session) and session.data.get(STAGE) == PLAN
+
+
+def files_of(home: str, session: int) -> str:
+    """Where the files of a session lie; `home` is the .nobrakes that keeps it."""
+    return f"{home}/{FOLDER}/{session}.files"
+
+
+# What the agent of a session claims of its progress, beside the commits that are there.
+
+MOST_TEXT = 200
+MOST_CLAIMS = 1000
+"""Claims of all agents among which that of a session is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Where the agent says it is: `step` of `of` steps (None: it does not say).
+
+    `doubt`: what speaks against it, from the commits; empty: nothing does.
+    """
+
+    text: str
+    step: int | None
+    of: int | None
+    doubt: str
+
+
+def claim_of(said: Iterable[Event], one: Session, commits: int | None) -> Claim | None:
+    """The session's latest claim of those that agents `said`, newest first, against its commits (None: unknown)."""
+    name = f"Session {one.id}"
+    found = next((e for e in said if e.actor == name and e.attempt is None and e.at >= one.created_at), None)
+    if found is None:
+        return None
+    told = found.data.get("data") or {}
+    step, of = (value if isinstance(value := told.get(key), int) else None for key in ("step", "of"))
+    return Claim(clean(str(found.data.get("text", "")))[:MOST_TEXT], step, of, doubt(step, commits))

@@ -1,0 +1,1 @@
+"""What people ask of sessions: begun, spoken to, looked at, handed in."""

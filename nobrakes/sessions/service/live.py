@@ -1,0 +1,507 @@
+"""Agents as a viewer sees them: who is at work, what each says, and older lines on demand.
+
+1. A line has a number, its place in the whole transcript: a viewer that was away goes on without loss or double.
+2. Filtered are the lines that tell how the work goes: what the agent says, tests and findings, errors and notes.
+3. Context is what the CLI last said of its tokens, against what its model holds; None where it said nothing.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ...agents.registry import adapter
+from ...agents.transcript import Line, LineKind
+from ...beads.model import NO_AGENTS, Attempt, Role
+from ...beads.progress import doubt
+from ...beads.service import board as boards
+from ...beads.service.bead_page import Claim, claimed, requested, review_step
+from ...beads.service.board import Worker, workers
+from ...daemon.model import Limits
+from ...daemon.service import control
+from ...db.port import Store
+from ...decisions.model import Escalation
+from ...decisions.service.hindrances import hindrances
+from ...errors import NoSuchBead, NotAllowed, UsageError
+from ...events.kinds import WATCHED, Event, Kind
+from ...git.workspaces.inside import commits_since
+from ...host.locks import holder
+from ...paths import Paths
+from ...text.cleaning import shorten
+from ..model import Session, SessionKind, State, Turn, name_of
+from ..model import Session as Talk
+from ..reader import NEAR, Ring, follow
+
+if TYPE_CHECKING:
+    from ...beads.graph import Node
+    from ...config.settings import Config
+    from ...db.port import Store
+    from ...paths import Paths
+
+
+# Every session with an agent that there was: attempts on beads, and conversations beside them.
+
+STATES = ("all", "active", "completed", "failed")
+SORTS = ("newest", "oldest", "bead", "agent", "cost")
+PAGE = 50
+_CONVERSATIONS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSession:
+    """An attempt of an agent on a bead with this title."""
+
+    attempt: Attempt
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsView:
+    """One page. `has_more`: the next page is not empty. Conversations are on the first page only."""
+
+    attempts: tuple[AgentSession, ...]
+    conversations: tuple[Session, ...]
+    words: str
+    state: str
+    sort: str
+    page: int
+    has_more: bool
+    now: float
+
+
+def agent_sessions(
+    store: "Store", words: str = "", state: str = "all", sort: str = "newest", page: int = 1
+) -> SessionsView:
+    """A page of them; UsageError for another state or sort."""
+    for value, known in ((state, STATES), (sort, SORTS)):
+        if value not in known:
+            raise UsageError(f"'{value[:40]}' is not one of {', '.join(known)}")
+    found = store.agents(words, state, sort, PAGE + 1, (page - 1) * PAGE)
+    titles = {bead.id: bead.title for bead in store.beads(ids=sorted({one.bead for one in found}))} if found else {}
+    shown = tuple(AgentSession(one, titles.get(one.bead, "")) for one in found[:PAGE])
+    talks = tuple(one for one in store.sessions(going=False) if _fits(one, words, state))[:_CONVERSATIONS]
+    return SessionsView(shown, talks if page == 1 else (), words, state, sort, page, len(found) > PAGE, store.now())
+
+
+def _fits(session: Session, words: str, state: str) -> bool:
+    if session.kind is SessionKind.ATTEMPT:
+        return False
+    text = f"{session.title} {session.agent} {session.kind.value}".casefold()
+    if not all(word in text for word in words.casefold().split()):
+        return False
+    states = {
+        "active": session.state is not State.ENDED,
+        "completed": session.state is State.ENDED,
+        "failed": session.state is State.STUCK,
+    }
+    return states.get(state, True)
+
+
+# What an agent says while it works: its session found by name or bead, its lines read and followed.
+#
+# 1. A session is the output of an attempt's agent, kept in the attempt's run folder; the adapter makes it readable.
+# 2. Following ends when the attempt has ended and its last line is read.
+
+POLL_SECONDS = 0.25
+MOST_RINGS = 300
+"""More than agents can be at work at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOutput:
+    """One agent's output: `path` is its file, which may not be there yet."""
+
+    attempt: int
+    bead: str
+    number: int  # of the attempt, among its bead's
+    name: str
+    role: str
+    agent: str
+    path: str
+    turn: int = 0  # of a session that is no attempt's; then `attempt` is 0
+
+
+def of(paths: Paths, attempt: Attempt) -> AgentOutput:
+    """The session of an attempt."""
+    return AgentOutput(
+        attempt.id,
+        attempt.bead,
+        attempt.number,
+        attempt.name,
+        attempt.role.value,
+        attempt.agent,
+        os.path.join(paths.runs, f"{attempt.id}-agent", "agent.out"),
+    )
+
+
+def of_turn(paths: Paths, session: Talk, turn: Turn) -> AgentOutput:
+    """What the agent of a turn says."""
+    path = os.path.join(paths.runs, f"s{turn.id}-agent", "agent.out")
+    name, role = f"Session {session.id}", session.kind.value
+    return AgentOutput(0, name_of(session.id), turn.number, name, role, session.agent, path, turn.id)
+
+
+def find_session(store: Store, paths: Paths, name_or_bead: str) -> AgentOutput:
+    """The session of who works under this name, or the latest one of this bead; the last turn of `session~N`.
+
+    NoSuchBead where nobody is called so; NotAllowed where no agent has worked on the bead, or in the session.
+    """
+    kind, _, number = name_or_bead.partition("~")
+    if kind == "session" and number.isascii() and number.isdigit() and len(number) < 19:
+        turns = store.turns(int(number))
+        if not turns:
+            raise NotAllowed(f"session {number} has not begun its first turn", "`nobrakes sessions` shows its state.")
+        return of_turn(paths, store.session(int(number)), turns[-1])
+    working = [a for a in store.board(Limits()).attempts if a.role is not Role.REVIEWER]
+    for attempt in working:
+        if attempt.bead == name_or_bead or attempt.name.casefold() == name_or_bead.casefold():
+            return of(paths, attempt)
+    names = ", ".join(sorted(attempt.name for attempt in working)) or "nobody"
+    try:
+        past = [a for a in store.attempts(store.bead(name_or_bead).id) if a.role not in NO_AGENTS]
+    except NoSuchBead:
+        raise NoSuchBead(
+            f"nobody called '{name_or_bead[:64]}' works now, and no bead has this id", f"At work now: {names}."
+        ) from None
+    if not past:
+        raise NotAllowed(f"no agent has worked on bead {name_or_bead} yet", f"At work now: {names}.")
+    return of(paths, past[-1])
+
+
+def outcome(store: Store, session: AgentOutput) -> str | None:
+    """How the session's attempt ended; None while it works."""
+    found = store.turn(session.turn).outcome if session.turn else store.attempt(session.attempt).outcome
+    return found.value if found else None
+
+
+def transcript(
+    store: Store, session: AgentOutput, *, follow: bool, last: int, wait: Callable[[float], None] = time.sleep
+) -> Iterator[Line]:
+    """The last `last` readable lines that are there, then with `follow` every new one until the attempt ends."""
+    ring = Ring(session.path, adapter(session.agent).lines, last)
+    over = outcome(store, session) is not None
+    ring.catch_up(final=over)
+    yield from tuple(ring.last)
+    while follow and not over:
+        wait(POLL_SECONDS)
+        # asked before reading: what was written before the end is then read for certain
+        over = outcome(store, session) is not None
+        yield from ring.read_on(final=over)
+
+
+class Rings:
+    """What the agents at work said last, for a viewer that asks again and again: a ring of each."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._places = paths
+        self._rings: dict[int, Ring] = {}
+
+    def last_line(self, attempt: Attempt) -> str:
+        """The newest readable line of an attempt's agent; empty while it has said nothing."""
+        if attempt.id not in self._rings:
+            while len(self._rings) >= MOST_RINGS:
+                del self._rings[min(self._rings)]  # that of the oldest attempt, which has ended long ago
+            session = of(self._places, attempt)
+            self._rings[attempt.id] = Ring(session.path, adapter(session.agent).lines, back=NEAR)
+        ring = self._rings[attempt.id]
+        ring.catch_up()
+        return next((line.text for line in reversed(ring.last) if line.text), "")
+
+
+LAST = 100
+MOST_AT_ONCE = 20
+MOST_TEXT = 2000
+TELLING: frozenset[LineKind] = frozenset({LineKind.TEXT, LineKind.NOTE, LineKind.LIMIT, LineKind.COST})
+_SIGNS = ("test", "pytest", "error", "fail", "Traceback", "commit", "ok ", "passed")
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """One line with its place. `is_telling`: it is shown filtered too."""
+
+    number: int
+    kind: str
+    text: str
+    is_telling: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """One agent with its last lines. `commits` are the fact, `claim` what it says; `doubt` speaks against that."""
+
+    worker: Worker
+    lines: tuple[Numbered, ...]
+    total: int
+    claim: Claim | None
+    commits: int | None
+    doubt: str
+    context: float | None
+    tokens: int
+    cost_usd: float
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptPage:
+    """One attempt's whole transcript, a page of it. `watched` while it is at work; `first` numbers its first line."""
+
+    attempt: Attempt
+    title: str
+    lines: tuple[Numbered, ...]
+    first: int
+    total: int
+    watched: Watched | None
+
+
+def numbered(found: Iterable[Line], begin: int = 0) -> list[Numbered]:
+    """Lines with their places."""
+    return [
+        Numbered(begin + place, line.kind.value, shorten(line.text, MOST_TEXT), is_telling(line))
+        for place, line in enumerate(found)
+    ]
+
+
+def is_telling(line: Line) -> bool:
+    """Whether it says how the work goes."""
+    if line.kind in TELLING:
+        return True
+    return line.kind in (LineKind.RESULT, LineKind.TOOL_CALL) and any(sign in line.text for sign in _SIGNS)
+
+
+def everything(paths: Paths, attempt: Attempt) -> list[Line]:
+    """Every readable line of an attempt."""
+    session = of(paths, attempt)
+    read = adapter(session.agent).lines
+    is_over = attempt.outcome is not None
+    earlier = [raw for _, raw in follow(f"{session.path}.1", 0, True)] if os.path.exists(f"{session.path}.1") else []
+    raws = [*earlier, *(raw for _, raw in follow(session.path, 0, is_over))]
+    return [line for raw in raws for line in read(raw)]
+
+
+def live(store: "Store", paths: Paths, config: "Config") -> tuple[Watched, ...]:
+    """The agents at work, at most twenty of them, oldest first."""
+    found = [one for one in workers(store) if one.role is not Role.REVIEWER][:MOST_AT_ONCE]
+    return tuple(watched(store, paths, config, one) for one in found)
+
+
+def watched(store: "Store", paths: Paths, config: "Config", worker: Worker, last: int = LAST) -> Watched:
+    """One agent at work with its last lines."""
+    attempt = store.attempt(worker.attempt)
+    lines = everything(paths, attempt)
+    claim = claimed(store, attempt)
+    clone = os.path.join(paths.workspaces, worker.bead)
+    commits = commits_since(clone, worker.started_at) if os.path.isdir(clone) else None
+    used = context_of(lines)
+    holds = getattr(getattr(config.agents, worker.agent, None), "context_tokens", 0) or 0
+    return Watched(
+        worker,
+        tuple(numbered(lines[-last:], max(0, len(lines) - last))),
+        len(lines),
+        claim,
+        commits,
+        doubt(claim.step, commits) if claim is not None else "",
+        min(1.0, used / holds) if used and holds else None,
+        max(attempt.tokens, used),
+        attempt.cost_usd,
+        touched(lines),
+    )
+
+
+def context_of(lines: Sequence[Line]) -> int:
+    """The tokens in the agent's context, as its CLI said last; 0: it did not."""
+    for line in reversed(lines):
+        if line.kind is LineKind.USAGE:
+            data: Mapping[str, object] = line.data
+            for name in ("context", "tokens", "input_tokens"):
+                value = data.get(name)
+                if isinstance(value, int):
+                    return value
+    return 0
+
+
+def touched(lines: Sequence[Line]) -> tuple[str, ...]:
+    """The files that its tool calls named, the latest last, at most thirty."""
+    found: dict[str, None] = {}
+    for line in lines:
+        if line.kind is LineKind.TOOL_CALL:
+            for name in ("file_path", "path", "file"):
+                value = line.data.get(name) if isinstance(line.data, Mapping) else None
+                if isinstance(value, str) and value:
+                    found.pop(value, None)
+                    found[value] = None
+    return tuple(islice(reversed(found), 30))
+
+
+def attempt_page(store: "Store", paths: Paths, config: "Config", number: int, before: int | None) -> AttemptPage:
+    """A page of one attempt's transcript: the lines before the one with this number, None: the last ones. Stale…"""
+    attempt = store.attempt(number)
+    if attempt.role is Role.REVIEWER:
+        raise UsageError(f"attempt {number} is a review", f"The page of bead {attempt.bead} shows its checks.")
+    lines = everything(paths, attempt)
+    end = len(lines) if before is None else max(0, min(before, len(lines)))
+    begin = max(0, end - LAST * 5)
+    at_work = [one for one in workers(store) if one.attempt == number]
+    return AttemptPage(
+        attempt,
+        store.bead(attempt.bead).title,
+        tuple(numbered(lines[begin:end], begin)),
+        begin,
+        len(lines),
+        watched(store, paths, config, at_work[0], 0) if at_work else None,
+    )
+
+
+# The whole repository for a board that stays: read again when something changed, and found out cheaply whether.
+#
+# 1. `LiveReader.mark` costs a look at the last event, at the daemon's lock and at the ends of the agents' output.
+# 2. `LiveReader.read` gives everything that is shown, of one moment, with at most so many beads of each column.
+# 3. One thread uses a reader, with a store of its own.
+
+EVENTS = 60
+"""So many of the latest events are given."""
+_HIDDEN = WATCHED | {Kind.LOGGED, Kind.PROGRESSED}
+"""What agents say goes with the agents."""
+EVERYTHING = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class AtWork:
+    """Somebody who works, and what they said last; of a review its step."""
+
+    worker: boards.Worker
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class LiveView:
+    """One moment. `at` is the store's clock; `events` are the latest, newest first, `titles` those of their beads.
+
+    `names`: attempt -> who worked in it. `found` counts the beads of each column that fit the filter; None: no filter.
+    """
+
+    at: float
+    main: str
+    daemon: int | None
+    paused: bool
+    stopping: bool
+    board: boards.BoardView
+    working: tuple[AtWork, ...]
+    escalations: tuple[Escalation, ...]
+    events: tuple[Event, ...]
+    titles: Mapping[str, str]
+    names: Mapping[int, str]
+    found: Mapping[str, int] | None = None
+
+
+class LiveReader:
+    """Reads for one viewer that asks again and again."""
+
+    def __init__(self, store: "Store", paths: "Paths", config: "Config") -> None:
+        self._store, self._paths, self._config = store, paths, config
+        self._rings = Rings(paths)
+        self._open: tuple[Attempt, ...] = ()
+        self._names: dict[int, str] = {}
+
+    def mark(self) -> object:
+        """Something that is equal as long as nothing has changed."""
+        last = self._store.position()
+        return last.seq, last.at, holder(self._paths.lock), tuple(self._last(one) for one in self._open)
+
+    def read(self, wanted: str = "", limit: int = boards.CARDS) -> LiveView:
+        """Everything, with the first `limit` beads of each column; `wanted`: words that a bead's line has to have."""
+        store = self._store
+        stands = hindrances(store, self._paths, self._config)
+        found = boards.board(store, limit, stands)
+        self._open = tuple(store.attempt(worker.attempt) for worker in found.working)
+        working = tuple(
+            AtWork(boards.with_progress(store, self._paths, worker), self._last(attempt))
+            for worker, attempt in zip(found.working, self._open, strict=True)
+        )
+        kinds = [kind for kind in Kind if kind not in _HIDDEN]
+        events = tuple(store.latest_events(kinds, limit=EVENTS))
+        columns, fitting = self._fitting(wanted, limit, found)
+        return LiveView(
+            store.now(),
+            self._config.main,
+            holder(self._paths.lock),
+            bool(store.setting(control.PAUSED)),
+            bool(store.setting(control.STOPPING)),
+            replace(found, columns=columns),
+            working,
+            tuple(store.escalations()),
+            events,
+            self._titles(events),
+            {one: self._name(one) for one in {event.attempt for event in events if event.attempt is not None}},
+            fitting,
+        )
+
+    def _fitting(
+        self, wanted: str, limit: int, found: boards.BoardView
+    ) -> tuple[Mapping[str, tuple[boards.Card, ...]], Mapping[str, int] | None]:
+        """The cards of each column that fit, and how many do; all of them are looked through."""
+        if not wanted.strip():
+            return found.columns, None
+        asked = requested(self._store)
+        all_of = boards.nodes_by_column(self._store, EVERYTHING, asked)
+        nodes = {name: [node for node in column if fits(_line(node), wanted)] for name, column in all_of.items()}
+        known = {card.id: card for cards in found.columns.values() for card in cards}
+        cards = {
+            name: tuple(known.get(node.id) or boards.card(node, (), asked.get(node.id)) for node in column[:limit])
+            for name, column in nodes.items()
+        }
+        return cards, {name: len(column) for name, column in nodes.items()}
+
+    def _last(self, attempt: Attempt) -> str:
+        return review_step(attempt) if attempt.role is Role.REVIEWER else self._rings.last_line(attempt)
+
+    def _name(self, attempt: int) -> str:
+        if attempt not in self._names:
+            self._names[attempt] = self._store.attempt(attempt).name
+        return self._names[attempt]
+
+    def _titles(self, events: tuple[Event, ...]) -> dict[str, str]:
+        ids = {event.bead for event in events if event.bead is not None}
+        return {bead.id: bead.title for bead in self._store.beads(ids=ids)} if ids else {}
+
+
+def identity(paths: "Paths") -> tuple[int, int] | None:
+    """Which file the database is; None: there is none. Another one has to be opened anew."""
+    try:
+        found = os.stat(paths.database)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def fits(line: str, wanted: str) -> bool:
+    """Whether the line has each of the words somewhere, whatever their case."""
+    folded = line.casefold()
+    return all(word in folded for word in wanted.casefold().split())
+
+
+def _line(node: "Node") -> str:
+    return f"{node.id} {node.title} {node.type} p{node.priority} {node.epic or ''} {node.assignee or ''}"
+
+
+# What the agents on a bead said and did, attempt by attempt.
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptLines:
+    """An attempt with its last readable lines."""
+
+    attempt: Attempt
+    lines: tuple[Line, ...]
+
+
+def transcripts(store: Store, paths: Paths, bead: str, number: int | None, last: int) -> tuple[AttemptLines, ...]:
+    """At most `last` lines of each attempt of an agent, or of the one with this number. NoSuchBead, UsageError."""
+    agents = [one for one in store.attempts(bead) if one.role not in NO_AGENTS]
+    chosen = [one for one in agents if number is None or one.number == number]
+    if number is not None and not chosen:
+        raise UsageError(
+            f"no agent worked on bead {bead} in attempt {number}", f"`nobrakes history {bead}` lists them."
+        )
+    return tuple(AttemptLines(one, tuple(transcript(store, of(paths, one), follow=False, last=last))) for one in chosen)

@@ -1,0 +1,479 @@
+"""Relay sessions: an agent works in a private clone of a repository, and hands back a branch. No model sums it up.
+
+1. Where nobrakes is set up, the session is kept in that repository; for any other one in the person's own place, so
+   that nothing of ours is left there but the branch.
+2. A summary is what is known: the last words, commits, files, what looked like tests among the commands, cost, time.
+3. The next prompt goes on in the same session: it answers the question "what next?" where that is open.
+"""
+
+import os
+import re
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...agents.registry import adapter
+from ...agents.service.cooldowns import memory_of_agents
+from ...agents.transcript import LineKind
+from ...beads.model import CLOSED, Bead, last_clone, of_person
+from ...beads.service import beads, taking
+from ...beads.service.taking import Repository
+from ...daemon.service import control
+from ...daemon.service.control import wake
+from ...db.port import Store
+from ...decisions.model import Escalation
+from ...decisions.service import desk
+from ...errors import DaemonRunning, NobrakesError, NotAllowed, UsageError
+from ...events.kinds import Event, Kind
+from ...git import persons
+from ...git.workspaces.inside import commits_since
+from ...git.workspaces.relays import RelayClones
+from ...paths import Paths
+from ...review.journal import LABEL
+from ...text.cleaning import clean
+from ..model import (
+    BEAD,
+    BRANCH,
+    CHAT,
+    DIRECTORY,
+    FILES,
+    FOLDER,
+    HEAD,
+    IN_PLACE,
+    MOST_CLAIMS,
+    PERSONA,
+    PLAN,
+    PLAN_OF,
+    REPOSITORY,
+    REVIEWERS,
+    STAGE,
+    START,
+    WORK,
+    Claim,
+    Message,
+    Session,
+    SessionKind,
+    State,
+    Turn,
+    claim_of,
+    only_plans,
+)
+from . import live
+
+if TYPE_CHECKING:
+    from ...config.settings import Config
+    from ...db.port import Store
+    from ...decisions.model import Escalation
+
+
+# Sessions with agents, for people: begun, spoken to, stopped, ended, and looked at.
+#
+# 1. Whatever is said waits in the store and wakes the daemon; who says it is handed in.
+# 2. What is shown is values; texts for people are made by the surfaces.
+
+MOST_TITLE = 100
+KINDS = (SessionKind.PLANNING.value, SessionKind.CHAT.value)
+"""What a person begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """A session with all that was said in it. `questions` are those of it that wait for a person."""
+
+    session: Session
+    messages: tuple[Message, ...]
+    turns: tuple[Turn, ...]
+    questions: tuple[Escalation, ...]
+
+
+def conversations_start(
+    store: "Store", paths: Paths, config: "Config", text: str, *, kind: str, agent: str, title: str, actor: str
+) -> Session:
+    """Begin a session with what is said first; `agent` empty: the Shaper's. UsageError, NoAgent."""
+    if kind not in KINDS:
+        raise UsageError(f"there is no session of kind '{kind[:40]}'", f"Use one of: {', '.join(KINDS)}.")
+    name = agent or config.agents.shaper[0]
+    provider = adapter(name).provider
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    seat = (name, provider, config.agents.model_of(name, "shaper"))
+    words = (title or first)[:MOST_TITLE]
+    made = store.begin_session(SessionKind(kind), of_person(actor), words, seat, text, actor)
+    wake(paths)
+    return made
+
+
+def conversations_say(store: "Store", paths: Paths, number: int, text: str, actor: str) -> Message:
+    """Say something to a session; its next turn is given it. NoSuchSession, NotAllowed for one that was ended."""
+    _spoken_to(store, number)
+    said = store.say(number, text, actor)
+    wake(paths)
+    return said
+
+
+def stop(store: "Store", paths: Paths, number: int, actor: str) -> Session:
+    """Stop what the session does now; it waits for what is said to it next."""
+    _own(store, number)
+    found = store.stop_session(number, actor)
+    wake(paths)
+    return found
+
+
+def end(store: "Store", paths: Paths, number: int, actor: str) -> Session:
+    """End the session: its questions are over, and what it does now is stopped."""
+    _own(store, number)
+    found = store.end_session(number, actor)
+    wake(paths)
+    return found
+
+
+def _own(store: "Store", number: int) -> None:
+    found = store.session(number)
+    if found.kind is SessionKind.ATTEMPT:
+        raise UsageError(
+            f"session {number} is the memory of the agents on {found.owner.partition(':')[2]}, and goes with its bead",
+            "`nobrakes stop NAME` stops who is at work.",
+        )
+
+
+def _spoken_to(store: "Store", number: int) -> None:
+    _own(store, number)
+    if store.session(number).kind in REVIEWERS:
+        raise UsageError(
+            f"session {number} reviews, and nobody talks with it",
+            "Talk with the session that made the plan, or decide what it found: `nobrakes escalations`.",
+        )
+
+
+def view(store: "Store", number: int) -> SessionView:
+    """One session with all that was said in it; NoSuchSession."""
+    found = store.session(number)
+    asked = tuple(one for one in store.escalations() if one.session == number)
+    return SessionView(found, tuple(store.messages(number)), tuple(store.turns(number)), asked)
+
+
+def listed(store: "Store", *, everything: bool) -> list[Session]:
+    """Sessions, newest first: those that go on, or all there were, those of attempts as well."""
+    return store.sessions(going=False) if everything else store.sessions()[::-1]
+
+
+def memory(store: "Store") -> dict[int, int]:
+    """MB of memory that the agent of each session at work holds now, by the session."""
+    held = memory_of_agents(run for run in store.runs() if run.turn)
+    return {store.turn(turn).session: mb for (_, turn), mb in held.items()}
+
+
+def transcript_of(paths: Paths, turn: Turn) -> str:
+    """The file with the output of a turn's agent; it may not be there yet."""
+    return os.path.join(paths.runs, f"s{turn.id}-agent", "agent.out")
+
+
+MOST_BEADS = 100
+MOST_LINES = 2000
+"""Readable lines of a turn that are looked through for tests."""
+_TESTS = re.compile(
+    r"\b(pytest|unittest|tox|nox|go test|cargo test|npm (?:run )?test|yarn test|pnpm test|jest|vitest|mocha|rspec|"
+    r"phpunit|ctest|make (?:test|check)|mvn\b.*\btest|gradlew?\b.*\btest|bats|dotnet test)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A relay session to begin. `repository` empty: that of the store.
+
+    `chat`: the chat agent's session that wants it; `persona`: who its agent is to be, in words. `plans`: it changes
+    nothing before a person approved its plan. `files`: its progress and output are kept in files, too. `in_place`: the
+    checkout that it works in; empty: it works in a clone of its own. `directory`: the folder below its top that the
+    agent begins in.
+    """
+
+    prompt: str
+    agent: str = ""
+    model: str = ""
+    repository: str = ""
+    chat: str = ""
+    persona: str = ""
+    plans: bool = False
+    files: bool = False
+    in_place: str = ""
+    directory: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a relay session came to so far. `files` are (A, M, D or T; path), `tests` commands that looked like tests.
+
+    `seconds`: at work; `branch` empty: nothing was committed yet. `claim` is what its agent says, `commits` the fact.
+    `kept`: of one in place the folder with what lay in the checkout before each turn.
+    """
+
+    session: Session
+    repository: str
+    last_words: str
+    branch: str
+    commits: tuple[tuple[str, str], ...]
+    files: tuple[tuple[str, str], ...]
+    tests: tuple[str, ...]
+    turns: int
+    seconds: float
+    stage: str
+    claim: Claim | None
+    kept: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What became of a session's need of a daemon: `started` is the process of a new one.
+
+    `beads`: so many are ready (at most MOST_BEADS), and none was started, since it would start those, too.
+    """
+
+    started: int | None = None
+    beads: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What a relay session begins with: `seat` is its agent, provider and model, `text` its first message."""
+
+    title: str
+    seat: tuple[str, str, str]
+    text: str
+    data: dict[str, Any]
+
+
+def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor: str) -> Session:
+    """Begin the session. UsageError, NoAgent, NoMain: nothing was begun."""
+    root = os.path.realpath(wanted.repository or paths.root)
+    if wanted.in_place:
+        if wanted.plans:
+            why = "in your own checkout nothing keeps a session that only plans from changing files"
+            raise UsageError(why, "Leave --plan out, or --in-place: then it plans in a clone of its own.")
+        _require_whole(root, wanted.in_place)
+        persons.refuse_home(root)
+        _free(store, paths, root)
+    made = begin(store, paths, prepared(paths, config, wanted), actor)
+    if wanted.in_place:
+        try:
+            persons.take(persons.Claim(wanted.repository or paths.root, paths.folder, made.id))
+        except NotAllowed:
+            store.end_session(made.id, actor)  # another one was quicker
+            raise
+    wake(paths)
+    return made
+
+
+def _require_whole(root: str, checkout: str) -> None:
+    """UsageError unless the checkout is the repository's own, with its git folder in it."""
+    if os.path.realpath(checkout) != root or not os.path.isdir(os.path.join(root, ".git")):
+        why = f"{checkout} is a linked worktree, a submodule or a bare repository, and no session works in place there"
+        raise UsageError(why, "Name the repository's own checkout, or leave --in-place out.")
+
+
+def _free(store: "Store", paths: Paths, root: str) -> None:
+    """NotAllowed where a session that goes on works there. One of this store that is over is not waited for."""
+    there = persons.who(root)
+    if there is None:
+        return
+    if there.folder == paths.folder:
+        going = {one.id for one in store.sessions()} | {
+            store.turn(run.turn).session for run in store.runs() if run.turn
+        }
+        if there.session not in going:
+            persons.release(there)
+            return
+    raise persons.taken(there)
+
+
+def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
+    """What the session begins with; git is asked here, outside of any transaction. UsageError, NoAgent, NoMain."""
+    if not wanted.prompt.strip():
+        raise UsageError("the prompt is empty", "Say what is to be done.")
+    name = wanted.agent or config.agents.doer[0]
+    seat = (name, adapter(name).provider, wanted.model or config.agents.model_of(name, "doer"))
+    with closing(_clones(paths, wanted.repository)) as clones:
+        begun = clones.start()
+    first = next(line.strip() for line in wanted.prompt.splitlines() if line.strip())
+    data: dict[str, Any] = {START: begun, REPOSITORY: wanted.repository, CHAT: wanted.chat, PERSONA: wanted.persona}
+    if wanted.plans:
+        data[STAGE] = PLAN
+    if wanted.files:
+        data[FILES] = True
+    if wanted.directory:
+        data[DIRECTORY] = wanted.directory
+    if wanted.in_place:
+        data[IN_PLACE] = "yes"
+    text = f"{wanted.persona.strip()}\n\n{wanted.prompt}" if wanted.persona.strip() else wanted.prompt
+    return Ready(clean(first)[:MOST_TITLE], seat, text, data)
+
+
+def begin(store: "Store", paths: Paths, ready: Ready, actor: str) -> Session:
+    """Begin it, in a transaction; whoever ends that wakes the daemon. A clone that is left takes no new session in."""
+    with store.together():
+        folder = os.path.join(paths.folder, FOLDER)
+        store.count_on(0, {}, sessions=last_clone(os.listdir(folder) if os.path.isdir(folder) else ()))
+        made = (ready.title, ready.seat, ready.text)
+        return store.begin_session(SessionKind.RELAY, of_person(actor), *made, actor, ready.data)
+
+
+def _clones(paths: Paths, repository: str) -> RelayClones:
+    return RelayClones(repository or paths.root, os.path.join(paths.folder, FOLDER))
+
+
+def found(store: "Store", number: int) -> Session:
+    """The relay session of this number. NoSuchSession, UsageError."""
+    one = store.session(number)
+    if one.kind is not SessionKind.RELAY:
+        why = f"session {number} is no relay session: it is {one.kind.value}"
+        raise UsageError(why, "`nobrakes sessions` lists them.")
+    return one
+
+
+def go_on(store: "Store", paths: Paths, number: int, prompt: str, actor: str) -> Message | None:
+    """The next prompt, in the same session; None: it answered the open question "what next?". NotAllowed."""
+    said = say(store, number, prompt, actor)
+    wake(paths)
+    return said
+
+
+def say(store: "Store", number: int, prompt: str, actor: str) -> Message | None:
+    """`go_on` for whoever is in a transaction: the daemon is woken when that has ended."""
+    one = found(store, number)
+    if not prompt.strip():
+        raise UsageError("the prompt is empty", "Say what is to be done next.")
+    if one.state is State.ENDED:
+        raise NotAllowed(f"session {number} has ended", "Begin a new one: `nobrakes relay PROMPT`.")
+    asked = next((e for e in store.escalations() if e.session == number and _says_on(e)), None)
+    if asked is not None:
+        desk.answer(store, asked.id, prompt, actor)
+        return None
+    return store.say(number, prompt, actor)
+
+
+def _says_on(asked: "Escalation") -> bool:
+    """Whether what is said next answers it: the question what comes next, and of a plan how it is to be changed."""
+    return bool(asked.evidence.get("what_next")) or PLAN_OF in asked.evidence
+
+
+def see_to_a_daemon(store: "Store", paths: Paths) -> Seen:
+    """A daemon runs the sessions from now on, where it would do nothing else. DaemonNotRunning: none starts."""
+    if control.running(paths) is not None:
+        return Seen()
+    beads = len(store.ready(MOST_BEADS))
+    if beads:
+        return Seen(beads=beads)
+    try:
+        return Seen(control.start(paths, store))
+    except DaemonRunning:  # another one was quicker
+        return Seen()
+
+
+def summary(store: "Store", paths: Paths, number: int) -> Summary:
+    """What the session came to. NoSuchSession, UsageError."""
+    one = found(store, number)
+    turns = store.turns(number)
+    words = [message.text for message in store.messages(number) if not message.author]
+    handed = [turn.data for turn in turns if turn.data.get(HEAD)]
+    branches = [str(data[BRANCH]) for data in handed if data.get(BRANCH)]
+    start, head = str(one.data[START]), str(handed[-1][HEAD]) if handed else ""
+    repository = str(one.data.get(REPOSITORY) or paths.root)
+    commits, files = [], []
+    if head:
+        with closing(_clones(paths, repository)) as clones:
+            commits, files = clones.commits(start, head), clones.files(start, head)
+    now = store.now()
+    stage = PLAN if only_plans(one) else WORK
+    return Summary(
+        one,
+        repository,
+        words[-1] if words else "",
+        branches[-1] if branches else "",
+        tuple(commits),
+        tuple(files),
+        tuple(_tests(store, paths, number)),
+        len(turns),
+        sum((turn.ended_at or now) - turn.started_at for turn in turns),
+        stage,
+        None if stage == PLAN else _claim(store, paths, one, len(commits)),
+        persons.kept(repository) if one.data.get(IN_PLACE) else "",
+    )
+
+
+def _claim(store: "Store", paths: Paths, one: Session, commits: int) -> Claim | None:
+    """The latest claim of the session's agent, against the commits that it handed back, or that its clone tells of."""
+    if one.state is State.RUNNING:
+        begun = commits_since(os.path.join(paths.folder, FOLDER, str(one.id)), one.created_at)
+        commits = max(commits, begun or 0)
+    return claim_of(store.latest_events((Kind.PROGRESSED,), limit=MOST_CLAIMS), one, commits)
+
+
+def _tests(store: "Store", paths: Paths, number: int) -> list[str]:
+    """The commands of all turns that looked like tests, each once, in their order."""
+    one = store.session(number)
+    seen: dict[str, None] = {}
+    for turn in store.turns(number):
+        talk = live.of_turn(paths, one, turn)
+        for line in live.transcript(store, talk, follow=False, last=MOST_LINES):
+            if line.kind is LineKind.TOOL_CALL and _TESTS.search(line.text):
+                seen[clean(line.text)[:200]] = None
+    return list(seen)
+
+
+# How the work of a relay session comes to main: handed in by a bead of its own, whose merge a person approves.
+#
+# 1. The Reviewer runs the checks on it as it would be merged, shows tests and difference, and asks. Nothing merges
+# without that yes; whoever hands in decides nothing.
+# 2. The session keeps the bead's number: what is handed in again takes the place of what waits there.
+# 3. Work that does not pass comes back: the bead is held, and says why. The session can go on, and be handed in again.
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """The work was handed in: the bead, the commit and the branch that it came from."""
+
+    session: int
+    bead: str
+    head: str
+    branch: str
+
+
+def hand_in(here: Repository, number: int, actor: str) -> Landing:
+    """Hand the session's branch in. NoSuchSession, NotAllowed, UsageError: nothing was handed in."""
+    store = here.store
+    one = found(store, number)
+    done = summary(store, here.paths, number)
+    if one.data.get(REPOSITORY):
+        why = f"session {number} works on {done.repository}, where nobrakes is not set up"
+        raise NotAllowed(why, f"Merge its branch there yourself: {done.branch or 'it has none yet'}.")
+    if one.state is State.RUNNING:
+        raise NotAllowed(f"session {number} is at work", "Hand in when its turn has ended.")
+    if not done.branch or not done.commits:
+        raise NotAllowed(f"there is nothing of session {number} to hand in: nothing is committed", "Let it commit.")
+    bead = _bead(store, one, actor)
+    try:
+        handed = taking.hand_in(here, bead.id, actor, done.branch)
+    except NobrakesError:
+        if bead.status not in CLOSED and not store.attempts(bead.id):
+            beads.cancel(store, bead.id, "its work could not be handed in", actor)
+        raise
+    return Landing(number, bead.id, handed.head, handed.branch or done.branch)
+
+
+def _bead(store: Store, one: Session, actor: str) -> Bead:
+    """The bead that stands for the session's work; a new one is held, so that nobody begins with it."""
+    known = store.beads(ids=[str(one.data[BEAD])]) if one.data.get(BEAD) else []
+    if known and known[0].status not in CLOSED:
+        return known[0]
+    with store.together():
+        made = beads.add(
+            store,
+            one.title,
+            description=f"What session {one.id} made.",
+            labels=(LABEL,),
+            needs_tests=False,
+            draft=False,
+            actor=actor,
+        )
+        reason = f"the work of session {one.id} is handed in by it"
+        store.record(Event(Kind.HELD, made.id, actor=actor, data={"reason": reason}))
+        store.note_session(one.id, {BEAD: made.id})
+    return store.bead(made.id)

@@ -1,0 +1,705 @@
+"""Starting the agent of a session's turn: its checkout, its prompt, its environment, its process.
+
+1. The turn is open before anything is touched; each step may be done again after a crash, and starts the agent once.
+2. Its folder is the same for all turns, since agent CLIs find a session by the folder; what lies there is main's tree,
+   checked out anew. What an agent writes there goes with the next turn.
+3. Its role is the Shaper's, for the guard, whoever it serves: it reads, asks and proposes; the guard refuses to change
+   anything. A relay session works in a clone of its own instead, which stays (relays).
+"""
+
+import hashlib
+import json
+import os
+import sys
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..agents import limits as agents_limits
+from ..agents.adapter import Assignment, Verdict
+from ..agents.limits import Breaker, State
+from ..agents.prompts import prompts
+from ..agents.prompts.prompts import role_text
+from ..agents.transcript import PREFIX, LineKind
+from ..agents.worker import process
+from ..agents.worker.end import START_FAULTS, cool, total
+from ..agents.worker.launch import DIARY, NAMED, TELLS, WINDOW, head_of, hear_turn
+from ..agents.worker.process import STEP, How, how_it_ended, lines, unsure
+from ..beads.branches import is_approval
+from ..beads.model import TABLE, Outcome, Role, Run, RunKind, Status, of_session, retry_after
+from ..daemon.model import Board, Limits
+from ..daemon.worker.ports import Ports
+from ..db.port import NewEscalation
+from ..decisions.model import EscalationType
+from ..errors import ConfigError, NobrakesError, NoMain, NoSandbox, NoSuchSession
+from ..events.kinds import Kind
+from ..features import prompts as features_prompts
+from ..features.model import ROUND, STAGE, Feature
+from ..git import persons
+from ..git.port import Argv
+from ..git.workspaces import salvage
+from ..git.workspaces.inside import commits_since
+from ..git.workspaces.relays import LENT, HandedBack, RelayClones, branch_of
+from ..host.confine import OWN, Confinement
+from ..host.files import TRACKED, private_folder, write_atomic, write_private
+from ..host.port import Notice
+from ..projects import prompts as projects_prompts
+from ..review import reading
+from ..review.reading import CANDIDATE
+from ..sandbox.closure import Laid
+from ..text.cleaning import clean, only_seen, shorten
+from . import prompts as sessions_prompts
+from .model import (
+    BEAD,
+    BRANCH,
+    CHAT,
+    CLEAN,
+    DIRECTORY,
+    FILES,
+    FOLDER,
+    HEAD,
+    IN_PLACE,
+    MOST_CLAIMS,
+    PLAN_OF,
+    REPOSITORY,
+    REVIEWERS,
+    START,
+    WORK,
+    Fact,
+    Message,
+    Session,
+    SessionKind,
+    Talk,
+    claim_of,
+    files_of,
+    is_relay,
+    name_of,
+    only_plans,
+)
+from .model import STAGE as SESSIONS_STAGE
+from .model import State as SessionsState
+from .prompts import turn_prompt
+
+# Turns of relay sessions: work in a private clone of a repository, handed back as a branch when each turn ends.
+#
+# 1. The agent may change everything in its clone and nothing else: the repository's checkout, its git folder, its
+# configuration and hooks are out of its reach, as a Doer's.
+# 2. What a turn came to is written into the turn before it is closed, so that a summary needs no model.
+# 3. The clone stays as long as the session goes on; then all of it is kept as branches, and it is removed.
+# 4. A session that a person wants in place works on the files of the checkout itself. Its git folder is the clone's,
+# laid over the checkout's in the sandbox, so that the real one stays out of reach; without a sandbox nothing starts.
+# What lies there is kept before each turn; the checkout follows to the session's branch after it.
+
+# progress.json and output.json of a relay session, for who follows it by files, where it was asked for.
+#
+# 1. They lie beside the session's clone, in no repository: `.nobrakes/relays/N.files`. A file is whole or not there.
+# 2. progress.json has two tracks, the agent's claim and the commits; output.json its last words, in at most 1 KB.
+# 3. nobrakes writes them, and reads them never. They go with the clone.
+
+PROGRESS, OUTPUT = "progress.json", "output.json"
+LOOK_SECONDS = 2.0
+MOST_BYTES = 1024
+
+
+class RunFiles:
+    """Writes them for the sessions that want them."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._looked_at = -LOOK_SECONDS
+        self._written: dict[int, str] = {}
+
+    def look(self, board: Board) -> bool:
+        """Write the progress of those at work, where it is another one."""
+        if abs(board.now - self._looked_at) >= LOOK_SECONDS:
+            self._looked_at = board.now
+            for work in (board.work_of(run) for run in board.all_runs):
+                if isinstance(work, Talk) and work.session.data.get(FILES):
+                    with suppress(NobrakesError, OSError):
+                        self._progress(work, True)
+        return False
+
+    def ended(self, talk: Talk, said: str, branch: str) -> None:
+        """The turn is over: what its agent said last, and how far it came."""
+        if not talk.session.data.get(FILES):
+            return
+        with suppress(NobrakesError, OSError):
+            self._progress(talk, False)
+            told: dict[str, Any] = {"session": talk.session.id, "turn": talk.turn.number, "branch": branch}
+            text = clean(said)[:MOST_BYTES]
+            while text and len(json.dumps({**told, "text": text}).encode()) > MOST_BYTES:
+                text = shorten(text, len(text) * 3 // 4) if len(text) > 20 else ""
+            self._write(talk.session, OUTPUT, json.dumps({**told, "text": text}))
+
+    def _progress(self, talk: Talk, works: bool) -> None:
+        session = talk.session
+        clone = os.path.join(self.ports.paths.folder, FOLDER, str(session.id))
+        commits = commits_since(clone, session.created_at)
+        said = self.ports.store.latest_events((Kind.PROGRESSED,), None, MOST_CLAIMS)
+        claim = claim_of(said, session, commits)
+        told = {
+            "session": session.id,
+            "turn": talk.turn.number,
+            "stage": session.data.get(SESSIONS_STAGE, WORK),
+            "works": works,
+            "commits": commits,
+            "step": claim.step if claim else None,
+            "of": claim.of if claim else None,
+            "text": claim.text if claim else "",
+            "doubt": claim.doubt if claim else "",
+        }
+        text = json.dumps(told)
+        if self._written.get(session.id) != text:
+            self._write(session, PROGRESS, text)
+            self._written[session.id] = text
+
+    def _write(self, session: Session, name: str, text: str) -> None:
+        folder = files_of(self.ports.paths.folder, session.id)
+        private_folder(folder)
+        write_atomic(os.path.join(folder, name), f"{text}\n".encode())
+
+
+_WAITS = (SessionsState.IDLE, SessionsState.ASKING)
+MOST_PLAN = 7000
+"""Characters of a plan that a person is asked about."""
+LENT_AT = "/lent/objects"
+"""In the sandbox of a session in place: the objects of the repository, to be read."""
+NO_SANDBOX = "a session in place needs the sandbox (bubblewrap): else nothing keeps its agent out of the git folder"
+
+
+class Relays:
+    """The clones of the relay sessions that this store has."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.files = RunFiles(ports)
+        self._told: set[int] = set()
+
+    def _root(self, session: Session) -> str:
+        return str(session.data.get(REPOSITORY) or self.ports.paths.root)
+
+    @contextmanager
+    def _clones(self, session: Session) -> Iterator[RelayClones]:
+        clones = RelayClones(
+            self._root(session), os.path.join(self.ports.paths.folder, FOLDER), self.ports.config().sizes()
+        )
+        with closing(clones):
+            yield clones
+
+    def workspace(self, session: Session) -> str:
+        """Where the session's agent works."""
+        if session.data.get(IN_PLACE):
+            return self._root(session)
+        return os.path.join(self.ports.paths.folder, FOLDER, str(session.id))
+
+    def making(self, talk: Talk) -> tuple[Argv, ...]:
+        """The commands that make the clone where it is missing. In place: what the checkout holds is kept before."""
+        session, start = talk.session, str(talk.session.data[START])
+        with self._clones(session) as clones:
+            made = clones.making(session.id, start, f"Session {session.id}")
+            if not session.data.get(IN_PLACE):
+                return made
+            if clones.start() != (self._last(session.id) or start):
+                raise ConfigError(
+                    f"somebody went on in {clones.root}: what is checked out is not what session {session.id} left",
+                    f"Switch back to {branch_of(session.id)} there, or end it: `nobrakes session end {session.id}`",
+                )
+            os.makedirs(clones.folder, mode=0o700, exist_ok=True)
+            write_private(clones.path(session.id) + LENT, f"{LENT_AT}\n".encode())
+        sizes = self.ports.config().sizes()
+        words = (session.id, talk.turn.number, talk.turn.token[:8])
+        at = os.path.join(persons.kept(self._root(session)), "-".join(map(str, words)))
+        numbers = map(str, (sizes.file, sizes.new, sizes.paths, sizes.depth))
+        return (sys.executable, "-P", "-m", salvage.__name__, self._root(session), at, *numbers), *made
+
+    def laid(self, session: Session) -> Laid | None:
+        """What lies over the checkout in the sandbox; None: the session works in a clone. NotAllowed, NoSandbox."""
+        if not session.data.get(IN_PLACE):
+            return None
+        root = self._root(session)
+        persons.take(persons.Claim(root, self.ports.paths.folder, session.id))
+        if self.ports.config().sandbox.mode == "none" or self.ports.sandbox_trouble():
+            raise NoSandbox(NO_SANDBOX, "Without --in-place a session works in a clone of its own, and needs none.")
+        clone, git = os.path.join(self.ports.paths.folder, FOLDER, str(session.id)), os.path.join(root, ".git")
+        ours = os.path.join(root, ".nobrakes")
+        tracked = [os.path.join(ours, name) for name in sorted(TRACKED)]
+        with self._clones(session) as clones:
+            objects = clones.place.objects
+        return Laid(
+            covered=(ours,) if os.path.isdir(ours) else (),
+            over=((os.path.join(clone, ".git"), git),),
+            read=(
+                *((path, path) for path in tracked if os.path.exists(path)),
+                (objects, LENT_AT),
+                (clone + LENT, os.path.join(git, "objects", "info", "alternates")),
+                *((os.path.join(clone, ".git", name), os.path.join(git, name)) for name in ("config", "hooks")),
+            ),
+        )
+
+    def lent(self, session: Session) -> tuple[str, ...]:
+        """The folders of objects that the clone borrows from, where they are another repository's."""
+        if not session.data.get(REPOSITORY):
+            return ()
+        with self._clones(session) as clones:
+            lent = clones.place.lent()
+        inside = os.path.join(self._root(session), "") if session.data.get(IN_PLACE) else "\0"
+        return tuple(path for path in lent if not path.startswith(inside))
+
+    def environment(self, session: Session) -> dict[str, str]:
+        """What its agent is told beside what every agent is: no file of the project is closed to it."""
+        return {"NOBRAKES_BRANCH": branch_of(session.id), "NOBRAKES_TESTS": "", "NOBRAKES_GATES": ""}
+
+    def ended(self, talk: Talk, said: str, asks: bool) -> None:
+        """What becomes of the turn's work; with `asks` a person is asked how the session goes on."""
+        if only_plans(talk.session):
+            self.files.ended(talk, said, "")
+            self._drop(talk)
+            if asks and said:
+                self._ask_about_plan(talk, said)
+                return
+            handed = HandedBack("", "")
+        else:
+            handed = self.hand_back(talk)
+            self.files.ended(talk, said, handed.branch)
+        if asks:
+            self.ask_what_next(talk, said, handed)
+
+    def _drop(self, talk: Talk) -> None:
+        """A turn that only planned: its clone is removed, and what it changed all the same is kept and told."""
+        ports, session = self.ports, talk.session
+        try:
+            with self._clones(session) as clones:
+                branch = clones.clear(session.id, talk.turn.number, str(session.data[START]))
+        except NobrakesError as error:
+            text = f"session {session.id} only plans, and its clone could not be removed: {error}"
+            ports.notifier.tell(Notice(text, urgent=True))
+            return
+        if branch:
+            text = f"session {session.id} was to plan and changed files: they are on the branch {branch}"
+            ports.notifier.tell(Notice(text, urgent=True))
+
+    def _ask_about_plan(self, talk: Talk, said: str) -> None:
+        """Ask the person to approve the plan; one that it takes the place of is asked about no more."""
+        store, session = self.ports.store, talk.session
+        title = f"Plan of session {session.id}: {session.title}"[:200]
+        asked = (e.id for e in store.escalations() if e.session == session.id and PLAN_OF in e.evidence)
+        new = NewEscalation(
+            EscalationType.PLAN_REVIEW,
+            title,
+            said[-MOST_PLAN:],
+            {PLAN_OF: session.id},
+            adds_to=next(asked, 0),
+            session=session.id,
+        )
+        store.escalate(new, None, None, "nobrakes")
+
+    def hand_back(self, talk: Talk) -> HandedBack:
+        """Hand back what the turn committed, and write that into the turn, which is open still."""
+        ports, session, turn = self.ports, talk.session, talk.turn
+        data = ports.store.turn(turn.id).data
+        if HEAD in data:  # a crash came between this and the end
+            return HandedBack(str(data[HEAD]), str(data[BRANCH]))
+        with self._clones(session) as clones:
+            try:
+                start, last = str(session.data[START]), self._last(session.id)
+                handed = clones.hand_back(session.id, turn.number, start, last, bool(session.data.get(IN_PLACE)))
+            except NobrakesError as error:
+                text = f"what session {session.id} made could not be handed back: {error}"
+                ports.notifier.tell(Notice(text, urgent=True))
+                return HandedBack("", "")
+        ports.store.note_turn(turn.id, {HEAD: handed.head, BRANCH: handed.branch})
+        return handed
+
+    def _last(self, session: int) -> str:
+        """The commit that an earlier turn handed back; empty: none did."""
+        heads = [str(one.data[HEAD]) for one in self.ports.store.turns(session) if one.data.get(HEAD)]
+        return heads[-1] if heads else ""
+
+    def ask_what_next(self, talk: Talk, said: str, handed: HandedBack) -> None:
+        """Ask the person for the next prompt, where no chat agent waits for the end."""
+        session = talk.session
+        asked = any(one.session == session.id for one in self.ports.store.escalations())
+        if session.data.get(CHAT) or asked or self.ports.store.session(session.id).waiting:
+            return
+        where = f"\n\nIts commits are on the branch {handed.branch}." if handed.branch else ""
+        new = NewEscalation(
+            EscalationType.QUESTION,
+            f"What next? Session {session.id}: {session.title}"[:200],
+            (said[-4000:] or "It said nothing.") + where,
+            {"what_next": session.id},
+            session=session.id,
+        )
+        self.ports.store.escalate(new, None, None, "nobrakes")
+
+    def settle(self) -> None:
+        """Keep and remove the clones of sessions that have ended; the checkouts in which they worked are free."""
+        self._settle_claims()
+        folder = os.path.join(self.ports.paths.folder, FOLDER)
+        if not os.path.isdir(folder):
+            return
+        left = {int(name) for name in os.listdir(folder) if name.isascii() and name.isdigit()} - self._told
+        if left:  # nobody is asked where nothing can be removed: this is looked at in each quiet turn
+            going = self.ports.store.sessions()
+            self._end_merged(going)
+            left -= {session.id for session in going}
+        if left:
+            left -= self._at_work()
+        for number in sorted(left):
+            self._remove(number)
+
+    def _end_merged(self, going: Sequence[Session]) -> None:
+        """End the sessions whose work has come to main, and put their branches away."""
+        store = self.ports.store
+        handed = [one for one in going if one.data.get(BEAD) and one.state in _WAITS]
+        if not handed:
+            return
+        beads = store.beads(ids=sorted({str(one.data[BEAD]) for one in handed}))
+        merged = {one.id for one in beads if one.status is Status.DONE and one.merged_commit}
+        for session in handed:
+            bead = str(session.data[BEAD])
+            if bead not in merged or session.waiting:
+                continue
+            with suppress(NobrakesError), self._clones(session) as clones:  # a branch that cannot be moved stays
+                for data in (turn.data for turn in store.turns(session.id) if turn.data.get(BRANCH)):
+                    if str(data[BRANCH]).startswith(branch_of(session.id)):  # another one is a person's own
+                        clones.put_away(bead, str(data[BRANCH]), str(data[HEAD]))
+            store.end_session(session.id, "nobrakes")
+
+    def _settle_claims(self) -> None:
+        claims = list(persons.of_store(self.ports.paths.folder))
+        if not claims:
+            return
+        going = {session.id for session in self.ports.store.sessions()} | self._at_work()
+        for claim in claims:
+            if claim.session not in going:
+                persons.release(claim)
+
+    def _at_work(self) -> set[int]:
+        """The sessions whose agent runs still, also after they have ended."""
+        store = self.ports.store
+        return {store.turn(run.turn).session for run in store.runs() if run.turn}
+
+    def _remove(self, number: int) -> None:
+        ports = self.ports
+        try:
+            session, turns = ports.store.session(number), ports.store.turns(number)
+            if not is_relay(session):  # a database that was lost gave the number to another one
+                raise NoSuchSession(f"session {number} is another one now, and has no clone")
+            with self._clones(session) as clones:
+                start, last = str(session.data[START]), self._last(number)
+                branch = clones.remove(number, len(turns), start, last, bool(session.data.get(IN_PLACE)))
+        except NobrakesError as error:
+            self._told.add(number)
+            text = f"the clone of session {number} is left where it is, since it cannot be kept: {error}"
+            ports.notifier.tell(Notice(text, urgent=True))
+            return
+        if branch:
+            ports.notifier.tell(Notice(f"what session {number} had not committed is on the branch {branch}"))
+
+
+# What a session's turn is told, and how long it may take: by whom it serves.
+#
+# 1. A session that plans a feature has the persona of its stage and the feature's context, one that reviews a plan or
+# reads work the reviewer's, any other the Shaper's.
+# 2. What the turn notes of itself (`notes`) says where its feature was when it began: a conversation is renewed by it.
+
+CUT_OFF = "cut_off"
+"""In a session's data: how a turn ended that its agent had begun and could not finish."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBrief:
+    """`system` on top of the agent's own instructions, then `prompt`; `minutes` None: as long as any agent may take;
+    `most_usd` None: it costs what an attempt may cost.
+    """
+
+    system: str
+    prompt: str
+    minutes: float | None = None
+    most_usd: float | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    def usd(self, cap: float | None) -> float | None:
+        """What the turn may cost where an attempt may cost `cap`."""
+        return min((one for one in (self.most_usd, cap) if one is not None), default=None)
+
+
+def brief(ports: Ports, talk: Talk) -> TurnBrief:
+    """The briefing of an open turn; ConfigError for a bad file of a persona, or of a person's own instructions."""
+    if talk.session.kind is SessionKind.REVIEW:
+        return _reviewer(ports, talk)
+    if talk.session.kind is SessionKind.CODE_REVIEW:
+        return _code_reviewer(ports, talk)
+    found = ports.store.feature_of_session(talk.session.id)
+    if found is not None and not found[1]:
+        return _shaper(ports, talk, found[0])
+    store, turn = ports.store, talk.turn
+    told = store.told(turn.id)
+    given = {one.id for one in told}
+    earlier = [one for one in store.messages(talk.session.id) if one.id not in given and one.turn is not None]
+    own = is_relay(talk.session)
+    protocol = (
+        sessions_prompts.PLANNING
+        if only_plans(talk.session)
+        else sessions_prompts.WORKING
+        if own
+        else sessions_prompts.PROTOCOL
+    )
+    is_new = not turn.resumes or any(_approves(ports, one) for one in told)
+    prompt = turn_prompt(
+        told, earlier, _cut_off(talk), _nonce(talk), resumes=turn.resumes, protocol=protocol if is_new else ""
+    )
+    role = "relay" if own else Role.SHAPER.value
+    if projects_prompts.SPRINT in talk.session.data:
+        role = projects_prompts.PLANNER
+    return TurnBrief(only_seen(role_text(role, ports.paths.folder)), prompt)
+
+
+def _approves(ports: Ports, message: Message) -> bool:
+    """Whether the message is a person's yes to the session's plan: from now on it works."""
+    asked = ports.store.escalation(message.answers) if message.answers else None
+    return asked is not None and PLAN_OF in asked.evidence and is_approval(asked.resolution)
+
+
+def _nonce(talk: Talk) -> str:
+    return hashlib.sha256(talk.turn.token.encode()).hexdigest()[:12]
+
+
+def _cut_off(talk: Talk) -> str:
+    return str(talk.session.data.get(CUT_OFF, ""))
+
+
+def _reviewer(ports: Ports, talk: Talk) -> TurnBrief:
+    told = ports.store.told(talk.turn.id)
+    prompt = features_prompts.reviewer_prompt(told, _cut_off(talk), resumes=talk.turn.resumes)
+    text = role_text(features_prompts.PLAN_REVIEWER, ports.paths.folder)
+    return TurnBrief(only_seen(text), prompt, ports.config().forge.review_minutes)
+
+
+def _code_reviewer(ports: Ports, talk: Talk) -> TurnBrief:
+    session, rules = talk.session, ports.config().review.reading_rules()
+    prompt = prompts.prompt(ports.store.told(talk.turn.id), _cut_off(talk), resumes=talk.turn.resumes)
+    text = role_text(prompts.ROLE, ports.paths.folder)
+    known = reading.of_sessions(ports.store.code_reviews(str(session.data[reading.BEAD])))
+    since = session.data.get(reading.SINCE)
+    spent = reading.cost([one for one in known if one.session.data.get(reading.SINCE) == since])
+    return TurnBrief(only_seen(text), prompt, rules.minutes, max(0.01, rules.usd - spent))
+
+
+def _shaper(ports: Ports, talk: Talk, feature: Feature) -> TurnBrief:
+    settings, told = ports.config().forge, ports.store.told(talk.turn.id)
+    given = features_prompts.Given(told, _cut_off(talk), _nonce(talk), talk.turn.resumes)
+    prompt = features_prompts.shaper_turn(ports.store, ports.git, settings, feature, given)
+    notes = {STAGE: feature.stage.value, ROUND: feature.round}
+    persona = features_prompts.persona_of(feature, ports.paths.folder)
+    return TurnBrief(persona, prompt, settings.turn_minutes, notes=notes)
+
+
+def run_of(turn: int) -> str:
+    """The id of a turn's run."""
+    return f"s{turn}-agent"
+
+
+def folder_of(ports: Ports, session: Session) -> str:
+    """Where the session's agent works."""
+    if is_relay(session):
+        return Relays(ports).workspace(session)
+    return os.path.join(ports.paths.scratch, name_of(session.id))
+
+
+class TurnLauncher:
+    """Turns an open turn into a running agent."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.confinement = Confinement(ports)
+        self.relays = Relays(ports)
+
+    def start(self, talk: Talk, limits: Limits) -> None:
+        """Start the turn's agent. Doing it again after a crash starts it once."""
+        ports, session, turn = self.ports, talk.session, talk.turn
+        config = ports.config()
+        run_id = run_of(turn.id)
+        folder, workspace = os.path.join(ports.paths.runs, run_id), folder_of(ports, session)
+        is_own = is_relay(session)
+        role = Role.DOER if is_own and not only_plans(session) else Role.SHAPER
+        model = session.model if is_own or session.kind in REVIEWERS else ""
+        told = brief(ports, talk)
+        adapter = ports.adapter(session.agent)
+        named = str(uuid.UUID(hashlib.md5(turn.token.encode()).hexdigest()))
+        launch = adapter.launch(
+            Assignment(
+                role=role,
+                bead=name_of(session.id),
+                worker=f"Session {session.id}",
+                attempt=turn.number,
+                prompt=told.prompt,
+                prompt_file=os.path.join(folder, "prompt.md"),
+                workspace=workspace,
+                folder=os.path.join(folder, OWN),
+                session=session.provider_session if turn.resumes and session.provider_session else named,
+                resume=turn.resumes,
+                env={
+                    **process.environment(ports, config, adapter.credentials, turn.token, folder),
+                    "NOBRAKES_ROLE": role.value,
+                    "NOBRAKES_BEAD": name_of(session.id),
+                    "NOBRAKES_SESSION": str(session.id),
+                    "NOBRAKES_ATTEMPT": str(turn.number),
+                    "NOBRAKES_NAME": f"Session {session.id}",
+                    "NOBRAKES_WORKSPACE": workspace,
+                    **(self.relays.environment(session) if is_own else {}),
+                },
+                settings=config.agents.seated(session.agent, role.value, told.usd(limits.caps.attempt.usd), model),
+                system_prompt=told.system,
+                guard=ports.guard,
+                permitted=process.permitted(self.confinement, config, session.agent),
+            )
+        )
+        if session.data.get(DIRECTORY):
+            launch = process.in_directory(launch, str(session.data[DIRECTORY]))
+        known = {NAMED: launch.session, WINDOW: launch.context_tokens, DIARY: launch.diary, TELLS: launch.tells}
+        ports.store.note_turn(turn.id, {**known, **told.notes})
+        now = ports.store.now()
+        least = [limits.agent_seconds / 60, limits.caps.attempt.minutes, told.minutes]
+        deadline = now + 60 * min(minutes for minutes in least if minutes is not None)
+        idle = limits.idle_seconds
+        run = Run(run_id, 0, RunKind.AGENT, now, hard_deadline=deadline, idle_seconds=idle, active_at=now, turn=turn.id)
+        ports.store.plan_run(run)
+        lent = self.relays.lent(session) if is_own else ()
+        laid = self.relays.laid(session) if is_own else None
+        confined = self.confinement.agent(run_id, workspace, folder, launch, lent, laid)
+        prologue = self.relays.making(talk) if is_own else self._checkout(session, workspace)
+        command = process.command(launch, confined, folder, workspace, told.prompt, prologue)
+        born = ports.processes.start(run_id, command)
+        ports.store.update_run(run_id, pid=born.pid, born=born.mark)
+
+    def _checkout(self, session: Session, workspace: str) -> tuple[Argv, ...]:
+        git = self.ports.git
+        try:
+            return git.scratch(session.data.get(CANDIDATE) or git.main(), workspace)
+        except NoMain:  # a repository without a commit has nothing to read yet
+            return (("mkdir", "-p", "--", workspace),)
+
+
+# What becomes of a session when a turn of it ends.
+#
+# 1. A clean end is the agent's answer: the session waits for what is said to it next, or for the answer to its
+# question.
+# 2. What cut the turn off is nobody's failure: it goes on when it may. What it was told is told again only where its
+# agent had not begun, since a session that is resumed knows it.
+# 3. What fails in the same way again opens the breaker of the session at its provider, and the session waits for a
+# person; so does what no other turn can mend, and a machine that fails again and again.
+# 4. Where the CLI has lost the session, or its context is full, the next turn begins a new one with what was said.
+
+NO_PLACE = "its start was cut off, and other repositories have taken its place on this machine"
+"""Why an attempt or a turn ends that had nothing started yet: the next one comes when there is a place."""
+MACHINE_FAULTS = 5
+"""So many faults of the machine in a row, and the session waits for a person."""
+MOST_SAID = 32_000
+"""Characters of an agent's answer that are kept."""
+
+BEGINS_ANEW = frozenset(
+    {Outcome.SESSION_LOST, Outcome.CONTEXT_OVERFLOW, Outcome.GAVE_UP_CONTEXT, Outcome.INVALID_REQUEST}
+)
+
+
+class TurnEndings:
+    """Deals with turns that ended. Each may be dealt with again after a crash."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.relays = Relays(ports)
+
+    def ended(self, talk: Talk, run: Run, limits: Limits) -> None:
+        """The agent's whole tree is dead: close the turn."""
+        ports, turn = self.ports, talk.turn
+        begun = hear_turn(ports, talk, head_of(ports, run)) or bool(turn.data.get("begun"))
+        ended = how_it_ended(ports, talk.agent, run)
+        verdict = ended.verdict
+        if verdict.unsure:
+            verdict = replace(verdict, outcome=Outcome.COMPLETED, detail=unsure(verdict))
+        if verdict.cost_usd is not None or verdict.tokens:
+            ports.store.spend_turn(turn.id, verdict.cost_usd or 0.0, max(total(verdict.tokens), turn.tokens))
+        cool(ports, talk, verdict)
+        said = self._said(talk, run) if ended.how is How.ENDED else ""
+        self._close(talk, verdict, begun, said, limits)
+
+    def failed_to_start(self, talk: Talk, error: NobrakesError, limits: Limits) -> None:
+        """Nothing was started, and why."""
+        outcome = Outcome.BAD_CONFIGURATION if isinstance(error, ConfigError) else Outcome.WORKSPACE_FAILED
+        verdict = Verdict(outcome, f"{error}\n{error.hint}")
+        cool(self.ports, talk, verdict)
+        self._close(talk, verdict, False, "", limits)
+
+    def had_no_place(self, talk: Talk, limits: Limits) -> None:
+        """A start that a crash cut off could not be gone on with."""
+        self._close(talk, Verdict(Outcome.INTERRUPTED, NO_PLACE), False, "", limits)
+
+    def _close(self, talk: Talk, verdict: Verdict, begun: bool, said: str, limits: Limits) -> None:
+        ports, session, outcome = self.ports, talk.session, verdict.outcome
+        before = ports.store.breakers(of_session(session.id)).get(session.provider, Breaker())
+        after = agents_limits.after(before, outcome, verdict.detail, progress=False, thresholds=limits.breaker)
+        lost = outcome in BEGINS_ANEW
+        fact = self._fact(talk, outcome, after)
+        if is_relay(session):
+            self.relays.ended(talk, said, asks=fact is Fact.ENDED_WELL and session.ended_at is None)
+        repeats = session.failures + 1
+        waits = TABLE[outcome].backoff or self._is_alone(talk, outcome)
+        waits |= TABLE[outcome].starts_cooldown and not session.provider
+        closed = ports.store.close_turn(
+            talk.turn.id,
+            fact,
+            outcome,
+            verdict.detail,
+            said=said,
+            told_again=fact is not Fact.ENDED_WELL and (lost or not begun),
+            breaker=None if after == before else after,
+            retry_at=ports.store.now() + retry_after(outcome, repeats) if waits else None,
+            failed=TABLE[outcome].counts or TABLE[outcome].backoff or self._is_alone(talk, outcome),
+            lost=lost,
+        )
+        if fact is Fact.GAVE_UP and closed.ended_at is None:
+            text = f"session {session.id} does not go on: {outcome.value.replace('_', ' ')}: {verdict.detail[:300]}"
+            ports.notifier.tell(Notice(text, urgent=True))
+
+    def _fact(self, talk: Talk, outcome: Outcome, after: Breaker) -> Fact:
+        session, row = talk.session, TABLE[outcome]
+        if outcome in CLEAN:
+            return Fact.ENDED_WELL
+        if outcome is Outcome.INTERRUPTED and session.stop_asked:
+            return Fact.STOPPED
+        if row.needs_person or (row.counts and after.state is State.OPEN):
+            return Fact.GAVE_UP
+        if self._is_alone(talk, outcome) and session.failures + 1 >= START_FAULTS:
+            return Fact.GAVE_UP
+        if row.backoff and session.failures + 1 >= MACHINE_FAULTS:
+            return Fact.GAVE_UP
+        return Fact.CUT_OFF
+
+    def _is_alone(self, talk: Talk, outcome: Outcome) -> bool:
+        """Whether its agent did not start, and nobody else met that: where others do, it waits at the gate."""
+        if not TABLE[outcome].is_of_start:
+            return False
+        gate = self.ports.store.gates().get(talk.provider)
+        return gate is None or not gate.is_of_start
+
+    def _said(self, talk: Talk, run: Run) -> str:
+        """The agent's last words, without the marker."""
+        ports = self.ports
+        adapter = ports.adapter(talk.agent)
+        path = os.path.join(ports.paths.runs, run.id, f"{STEP}.out")
+        texts: list[str] = []
+        for raw in reversed(lines(ports, path)):
+            for line in reversed(adapter.lines(raw)):
+                if line.kind is LineKind.TEXT and line.text.strip():
+                    texts.insert(0, line.text)
+                elif texts and line.kind in (LineKind.TOOL_CALL, LineKind.RESULT):
+                    return _without_marker("\n".join(texts))
+        return _without_marker("\n".join(texts))
+
+
+def _without_marker(text: str) -> str:
+    kept = [line for line in clean(text).split("\n") if not line.startswith(PREFIX)]
+    return "\n".join(kept).strip()[-MOST_SAID:]

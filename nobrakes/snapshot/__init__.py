@@ -1,0 +1,1 @@
+"""The tracked snapshot of the graph, and the database made again from it."""

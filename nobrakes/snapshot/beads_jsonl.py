@@ -1,0 +1,447 @@
+"""Beads JSONL, out: the snapshot `.nobrakes/beads.jsonl`, one record a line, sorted by id.
+
+1. The same graph gives the same bytes. Reading what was written and writing it again gives the same bytes.
+2. Beads' own fields mean what they mean there; what Beads has no field for is under `x_nobrakes`.
+3. What is being worked on is written as waiting for it: attempts live in the database, work in refs/nobrakes/.
+4. Keys of other tools that came in (`interop.reader` keeps them in metadata) go out unchanged.
+"""
+
+import json
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from ..beads.branches import PATTERN, named
+from ..beads.lifecycle import returns_to
+from ..beads.model import Attempt, AttemptLog, Bead, BeadType, DependencyType, Outcome, Role, Status, parse_type
+from ..beads.port import Alike
+from ..beads.progress import KEPT
+from ..db.port import Changes, Position
+from ..decisions.forms import as_values, form
+from ..decisions.model import Escalation, EscalationType
+from ..environ import process_environment
+from ..errors import UsageError
+from ..text.redaction import Redactor, secret_values
+from .reader import TYPE_WORDS, Imported, parse, parse_lines, records, status_word, written
+
+__all__ = ["Imported", "dump", "parse", "parse_lines"]
+
+Record = dict[str, Any]
+MANY = 4096
+"""So many frames are remembered at once."""
+
+
+def resting(bead: Bead) -> Status:
+    """The status that a rebuilt database gives the bead: nobody works on it, nothing is escalated."""
+    if bead.status is Status.ESCALATED:
+        return bead.return_to or returns_to(bead.status)
+    return returns_to(bead.status)
+
+
+def _sorted(value: Any) -> Any:
+    """JSON values with the keys of every object in order: a store may give them in another."""
+    if isinstance(value, Mapping):
+        return {str(key): _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _is_kept(value: Any) -> bool:
+    """Whether it is what an import kept; anything else under that key is the metadata's own."""
+    return bool(value) and isinstance(value, Mapping) and isinstance(value.get("dependencies", []), list)
+
+
+_PARENT = DependencyType.PARENT_CHILD.value
+_TYPE = '","type":"'
+_WORDS = {type_: TYPE_WORDS.get(type_, type_.value) for type_ in BeadType}
+_INEXACT = frozenset(type_ for type_, word in _WORDS.items() if parse_type(word) is not type_)
+"""The types that Beads' word does not tell."""
+
+
+def _encoder() -> Callable[[Any], str]:
+    """Compact JSON; in CPython by an encoder that is made once, which takes two thirds of the time."""
+    make = getattr(json.encoder, "c_make_encoder", None)
+    plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+    if make is None:
+        return plain.encode
+    chunks = make(None, plain.default, json.encoder.encode_basestring, None, ":", ",", False, False, True)
+    return lambda value: "".join(chunks(value, 0))
+
+
+_encode = _encoder()
+_quoted = json.encoder.encode_basestring
+
+
+_PARTS = (
+    *("status", "held", "priority", "type", "assignee", "estimate", "labels", "closed_at", "close_reason"),
+    *("defer_until", "return_to", "needs_tests", "scaffolding", "touches", "failures", "merged_commit", "branch_kept"),
+)
+_of_parts = attrgetter(*_PARTS)
+
+
+@lru_cache(1024)  # beads that came in together are alike in all of this, and whole graphs are written
+def _parts(*values: Any) -> tuple[str, str, str, str, str]:
+    """Of the values of _PARTS what is written of them in each place: beside the texts, after the times, and three of
+    our own: before the acceptance, before the branch, after it. What is empty, and what is by default, is left out."""
+    bead = Bead("", "", **dict(zip(_PARTS, values, strict=True)))
+    state: Record = {"status": status_word(bead), "priority": bead.priority, "issue_type": _WORDS[bead.type]}
+    if bead.assignee:
+        state["assignee"] = bead.assignee
+    if bead.estimate is not None:
+        state["estimated_minutes"] = bead.estimate
+    if bead.labels:
+        state["labels"] = list(bead.labels)
+    ended: Record = {}
+    if bead.closed_at is not None:
+        ended["closed_at"] = written(bead.closed_at)
+    if bead.close_reason:
+        ended["close_reason"] = bead.close_reason
+    if bead.defer_until is not None:
+        ended["defer_until"] = written(bead.defer_until)
+    own: Record = {"status": resting(bead).value}
+    if bead.type in _INEXACT:
+        own["type"] = bead.type.value
+    rest: Record = {}
+    if not bead.needs_tests:
+        rest["needs_tests"] = False
+    if bead.scaffolding:
+        rest["scaffolding"] = True
+    if bead.touches:
+        rest["touches"] = list(bead.touches)
+    if bead.held is not None:
+        rest["held"] = bead.held
+    if bead.failures:
+        rest["failures"] = bead.failures
+    if bead.merged_commit:
+        rest["merged_commit"] = bead.merged_commit
+    kept_on: Record = {"branch_kept": True} if bead.branch_kept else {}
+    return _inner(state), _inner(ended), _inner(own)[1:], _inner(rest), _inner(kept_on)
+
+
+def _inner(of: Mapping[str, Any]) -> str:
+    """The keys and values as they stand within an object, each after a comma."""
+    return f",{_encode(of)[1:-1]}" if of else ""
+
+
+class _Frame(NamedTuple):
+    """What is written of a bead beside its texts and dependencies, each part as it stands in its place.
+
+    `kept`: what came in from another tool. `own`: our own part up to the acceptance, `own_rest` what follows that.
+    """
+
+    state: str
+    epic: str | None
+    after: str
+    kept: Mapping[str, Any]
+    own: str
+    own_rest: str
+
+
+def _frame_of(bead: Bead) -> _Frame:
+    state, ended, own, own_rest, kept_on = _parts(*_of_parts(bead))
+    metadata = _sorted(bead.metadata) if bead.metadata else {}
+    kept = metadata.pop(KEPT) if metadata and _is_kept(metadata.get(KEPT)) else _NOTHING
+    after = f',"created_at":"{written(bead.created_at)}","updated_at":"{written(bead.updated_at)}"{ended}'
+    if metadata:
+        after += f',"metadata":{_encode(metadata)}'
+    if bead.branch and bead.branch != named(bead, PATTERN):
+        own_rest += f',"branch":{_quoted(bead.branch)}'
+    own_rest += kept_on
+    if bead.proposed:
+        own_rest += f',"proposed":{_encode(_sorted(bead.proposed))}'
+    return _Frame(state, bead.epic, after, kept, own, own_rest)
+
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+def _line(bead: Alike, frame: _Frame) -> str:  # put together by hand: whole graphs are written
+    """The line of the bead, of which the frame is known, without its end."""
+    id_, title, description, acceptance, notes, edges, _ = bead
+    state, epic, after, kept, own, own_rest = frame
+    own_id = _quoted(id_)
+    text = f'{{"id":{own_id},"title":{_quoted(title)}'
+    if description:
+        text += f',"description":{_quoted(description)}'
+    if acceptance and (shown := "\n".join(acceptance)):
+        text += f',"acceptance_criteria":{_quoted(shown)}'
+    if notes:
+        text += f',"notes":{_quoted(notes)}'
+    text += f"{state}{_dependencies(own_id, edges, epic, kept.get('dependencies', ()))}{after}"
+    if kept:
+        there = json.loads(text + "}")
+        text += _inner({key: kept[key] for key in sorted(kept) if key not in there and key != "x_nobrakes"})
+    lines = f',"acceptance":{_encode(list(acceptance))}' if acceptance and not _is_one_line(acceptance) else ""
+    return f'{text},"x_nobrakes":{{{own}{lines}{own_rest}}}}}'
+
+
+def _dependencies(own_id: str, edges: Iterable[str], epic: str | None, theirs: Sequence[Any]) -> str:
+    """What the bead depends on, and what another tool said of it that we have no word for."""
+    every = {*edges, f"{epic} {_PARENT}"} if epic else {*edges}
+    if not every and not theirs:
+        return ""
+    begin = f'{{"issue_id":{own_id},"depends_on_id":'
+    # an id needs no quoting, and none of its characters comes before a space: sorted as by (id, type)
+    found = [f'{begin}"{one.replace(" ", _TYPE)}"}}' for one in sorted(every)]
+    return f',"dependencies":[{",".join([*found, *map(_encode, theirs)])}]'
+
+
+def _is_one_line(acceptance: Sequence[str]) -> bool:
+    """Whether the lines, read as one text, are the same again."""
+    return (
+        len(acceptance) == 1
+        and acceptance[0].splitlines() == [acceptance[0]]
+        and acceptance[0] == acceptance[0].strip()
+    )
+
+
+def dump(beads: Iterable[Alike]) -> str:
+    """These beads, each with what it waits for, one record a line, in the order in which they come (by id).
+
+    A line begins with the id. Keys are in a fixed order, and what is empty is left out.
+    """
+    frames: dict[int, tuple[Bead, _Frame]] = {}  # by who it is, which stays here as long, so that no other one is it
+
+    def lines() -> Iterator[str]:
+        for bead in beads:
+            like = bead.like
+            known = frames.get(id(like))
+            if known is None:
+                if len(frames) >= MANY:
+                    frames.clear()
+                known = frames[id(like)] = like, _frame_of(like)
+            yield _line(bead, known[1])
+
+    try:
+        return "\n".join([*lines(), ""])
+    finally:  # what reads them has a transaction, which is not left open by a line that cannot be made
+        if isinstance(beads, Generator):
+            beads.close()
+
+
+assert set(TYPE_WORDS) < set(BeadType)
+
+
+# Ended attempts as lines: who worked, how it ended, what was left for the next one, and what a review found.
+#
+# 1. Words of agents and tools are without secrets, and bounded: a line is written for good.
+# 2. The token is left out; of `data` is kept a review's journal, without its results where these are long, and the
+# commits that an agent's work began on.
+
+ATTEMPT = "nobrakes_attempt"
+BEGIN = f'{{"_type":"{ATTEMPT}",'
+"""So a line of an attempt begins."""
+MOST = 8000
+"""Characters of one text, and of a review's journal."""
+
+_PLAIN = (
+    "id",
+    "bead",
+    "number",
+    "name",
+    "fence",
+    "started_at",
+    "agent",
+    "base",
+    "head",
+    "ended_at",
+    "provider",
+    "model",
+)
+_COSTS = ("cost_usd", "tokens")
+_BEGAN = ("start", "fork")
+"""Of an agent's data: the commits that its work began on."""
+_LONG = ("results", "before", "carried")
+
+
+def record(one: Attempt) -> dict[str, Any]:
+    """The attempt as a record; what is empty is left out."""
+    values = secret_values(process_environment().items())
+
+    def clean(text: str) -> str:
+        return Redactor(values).feed(text)[:MOST] if text else ""
+
+    made = {name: getattr(one, name) for name in (*_PLAIN, *_COSTS)}
+    made |= {"role": one.role.value, "outcome": one.outcome.value if one.outcome else None}
+    made |= {"detail": clean(one.detail), "summary": clean(one.log.summary), "blockers": clean(one.log.blockers)}
+    made |= {"learnings": clean(one.log.learnings), "dropped": not one.log.keep_branch}
+    if one.role is Role.REVIEWER:
+        made["review"] = _review(one.data, values)
+    else:
+        made["began"] = {name: str(one.data[name])[:64] for name in _BEGAN if one.data.get(name)}
+    return {
+        "_type": ATTEMPT,
+        **{name: value for name, value in made.items() if value not in (None, "", 0, 0.0, False, {})},
+    }
+
+
+def _review(data: Mapping[str, Any], values: frozenset[str]) -> dict[str, Any]:
+    for kept in (data, {name: value for name, value in data.items() if name not in _LONG}):
+        text = Redactor(values).feed(json.dumps(kept, ensure_ascii=False))
+        if len(text) <= MOST:
+            try:
+                found: dict[str, Any] = json.loads(text)
+            except ValueError:  # a secret was half of an escape
+                continue
+            return found
+    return {}
+
+
+def ended_read(value: Mapping[str, Any]) -> Attempt:
+    """The attempt of a record; KeyError, ValueError, TypeError: it is none."""
+    plain: dict[str, Any] = {name: value[name] for name in _PLAIN if name in value}
+    summary, blockers, learnings = (str(value.get(name) or "")[:MOST] for name in ("summary", "blockers", "learnings"))
+    return Attempt(
+        **{
+            **plain,
+            "id": int(value.get("id") or 0),
+            "number": int(value["number"]),
+            "fence": int(value.get("fence") or 0),
+        },
+        role=Role(value["role"]),
+        token="",
+        outcome=Outcome(value["outcome"]),
+        detail=str(value.get("detail") or "")[:MOST],
+        log=AttemptLog(summary, blockers, learnings, not value.get("dropped")),
+        data=dict(value.get("review") or value.get("began") or {}),
+        cost_usd=float(value.get("cost_usd") or 0.0),
+        tokens=int(value.get("tokens") or 0),
+    )
+
+
+def of_evidence(bead: str, row: Mapping[str, Any]) -> Attempt | None:
+    """The attempt as a record of evidence tells of it, which is no number of the store's; None: it had not ended."""
+    if not row.get("outcome") or row.get("seconds") is None:
+        return None
+    return ended_read({**row, "bead": bead, "ended_at": float(row["started_at"]) + float(row["seconds"])})
+
+
+# The mark at the end of what was written since the snapshot: up to which event nothing is missing.
+#
+# Every command reads it, so nothing is imported for it but the value that it stands for.
+
+MARKS_BEGIN = '{"_type":"nobrakes_mark","seq":'
+BETWEEN = ',"at":'
+END = "}"
+
+
+def mark(place: Position) -> str:
+    """The mark as a line."""
+    return f"{MARKS_BEGIN}{place.seq}{BETWEEN}{place.at!r}{END}\n"
+
+
+def last_mark(text: str) -> Position | None:
+    """The last mark in the text; None: there is none. One without its line end was never written."""
+    for line in reversed(text.split("\n")[:-1]):
+        if line.startswith(MARKS_BEGIN) and line.endswith(END):
+            seq, _, at = line[len(MARKS_BEGIN) : -len(END)].partition(BETWEEN)
+            try:
+                return Position(int(seq), float(at))
+            except ValueError:
+                continue
+    return None
+
+
+# What changed since the snapshot, as lines: beads, escalations, ended attempts, settings; the last of each counts.
+#
+# 1. A bead's line is its record in the snapshot's own format; the other lines have a `_type` of ours.
+# 2. A mark (interop.marks) says up to which event nothing is missing.
+# 3. A torn line is left out and told; whatever it was to say is written again, since its mark is missing.
+
+ESCALATION = "nobrakes_escalation"
+SETTINGS = "nobrakes_settings"
+
+_FIELDS = ("title", "detail", "target", "hypothesis", "resolution")
+_MOMENTS = ("answered_at", "resolved_at", "read_at")
+
+
+@dataclass
+class Since:
+    """What the lines say. `records`: bead -> its last record; `settings` None: no line tells of them."""
+
+    records: dict[str, dict[str, Any]] = field(default_factory=dict)
+    escalations: dict[int, Escalation] = field(default_factory=dict)
+    attempts: dict[int, Attempt] = field(default_factory=dict)
+    settings: dict[str, str] | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def _since_line(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def lines(changes: Changes) -> str:
+    """The changes as lines, with their mark at the end."""
+    out = [dump(changes.beads)]
+    out += [_since_line(_escalation(one)) for one in changes.escalations]
+    if changes.settings is not None:
+        out.append(_since_line({"_type": SETTINGS, "settings": dict(sorted(changes.settings.items()))}))
+    out += [_since_line(record(one)) for one in changes.attempts]
+    out.append(mark(changes.upto))
+    return "".join(out)
+
+
+def read(text: str, where: str) -> Since:
+    """What the lines say; a line that cannot be read is told in `notes`."""
+    found = Since()
+    of_beads: list[str] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+            kind = value.get("_type")
+            if kind == ESCALATION:
+                one = _read_escalation(value)
+                found.escalations[one.id] = one
+            elif kind == ATTEMPT:
+                attempt = ended_read(value)
+                found.attempts[attempt.id] = attempt
+            elif kind == SETTINGS:
+                found.settings = {str(key): str(text) for key, text in value["settings"].items()}
+            elif not line.startswith(MARKS_BEGIN):
+                of_beads.append(line)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError):
+            found.notes.append(f"{where}:{number}: the line is torn or damaged: left out")
+    twice: list[str] = []
+    found.records = {id_: raw for id_, (_, raw) in records("\n".join(of_beads), where, twice).items()}
+    return found
+
+
+def _escalation(one: Escalation) -> dict[str, Any]:
+    made = {
+        "_type": ESCALATION,
+        "id": one.id,
+        "type": one.type.value,
+        "bead": one.bead,
+        **{name: getattr(one, name) for name in _FIELDS},
+        "evidence": dict(one.evidence),
+        "created_at": one.created_at,
+        "answer": one.answer,
+        "form": dict(one.form or {}),
+        "value": one.value,
+        **{name: getattr(one, name) for name in _MOMENTS},
+        "return_to": one.return_to.value if one.return_to else None,
+    }
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def _read_escalation(value: Mapping[str, Any]) -> Escalation:
+    texts: dict[str, Any] = {name: str(value.get(name) or "") for name in _FIELDS}
+    moments: dict[str, Any] = {name: value.get(name) for name in _MOMENTS}
+    if "form" not in value:  # a line of a version that did not know who had read an answer: it is taken as read
+        moments["read_at"] = moments["answered_at"]
+    return Escalation(
+        id=int(value["id"]),
+        type=EscalationType(value["type"]),
+        bead=value.get("bead"),
+        evidence=dict(value.get("evidence") or {}),
+        created_at=float(value.get("created_at") or 0.0),
+        answer=value.get("answer"),
+        form=as_values(form(value["form"])) if value.get("form") else None,
+        value=value.get("value"),
+        return_to=Status(value["return_to"]) if value.get("return_to") else None,
+        **texts,
+        **moments,
+    )

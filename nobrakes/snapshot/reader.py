@@ -1,0 +1,446 @@
+"""Beads JSONL, in: tolerant of what real files hold, and silent about nothing that it could not take over.
+
+1. Conflict markers refuse the file: somebody has to decide first. Everything else is read as far as it goes, and
+   what was not taken over is a problem that names its line.
+2. Of two records with one id the last counts, as an import into Beads does. Tombstones are left out.
+3. Keys and dependencies that mean nothing here are kept verbatim in `metadata["x_beads"]`, so that writing the graph
+   again loses nothing. Computed keys are dropped.
+4. Only beads of this file are depended on: an edge that leads out of it is reported and kept as a remark.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from ..beads import lifecycle
+from ..beads.branches import MOST, is_branch_name
+from ..beads.model import MAX_TITLE, Bead, BeadType, Dependency, DependencyType, Status, is_bead_id, parse_type
+from ..beads.progress import KEPT
+from ..beads.proposals import sound
+from ..errors import BadBead, PlanError
+
+# What Beads calls things, and what they are here. One table for each kind of word.
+#
+# 1. A word that is not in its table is reported by the reader and never guessed.
+# 2. `OPEN_WORDS` say that work is wanted; whether it goes live is decided by whoever reads the records.
+
+CLOSED_WORDS = frozenset({"closed", "done", "completed", "resolved"})
+OPEN_WORDS = frozenset({"open", "in_progress", "hooked", "review", "in_review"})
+SET_ASIDE_WORDS = frozenset({"blocked", "deferred", "pinned"})
+"""Somebody set these aside by hand: they come in held, with the word as the reason."""
+TOMBSTONE = "tombstone"
+
+DEPENDENCY_WORDS: Mapping[str, DependencyType] = {
+    **{kind.value: kind for kind in DependencyType},
+    "blocked-by": DependencyType.BLOCKS,
+    "conditional-blocks": DependencyType.BLOCKS,
+    "waits-for": DependencyType.BLOCKS,
+    "parent_child": DependencyType.PARENT_CHILD,
+    "discovered_from": DependencyType.DISCOVERED_FROM,
+    "relates-to": DependencyType.RELATED,
+    "relates_to": DependencyType.RELATED,
+}
+EXACT_DEPENDENCY_WORDS = frozenset(kind.value for kind in DependencyType) | {"relates-to"}
+
+TYPE_WORDS: Mapping[BeadType, str] = {
+    BeadType.FIX: "bug",
+    BeadType.DOCS: "task",
+    BeadType.TEST: "task",
+    BeadType.REFACTOR: "task",
+    BeadType.REPAIR: "bug",
+}
+"""Types that Beads has no word for, or another one; the others are the same."""
+
+STATUS_WORDS: Mapping[Status, str] = {
+    Status.DRAFT: "deferred",
+    Status.OPEN: "open",
+    Status.NEEDS_TESTS: "open",
+    Status.WRITING_TESTS: "in_progress",
+    Status.NEEDS_DOER: "open",
+    Status.DOING: "in_progress",
+    Status.NEEDS_REVIEW: "in_progress",
+    Status.REVIEWING: "in_progress",
+    Status.LANDED: "in_progress",
+    Status.DONE: "closed",
+    Status.ESCALATED: "blocked",
+    Status.CANCELLED: "closed",
+}
+"""Drafts go out as deferred, so that no other tool takes up what nobody approved."""
+
+
+def status_word(bead: Bead) -> str:
+    """The bead's status in Beads' words."""
+    word = STATUS_WORDS[bead.status]
+    return "deferred" if word == "open" and bead.held is not None else word
+
+
+def moment(text: object) -> float:
+    """Seconds since 1970 of an ISO 8601 time, also with nanoseconds; without a zone it is UTC. ValueError, also for a
+    time that could not be written again.
+    """
+    if not isinstance(text, str):
+        raise ValueError("it is not a text")
+    found = text.strip().replace(" ", "T", 1)
+    if "." in found:
+        head, _, rest = found.partition(".")
+        digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
+        found = f"{head}.{digits[:6].ljust(6, '0')}{rest[len(digits) :]}"
+    when = datetime.fromisoformat(found)
+    seconds = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    written(seconds)
+    return seconds
+
+
+@lru_cache(256)  # beads that came in together have the same times
+def written(moment: float) -> str:
+    """A time as ISO 8601 in UTC, with microseconds where there are any."""
+    return datetime.fromtimestamp(round(moment, 6), UTC).isoformat().replace("+00:00", "Z")
+
+
+# One Beads record being read: each field by its own rule, and what it could not take over as a problem.
+
+COMPUTED = frozenset({"_type", "dependency_count", "dependent_count", "comment_count", "parent", "content_hash"})
+UNDERSTOOD = frozenset(
+    [
+        "id",
+        "title",
+        "description",
+        "acceptance_criteria",
+        "notes",
+        "status",
+        "priority",
+        "issue_type",
+        "assignee",
+        "estimated_minutes",
+        "labels",
+        "dependencies",
+        "created_at",
+        "updated_at",
+        "closed_at",
+        "close_reason",
+        "defer_until",
+        "metadata",
+        "x_nobrakes",
+    ]
+)
+"""The keys that a field of a bead stands for."""
+
+
+def one_line(text: str) -> str:
+    """The text with every run of spaces, line breaks and control characters as one space."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+class Reading:
+    """One record being read; collects its problems."""
+
+    def __init__(self, raw: dict[str, Any], line: int, problems: list[str]) -> None:
+        self.raw = raw
+        self.line = line
+        self.problems = problems
+        own = raw.get("x_nobrakes")
+        self.own: dict[str, Any] = own if isinstance(own, dict) else {}
+        self.kept = {k: v for k, v in raw.items() if k not in UNDERSTOOD and k not in COMPUTED and v is not None}
+
+    def problem(self, text: str) -> None:
+        """Remember what could not be taken over."""
+        self.problems.append(f"line {self.line}: {self.raw.get('id', '?')}: {text}")
+
+    def text(self, key: str) -> str:
+        """A field that is a text."""
+        value = self.raw.get(key)
+        if value is None:
+            return ""
+        if isinstance(value, str):
+            return value
+        self.problem(f"{key} is not a text: left out")
+        return ""
+
+    def texts(self, source: Mapping[str, Any], key: str) -> tuple[str, ...]:
+        """A field that is a list of texts."""
+        value = source.get(key)
+        if value is None:
+            return ()
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            return tuple(value)
+        self.problem(f"{key} is not a list of texts: left out")
+        return ()
+
+    def time(self, key: str) -> float | None:
+        """A field that is a time, in seconds since 1970."""
+        value = self.raw.get(key)
+        if value in (None, ""):
+            return None
+        try:
+            return moment(value)
+        except (ValueError, OverflowError):
+            self.problem(f"{key} is not a time: left out")
+            return None
+
+    def title(self) -> str:
+        """The title as one printable line of at most 500 characters."""
+        title = self.text("title")
+        clean = one_line(title)
+        if len(clean) > MAX_TITLE or any(not c.isprintable() for c in title):
+            self.problem("its title was made one printable line of at most 500 characters")
+            return clean[:MAX_TITLE].rstrip()
+        return title
+
+    def priority(self) -> int:
+        """0 to 4."""
+        value = self.raw.get("priority", 2)
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 4:
+            return value
+        self.problem(f"priority {value!r:.40} is not 0 to 4: 2 is taken")
+        return 2
+
+    def estimate(self) -> int | None:
+        """Minutes above 0."""
+        value = self.raw.get("estimated_minutes")
+        if value is None:
+            return None
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return value
+        self.problem(f"estimated_minutes {value!r:.40} is no number above 0: left out")
+        return None
+
+    def type(self) -> BeadType:
+        """The type; an unknown one becomes a held task."""
+        word = self.own.get("type") or self.raw.get("issue_type") or "task"
+        try:
+            return parse_type(str(word))
+        except BadBead:
+            self.problem(f"type '{str(word)[:40]}' is not known: it becomes a task, and comes in held")
+            self.kept["issue_type_was"] = word
+            return BeadType.TASK
+
+    def count(self, key: str) -> int:
+        """A number of ours, 0 or more."""
+        value = self.own.get(key, 0)
+        return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+
+    def metadata(self) -> dict[str, Any]:
+        """The record's own metadata as a mapping."""
+        value = self.raw.get("metadata")
+        if isinstance(value, str):
+            try:
+                value = json.loads(value) if value else {}
+            except ValueError:
+                value = {"text": value}
+        if value is not None and not isinstance(value, dict):
+            value = {"value": value}
+        return value or {}
+
+    def acceptance(self) -> tuple[str, ...]:
+        """The acceptance criteria, one a line."""
+        if "acceptance" in self.own:
+            return self.texts(self.own, "acceptance")
+        return tuple(line.strip() for line in self.text("acceptance_criteria").splitlines() if line.strip())
+
+    def status(self, bead: Bead) -> Bead:
+        """The bead with its status, and held where somebody had set it aside."""
+        word = str(self.own.get("status", ""))
+        if word in Status.__members__.values():
+            return lifecycle.told(bead, Status(word))
+        word = str(self.raw.get("status") or "open")
+        if word in CLOSED_WORDS:
+            return lifecycle.closed(bead, Status.DONE, bead.closed_at)
+        bead = lifecycle.live(bead)
+        if "issue_type_was" in self.kept:
+            return replace(bead, held=f"type {self.kept['issue_type_was']}"[:80])
+        if word in SET_ASIDE_WORDS and bead.defer_until is None and bead.held is None:
+            return replace(bead, held=word)
+        if word not in OPEN_WORDS and word not in SET_ASIDE_WORDS:
+            self.problem(f"status '{word[:40]}' is not known: it comes in held")
+            return replace(bead, held=word)
+        return bead
+
+    def bead(self) -> Bead:
+        """The whole bead, without its epic and its metadata."""
+        own = self.own
+        held = own.get("held")
+        commit = own.get("merged_commit")
+        branch = own.get("branch", "")
+        is_sound = isinstance(branch, str) and len(branch) <= 2 * MOST and is_branch_name(branch)
+        bead = Bead(
+            id=self.raw["id"],
+            title=self.title(),
+            type=self.type(),
+            description=self.text("description"),
+            acceptance=self.acceptance(),
+            priority=self.priority(),
+            labels=tuple(dict.fromkeys(self.texts(self.raw, "labels"))),
+            estimate=self.estimate(),
+            needs_tests=own.get("needs_tests") is not False,
+            scaffolding=own.get("scaffolding") is True,
+            touches=self.texts(own, "touches"),
+            notes=self.text("notes"),
+            held=held if isinstance(held, str) else None,
+            defer_until=self.time("defer_until"),
+            created_at=self.time("created_at") or 0.0,
+            updated_at=self.time("updated_at") or 0.0,
+            closed_at=self.time("closed_at"),
+            close_reason=self.text("close_reason"),
+            failures=self.count("failures"),
+            merged_commit=commit if isinstance(commit, str) else None,
+            branch_kept=own.get("branch_kept") is True,
+            branch=branch if is_sound else "",
+            proposed=sound(own.get("proposed")),
+        )
+        return self.status(bead)
+
+
+MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What a file held. `lines` says for each bead on which line it stood; `exact`, which came from nobrakes."""
+
+    beads: tuple[Bead, ...]
+    dependencies: tuple[Dependency, ...]
+    problems: tuple[str, ...]
+    lines: Mapping[str, int]
+    exact: frozenset[str]
+
+
+def _edges(reading: Reading, bead: Bead, known: Mapping[str, str]) -> tuple[Bead, list[Dependency]]:
+    """The bead with its epic, and its dependencies; what means nothing here goes into `reading.kept`."""
+    found: list[Dependency] = []
+    rest: list[Any] = []
+    raw = reading.raw.get("dependencies") or []
+    for edge in raw if isinstance(raw, list) else [raw]:
+        word = str(edge.get("type") or "blocks") if isinstance(edge, dict) else ""
+        needs = edge.get("depends_on_id") if isinstance(edge, dict) else None
+        kind = DEPENDENCY_WORDS.get(word)
+        if not isinstance(needs, str) or edge.get("issue_id", bead.id) != bead.id:
+            reading.problem("a dependency of it is not understood: kept as a remark")
+            rest.append(edge)
+        elif kind is None:
+            reading.problem(f"the dependency '{word[:40]}' on {needs[:64]} is of an unknown type: kept as a remark")
+            rest.append(edge)
+        elif needs not in known or needs == bead.id:
+            where = "itself" if needs == bead.id else f"{needs[:64]}, which is not in the file"
+            reading.problem(f"it depends ({word}) on {where}: kept as a remark")
+            rest.append(edge)
+        elif kind is DependencyType.PARENT_CHILD and bead.epic not in (None, needs):
+            reading.problem(f"it has a second parent, {needs}: kept as a remark")
+            rest.append(edge)
+        else:
+            needs = known[needs]
+            if word not in EXACT_DEPENDENCY_WORDS:
+                reading.problem(f"the dependency '{word}' on {needs} is read as '{kind.value}'")
+            if kind is DependencyType.PARENT_CHILD:
+                bead = replace(bead, epic=needs)
+            else:
+                found.append(Dependency(bead.id, needs, kind))
+    if rest:
+        reading.kept["dependencies"] = rest
+    return bead, found
+
+
+def records(text: str, where: str, problems: list[str]) -> dict[str, tuple[int, dict[str, Any]]]:
+    """The last record of each id, with its line; PlanError for conflict markers."""
+    found: dict[str, tuple[int, dict[str, Any]]] = {}
+    for number, raw in _records(text.split("\n"), where, problems):
+        if raw["id"] in found:
+            problems.append(_twice(number, raw["id"]))
+        found[raw["id"]] = (number, raw)
+    return found
+
+
+def _records(lines: Iterable[str], where: str, problems: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each record that can be taken over, with its line; PlanError for conflict markers."""
+    for number, line in enumerate(lines, 1):
+        line = line.strip()
+        if not line:
+            continue
+        if line.startswith(MARKERS):
+            raise PlanError(f"{where}:{number}: git's conflict markers are in the file", "Resolve the merge first.")
+        try:
+            raw = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            problems.append(f"line {number}: not JSON ({error}): left out")
+            continue
+        if not isinstance(raw, dict) or raw.get("_type") not in (None, "issue"):
+            problems.append(f"line {number}: not a bead: left out")
+        elif not isinstance(raw.get("id"), str) or not is_bead_id(raw["id"]):
+            problems.append(f"line {number}: {str(raw.get('id'))[:80]!r} cannot be a bead's id: left out")
+        elif not isinstance(raw.get("title"), str) or not one_line(raw["title"]):
+            if raw.get("status") != TOMBSTONE:
+                problems.append(f"line {number}: {raw['id']}: it has no title: left out")
+        else:
+            yield number, raw
+
+
+def _twice(number: int, bead: str) -> str:
+    return f"line {number}: {bead} is there twice; the last one counts"
+
+
+def parse(text: str, where: str = "beads.jsonl") -> Imported:
+    """The graph in the text; PlanError only for conflict markers."""
+    return parse_lines(lambda: text.split("\n"), where)
+
+
+def parse_lines(lines: Callable[[], Iterable[str]], where: str) -> Imported:
+    """The graph in these lines, which are gone through twice: no record is kept, so a million beads fit into memory.
+
+    PlanError only for conflict markers.
+    """
+    problems: list[str] = []
+    last: dict[str, int] = {}
+    deleted: set[str] = set()
+    for number, raw in _records(lines(), where, problems):
+        if raw["id"] in last:
+            problems.append(_twice(number, raw["id"]))
+        last[raw["id"]] = number
+        (deleted.add if raw.get("status") == TOMBSTONE else deleted.discard)(raw["id"])
+    chosen = (
+        (number, raw)
+        for number, raw in _records(lines(), where, [])
+        if last.get(raw["id"]) == number and raw["id"] not in deleted
+    )
+    return _graph(chosen, _names(last.keys() - deleted), len(deleted), problems)
+
+
+def graph(given: Mapping[str, tuple[int, dict[str, Any]]], problems: list[str]) -> Imported:
+    """The graph of these records; what cannot be taken over goes to `problems`."""
+    live = {id_: found for id_, found in given.items() if found[1].get("status") != TOMBSTONE}
+    return _graph(live.values(), _names(live), len(given) - len(live), problems)
+
+
+def _names(ids: Iterable[str]) -> dict[str, str]:
+    """Each id to itself: a million beads name each other by one text each."""
+    return {id_: id_ for id_ in ids}
+
+
+def _graph(
+    chosen: Iterable[tuple[int, dict[str, Any]]], known: Mapping[str, str], deleted: int, problems: list[str]
+) -> Imported:
+    if deleted:
+        problems.append(f"{deleted} tombstones (deleted beads) are left out")
+    read: dict[str, tuple[Bead, list[Dependency]]] = {}
+    told: dict[str, list[str]] = {}
+    lines: dict[str, int] = {}
+    exact = set()
+    for line, raw in chosen:
+        wrong: list[str] = []
+        raw["id"] = known[raw["id"]]
+        reading = Reading(raw, line, wrong)
+        bead, found = _edges(reading, reading.bead(), known)
+        metadata = reading.metadata()
+        if reading.kept:
+            metadata = {**metadata, KEPT: reading.kept}
+        read[bead.id] = (replace(bead, metadata=metadata) if metadata else bead, found)
+        lines[bead.id] = line
+        if wrong:
+            told[bead.id] = wrong
+        if reading.own:
+            exact.add(bead.id)
+    ids = sorted(read)
+    problems += [text for id_ in sorted(told) for text in told[id_]]
+    unique = tuple(dict.fromkeys(edge for id_ in ids for edge in read[id_][1]))
+    return Imported(tuple(read[id_][0] for id_ in ids), unique, tuple(problems), lines, frozenset(exact))

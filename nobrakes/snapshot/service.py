@@ -1,0 +1,706 @@
+"""The file beside the tracked snapshot (beads.since.jsonl): read to its last mark, appended to, made short.
+
+1. Lines stand in the order of what they say: the file is locked before the database is read.
+2. What is appended is there whole or not at all.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .. import __version__
+from ..beads import lifecycle
+from ..beads.graph import node_of
+from ..beads.model import CLOSED, Attempt, Bead, BeadType, Status, fences, last_attempt
+from ..beads.readiness import deadlocks
+from ..db.port import Position, Restored, Store
+from ..decisions.model import STOPS_BEAD, Escalation
+from ..errors import DaemonRunning, GitFailed, NobrakesError, NoMain, StoreBroken, StoreBusy
+from ..git.port import EPICS, Git
+from ..host.files import private_folder, storage_errors, write_atomic
+from ..host.locks import DaemonLock, holder
+from ..host.runs.trees import end_all
+from ..paths import FOLDER, Paths
+from ..review.verify import Merge, is_younger, merges
+from . import beads_jsonl as interop
+from . import beads_jsonl as later
+from .beads_jsonl import dump, last_mark, of_evidence
+from .reader import graph, moment, records
+
+if TYPE_CHECKING:
+    from ..db.port import Changes
+    from ..git.port import Git
+
+
+TAIL = 4096
+"""Bytes at the end of the file in which its last mark is looked for first."""
+PATIENCE_SECONDS = 30.0
+FAR = 1000
+"""So many events that changed nothing after the last mark, and a new one is due."""
+
+
+def settle(paths: Paths) -> None:
+    """The file is on the disk when this returns. DiskFull, MachineShort."""
+    with storage_errors(paths.since), suppress(FileNotFoundError):
+        descriptor = os.open(paths.since, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def shorten(store: Store, paths: Paths, upto: Position) -> None:
+    """Drop from the file what the snapshot holds: all up to this position. What has no place in a snapshot stays."""
+    with storage_errors(paths.since), locked(paths.since) as descriptor:
+        later, missed = store.changes(upto), store.changes(mark(descriptor))
+        attempts = () if missed.restarted else missed.attempts
+        kept = replace(later, escalations=store.escalations_as_filed(), settings=settings(store), attempts=attempts)
+        write_atomic(paths.since, _of_attempts(descriptor) + written_lines(kept))
+
+
+def _of_attempts(descriptor: int) -> bytes:
+    """The file's lines of ended attempts, as they stand."""
+    from .beads_jsonl import BEGIN
+
+    begin = b"\n" + BEGIN.encode()
+    text = b"\n" + os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    rests = (rest.partition(b"\n") for rest in text.split(begin)[1:])
+    return b"".join(begin[1:] + line + b"\n" for line in dict.fromkeys(line for line, end, _ in rests if end))
+
+
+def settings(store: Store) -> dict[str, str]:
+    """What people have set."""
+    from ..daemon.service.control import LIMITS, PAUSED
+    from ..review.queue import SETTING
+
+    return {key: value for key in (PAUSED, LIMITS, SETTING) if (value := store.setting(key)) is not None}
+
+
+def has_to_be_written(changes: "Changes", after: Position) -> bool:
+    """A mark alone is written too, so that nobody reads a long log of agents again and again."""
+    return bool(changes) or changes.upto.seq - after.seq > FAR
+
+
+def written_lines(changes: "Changes") -> bytes:
+    """The changes as the file has them."""
+    from . import beads_jsonl
+
+    return beads_jsonl.lines(changes).encode()
+
+
+def append(descriptor: int, content: bytes) -> None:
+    """All of it or nothing, as far as the disk lets us; a torn end of before gets its line end first."""
+    size = os.fstat(descriptor).st_size
+    if size and os.pread(descriptor, 1, size - 1) != b"\n":
+        content = b"\n" + content
+    written = 0
+    try:
+        while written < len(content):
+            written += os.write(descriptor, content[written:])
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise
+
+
+@contextmanager
+def locked(path: str) -> Iterator[int]:
+    """The file, opened to append and locked; made when it is missing."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            if _take(descriptor, path):
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)
+        if time.monotonic() > deadline:
+            raise StoreBusy(f"another process has kept {path} locked for {PATIENCE_SECONDS:.0f} seconds")
+        time.sleep(0.002)
+
+
+def _take(descriptor: int, path: str) -> bool:
+    """Whether the lock is ours, on the file that bears the name: it may have been replaced meanwhile."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except (BlockingIOError, FileNotFoundError):
+        return False
+
+
+def mark_of(path: str) -> Position:
+    """As far as it can be read: where it is missing all is missing, and whoever then has to write tells of trouble."""
+    try:
+        with open(path, "rb") as file:
+            return mark(file.fileno())
+    except OSError:
+        return Position()
+
+
+def mark(descriptor: int) -> Position:
+    """The file's last mark: up to there nothing is missing."""
+    size = os.fstat(descriptor).st_size
+    if not size:
+        return Position()
+    for length in (TAIL, size):
+        tail = os.pread(descriptor, length, max(0, size - length)).decode("utf-8", "replace")
+        found = last_mark(tail)
+        if found is not None:
+            return found
+    return Position()
+
+
+# Beside the tracked snapshot: what changed since, so that a lost database loses nothing that a person typed.
+#
+# 1. Right after each transaction that changed the plan, what changed is appended to beads.since.jsonl in one write, by
+# the process that made the transaction. `attach` is the one place where a store is bound to its file.
+# 2. What is written is all that came after the file's last mark, whoever made it: whoever was killed between its commit
+# and its line is made good by the next one, at the latest when a store is opened.
+# 3. Lines stand in the order of what they say: the file is locked before the database is read.
+# 4. The database is what counts: when the file cannot be written that is told, nothing is undone, and the next one
+# tries.
+# 5. A snapshot that main has makes the file short again.
+# 6. A file that names what the database does not know is later than it: that is brought back
+# (operations.snapshot.brought_back), and the file goes on with all that the database then says. It is never put aside.
+
+PAGE = 5000
+"""So many events at a time, each with a mark of its own: a plan of a million beads is never in memory for this."""
+
+
+class Telling(Store, Protocol):
+    """A store that tells when it changed."""
+
+    def tell(self, tell: Callable[[], None], settle: Callable[[], None]) -> None:
+        """Call `tell` after each transaction that changed what `changes` gives, and `settle` in `sync`."""
+        ...
+
+
+def attach(store: Telling, paths: Paths, say: Callable[[str], None], git: "Callable[[], Git] | None" = None) -> None:
+    """Keep the file up with this store from now on, and make good what was missed on either side.
+
+    `say` hears of what was brought back, and of trouble, once; `git` is asked for only to bring back.
+    """
+    said: list[str] = []
+
+    def follow() -> None:
+        try:
+            back = keep_up(store, paths, git)
+            said.clear()
+            if back:
+                say(back)
+        except (NobrakesError, OSError) as error:
+            text = f"what changed is in the database, and not yet in {paths.since}: {error}. The next change writes it."
+            if text not in said:
+                said.append(text)
+                say(text)
+
+    try:
+        place = mark_of(paths.since)
+        behind = has_to_be_written(store.changes(place, PAGE), place)
+    except StoreBroken:
+        return  # whoever asks this store next hears it from the store itself
+    if behind:
+        follow()
+    store.tell(follow, lambda: settle(paths))
+
+
+def keep_up(store: Store, paths: Paths, git: "Callable[[], Git] | None" = None) -> str:
+    """Append what changed after the file's last mark; what was brought back first, in words, if anything was.
+
+    DiskFull, StoreReadOnly, StoreBusy: it is as it was.
+    """
+    with storage_errors(paths.since), locked(paths.since) as descriptor:
+        place = mark(descriptor)
+        changes = store.changes(place, PAGE)
+        if not has_to_be_written(changes, place):
+            return ""
+        back = ""
+        if changes.restarted:
+            back = bring_back(store, paths, git() if git is not None else None, place)
+            changes = store.changes(Position(), PAGE)
+        append(descriptor, written_lines(changes))
+        while changes.more:
+            changes = store.changes(changes.upto, PAGE)
+            append(descriptor, written_lines(changes))
+        return back
+
+
+# The text of the tracked snapshot: what it was, with the lines of what changed since made anew.
+#
+# 1. What nobrakes wrote last is remembered in the store by its digest, with the last event and the time of that moment.
+# While the file still is that text, only beads that an event names since, or that changed since, are read.
+# 2. Anything else (another text, other rules of writing, nothing remembered) makes the whole text anew.
+# 3. The text is the same either way, byte by byte; a test holds the two against each other.
+
+WRITTEN = "snapshot_written"
+"""The setting that remembers the text that was written last."""
+FEW = 8
+"""When less than one line in so many changed, the others are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The text, and what has to be remembered of it once it is written."""
+
+    text: bytes
+    mark: str
+
+
+def snapshot(store: Store, paths: Paths) -> Snapshot:
+    """The graph as text."""
+    known = json.loads(store.setting(WRITTEN) or "{}")
+    old = _written_before(paths, known)
+    # first of all: what changes after it is read again the next time
+    seq, now, touched = store.touched(known["seq"], known["at"]) if old is not None else store.touched(None, None)
+    lines = None if old is None else old.split(b"\n")[:-1]
+    if lines is None or len(touched) * FEW > len(lines):
+        text = interop.dump(store.alike()).encode()
+    else:
+        text = _brought_along(store, lines, touched)
+    mark = {"by": _writer(), "digest": sha256(text).hexdigest(), "seq": seq, "at": now}
+    return Snapshot(text, json.dumps(mark))
+
+
+def remember(store: Store, written: Snapshot) -> None:
+    """The text lies in its file now."""
+    store.set_setting(WRITTEN, written.mark)
+
+
+def _written_before(paths: Paths, known: dict[str, str]) -> bytes | None:
+    """The text that we wrote last, if it is there unchanged and we would still write it so."""
+    if known.get("by") != _writer():
+        return None
+    try:
+        with open(paths.snapshot, "rb") as file:
+            text = file.read()
+    except OSError:
+        return None
+    return text if sha256(text).hexdigest() == known["digest"] else None
+
+
+def _writer() -> str:
+    own = os.stat(interop.__file__)
+    return f"{__version__} {own.st_mtime_ns} {own.st_size}"
+
+
+def _brought_along(store: Store, lines: list[bytes], touched: list[str]) -> bytes:
+    """The lines, with those of the touched beads made anew in their places."""
+    for line in interop.dump(store.alike(touched)).encode().split(b"\n")[:-1]:
+        place = bisect_left(lines, _id(line), key=_id)
+        same = place < len(lines) and _id(lines[place]) == _id(line)
+        lines[place : place + same] = [line]
+    return b"".join(line + b"\n" for line in lines)
+
+
+_BEGIN = len(b'{"id":"')
+
+
+def _id(line: bytes) -> str:
+    """The bead's id: ids need no escapes, and the line begins with it."""
+    return line[_BEGIN : line.index(b'"', _BEGIN)].decode()
+
+
+# What a database is made anew from: the snapshot as it lies there and as git has it, and what changed since.
+#
+# 1. Of two records of a bead the one that was updated later counts; of two that are equally old, the later of this
+# order: the database's own, the file as it lies there, the snapshot that was committed last, main's, what was written
+# since.
+# 2. The file that lies there may be of an old branch, or not there at all: main and refs/nobrakes/snapshot still have
+# it.
+# 3. Of main's merges those count that the evidence here names. What it does not name yet, a daemon finds at its start.
+# A clone has neither evidence nor a file of changes: there a merge counts that is younger than its bead.
+# 4. A merge whose bead no record knows is a done bead all the same, as far as its evidence tells.
+
+SNAPSHOT_PIN = "snapshot"
+"""The ref (below refs/nobrakes/) that holds the commit with the latest snapshot."""
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What was found. `later` counts the beads that are otherwise in what was written since than in a snapshot.
+
+    `merged`: bead -> its merge on main; `attempts`: those that the evidence names; `differing`: the beads that are
+    otherwise in the database that was given; `alone`: done beads that only the evidence of their merge knows.
+    """
+
+    graph: interop.Imported
+    since: later.Since
+    refs: Mapping[str, str]
+    merged: Mapping[str, str]
+    later: int
+    differing: frozenset[str] = frozenset()
+    attempts: Sequence[Attempt] = ()
+    alone: Sequence[str] = ()
+
+
+def gather(paths: Paths, git: Git | None, own: str | None = None) -> Sources:
+    """Read it all. `own`: the records of a database. PlanError: the snapshot has git's conflict markers in it."""
+    problems: list[str] = []
+    here = records(own, "the database", problems) if own is not None else {}
+    refs = git.kept() if git is not None else {}
+    main = _main(git)
+    found: dict[str, tuple[int, Record]] = dict(here)
+    for text in (_text(paths.snapshot), _committed(git, refs.get(SNAPSHOT_PIN)), _committed(git, main)):
+        told: list[str] = []
+        _newer(found, records(text, os.path.basename(paths.snapshot), told))
+        problems += [problem for problem in told if problem not in problems]
+    since = later.read(_text(paths.since), os.path.basename(paths.since))
+    before = {id_: raw for id_, (_, raw) in found.items()}
+    _newer(found, {id_: (0, raw) for id_, raw in since.records.items()})
+    changed = sum(1 for id_, (_, raw) in found.items() if raw is not before.get(id_) and raw != before.get(id_))
+    made = graph(found, problems)
+    told_by_git = _Merged()
+    if git is not None and main is not None and own is None:
+        told_by_git = _merged(paths, git, main, made.beads)
+    made = replace(made, beads=(*made.beads, *told_by_git.alone))
+    differing = {id_ for id_, (_, raw) in found.items() if id_ not in here or _facts(raw) != _facts(here[id_][1])}
+    return Sources(
+        made,
+        since,
+        refs,
+        told_by_git.merged,
+        changed,
+        frozenset() if own is None else frozenset(differing),
+        told_by_git.attempts,
+        tuple(bead.id for bead in told_by_git.alone),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Merged:
+    """Bead -> its merge on main that nothing newer there takes back; and what the evidence tells beside it."""
+
+    merged: Mapping[str, str] = field(default_factory=dict)
+    attempts: Sequence[Attempt] = ()
+    alone: Sequence[Bead] = ()  # that nothing else knows of
+
+
+def _merged(paths: Paths, git: Git, main: str, beads: Iterable[Bead]) -> _Merged:
+    known = {bead.id: bead for bead in beads}
+    standing = [merge for merge in merges(git.line(main)) if merge.stands]
+    recorded: dict[str, Record] = {}
+    attempts: list[Attempt] = []
+    is_clone = not os.path.lexists(paths.since)
+    for entry in git.evidence() if standing else ():
+        is_clone = False
+        if not entry.problem():
+            record = entry.record
+            recorded.update((str(one["commit"]), record) for one in record["commits"])
+            bead = str(record["bead"]["id"])
+            attempts += [one for row in record.get("attempts", ()) if (one := of_evidence(bead, row)) is not None]
+    merged = {
+        merge.bead: merge.tip.commit
+        for merge in standing
+        if merge.bead in known and (merge.tip.commit in recorded or (is_clone and is_younger(merge, known[merge.bead])))
+    }
+    alone = {
+        merge.bead: _known_by_evidence(merge, recorded[merge.tip.commit])
+        for merge in standing
+        if merge.bead not in known and merge.tip.commit in recorded
+    }
+    return _Merged(merged, attempts, tuple(alone.values()))
+
+
+def _known_by_evidence(merge: Merge, record: Record) -> Bead:
+    told, at = record["bead"], float(record["at"])
+    known = Bead(
+        merge.bead,
+        str(told["title"]),
+        BeadType(told["type"]),
+        notes="What it asked for is lost. This is what the evidence of its merge tells.",
+        created_at=at,
+        updated_at=at,
+    )
+    return lifecycle.merged(known, merge.tip.commit)
+
+
+def _facts(record: Record) -> Record:
+    """A record without what tells only of the one who works."""
+    return {key: value for key, value in record.items() if key not in ("assignee", "status")}
+
+
+def _newer(found: dict[str, tuple[int, Record]], given: Mapping[str, tuple[int, Record]]) -> None:
+    for id_, record in given.items():
+        if id_ not in found or _updated(record[1]) >= _updated(found[id_][1]):
+            found[id_] = record
+
+
+def _updated(record: Record) -> float:
+    try:
+        return moment(record.get("updated_at"))
+    except (ValueError, OverflowError, TypeError, AttributeError):
+        return 0.0
+
+
+def _main(git: Git | None) -> str | None:
+    try:
+        return git.main() if git is not None else None
+    except NoMain:
+        return None
+
+
+def _committed(git: Git | None, commit: str | None) -> str:
+    if git is None or commit is None:
+        return ""
+    try:
+        found = git.read(commit, f"{FOLDER}/beads.jsonl", None)
+    except GitFailed:
+        return ""  # the commit is gone: main's and the file's own are left
+    return "" if found is None else found.decode("utf-8", "replace")
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+# The database, made anew from what is kept outside of it: operations.snapshot.sources, the trailers on main,
+# refs/nobrakes/*.
+#
+# 1. The new database is complete before it takes the old one's place, and the old one is kept beside it. Whoever is
+# killed before that has changed nothing that the next one needs.
+# 2. A bead that the records call live and main has merged is done, unless that merge was taken back or built on again.
+# 3. Nobody works on anything: processes that an earlier daemon left are ended, their clones stay. Work that was handed
+# in goes back to a Doer, who goes on with its branch. A Doer needs the proven tests; where they are gone, a Test
+# Writer begins again.
+# 4. Ended attempts are known from the file of what changed, and those that led to a merge from its evidence. Events are
+# only in the database: they are not rebuilt. Branches are under refs/nobrakes and stay there.
+
+ACTOR = "nobrakes"
+LOST_TOO = (
+    "beads.since.jsonl was gone too: what changed since the snapshot, questions, answers and settings are not back, "
+    "and of attempts only what the evidence of a merge tells"
+)
+MOST_NAMED = 20
+REBUILD_PATIENCE_SECONDS = 20.0
+"""So long a command waits for another one that rebuilds, or for a daemon that ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What was made. `problems` are what could not be taken over; `old` is where the old database is.
+
+    `later`: the beads that had changed since their snapshot. `open`: escalations. `ended`: runs that were ended.
+    `attempts`: those that are known again. `is_without`: the file of what changed was gone too. `alone`: of these
+    beads only the evidence of their merges was left.
+    """
+
+    beads: int
+    merged: tuple[str, ...]
+    problems: tuple[str, ...]
+    old: str | None
+    later: int = 0
+    open: int = 0
+    ended: tuple[str, ...] = ()
+    attempts: int = 0
+    is_without: bool = False
+    alone: tuple[str, ...] = ()
+
+
+def rebuild(paths: Paths, git: Git | None) -> Rebuilt:
+    """Make the database anew; without `git` nothing is learnt from main and refs. DaemonRunning: somebody works.
+
+    StoreNewer: a newer nobrakes wrote it, and would lose what this one does not know.
+    """
+    from ..db.database import require_not_newer
+
+    with DaemonLock(paths.lock):
+        if os.path.isfile(paths.database):
+            require_not_newer(paths.database)
+        return _rebuild(paths, git)
+
+
+def make_missing(paths: Paths, git: Git, say: Callable[[str], None]) -> None:
+    """Make the database that is not there. StoreBroken: a daemon works with the one that was removed."""
+    from ..host.watching import poke
+
+    deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
+    while not os.path.lexists(paths.database):
+        try:
+            with DaemonLock(paths.lock):
+                if os.path.lexists(paths.database):
+                    return
+                made = _rebuild(paths, git)
+        except DaemonRunning:
+            poke(paths.wake, "person")  # a daemon that looks sees that its database is gone, and ends
+            if time.monotonic() > deadline:
+                raise StoreBroken(
+                    f"the database is gone, and process {holder(paths.lock) or '?'} still works with it",
+                    "End the daemon with `nobrakes daemon stop`; the next command then makes the database anew.",
+                ) from None
+            time.sleep(0.05)
+            continue
+        say(f"the database was missing and was made anew; {'; '.join(told(made))}")
+        return
+
+
+def told(made: Rebuilt) -> list[str]:
+    """What was done, for a person."""
+    merged = f"; {len(made.merged)} of them were merged since" if made.merged else ""
+    lines = [f"{made.beads} beads were read from the snapshot{merged}"]
+    if made.later:
+        lines.append(f"{made.later} of them had changed since the snapshot")
+    if made.open:
+        lines.append(f"{made.open} open escalations are back")
+    if made.attempts:
+        lines.append(f"{made.attempts} attempts are back, with what they left")
+    if made.alone:
+        names = ", ".join(made.alone[:MOST_NAMED]) + (", …" if len(made.alone) > MOST_NAMED else "")
+        lines.append(f"{len(made.alone)} done beads are known by the evidence of their merges alone: {names}")
+    if made.is_without:
+        lines.append(LOST_TOO)
+    if made.ended:
+        lines.append(f"what an earlier daemon left running was ended: {', '.join(made.ended)}")
+    if made.old:
+        lines.append(f"the old database is kept as {made.old}")
+    return [*lines, *made.problems]
+
+
+def _rebuild(paths: Paths, git: Git | None) -> Rebuilt:
+    from ..db.opening import create_store
+
+    for folder in (paths.runs, paths.wake, paths.workspaces, paths.scratch):
+        private_folder(folder)
+    ended = end_all(paths.wake)
+    sources = gather(paths, git)
+    is_without = bool(sources.refs) and not os.path.lexists(paths.since)  # a clone never had one
+    found, landed, problems = restorable(sources, git)
+    found = replace(found, attempts=last_attempt(os.listdir(paths.runs)))
+    fresh = f"{paths.database}.new"
+    for ending in ("", "-wal", "-shm"):
+        if os.path.lexists(fresh + ending):
+            os.unlink(fresh + ending)  # what an interrupted rebuild left; nobody else makes it
+    store = create_store(fresh)
+    try:
+        store.restore(found, ACTOR)
+        known = len({(one.bead, one.number) for one in found.ended})
+        old = _keep_old(paths)
+        # before the database is there: who is killed in between finds none, and rebuilds it from these lines
+        shorten(store, paths, Position())
+    finally:
+        store.close()
+    os.replace(fresh, paths.database)
+    still = sum(1 for one in found.escalations if one.resolved_at is None)
+    return Rebuilt(
+        len(found.beads) - len(sources.alone),
+        tuple(landed),
+        tuple(problems),
+        old,
+        sources.later,
+        still,
+        tuple(ended),
+        known,
+        is_without,
+        tuple(sources.alone),
+    )
+
+
+def restorable(sources: Sources, git: Git | None) -> tuple[Restored, list[str], list[str]]:
+    """What a database is given of all that was found, the beads that are done by a merge on main, and the problems."""
+    problems = [*sources.graph.problems, *sources.since.notes]
+    tests = {name.removeprefix("tests/"): commit for name, commit in sources.refs.items() if name.startswith("tests/")}
+    known = fences(sources.refs)
+    escalations = _escalations(sources, problems)
+    # one that was asked of a draft did not stop it, and remembers no place to return to
+    asked = {e.bead for e in escalations if e.resolved_at is None and e.type in STOPS_BEAD and e.return_to is not None}
+    landed, beads, on_epics = [], [], _on_epics(sources.refs, git)
+    for was in sources.graph.beads:
+        bead = was if was.id in asked else _landed(was, sources.merged)
+        if bead.status is not was.status:
+            landed.append(bead.id)
+        elif bead.id not in asked and on_epics.get(bead.id) == bead.epic is not None and bead.status not in CLOSED:
+            bead = lifecycle.landed(bead)
+        kept = bead.branch_kept and git is not None and git.has_workspace(bead.id)
+        bead = replace(bead, branch_kept=kept, fence=max(bead.fence, known.get(bead.id, 0)))
+        beads.append(lifecycle.recovered(bead, has_tests=bead.id in tests, is_asked=bead.id in asked))
+    dependencies = list(sources.graph.dependencies)
+    for circle in deadlocks([node_of(bead) for bead in beads], dependencies):
+        problems.append(f"{circle.cut.bead} waited for {circle.cut.needs} in a circle: left out")
+        if circle.cut in dependencies:
+            dependencies.remove(circle.cut)
+        else:
+            beads = [replace(b, epic=None) if b.id == circle.cut.bead else b for b in beads]
+    proven = {b.id: tests[b.id] for b in beads if b.id in tests and Status.NEEDS_DOER in (b.status, b.return_to)}
+    there = {bead.id for bead in beads}
+    by_number = sorted(sources.attempts, key=lambda one: (one.bead, one.number))
+    known_ = [*(one for _, one in sorted(sources.since.attempts.items())), *by_number]
+    ended = [one for one in known_ if one.bead in there]
+    found = Restored(beads, dependencies, escalations, sources.since.settings, proven, ended=ended)
+    return found, landed, problems
+
+
+def _on_epics(refs: Mapping[str, str], git: Git | None) -> dict[str, str]:
+    """The beads that are on an epic's branch and not on main, with the epic."""
+    found: dict[str, str] = {}
+    if git is not None:
+        for epic in (name.removeprefix(f"{EPICS}/") for name in refs if name.startswith(f"{EPICS}/")):
+            with contextlib.suppress(GitFailed, NoMain):
+                found |= dict.fromkeys(git.of_epic(epic).merged(git.main()), epic)
+    return found
+
+
+def _landed(bead: Bead, merged: Mapping[str, str]) -> Bead:
+    commit = merged.get(bead.id)
+    if commit is None or bead.status in CLOSED or commit == bead.merged_commit:
+        return bead
+    return lifecycle.merged(bead, commit)
+
+
+def _escalations(sources: Sources, problems: list[str]) -> list[Escalation]:
+    known = {bead.id for bead in sources.graph.beads}
+    found = []
+    for number, one in sorted(sources.since.escalations.items()):
+        if one.bead is None or one.bead in known:
+            found.append(one)
+        else:
+            problems.append(f"escalation {number} is about {one.bead}, which is not there: left out")
+    return found
+
+
+def _keep_old(paths: Paths) -> str | None:
+    """Move the old database and its companions aside; the new name. A log left alone is no log of the next one."""
+    endings = [ending for ending in ("-wal", "-shm", "") if os.path.lexists(paths.database + ending)]
+    if not endings:
+        return None
+    number = 1
+    while any(os.path.lexists(f"{paths.database}.old-{number}{ending}") for ending in ("", "-wal", "-shm")):
+        number += 1
+    kept = f"{paths.database}.old-{number}"
+    for ending in endings:
+        os.replace(paths.database + ending, kept + ending)
+    return kept if "" in endings else None
+
+
+# A database that is older than the file beside it: what is later outside of it is brought back into it.
+#
+# 1. A copy was put back, or a power cut took the last transactions. Whatever only the database has stays as it is.
+# 2. A bead is brought back where its record outside is later, or as old and otherwise; escalations and what people set
+# are as the file has them, since it was written after the database.
+# 3. Merges are compared with main by the next start of a daemon, which also ends whoever still works for an attempt
+# that nobody knows (daemon.recovery).
+
+
+def bring_back(store: Store, paths: Paths, git: Git | None, beyond: Position) -> str:
+    """Bring it back; what a person is told. `beyond`: the last position that the file names. PlanError."""
+    sources = gather(paths, git, dump(store.alike()))
+    found, _, problems = restorable(sources, git)
+    later = [bead for bead in found.beads if bead.id in sources.differing]
+    told = store.bring_back(replace(found, beads=later), beyond.seq, ACTOR)
+    text = (
+        f"the database was older than what is kept beside it: {told['beads']} beads, {told['attempts']} attempts and "
+        f"{told['escalations']} escalations were brought back"
+    )
+    return "; ".join([text, *(f"{name} is as it was set" for name in told["settings"]), *problems])

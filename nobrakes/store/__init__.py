@@ -1,1 +1,0 @@
-"""The only place with SQL."""

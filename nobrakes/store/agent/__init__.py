@@ -1,1 +1,0 @@
-"""What agents read and write of their own bead."""

@@ -1,1 +1,0 @@
-"""Claims of beads, and the lock of an agent's session."""

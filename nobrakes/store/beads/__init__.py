@@ -1,1 +1,0 @@
-"""Beads and their dependencies, and the columns that are kept in step with them."""

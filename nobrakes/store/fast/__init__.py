@@ -1,1 +1,0 @@
-"""What is asked all night, read past everything that takes time to import."""

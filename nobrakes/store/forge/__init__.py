@@ -1,1 +1,0 @@
-"""Features of the Forge, their plans, reviews and items, on the database."""

@@ -1,1 +1,0 @@
-"""Facts of the machine: runs, settings, cooldowns, costs."""

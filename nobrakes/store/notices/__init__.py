@@ -1,1 +1,0 @@
-"""The outbox: notices, and their deliveries through channels."""

@@ -1,1 +1,0 @@
-"""Sessions in the store: conversations, their turns, and what is said in them."""

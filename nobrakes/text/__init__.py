@@ -1,0 +1,1 @@
+"""Untrusted text made safe to show, and text laid out for people."""

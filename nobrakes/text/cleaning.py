@@ -1,0 +1,156 @@
+"""Untrusted text made safe to show, and short. Imports nothing: what agents say all night goes through it."""
+
+_PRINTED = frozenset(map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0)))
+_PRINTED |= frozenset(map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+"""What Python calls printable, and nobody sees."""
+MARKS = (
+    "sk- sk_ rk_ whsec_ hf_ api_org_ npm_ pypi- xox xapp- slack discord akia asia ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ "
+    "glpat gldt glrt glptt glcbt glsoat glft glimt glagent gloas glsa_ glc_ aiza ya29. gocspx 1//0 eyj sg. _v1_ dapi "
+    "hv dckr_ shp :aa gsk_ xai- r8_ lin_api_ rubygems_ sq0 nrak- accountkey age-secret begin private-lines :// :\\/ "
+    "a3- p8e- ltai akc a3t cmvmd atatt3 absk abia acca q~ bkua_ ccip 4b1d clojars_ v1.0- cfpat- dp. duffel_ dt0 ezak "
+    "eztk eaam eaac eaaa figd_ flwseck fo1_ fm1 fm2_ fio-u- gr1348941 glffct- _gitlab_ hrku- ico- lsv2_ "
+    "webhook.office nfp_ nrii- nrjs- ntn_ nvapi- api- sha256~ pplx- access- pscale_ pmak- pnu_ pnb_ pul- rdme_ "
+    "tk-us- xkeysib- sntry sm_ shippo_ squ_ sqp_ sqa_ sgp_ sbp_ tskey- atlasv1. tfp_ aqvn t1. "
+    "authorization x-auth bearer cookie login pass pwd contrase secret key auth credential token"
+)
+"""In small letters: without one of them, and without a word of LONG characters, a text holds no secret."""
+LONG = 34
+"""Some shapes begin as ordinary words do; none of those is shorter."""
+
+
+def clean(text: str) -> str:
+    """The text without terminal escapes, direction and invisible characters; of controls, only tab and newline stay."""
+    if is_seen(text):
+        return text  # nearly all text
+    from .redaction import removed
+
+    return removed(text)
+
+
+def only_seen(text: str) -> str:
+    """The text as `clean` gives it, also without what joins letters and emoji: a model reads what a person sees."""
+    if is_seen(text):
+        return text
+    from .redaction import removed
+
+    return removed(text, joiners=False)
+
+
+def is_seen(text: str) -> bool:
+    """Whether a person sees every character; False for some text of which that is true."""
+    if not text.replace("\n", "").replace("\t", "").isprintable():
+        return False
+    return text.isascii() or _PRINTED.isdisjoint(text)
+
+
+MOST_TEXT = 1_000_000
+"""Characters of one argument."""
+
+
+def unusable(text: str) -> str:
+    """Why a text cannot be taken as an argument; empty: it can."""
+    if "\0" in text:
+        return "has a NUL byte"
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        return "is not valid UTF-8"
+    return f"has {len(text):,} characters; {MOST_TEXT:,} is the most" if len(text) > MOST_TEXT else ""
+
+
+def redacted(text: str) -> str:
+    """The text without keys, tokens and passwords: core.text.redaction, which is asked only where there may be some."""
+    small = text.lower()
+    if not any(mark in small for mark in MARKS.split()) and all(len(word) < LONG for word in text.split()):
+        return text
+    from .redaction import redact
+
+    return redact(text)
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most `limit` characters, the beginning and the end of the text where it is longer."""
+    if len(text) <= limit:
+        return text
+    mark = " […] "
+    if limit <= len(mark) + 1:
+        return text[:limit]
+    head = (limit - len(mark)) * 2 // 3
+    tail = limit - len(mark) - head
+    return text[:head] + mark + text[-tail:]
+
+
+# Text that is safe and aligned on a terminal, whoever wrote it.
+#
+# 1. Titles and agents' words are untrusted: control characters and escape codes never reach the terminal.
+# 2. Widths are columns, not characters: wide characters and emoji take two, combining ones none.
+
+_ZERO_WIDTH = frozenset("\u200c\u200d\ufe0e\ufe0f")
+
+
+def one_line(text: str) -> str:
+    """`text` on one line: harmless, white space folded to blanks."""
+    return text if text.isprintable() and is_seen(text) else " ".join(clean(text).split())
+
+
+def lines(text: str) -> list[str]:
+    """`text` line by line, each of them harmless; tabs become blanks."""
+    found = text.split("\n")
+    return found if "\t" not in text and is_seen(text) else clean(text).expandtabs(4).split("\n")
+
+
+def _columns(character: str) -> int:
+    from unicodedata import combining, east_asian_width
+
+    if character in _ZERO_WIDTH or combining(character):
+        return 0
+    return 2 if east_asian_width(character) in ("W", "F") else 1
+
+
+def width(text: str) -> int:
+    """How many columns `text` takes."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def cut(text: str, columns: int) -> str:
+    """`text` in at most `columns` columns, with an ellipsis where something was left out."""
+    if width(text) <= columns:
+        return text
+    if columns <= 0:
+        return ""
+    kept, used = [], 0
+    for character in text:
+        used += 1 if character.isascii() else _columns(character)
+        if used > columns - 1:
+            break
+        kept.append(character)
+    return "".join(kept).rstrip() + "…"
+
+
+def pad(text: str, columns: int) -> str:
+    """`text` filled with blanks up to `columns`."""
+    return text + " " * (columns - width(text))
+
+
+def age(seconds: float) -> str:
+    """A span of time in one or two units: 42 s, 3 min, 2 h 05, 4 d."""
+    seconds = max(0, int(seconds))
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min"
+    if seconds < 86400:
+        return f"{seconds // 3600} h {seconds % 3600 // 60:02d}"
+    return f"{seconds // 86400} d"
+
+
+def lasted(seconds: float) -> str:
+    """How long something took: 0.4 s, 41 s, 3 min 20 s, 2 h 05."""
+    if seconds < 9.95:
+        return f"{max(0.0, seconds):.1f} s"
+    if 60 <= seconds < 3600:
+        return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+    return age(seconds)
+
+
+def count(number: int, noun: str) -> str:
+    """`1 bead`, `2 beads`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

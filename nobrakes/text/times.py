@@ -1,0 +1,36 @@
+"""Times as people write and read them, in the machine's own time zone."""
+
+from datetime import datetime
+
+from ..errors import UsageError
+
+_UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+
+
+def moment(text: str, now: float) -> float:
+    """Seconds since 1970 for `90m`, `8h`, `2d`, `1w` from now, or for an ISO date or time; UsageError."""
+    word = text.strip().lower()
+    number, unit = word[:-1], word[-1:]
+    if unit in _UNITS and number.isascii() and number.isdigit() and len(number) <= 6:
+        return now + int(number) * _UNITS[unit]
+    try:
+        return datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(
+            f"'{text[:40]}' is not a time", "Write a span (90m, 8h, 2d, 1w), a date (2030-01-31) or 2030-01-31T09:00."
+        ) from None
+
+
+def spoken(when: float) -> str:
+    """`when` as a date and a time of this machine."""
+    return datetime.fromtimestamp(when).strftime("%Y-%m-%d %H:%M")
+
+
+def date(when: float) -> str:
+    """The day of `when` on this machine: 2026-01-31."""
+    return datetime.fromtimestamp(when).strftime("%Y-%m-%d")
+
+
+def clock(when: float) -> str:
+    """`when` as a time of day, for one line an event."""
+    return datetime.fromtimestamp(when).strftime("%H:%M:%S")

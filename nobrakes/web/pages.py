@@ -1,0 +1,490 @@
+"""Bead: the whole life of one on one page, with what can be done to it; and what its work changes."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from ..beads.service import bead_page
+from ..beads.service import board as beads_board
+from ..daemon.service import control
+from ..daemon.service import now as views
+from ..decisions import forms
+from ..decisions.service import page
+from ..doctor import health as doctor_health
+from ..doctor.service import examine, opened_store
+from ..errors import NobrakesError
+from ..features.service import rollback, strategy
+from ..features.service import rollback as operations
+from ..features.service import views as features_views
+from ..features.service.views import At
+from ..machine.service import registry
+from ..pictures import draw as pictures_words
+from ..pictures.service import LOOKS_MOST, MODES
+from ..projects.service import projects as projects_projects
+from ..projects.service import sprints
+from ..requests import service as requests_service
+from ..review.service import evidence
+from ..review.service import evidence as review_merges
+from ..sessions.service import live as sessions_live
+from ..sessions.service import live as sessions_live_live
+from ..sessions.service import relay
+from .api import graph_of
+from .commands import takes_code
+from .guard import site_of
+from .rendering import opened, read, render, repository, words
+
+
+def bead(request: Request) -> Response:
+    """The page."""
+    with opened(request) as app:
+        id = request.path_params["id"]
+        view = bead_page.bead_page(app.store, app.git, id)
+        return render(
+            request,
+            "bead.html",
+            view=view,
+            spent=bead_page.spent(view),
+            wrong="",
+            topics=(f"b:{view.history.bead.id}",),
+        )
+
+
+def changes(request: Request) -> Response:
+    """What its branch or its merge changes: `?sides=2` beside each other."""
+    with opened(request) as app:
+        id = request.path_params["id"]
+        found = app.store.bead(id)
+        is_split = request.query_params.get("sides") == "2"
+        try:
+            view = evidence.diff(app.store, app.git, id)
+        except NobrakesError as error:
+            return render(request, "difference.html", bead=found, view=None, error=error, is_split=is_split)
+        return render(
+            request, "difference.html", bead=found, view=view, patch=read(view.patch), is_split=is_split, error=None
+        )
+
+
+BEAD_ROUTES = (
+    Route("/r/{repo}/bead/{id}", bead, methods=["GET"]),
+    Route("/r/{repo}/bead/{id}/diff", changes, methods=["GET"]),
+)
+
+
+# Board: where every bead is, in six columns by who has to act. The filter stands in the address.
+
+MOST_WORDS = 200
+
+
+def board(request: Request) -> Response:
+    """The page."""
+    wanted = request.query_params.get("q", "")[:MOST_WORDS].strip()
+    with opened(request) as app:
+        view = beads_board.columns(app.store, wanted)
+        topics = ("found" if wanted else "board",)
+        return render(request, "board.html", view=view, names=tuple(beads_board.HEADINGS), topics=topics)
+
+
+BOARD_ROUTES = (Route("/r/{repo}/board", board, methods=["GET"]),)
+
+
+# Breaker box: pause, stop, limits, providers, caps, the daemon.
+
+
+def breaker(request: Request) -> Response:
+    """The page."""
+    with opened(request) as app:
+        view = views.breaker(app.store, app.paths, app.config, app.misconfigured)
+        return render(request, "breaker.html", view=view, takes_code=takes_code(app), topics=("breaker",))
+
+
+BREAKER_ROUTES = (Route("/r/{repo}/breaker", breaker, methods=["GET"]),)
+
+
+# Desk: what waits for a decision, costliest first; one escalation with its choices as forms and what it rests on.
+
+
+def desk(request: Request) -> Response:
+    """The list, with the first of it open beside it where there is room."""
+    is_all = request.query_params.get("all") == "1"
+    with opened(request) as app:
+        found = page.listed(app.store, is_all)
+        return render(
+            request,
+            "desk.html",
+            listed=found,
+            view=None,
+            form=None,
+            is_all=is_all,
+            now=app.store.now(),
+            topics=("desk",),
+        )
+
+
+def one(request: Request) -> Response:
+    """One escalation. Its page is made with one read of git at most."""
+    number = request.path_params["number"]
+    is_whole = request.query_params.get("whole") == "1"
+    with opened(request) as app:
+        view = page.decision(app.store, app.paths, lambda: app.git, lambda: app.config, number, is_whole)
+        form = None if view.form is None else forms.form(view.form)
+        return render(
+            request,
+            "desk.html",
+            listed=page.listed(app.store),
+            view=view,
+            form=form,
+            is_all=False,
+            now=app.store.now(),
+            topics=("desk",),
+        )
+
+
+DESK_ROUTES = (
+    Route("/r/{repo}/desk", desk, methods=["GET"]),
+    Route("/r/{repo}/desk/{number:int}", one, methods=["GET"]),
+)
+
+
+# Features: the list of them, and one with its plan, its questions, its talk and what is collected.
+#
+# A feature's forms are the commands of the CLI (`nobrakes forge …`); everything that agents wrote is text.
+
+WAYS = ("tree", "kanban", "timeline")
+FEATURES_MOST_WORDS = 200
+
+
+def features(request: Request) -> Response:
+    """The list: `q` words, `state`, `sort` and `archived` stand in the address."""
+    asked = request.query_params
+    state, sort = asked.get("state", "all"), asked.get("sort", "activity")
+    state, sort = (
+        state if state in features_views.STATES else "all",
+        sort if sort in features_views.SORTS else "activity",
+    )
+    with opened(request) as app:
+        words = asked.get("q", "")[:FEATURES_MOST_WORDS].strip()
+        view = features_views.listed(app.store, state, words, sort, asked.get("archived") == "1")
+        usual = operations.usual_of(app.config, app.paths)
+        return render(
+            request,
+            "features.html",
+            view=view,
+            usual=usual,
+            archived=asked.get("archived") == "1",
+            states=features_views.STATES,
+            sorts=features_views.SORTS,
+            topics=("beads",),
+        )
+
+
+def feature(request: Request) -> Response:
+    """One of them; `as` says how its plan is shown."""
+    way = request.query_params.get("as", "tree")
+    with opened(request) as app:
+        view = features_views.view(app.store, request.path_params["feature"])
+        return render(
+            request,
+            "feature.html",
+            view=view,
+            way=way if way in WAYS else "tree",
+            ways=WAYS,
+            columns=tuple(at.value for at in At),
+            rollback=rollback.counted(app.store, view.feature),
+            takes_code=takes_code(app),
+            topics=("beads", "sessions", "desk", "plan"),
+        )
+
+
+FEATURES_ROUTES = (
+    Route("/r/{repo}/features", features, methods=["GET"]),
+    Route("/r/{repo}/features/{feature}", feature, methods=["GET"]),
+)
+
+
+# Graph: focus, epics or all in lanes, drawn on a canvas; the same as a list; and what a change would do.
+#
+# Places come from the server (`graph` and `what-if` of nobrakes.web.api); the script draws them. Without scripts the
+# list is the page.
+
+GRAPH_MOST_WORDS = 200
+
+
+def graph(request: Request) -> Response:
+    """The page with its list."""
+    asked = request.query_params
+    values = {name: asked.get(name, "")[:GRAPH_MOST_WORDS] for name in ("mode", "epic", "q")}
+    with opened(request) as app:
+        view = graph_of(app, {**values, "open": asked.get("open") == "1"})
+        return render(
+            request,
+            "graph.html",
+            view=view,
+            modes=MODES,
+            chosen=asked.get("bead", "")[:GRAPH_MOST_WORDS],
+            asked=str(request.url.query),
+            too_many=pictures_words.too_many(view.too_many, LOOKS_MOST) if view.too_many else "",
+            circles=[(pictures_words.circle(one.members, one.cut, one.stuck), one.cut) for one in view.cycles],
+            topics=("graph",),
+        )
+
+
+GRAPH_ROUTES = (Route("/r/{repo}/graph", graph, methods=["GET"]),)
+
+
+# Health and Set-up: what is well, what is not with what mends it, and the steps of a new repository.
+#
+# 1. To look at the page starts no program. The doctor's whole look is asked for by a button, and shown with its age.
+# 2. Nothing that a shell runs is edited from here: what to type is printed.
+
+Opened = TypeVar("Opened")
+
+
+def health(request: Request) -> Response:
+    """The page."""
+    with opened(request) as app:
+        view = doctor_health.health(app.store, app.paths, app.config, site_of(request).looks.last(app.paths.root))
+        return render(request, "health.html", view=view, topics=("health",))
+
+
+def set_up(request: Request) -> Response:
+    """The checklist."""
+    with opened(request) as app:
+        config = app.config
+        steps = doctor_health.set_up(app.store, app.paths, config, app.misconfigured)
+        return render(request, "set_up.html", steps=steps, config=config, topics=("set-up",))
+
+
+def _or_none(make: Callable[[], Opened]) -> Opened | None:
+    """What could be opened; None is a finding of the doctor's."""
+    try:
+        return make()
+    except NobrakesError:
+        return None
+
+
+async def look(request: Request) -> Response:
+    """Look at everything, then show what was found."""
+    word, looks = request.path_params["repo"], site_of(request).looks
+
+    def run() -> None:
+        with repository(word) as app:
+            store, git = opened_store(app.paths, lambda: app.store), _or_none(lambda: app.git)
+            config = app.config
+            looks.look(
+                app.paths.root,
+                lambda: examine(
+                    store,
+                    None if isinstance(git, NobrakesError) else git,
+                    app.paths,
+                    config,
+                    app.sandbox_trouble,
+                    app.wall_trouble,
+                    app.misconfigured,
+                ),
+            )
+
+    await run_in_threadpool(run)
+    return RedirectResponse(f"/r/{word}/health", 303)
+
+
+HEALTH_ROUTES = (
+    Route("/r/{repo}/health", health, methods=["GET"]),
+    Route("/r/{repo}/health/look", look, methods=["POST"]),
+    Route("/r/{repo}/set-up", set_up, methods=["GET"]),
+)
+
+
+# Live: up to twenty agents at once, filtered or raw; one attempt with all its lines. Read only, but for stop.
+
+
+def live(request: Request) -> Response:
+    """The page."""
+    with opened(request) as app:
+        found = sessions_live_live.live(app.store, app.paths, app.config)
+        topics = ("live", *(f"s:{one.worker.attempt}" for one in found))
+        return render(request, "live.html", view=found, topics=topics)
+
+
+def attempt(request: Request) -> Response:
+    """One attempt, a page of its lines."""
+    before = request.query_params.get("before", "")
+    with opened(request) as app:
+        number = request.path_params["attempt"]
+        at = int(before) if before.isascii() and before.isdigit() and len(before) < 9 else None
+        view = sessions_live_live.attempt_page(app.store, app.paths, app.config, number, at)
+        topics = (f"s:{number}",) if view.watched is not None and at is None else ()
+        return render(request, "attempt.html", view=view, now=app.store.now(), topics=topics)
+
+
+LIVE_ROUTES = (
+    Route("/r/{repo}/live", live, methods=["GET"]),
+    Route("/r/{repo}/live/{attempt:int}", attempt, methods=["GET"]),
+)
+
+
+# Merges: the Reviewer's queue, and what landed or was sent back.
+
+
+def merges(request: Request) -> Response:
+    """The page."""
+    with opened(request) as app:
+        view = review_merges.merges(app.store, app.store.setting(control.FROZEN))
+        return render(request, "merges.html", view=view, takes_code=takes_code(app), topics=("merges",))
+
+
+MERGES_ROUTES = (Route("/r/{repo}/merges", merges, methods=["GET"]),)
+
+
+# Now: does anything need me, is anything broken, what runs, what was merged, when is it done.
+
+
+def now(request: Request) -> Response:
+    """The page."""
+    with opened(request) as app:
+        config = app.config
+        view = views.now(app.store, app.paths, config, app.misconfigured)
+        return render(request, "now.html", view=view, topics=("now",))
+
+
+NOW_ROUTES = (Route("/r/{repo}/", now, methods=["GET"]),)
+
+
+# Plan: the drafts and proposed changes that wait for a yes, as a tree, columns or a timeline, and the yes itself.
+
+PLAN_WAYS = ("tree", "kanban", "timeline")
+
+
+def plan(request: Request) -> Response:
+    """The page; `as` in the address says which way."""
+    way = request.query_params.get("as", "tree")
+    with opened(request) as app:
+        view = strategy.plan_page(app.store)
+        return render(
+            request, "plan.html", view=view, way=way if way in PLAN_WAYS else "tree", ways=PLAN_WAYS, topics=("plan",)
+        )
+
+
+PLAN_ROUTES = (Route("/r/{repo}/plan", plan, methods=["GET"]),)
+
+
+# The workspace: its projects, and which of them each chat agent's session works on.
+
+
+def projects(request: Request) -> Response:
+    """Every project with its status, then the sessions of chat agents, the one that spoke last first."""
+    found = sprints.pages()
+    named = words([one.project.path for one in found])
+    return render(
+        request,
+        "projects.html",
+        view=found,
+        named=named,
+        chats=projects_projects.chats(),
+        events=projects_projects.chat_events(),
+        now=time.time(),
+    )
+
+
+PROJECTS_ROUTES = (Route("/projects", projects, methods=["GET"]),)
+
+
+# The first page: all repositories of the person, with their state, their age and what waits in each.
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A repository as the list shows it; `word` is empty where it is gone."""
+
+    word: str
+    name: str
+    path: str
+    state: str
+    escalations: int | None
+    seen_at: float
+
+
+def repositories(request: Request) -> Response:
+    """What waits for the person first."""
+    found = registry.repositories()
+    named = words([one.path for one in found])
+    lines = [
+        Line(
+            named[one.path] if one.state != registry.GONE else "",
+            one.name, one.path, one.state, one.escalations, one.seen_at,
+        )
+        for one in found
+    ]  # fmt: skip
+    lines.sort(key=lambda one: (-(one.escalations or 0), one.state != registry.AT_WORK, -one.seen_at))
+    return render(request, "repositories.html", view=lines, now=time.time())
+
+
+REPOSITORIES_ROUTES = (Route("/", repositories, methods=["GET"]),)
+
+
+# Pull requests: those that wait for people, each with its checks and remarks, and the latest that are over.
+
+REQUESTS_MOST = 100
+
+
+def requests(request: Request) -> Response:
+    """The page."""
+    with opened(request) as app:
+        waiting = requests_service.listed(app.store)
+        ids = {one.bead for one in waiting}
+        over = [one for one in requests_service.listed(app.store, everything=True) if one.bead not in ids]
+        return render(
+            request,
+            "requests.html",
+            waiting=waiting,
+            over=over[: -REQUESTS_MOST - 1 : -1],
+            lands=app.config.review.by_request,
+            now=app.store.now(),
+            topics=("requests",),
+        )
+
+
+REQUESTS_ROUTES = (Route("/r/{repo}/requests", requests, methods=["GET"]),)
+
+
+# Sessions: every conversation with an agent that there was, and one of them with all that was said in it.
+
+SESSIONS_MOST_WORDS = 200
+
+
+def sessions(request: Request) -> Response:
+    """The list: `q` words, `state`, `sort` and `page` stand in the address."""
+    asked = request.query_params
+    page = asked.get("page", "1")
+    number = int(page) if page.isascii() and page.isdigit() and 0 < len(page) < 6 else 1
+    words = asked.get("q", "")[:SESSIONS_MOST_WORDS].strip()
+    with opened(request) as app:
+        view = sessions_live.agent_sessions(
+            app.store, words, asked.get("state", "all"), asked.get("sort", "newest"), max(1, number)
+        )
+        return render(
+            request,
+            "sessions.html",
+            view=view,
+            states=sessions_live.STATES,
+            sorts=sessions_live.SORTS,
+            topics=("sessions",),
+        )
+
+
+def session(request: Request) -> Response:
+    """One conversation."""
+    with opened(request) as app:
+        view = relay.view(app.store, request.path_params["number"])
+        return render(request, "session.html", view=view, now=app.store.now(), topics=("sessions",))
+
+
+SESSIONS_ROUTES = (
+    Route("/r/{repo}/sessions", sessions, methods=["GET"]),
+    Route("/r/{repo}/sessions/{number:int}", session, methods=["GET"]),
+)

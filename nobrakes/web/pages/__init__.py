@@ -1,1 +1,0 @@
-"""The pages, a module each: ROUTES, and functions that answer them."""

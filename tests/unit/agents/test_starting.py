@@ -1,0 +1,190 @@
+"""A broken agent CLI is one fault of the machine: one question, no attempt counts, and it goes on by itself."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from nobrakes.agents import limits
+from nobrakes.agents.adapter import Verdict
+from nobrakes.agents.worker.end import close, cool
+from nobrakes.agents.worker.process import StartProbe
+from nobrakes.beads.model import Attempt, Bead, Outcome, Role, Status
+from nobrakes.daemon.model import Limits
+from nobrakes.db.opening import open_memory
+from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.service import desk
+from nobrakes.events.kinds import Kind
+
+BROKEN = Verdict(Outcome.BAD_CONFIGURATION, "it did not start: Error: native binary not installed")
+LIMITS = Limits()
+
+
+class World:
+    """Six beads, a store, a clock, and a CLI whose answer is in `trouble`."""
+
+    def __init__(self) -> None:
+        self.now, self.trouble, self.asked = 1000.0, "", 0
+        self.store = open_memory(lambda: self.now)
+        self.store.put(
+            [Bead(f"b{n}", f"Do {n}", status=Status.NEEDS_DOER, needs_tests=False) for n in range(6)], [], "me"
+        )
+        self.held: list[Callable[[], None]] = []
+        background = SimpleNamespace(begin=lambda name, job: self.held.append(job), over=self.over)
+        self.ports: Any = SimpleNamespace(
+            store=self.store, background=background, start_trouble=self.ask, notifier=SimpleNamespace(tell=print)
+        )
+        self.probe = StartProbe(self.ports)
+
+    def ask(self, agent: str) -> str:
+        self.asked += 1
+        return self.trouble
+
+    def over(self, name: str) -> bool:
+        while self.held:
+            self.held.pop()()
+        return True
+
+    def begin(self, bead: str, agent: str = "claude", provider: str = "anthropic") -> Attempt:
+        attempt = self.store.open_attempt(bead, Role.DOER, agent, ["Ada", "Bo", "Cleo", "Di"], 60.0, "f" * 40, provider)
+        assert attempt is not None
+        return attempt
+
+    def end(self, attempt: Attempt, verdict: Verdict = BROKEN) -> None:
+        cool(self.ports, attempt, verdict)
+        close(self.ports, LIMITS, attempt, verdict.outcome, verdict.detail)
+
+    def fail(self, bead: str, verdict: Verdict = BROKEN) -> None:
+        self.end(self.begin(bead), verdict)
+        self.now += 1
+
+    def board(self) -> Any:
+        return self.store.board(LIMITS)
+
+    @property
+    def closed(self) -> bool:
+        gate = self.store.gates().get("anthropic")
+        return gate is not None and gate.is_closed(self.now)
+
+    def questions(self) -> list[tuple[EscalationType, str | None]]:
+        return [(one.type, one.bead) for one in self.store.escalations()]
+
+
+ONE = [(EscalationType.BROKEN_ENVIRONMENT, None)]
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_the_same_failure_on_a_second_bead_closes_the_agent_and_asks_once(world: World) -> None:
+    at_work = [world.begin(f"b{n}") for n in range(4)]
+    world.end(at_work[0])
+    assert not world.closed and world.questions() == []
+    for attempt in at_work[1:]:
+        world.end(attempt)
+        assert world.closed and world.questions() == ONE
+    assert "native binary not installed" in world.store.escalations()[0].detail
+    assert [one.failures for one in world.store.beads()] == [0] * 6
+    assert {one.status for one in world.store.beads()} == {Status.NEEDS_DOER}
+
+
+def test_other_failures_and_those_of_another_agent_close_nothing(world: World) -> None:
+    for bead, word in enumerate(("no such model", "unknown option", "a bad key", "no home")):
+        world.fail(f"b{bead}", Verdict(Outcome.BAD_CONFIGURATION, f"it did not start: {word}"))
+    world.end(world.begin("b4", "codex", "openai"), Verdict(Outcome.BAD_CONFIGURATION, "it did not start: no home"))
+    assert not world.store.gates() and world.questions() == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("pid 4711: cannot map 0x7f31", "pid 12: cannot map 0x55aa", True),
+        ("/runs/b0/x: no such file", "/runs/b1/x: no such file", True),
+        ("fix-login: bad", "add-logout: bad", False),
+    ],
+)
+def test_numbers_and_names_of_beads_make_no_difference(world: World, first: str, second: str, same: bool) -> None:
+    world.fail("b0", Verdict(Outcome.MISSING_EXECUTABLE, first))
+    world.fail("b1", Verdict(Outcome.MISSING_EXECUTABLE, second))
+    assert world.closed is same
+
+
+def test_a_bead_that_meets_it_alone_goes_to_a_person_at_the_second_time(world: World) -> None:
+    world.fail("b0")
+    bead = world.store.bead("b0")
+    assert bead.status is Status.NEEDS_DOER and bead.retry_at is not None and world.questions() == []
+    world.now += 40
+    world.fail("b0")
+    assert not world.closed and world.questions() == [(EscalationType.BROKEN_ENVIRONMENT, "b0")]
+
+
+def test_an_agent_that_started_takes_back_what_was_noted(world: World) -> None:
+    world.fail("b0")
+    world.fail("b1", Verdict(Outcome.FAILED, "it gave up"))
+    world.fail("b2")
+    assert not world.closed and world.questions() == []
+
+
+def test_it_is_asked_before_it_is_tried_again_and_opens_by_itself(world: World) -> None:
+    world.fail("b0")
+    world.fail("b1")
+    world.trouble = "`claude --version` ended with 1: SyntaxError"
+    for again in range(1, 4):
+        gate = world.store.gates()["anthropic"]
+        world.now = gate.until
+        assert limits.room(world.store.gates(), (), world.now) == {"anthropic": 1}
+        assert world.probe.holds("claude", "anthropic", world.board()) is True
+        assert world.closed and world.asked == again
+        assert "SyntaxError" in world.store.gates()["anthropic"].detail
+    world.trouble, world.now = "", world.store.gates()["anthropic"].until
+    assert world.probe.holds("claude", "anthropic", world.board()) is None
+    attempt = world.begin("b2")
+    assert world.questions() == ONE  # that it answers is no proof that it works
+    world.end(attempt, Verdict(Outcome.FAILED, "it gave up"))
+    assert not world.store.gates() and world.questions() == []
+
+
+def test_one_that_answers_and_does_not_start_waits_longer_each_time_and_is_not_asked_about_again(world: World) -> None:
+    world.fail("b0")
+    world.fail("b1")
+    waits = []
+    for _ in range(4):
+        gate = world.store.gates()["anthropic"]
+        waits.append(round(gate.until - gate.since))
+        world.now = gate.until
+        assert world.probe.holds("claude", "anthropic", world.board()) is None
+        world.fail("b2")
+        assert world.questions() == ONE
+    assert waits == [30, 60, 120, 240] and world.store.bead("b2").failures == 0
+
+
+def test_a_limit_shows_that_it_starts(world: World) -> None:
+    world.fail("b0")
+    world.fail("b1")
+    world.now = world.store.gates()["anthropic"].until
+    world.fail("b2", Verdict(Outcome.RATE_LIMITED, "limit reached", resets_at=world.now + 500))
+    assert world.closed and world.questions() == []
+
+
+def test_a_person_who_has_mended_it_opens_it(world: World) -> None:
+    world.fail("b0")
+    world.fail("b1")
+    desk.resolve(world.store, world.store.escalations()[0].id, "retry", actor="human")
+    assert not world.store.gates() and world.questions() == []
+    world.fail("b2")
+    world.fail("b3")
+    assert world.closed and world.questions() == ONE
+    assert world.store.end_cooldown("anthropic", "human") and world.questions() == []
+
+
+def test_closing_again_after_a_crash_says_the_same(world: World) -> None:
+    first, second = world.begin("b0"), world.begin("b1")
+    world.now += 1
+    for attempt in (first, first, second, second):
+        cool(world.ports, attempt, BROKEN)
+    assert world.store.gates()["anthropic"].times == 1 and world.questions() == ONE
+    kinds = [event.kind for event in world.store.events(0, 100)]
+    assert kinds.count(Kind.GATE_CLOSED) == 1

@@ -1,0 +1,63 @@
+"""The board of a browser: who has to act, what each card says, and the filter."""
+
+import pytest
+
+from nobrakes.beads.model import Bead, BeadType, Dependency, Role, Status
+from nobrakes.beads.service.board import MAIN, columns
+from nobrakes.daemon.model import Limits
+from nobrakes.db.opening import open_memory
+from nobrakes.db.port import NewEscalation
+from nobrakes.decisions.model import EscalationType
+
+
+@pytest.fixture
+def store():
+    made = open_memory()
+    beads = [
+        Bead("epic", "Money", BeadType.EPIC, status=Status.OPEN),
+        Bead("a", "Amounts", status=Status.NEEDS_DOER, epic="epic", estimate=60, labels=("core",)),
+        Bead("b", "Budgets", status=Status.NEEDS_DOER, epic="epic"),
+        Bead("c", "Colours", status=Status.NEEDS_DOER, priority=0),
+        Bead("d", "Draft", status=Status.DRAFT),
+    ]
+    made.put(beads, [Dependency("b", "a")], "me")
+    yield made
+    made.close()
+
+
+def by_name(view):
+    return {one.name: one for one in view.columns}
+
+
+def test_every_bead_stands_where_somebody_has_to_act(store):
+    found = by_name(columns(store))
+    assert set(MAIN) <= set(found) and "cancelled" not in found
+    assert [tile.id for tile in found["ready"].tiles] == ["c", "a"]
+    assert found["blocked"].tiles[0].line and found["draft"].total == 1
+    first = found["ready"].tiles[1]
+    assert (first.frees, first.is_critical, first.epic) == (1, True, "epic")
+
+
+def test_who_works_and_what_is_asked_is_on_the_card(store):
+    attempt = store.open_attempt("c", Role.DOER, "script", ["Ada"], 60.0, None)
+    assert attempt is not None
+    store.escalate(NewEscalation(EscalationType.QUESTION, "Which colour?"), "a", None, "me")
+    found = by_name(columns(store))
+    assert (found["working"].tiles[0].line, found["working"].tiles[0].attempt) == ("Ada, doer", attempt.id)
+    asked = found["escalated"].tiles[0]
+    assert (asked.line, asked.escalation) == ("Which colour?", store.escalations()[0].id)
+
+
+def test_a_filter_needs_every_word_and_finds_labels_and_epics(store):
+    assert columns(store, "core AMOUNTS").found == 1
+    assert columns(store, "epic").found == 2
+    assert columns(store, "epic colours").found == 0
+    assert columns(store).found is None
+
+
+def test_a_column_shows_its_first_cards_and_counts_all(store):
+    store.put([Bead(f"n{n}", "N", status=Status.NEEDS_DOER) for n in range(20)], [], "me")
+    ready = by_name(columns(store, most=5))["ready"]
+    assert ready.total == 22 and len(ready.tiles) == 5 and ready.tiles[0].id == "c"
+    board = store.board(Limits(), 1)
+    assert board.ready[0].id == ready.tiles[0].id

@@ -1,0 +1,38 @@
+"""A few drafts are looked at for themselves, and the answer is that of the whole graph."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from nobrakes.beads.model import Bead, BeadType, Dependency, Status
+from nobrakes.db.opening import open_memory
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.features.service import strategy
+from tests.world.graph import random_graph
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_few_drafts_as_the_whole_graph(seed, monkeypatch):
+    rng = random.Random(seed)
+    beads, edges = random_graph(rng, 50)
+    beads = [replace(one, status=Status.DRAFT) if rng.random() < 0.3 else one for one in beads]
+    store = open_memory(lambda: 5000.0)
+    store.put(beads, edges, "me")
+    near = strategy.strategy(store)
+    monkeypatch.setattr(strategy, "FEW", -1)
+    assert strategy.strategy(store) == near
+    assert near.drafts and near.critical_path
+
+
+def test_what_waits_for_a_proposal_without_an_object_is_told_alike(monkeypatch):
+    store = open_memory(lambda: 5000.0)
+    store.put([Bead("e", "E", BeadType.EPIC), Bead("a", "A"), Bead("b", "B", epic="e")], [Dependency("b", "a")], "me")
+    store.approve(["a"], "me")
+    store.propose("a", {"cancel": {"before": False, "after": True, "actor": "me", "at": 1.0}}, "me")
+
+    store.record(Event(Kind.CANCELLED, "a", actor="me"))
+    near = strategy.strategy(store)
+    assert [line for line in near.warnings if "b waits for a" in line]
+    monkeypatch.setattr(strategy, "FEW", -1)
+    assert strategy.strategy(store) == near

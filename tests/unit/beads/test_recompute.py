@@ -1,0 +1,111 @@
+"""What the store keeps beside the facts is computed anew by core's rules: on sound stores and on spoilt ones."""
+
+import random
+
+import pytest
+
+from nobrakes.beads.db import levels
+from nobrakes.beads.graph import usual_of
+from nobrakes.beads.model import Bead, BeadType, Dependency, Status
+from nobrakes.beads.readiness import deadlocks, explain
+from nobrakes.beads.work_status import COLUMNS, column
+from nobrakes.db.store import SqliteStore
+from nobrakes.errors import StoreBroken
+
+DERIVED = ("open_blockers", "children", "open_children", "done_children", "asleep", "resting", "b_level", "done_level")
+STATUSES = (Status.DRAFT, Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.NEEDS_REVIEW, Status.DONE, Status.CANCELLED)
+
+
+def made(seed: int) -> SqliteStore:
+    rng = random.Random(seed)
+    store = SqliteStore(":memory:", create=True)
+    epics = [
+        Bead(f"e{i}", "E", type=BeadType.EPIC, status=rng.choice((Status.OPEN, Status.DRAFT, Status.CANCELLED)),
+             epic=f"e{rng.randrange(i)}" if i and rng.random() < 0.5 else None,
+             held="think" if rng.random() < 0.2 else None, defer_until=4e9 if rng.random() < 0.2 else None)
+        for i in range(6)
+    ]  # fmt: skip
+    beads = [
+        Bead(f"b{i}", "B", status=rng.choice(STATUSES), estimate=rng.choice((None, 5, 60)), priority=rng.randrange(5),
+             epic=f"e{rng.randrange(6)}" if rng.random() < 0.5 else None,
+             held="think" if rng.random() < 0.1 else None, defer_until=4e9 if rng.random() < 0.1 else None)
+        for i in range(60)
+    ]  # fmt: skip
+    needs = {(i, rng.randrange(i)) for i in range(1, 60) for _ in range(2)}
+    store.put([*epics, *beads], [Dependency(f"b{i}", f"b{j}") for i, j in sorted(needs)], "me")
+    return store
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("name", [*DERIVED, "rank"])
+def test_a_column_that_is_spoilt_is_named_and_set_right(seed, name):
+    store = made(seed)
+    assert store.differences() == {} and store.check() == []
+    bead = f"b{random.Random(seed).randrange(60)}"
+    kept = store._db.one(f"SELECT {name} FROM beads WHERE id = ?", (bead,))[0]
+    store._db.run(f"UPDATE beads SET {name} = {name} + 3 WHERE id = ?", (bead,))
+    assert store.differences() == {bead: {name: (kept + 3, kept)}}
+    assert store.check() == [f"{bead}.{name} is {kept + 3}, and should be {kept}"]
+    assert store.recount() == 1
+    assert store.check() == []
+
+
+def test_a_circle_that_no_write_lets_in_hides_nothing_else():
+    store = made(1)
+    store._db.run("UPDATE beads SET status = 'needs_doer' WHERE id IN ('b1', 'b2')")
+    for bead, needs in (("b1", "b2"), ("b2", "b1")):
+        store._db.run("INSERT OR IGNORE INTO edges (bead, type, needs) VALUES (?, 'blocks', ?)", (bead, needs))
+    store.recount()
+    store._db.run("UPDATE beads SET rank = rank + 3 WHERE id = 'b7'")
+    assert [text.split()[0] for text in store.check()] == ["b7.rank"]
+    (circle,) = deadlocks(store.nodes(), store.dependencies())
+    assert {circle.cut.bead, circle.cut.needs} == {"b1", "b2"}
+
+
+def test_what_is_wrong_with_the_file_goes_before_what_could_not_be_read(tmp_path, monkeypatch):
+    store = SqliteStore(str(tmp_path / "nobrakes.db"), create=True)
+
+    def refuses(*_, **__):
+        raise StoreBroken("cannot be read")
+
+    monkeypatch.setattr(levels, "differences", refuses)
+    with pytest.raises(StoreBroken, match="cannot be read"):
+        store.check()
+    store._db.run("PRAGMA foreign_keys = OFF")
+    store._db.run("INSERT INTO edges (bead, type, needs) VALUES ('b1', 'blocks', 'ghost')")
+    assert store.check() and all(text.startswith("a row of edges refers to beads") for text in store.check())
+    store.close()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_columns_are_those_of_core(seed):
+    store = made(seed)
+    nodes, now = store.nodes(), store.now()
+    explained = explain(nodes, store.dependencies(), now)
+    for name in COLUMNS:
+        inside = [n for n in nodes if n.type != "epic" and column(n.status, explained[n.id].ready) == name]
+        inside.sort(key=lambda n: (n.priority, n.id))
+        assert store.counts()[name] == len(inside)
+        assert store.column(name, 3) == inside[:3]
+    assert store.counts()["epic"] == 6
+    assert store.counts()["held"] == sum(
+        n.held is not None and n.type != "epic" and n.status not in ("done", "cancelled") for n in nodes
+    )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_neighbourhood_decides_as_the_whole_graph_does(seed):
+    store = made(seed)
+    whole = explain(store.nodes(), store.dependencies(), store.now())
+    for bead in ("b59", "b30", "e3"):
+        assert explain(*store.around([bead]), store.now())[bead] == whole[bead]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_longest_chain_is_as_long_as_the_graph_says(seed):
+    from nobrakes.pictures.layout import critical_path
+
+    store = made(seed)
+    estimates = {node.id: node.estimate or usual_of(store.nodes()).minutes for node in store.nodes()}
+    chain, right = store.longest_chain(), critical_path(store.nodes(), store.dependencies())
+    assert sum(estimates[b] for b in chain) == sum(estimates[b] for b in right) > 0

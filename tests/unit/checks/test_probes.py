@@ -1,0 +1,98 @@
+"""Which files a validation may alter, how often, and what becomes of what the runner said."""
+
+import json
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from nobrakes.checks.contract import Check, CheckOutcome, CheckResult
+from nobrakes.checks.policy.boundaries import ABSENT, Change
+from nobrakes.checks.worker.probes import MutationProbes, as_text, of_text
+from nobrakes.daemon.worker.ports import Ports
+from nobrakes.host.port import Ending, StepEnd
+
+TEST = "def test_a():\n    assert f() == 1\n"
+FILES = {"tests/test_old.py": TEST, "tests/test_new.py": TEST, "tests/test_empty.py": "", "shop/cart.py": "x = 1\n"}
+CHECK = Check("test", "python3 -m pytest -q", format="pytest")
+PASSED = CheckResult("test", CheckOutcome.PASS, "it passed", 0, 1.0)
+
+
+def probes(changed: tuple[str, ...] = (), said: str = "", kept: str = "", is_on: bool = True) -> MutationProbes:
+    """Those of a repository whose main is `main`; `said`: the run's output, `kept`: the step's plan."""
+    git = SimpleNamespace(
+        main=lambda: "main",
+        changes=lambda _, commit: [Change(path, ABSENT, "100644") for path in changed] if commit != "main" else [],
+        paths=lambda _: frozenset(FILES),
+        read=lambda _, path: FILES[path].encode(),
+        lent=lambda: ("/repository/.git/objects",),
+    )
+    ports = SimpleNamespace(
+        git=git,
+        config=lambda: SimpleNamespace(review=SimpleNamespace(decoy=is_on)),
+        processes=SimpleNamespace(output=lambda path, _: kept if path.endswith(".plan") else said),
+    )
+    return MutationProbes(cast(Ports, ports))
+
+
+def judged(found: MutationProbes, review: int = 7, run: str = "run", **how: Any) -> CheckResult:
+    """What becomes of a check that passed, whose step with an altered test was started."""
+    end = StepEnd("test@probe", True, 1, 2.0, "out")
+    return found.judged(PASSED, CHECK, Ending((end,)), "top", f"/runs/{run}", review, **how)
+
+
+PLAN = json.dumps([["tests/test_new.py", "test_a"]])
+FAILED = "FAILED tests/test_new.py::test_a - assert 1 == 2\n1 failed, 1 passed in 0.1s\n"
+
+
+def test_own_tests_come_first_and_else_any_that_can_be_altered() -> None:
+    assert probes(("tests/test_new.py", "shop/cart.py")).plan("work", [CHECK]) == {"test": ["tests/test_new.py"]}
+    (drawn,) = probes(("shop/cart.py",)).plan("work", [CHECK]).values()
+    assert sorted(drawn) == ["tests/test_new.py", "tests/test_old.py"]
+
+
+def test_without_the_setting_or_a_count_nothing_is_altered() -> None:
+    assert probes(is_on=False).plan("work", [CHECK]) == {}
+    assert probes().plan("work", [Check("test", "x", format="exit"), Check("lint", "x", kind="lint")]) == {}
+
+
+def test_a_review_has_one_extra_run_of_a_check_and_main_has_its_own() -> None:
+    found = probes(("tests/test_new.py",), FAILED, PLAN)
+    assert found.plan("work", [CHECK], "run-1", 7)
+    assert judged(found).decoy == "seen tests/test_new.py::test_a"
+    assert found.plan("rebased", [CHECK], "run-2", 7) == {}
+    again = found.judged(PASSED, CHECK, Ending(()), "top", "/runs/run-2", 7)
+    assert again.decoy == "seen tests/test_new.py::test_a", "it holds for what was built of the same work"
+    assert found.plan("main", [CHECK], "run-3", 7), "and says nothing of main"
+    assert found.plan("other", [CHECK], "run-4", 8)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept", "word"),
+    [
+        (FAILED, PLAN, "seen tests/test_new.py::test_a"),
+        ("2 passed in 0.1s", PLAN, "unseen tests/test_new.py::test_a"),
+        (FAILED.replace("1 failed", "FAILED tests/test_old.py::test_a2\n2 failed"), PLAN, "unseen tests/test_new.py::test_a"),
+        ("", "", "unseen a test"),
+        ("", "[]", ""),
+    ],
+)  # fmt: skip
+def test_what_becomes_of_it(said: str, kept: str, word: str) -> None:
+    assert judged(probes(said=said, kept=kept)).decoy == word
+
+
+def test_a_test_that_a_person_lets_fail_is_no_objection() -> None:
+    said = FAILED.replace("1 failed", "FAILED tests/test_old.py::test_b\n2 failed")
+    assert judged(probes(said=said, kept=PLAN), excused=["tests/test_old.py::test_b"]).decoy.startswith("seen")
+
+
+def test_the_plan_that_lies_beside_a_run_tells_of_no_test() -> None:
+    text = as_text({"test": ["tests/test_new.py"]})
+    assert "test_new" not in text and list(of_text(text)) == ["test"] and of_text("") == {}
+
+
+def test_the_step_has_the_command_of_the_check() -> None:
+    found = probes()
+    (step,) = found.steps([CHECK], {"test": ["tests/test_new.py"]}, "work", "/runs/run", lambda argv: ("wall", *argv))
+    words = json.loads(step.argv[-1])
+    assert words["run"] == ["wall", "sh", "-c", CHECK.command] and step.when_passed == ("test",)

@@ -1,0 +1,229 @@
+"""What kind of project it is, from its files alone."""
+
+import json
+import re
+import tomllib
+from dataclasses import fields
+
+import pytest
+
+from nobrakes.config.editing import TEMPLATE
+from nobrakes.config.sections import CheckSettings, Section
+from nobrakes.config.settings import Config, parse
+from nobrakes.config.setup.detect import detect, make_targets, with_format
+from nobrakes.config.setup.init import config_text
+from nobrakes.paths import resource
+
+
+def made(root, **files):
+    for name, text in files.items():
+        path = root / name.replace("__", ".").replace("_DIR_", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text if isinstance(text, str) else json.dumps(text))
+    found = detect(str(root))
+    return found.setup, [(c.name, c.command) for c in found.checks], found
+
+
+def test_an_empty_folder(tmp_path):
+    assert made(tmp_path)[:2] == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "checks"),
+    [
+        ("[tool.pytest.ini_options]", [("test", "python3 -m pytest -q")]),
+        ('[project]\nname="x"\noptional-dependencies.dev=["pytest>=8"]', [("test", "python3 -m pytest -q")]),
+        ('[dependency-groups]\ndev=["pytest", {include-group="x"}]', [("test", "python3 -m pytest -q")]),
+        ('[tool.poetry.group.dev.dependencies]\npytest="^8"', [("test", "python3 -m pytest -q")]),
+        ("[tool.ruff]\n[tool.mypy]", [("lint", "ruff check ."), ("types", "mypy .")]),
+        ("[tool.mypy]\npackages=['x']", [("types", "mypy")]),
+        ('[build-system]\nrequires=[]\n[project]\nname="x"\ndependencies=["build"]', [("build", "python3 -m build")]),
+        ("not toml [", []),
+        ('project = "odd"\ntool = 3', []),
+    ],
+)
+def test_python(tmp_path, text, checks):
+    assert made(tmp_path, pyproject__toml=text)[:2] == ("", checks)
+
+
+def test_unittest_where_there_are_tests_and_no_pytest(tmp_path):
+    alone = [("test", "python3 -m unittest discover -v -s tests")]
+    assert made(tmp_path, pyproject__toml="", tests_DIR_test_x__py="")[1] == alone
+    (tmp_path / "tests" / "__init__.py").write_text("")
+    assert made(tmp_path, tests_DIR_test_x__py="")[1] == [("test", "python3 -m unittest -v")]
+
+
+def test_a_folder_of_tests_without_a_package_or_a_project_file(tmp_path):
+    unittest = "import unittest\nclass A(unittest.TestCase):\n    def test_a(self): pass\n"
+    alone = [("test", "python3 -m unittest discover -v -s tests")]
+    assert made(tmp_path, tests_DIR_test_a__py=unittest)[1] == alone
+    assert made(tmp_path, tests_DIR_test_b__py="import pytest\n")[1] == [("test", "python3 -m pytest -q")]
+
+
+def test_tests_within_the_package(tmp_path):
+    assert made(tmp_path, setup__py="", shop_DIR_a__py="")[1] == []
+    for name in ("__init__.py", "test/__init__.py", "test/test_x.py"):
+        path = tmp_path / "shop" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    assert made(tmp_path)[1] == [("test", "python3 -m unittest -v")]
+
+
+def test_a_django_project_has_its_own_runner(tmp_path):
+    files = {"manage__py": "from django.core.management import execute_from_command_line", "polls_DIR_tests__py": ""}
+    assert made(tmp_path, requirements__txt="django", **files)[1] == [("test", "python3 manage.py test")]
+
+
+@pytest.mark.parametrize(
+    ("files", "setup", "command", "format_"),
+    [
+        ({".rspec": "", "Gemfile.lock": ""}, "bundle install", "bundle exec rspec", "ruby"),
+        ({"spec/a/b_spec.rb": ""}, "", "rspec", "ruby"),
+        ({"Rakefile": "Rake::TestTask.new do |t|\nend\n"}, "", "rake test", "ruby"),
+        ({"Rakefile": "Rake::TestTask.new('test:a')\ntask test: ['test:a']\n"}, "", "rake test", "ruby"),
+        ({"Makefile.PL": "", "t/a.t": ""}, "", "prove -lrv t", "tap"),
+        ({"dist.ini": "", "t/deep/a.t": ""}, "", "prove -lrv t", "tap"),
+        ({"pom.xml": "", "mvnw": ""}, "", "./mvnw -B test", "maven"),
+        ({"pom.xml": ""}, "", "mvn -B test", "maven"),
+        ({"build.gradle.kts": "", "gradlew": ""}, "", "./gradlew test", "auto"),
+        (
+            {"phpunit.xml.dist": "", "composer.lock": ""},
+            "composer install --no-interaction",
+            "vendor/bin/phpunit",
+            "phpunit",
+        ),
+        ({"tests/a.bats": ""}, "", "bats -r tests", "tap"),
+    ],
+)
+def test_other_languages(tmp_path, files, setup, command, format_):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = detect(str(tmp_path))
+    assert (found.setup, [check.command for check in found.checks]) == (setup, [command])
+    assert with_format(str(tmp_path), found.checks[0]).format == format_
+
+
+@pytest.mark.parametrize(
+    "files", [["Gemfile"], ["Rakefile"], ["Makefile.PL"], ["t/a.t"], ["composer.json"], ["spec/a.rb"], ["test/a.sh"]]
+)
+def test_a_file_that_only_goes_with_a_language_brings_no_check(tmp_path, files):
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    assert detect(str(tmp_path)).checks == ()
+
+
+def test_what_a_person_names_is_not_looked_for(tmp_path):
+    (tmp_path / "Makefile").write_text("test:\n\tpytest\nlint:\n\truff\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    found = detect(str(tmp_path), given={"test"})
+    assert ([check.command for check in found.checks], found.notes) == (["make lint"], ())
+
+
+def test_lock_files_bring_a_setup(tmp_path):
+    found = made(tmp_path, pyproject__toml="[tool.pytest.ini_options]\n[tool.ruff]", uv__lock="")
+    assert found[:2] == (
+        "uv sync --locked --all-extras --all-groups",
+        [("test", "uv run pytest -q"), ("lint", "uv run ruff check .")],
+    )
+
+
+SCRIPTS = {"test": "vitest run", "lint": "eslint .", "type-check": "tsc", "build": "vite build"}
+
+
+@pytest.mark.parametrize(
+    ("lock", "setup", "run"),
+    [
+        ("package-lock.json", "npm ci", "npm run"),
+        ("pnpm-lock.yaml", "pnpm install --frozen-lockfile", "pnpm run"),
+        ("yarn.lock", "yarn install --frozen-lockfile", "yarn run"),
+        ("none", "", "npm run"),
+    ],
+)
+def test_javascript(tmp_path, lock, setup, run):
+    (tmp_path / lock).write_text("")
+    found = made(tmp_path, package__json={"scripts": SCRIPTS, "devDependencies": {"x": "1"}})
+    assert found[0] == setup
+    assert found[1] == [
+        ("test", f"{run} test"), ("lint", f"{run} lint"), ("types", f"{run} type-check"), ("build", f"{run} build")
+    ]  # fmt: skip
+    assert any("no lock file" in note for note in found[2].notes) == (lock == "none")
+
+
+def test_npms_placeholder_is_no_test(tmp_path):
+    script = 'echo "Error: no test specified" && exit 1'
+    found = made(tmp_path, package__json={"scripts": {"test": script}})
+    assert found[1] == [] and any("placeholder" in note for note in found[2].notes)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"scripts": 5}', '{"scripts": {"test": 5}}'])
+def test_an_odd_package_json(tmp_path, text):
+    assert made(tmp_path, package__json=text)[1] == []
+
+
+def test_rust_and_go(tmp_path):
+    assert made(tmp_path, Cargo__toml="", Cargo__lock="", go__mod="module x")[1] == [
+        ("rust-test", "cargo test --locked"),
+        ("go-test", "go test -v ./..."),
+        ("go-lint", "go vet ./..."),
+        ("go-build", "go build ./..."),
+    ]
+
+
+def test_a_makefile_goes_first(tmp_path):
+    found = made(
+        tmp_path,
+        Makefile="CC := gcc\nall: build\ntest lint: x\n\techo\n.PHONY: types\n%.o: %.c\n",
+        pyproject__toml="[tool.pytest.ini_options]\n[tool.mypy]",
+    )
+    assert found[1] == [("test", "make test"), ("lint", "make lint"), ("types", "mypy .")]
+    assert any("left out: `python3 -m pytest -q`" in note for note in found[2].notes)
+
+
+def test_make_targets():
+    text = "a b: c\nV=1\nW := x: y\n.PHONY: a\ninstall::\n\ttest: no\ncheck:\n"
+    assert make_targets(text) == {"a", "b", "install", "check"}
+
+
+# --- the text of config.toml ----------------------------------------------------------------------
+
+
+def test_the_template_holds_every_setting_with_its_default():
+    with open(resource(TEMPLATE), encoding="utf-8") as file:
+        text = file.read()
+    assert parse(text, TEMPLATE) == Config()
+    unset = r"^# (max_budget_usd|remote_branch|archive_days|calls_per_hour|usd|tokens|minutes) = "
+    raw = tomllib.loads(re.sub(unset, r"\1 = ", text, flags=re.MULTILINE))
+
+    def compare(model, values, where):
+        assert set(values) == {field.name for field in fields(model)}, where
+        for field in fields(model):
+            if isinstance(field.default, Section):
+                compare(type(field.default), values[field.name], f"{where}.{field.name}")
+
+    compare(Config, raw, "config")
+    for name in CheckSettings.__dataclass_fields__:
+        assert f"\n# {name} = " in text
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        if " = " in line and not line.startswith(("#", " ")):
+            assert lines[place - 1].startswith("#"), f"{line} has no comment"
+
+
+def test_a_written_config_is_what_was_asked_for():
+    nasty = "echo \"a\\b\" && printf '\\n' # \t ü \x7f"
+    checks = [
+        CheckSettings(name="test", command=nasty),
+        CheckSettings(name="types", command="mypy .", kind="types", timeout_minutes=5, min_tests=0),
+    ]
+    text = config_text("trunk", "npm ci", checks)
+    found = parse(text, "x")
+    assert found == Config(main="trunk", setup="npm ci", checks=tuple(checks))
+    assert parse(config_text("main", "", []), "x") == Config()
+
+
+def test_a_setting_may_be_uncommented():
+    text = config_text("main", "", [])
+    assert "# doers = 4" in text
+    assert parse(text.replace("# doers = 4", "doers = 9"), "x").limits.doers == 9

@@ -1,0 +1,44 @@
+"""The schema that commands use is the one that the tables declare, and questions are answered from its indexes."""
+
+import subprocess
+import sys
+
+import pytest
+
+from nobrakes.db import fast, schema, snapshot
+from nobrakes.db.database import MEMORY, Database
+from nobrakes.features import db as features_db
+
+
+def test_the_schema_is_generated_from_the_tables() -> None:
+    # in a process of its own: declaring the tables costs a second, and leaves sqlmodel behind
+    program = "from nobrakes.db.tables import schema_module; print(schema_module(), end='')"
+    made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    with open(schema.__file__, encoding="utf-8") as file:
+        assert file.read() == made, "run: python -m nobrakes.db.tables > nobrakes/db/schema.py"
+
+
+def test_an_empty_database_is_of_this_version() -> None:
+    db = Database(MEMORY)
+    assert db.one("PRAGMA user_version")[0] == schema.VERSION
+    assert db.one("PRAGMA foreign_keys")[0] == 1
+
+
+_TABLES = ("beads", "bead_text", "features", "plan_reviews")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        *(snapshot.READY, snapshot.TO_REVIEW, snapshot.COMPLETE, fast.DUE, fast.RISING, fast._READY),
+        *(features_db.OF_SESSION, features_db.REVIEW_OF_SESSION),
+    ],
+    ids=lambda sql: sql[:40],
+)
+def test_the_board_never_scans_a_table_or_sorts(sql: str) -> None:
+    db = Database(MEMORY)
+    values = {"now": 1.0} if ":now" in sql else (10,)
+    plan = [row["detail"] for row in db.all(f"EXPLAIN QUERY PLAN {sql}", values)]
+    on_tables = [step for step in plan if any(name in step for name in _TABLES)]
+    assert on_tables and all("INDEX" in step for step in on_tables), plan
+    assert not any("TEMP B-TREE" in step for step in plan), plan

@@ -1,0 +1,196 @@
+"""What is shown is what the reference says, field by field, and no secret is in it."""
+
+import json
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from nobrakes.agents.limits import Cooldown
+from nobrakes.agents.transcript import Line, LineKind
+from nobrakes.beads.model import Attempt, Bead, Dependency, Outcome, Role
+from nobrakes.beads.service import bead_page, beads, board
+from nobrakes.commands import service as commands_service
+from nobrakes.config.sections import CheckSettings
+from nobrakes.config.settings import Config
+from nobrakes.daemon.service import now
+from nobrakes.db.port import NewEscalation
+from nobrakes.db.store import SqliteStore
+from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.service import page
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.events.public import mistakes, plain, schema
+from nobrakes.features import rounds
+from nobrakes.features.model import Rules
+from nobrakes.features.service import approving, rollback, strategy, views
+from nobrakes.features.service import rollback as forging
+from nobrakes.features.service.rollback import scan_of
+from nobrakes.features.service.views import difference, listed, view
+from nobrakes.paths import Paths
+from nobrakes.pictures.service import graph_view, what_if
+from nobrakes.projects.model import Box
+from nobrakes.projects.service.projects import Confirmed, ProjectsView, ProjectView
+from nobrakes.projects.service.sprints import NextView, ProjectPage
+from nobrakes.projects.sprints import Contradiction, Finding
+from nobrakes.requests.model import PullRequest, PullState
+from nobrakes.requests.text import view as shown_of
+from nobrakes.review.service import evidence
+from nobrakes.sessions.service import live
+
+
+@pytest.fixture
+def lively(store: SqliteStore) -> SqliteStore:
+    """A store with something of everything that is shown."""
+    beads.add(store, "An epic", id="e", type="epic", draft=False, actor="me")
+    for id_ in ("a", "b", "c"):
+        beads.add(store, f"Bead {id_}", id=id_, needs_tests=False, draft=False, actor="me", epic="e", labels=("x",))
+    beads.add(store, "A draft", id="d", needs=("a",), actor="me")
+    beads.add(store, "One that is ready", id="f", needs_tests=False, draft=False, actor="me")
+    beads.hold(store, "c", "later", "me")
+    attempt = store.open_attempt("a", Role.DOER, "script", ["Ada"], 60.0, None)
+    assert attempt is not None and attempt.token
+    store.close_attempt(attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED, head="1" * 40)
+    review = store.open_attempt("a", Role.REVIEWER, "", ["Reviewer"], 60.0, None)
+    assert review is not None
+    store.journal(review.id, {"step": "validate_rebased", "results": [{"name": "unit", "outcome": "pass"}]})
+    assert store.open_attempt("b", Role.DOER, "script", ["Bo"], 60.0, None) is not None
+    store.escalate(NewEscalation(EscalationType.QUESTION, "Which?", evidence={"tried": [1]}), "c", None, "Ada")
+    store.start_cooldown(Cooldown("north", Outcome.AUTH, "no key", 1.0, 9e9, 1, told=False))
+    config = Config(checks=(CheckSettings(name="unit", command="make"),))
+    evidence.quarantine(store, config, "unit", "a test", "it fails at times", "me")
+    data = {"check": "unit", "tests": ["a test"], "tree": "2" * 40, "run": "1-1"}
+    store.record(Event(Kind.FLAKED, "a", review.id, data=data))
+    return store
+
+
+class Code:
+    """One file with something left to do."""
+
+    def main(self) -> str:
+        return "c0de" * 10
+
+    def paths(self, commit: str) -> frozenset[str]:
+        return frozenset({"src/a.py"})
+
+    def read(self, commit: str, path: str, most: int) -> bytes:
+        return b"# TODO: long paths\n"
+
+
+def features(store: SqliteStore, folder: Path) -> dict[str, Any]:
+    git: Any = Code()
+    paths = Paths(str(folder))
+    wanted = forging.Wanted("Windows", "Support it", ("review: it is short",), frozenset({4}), ("src",), "paths first")
+    made = forging.begin(store, paths, Config(), git, wanted, "me")
+    store.put([Bead("step", "A step", epic=made.id, estimate=10)], [], "Shaper")
+    store.keep_plan(made.id, [{"id": "step", "title": "A step"}], "it is whole", "Shaper")
+    store.put([Bead("more", "One more", epic=made.id)], [Dependency("more", "step")], "Shaper")
+    store.keep_plan(made.id, [{"id": "step", "title": "The step"}, {"id": "more", "title": "x"}], "a finding", "Shaper")
+    return {
+        "forge list": listed(store, words="windows"),
+        "forge show": view(store, made.id),
+        "forge show --version": difference(store, made.id, 2),
+        "forge scan": scan_of(store, git, made.id),
+        "forge rollback": rollback.look(store, git, made.id),
+        "forge reviews": views.reviews(store, Rules(), made.id),
+        "forge sign-off": rounds.SignOff(2, 1, 10, "me", 1.0, True, "small enough"),
+        **dict.fromkeys((f"forge {name}" for name in FORGE), store.feature(made.id)),
+    }
+
+
+def projects() -> dict[str, Any]:
+    one = ProjectView("shop", "shop", True, "running", 1, None, "me")
+    box = Box(False, "It sells", 12)
+    doubt = Finding(
+        Contradiction.ROADMAP_BEHIND, "task.md", "a box is ticked, and its file is not there", ("src/till.py",)
+    )
+    return {
+        "project list": ProjectsView("workspace", "projects", (one,)),
+        "project show": ProjectPage(one, "Shop", "Sell", "active", "s1", (box,)),
+        "project use": Confirmed("chat", "shop", "shop", False, "Working on shop."),
+        "project whats-next": NextView("shop", (doubt,)),
+        **dict.fromkeys(("project new", "project archive"), one),
+    }
+
+
+PULL = PullRequest("a", PullState.OPEN, 7, "https://code.invalid/7", "A", "task/bead-a", "1" * 40, "2" * 40)
+FORGE = ("checkpoint", "new", "edit", "change", "discuss", "pause", "resume", "cancel", "archive")
+
+
+def _no_git() -> NoReturn:
+    raise AssertionError("what nobody has worked on has no branch")
+
+
+def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
+    escalation = store.escalations()[0]
+    attempt = store.attempts("a")[0]
+    bead = store.bead("c")
+    return {
+        "status": board.status(store, Paths(str(folder)), Config()),
+        "board": board.board(store),
+        "list": bead_page.with_requests(bead_page.listing(store, labels=("x",))),
+        "show": bead_page.whole_bead(store, "a"),
+        "ready": bead_page.ready(store),
+        "ready --explain": bead_page.explain(store),
+        "escalations": page.listed(store),
+        "escalation": page.decision(store, Paths(str(folder)), _no_git, Config, escalation.id),
+        "history": bead_page.history(store, None, "a"),
+        "review": bead_page.reviews(store),
+        "diff": evidence.DiffView(
+            "a", "branch", "1" * 40, "2" * 40, (evidence.FileDiff("new", "renamed", 1, 0, False, "old"),), "+x\n"
+        ),
+        "history --transcript": [live.AttemptLines(attempt, (Line(LineKind.TEXT, "hello"),))],
+        "flakes": evidence.flakes(store),
+        **{f"graph --{mode}": graph_view(store, mode) for mode in ("focus", "epics", "all")},
+        "graph --what-if": what_if(store, "b", "delayed", 2.0),
+        "commit-strategy --dry-run": strategy.strategy(store),
+        "commit-strategy": approving.Approved(("d",), None),
+        **features(store, folder),
+        **projects(),
+        "pr list": [shown_of(PULL)],
+        "pr show": shown_of(PULL),
+        "answer": escalation,
+        "resolve": escalation,
+        **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), bead),
+    }
+
+
+def test_every_view_is_as_it_is_described(lively: SqliteStore, tmp_path: Path) -> None:
+    found = shown(lively, tmp_path)
+    assert found.keys() == commands_service.VIEWS.keys()
+    tokens = {attempt.token for bead in "ab" for attempt in lively.attempts(bead)}
+    for words, value in found.items():
+        values = plain(value)
+        assert mistakes(values, commands_service.schema_of(words), words) == []
+        assert values, f"{words} shows nothing here, and proves nothing"
+        assert not [token for token in tokens if token in json.dumps(values)]
+
+
+def test_the_next_step_is_a_view(lively: SqliteStore) -> None:
+    assert mistakes(plain(now.next_step(lively)), schema(commands_service.NEXT)) == []
+
+
+def test_the_keys_that_scripts_know_are_there(lively: SqliteStore, tmp_path: Path) -> None:
+    """They are version 1: one that goes, or means something else, is another version."""
+    found = {words: plain(value) for words, value in shown(lively, tmp_path).items()}
+    known = {
+        "status": "main daemon paused frozen stopping counts epics working escalations limits checks next_at gates caps "
+        "degraded quarantined behind off_main unknown",
+        "board": "columns counts working gates frozen",
+        "history": "bead dependencies events attempts reviews escalations commit archived",
+        "commit-strategy --dry-run": "drafts new changed removed becomes_ready critical_path deadlocks needs",
+        "commit-strategy": "approved commit",
+    }
+    for words, keys in known.items():
+        assert set(keys.split()) <= found[words].keys(), words
+    assert list(found["show"])[-4:] == ["dependencies", "attempts", "escalations", "request"]
+    assert set(found["history --transcript"][0]) == {"attempt", "lines"}
+    assert {"id", "type", "bead", "title", "detail", "answer", "behind"} <= found["escalation"].keys()
+
+
+def test_a_value_that_is_not_as_described_is_seen() -> None:
+    of = schema(list[Attempt])
+    good = plain([Attempt(1, "a", 1, Role.DOER, "Ada", 1, "secret", 1.0)])
+    assert mistakes(good, of) == [] and "secret" not in json.dumps(good)
+    for change in ({"id": "1"}, {"role": "cook"}, {"more": 1}, {"history --transcript": None}):
+        assert mistakes([good[0] | change], of)
+    assert mistakes([{key: value for key, value in good[0].items() if key != "name"}], of)

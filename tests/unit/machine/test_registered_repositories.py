@@ -1,0 +1,84 @@
+"""Repositories are known by who they are: moved, copied, cloned, gone; and looking at them never hangs."""
+
+import os
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from nobrakes.errors import UsageError
+from nobrakes.machine.service import registry
+
+
+def repository(folder: Path) -> str:
+    folder.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    (folder / ".nobrakes").mkdir()
+    (folder / ".nobrakes" / "config.toml").write_text("")
+    return str(folder)
+
+
+def register(root: str) -> str:
+    assert registry.register_here(root) == ""
+    return registry.identity(root)
+
+
+def listed() -> dict[str, str]:
+    return {one.path: one.state for one in registry.repositories()}
+
+
+def test_who_moves_is_the_same_and_who_is_deleted_is_gone(tmp_path: Path) -> None:
+    one = repository(tmp_path / "one")
+    word = register(one)
+    assert listed() == {one: "stopped"}
+    os.rename(one, tmp_path / "two")
+    assert listed() == {one: "gone"}
+    assert register(str(tmp_path / "two")) == word
+    assert listed() == {str(tmp_path / "two"): "stopped"}
+    shutil.rmtree(tmp_path / "two")
+    assert listed() == {str(tmp_path / "two"): "gone"}
+
+
+def test_a_copy_and_a_clone_are_others(tmp_path: Path) -> None:
+    one = repository(tmp_path / "one")
+    word = register(one)
+    shutil.copytree(one, tmp_path / "copy")
+    assert register(str(tmp_path / "copy")) != word == registry.identity(one)
+    subprocess.run(["git", "clone", "-q", one, str(tmp_path / "clone")], check=True, capture_output=True)
+    assert register(str(tmp_path / "clone")) not in ("", word)
+    assert len(registry.repositories()) == 3
+
+
+def test_one_that_is_seen_through_a_link_is_one(tmp_path: Path) -> None:
+    one = repository(tmp_path / "one")
+    word = register(one)
+    (tmp_path / "link").symlink_to(one)
+    assert register(str(tmp_path / "link")) == word
+    assert len(registry.repositories()) == 1
+
+
+def test_forgetting_touches_nothing_there(tmp_path: Path) -> None:
+    one = repository(tmp_path / "one")
+    register(one)
+    assert registry.forget(one) == one
+    assert registry.repositories() == [] and os.path.exists(one)
+    with pytest.raises(UsageError):
+        registry.forget(one)
+
+
+def test_what_does_not_answer_is_shown_without_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = repository(tmp_path / "one"), repository(tmp_path / "two")
+    register(one), register(two)
+    never, real = threading.Event(), registry._view
+
+    def hangs(found: registry.Repository) -> registry.RepositoryView:
+        if found.path == one:
+            never.wait()
+        return real(found)
+
+    monkeypatch.setattr(registry, "_view", hangs)
+    monkeypatch.setattr(registry, "PATIENCE_SECONDS", 0.5)
+    assert listed() == {one: "does not answer", two: "stopped"}
+    never.set()

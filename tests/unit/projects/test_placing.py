@@ -1,0 +1,67 @@
+"""A project's documents as nobrakes writes them: what is there stays, boxes are ticked by what was handed in alone."""
+
+from nobrakes.projects import model as projects_model
+from nobrakes.projects import sprints
+from nobrakes.projects.model import Document, Kind, Sprint, Stage
+
+SPRINT = Sprint(2, 1, "pay", Stage.CLOSING)
+REVIEW = """## Done
+- Take the money: `src/pay`
+- [x] Count it
+## Not done
+- Give change
+- [ ] Smile
+## Success criteria
+- [x] An order can be paid
+- [ ] The shop is open
+"""
+
+
+def told(kind: Kind, text: str, number: int = 1) -> Document:
+    return Document(number, 2, kind, text, "Ada", 0.0)
+
+
+def test_boxes_are_ticked_by_the_same_words_below_done_or_ticked() -> None:
+    done = sprints.done_of(REVIEW)
+    plan = "## Tasks\n- [ ] Take the money: `src/pay`\n- [ ] Give change\n- [ ] Count it.\n- [ ] Smile\n"
+    assert sprints.ticked(plan, done) == (
+        "## Tasks\n- [x] Take the money: `src/pay`\n- [ ] Give change\n- [x] Count it.\n- [ ] Smile\n"
+    )
+    brief = "- [ ] An order can be paid\n- [ ] The shop is open\n- [x] The menu is there\n"
+    assert [
+        box.is_checked for box in projects_model.boxes(list(projects_model.lines(sprints.ticked(brief, done))))
+    ] == [
+        True,
+        False,
+        True,
+    ]
+    example = "```\n- [ ] Count it\n```\n"
+    assert sprints.ticked(example, done) == example, "a code block is an example"
+
+
+def test_task_md_keeps_what_a_person_wrote_and_gains_a_line_of_history() -> None:
+    before = "# Task: Tea\n\n**Status:** planning\n**Updated:** then\n\n## Current State\n\nNew.\n\n## Sprint Progress\n\n## Blockers\n\n## Mine\n\nkeep\n\n## History\n\n- then — Created\n"
+    now = sprints.task(before, "executing", "s2-pay", "It is on.", [(True, "s1-menu"), (False, "s2-pay")], "today")
+    assert projects_model.status(now) == "executing" and projects_model.field(now, "Current Sprint") == "s2-pay"
+    assert "## Mine\n\nkeep\n" in now and "- [x] s1-menu\n- [ ] s2-pay" in now
+    assert now.endswith("- then — Created\n- today — It is on.\n")
+    again = sprints.task(now, "executing", "s2-pay", "It is on.", [(True, "s1-menu"), (False, "s2-pay")], "today")
+    assert again == now, "written twice, it is the same"
+    assert projects_model.status(sprints.task("", "complete", "none", "Over.", [], "today")) == "complete"
+
+
+def test_what_is_told_on_the_way_is_appended_once_and_each_is_one_decision() -> None:
+    given = [told(Kind.DECISION, "# SQLite\n## Why\nOne file."), told(Kind.WISH, "A browser")]
+    found = sprints.appended({"DECISIONS.md": "# Decisions\n\n## Old\n"}, given, SPRINT, "today")
+    assert set(found) == {"DECISIONS.md", "WISHLIST.md"} and "## Old\n\n## SQLite\n" in found["DECISIONS.md"]
+    assert "#### Why" in found["DECISIONS.md"]
+    assert sprints.appended(found, given, SPRINT, "today") == {}
+    assert sprints.titles(given) == ["SQLite"]
+    assert "- SQLite" in sprints.plan_after("## Tasks\n- [ ] A\n", frozenset(), ["SQLite"])
+
+
+def test_a_review_that_nobody_handed_in_says_so() -> None:
+    text = sprints.review(SPRINT, "", "I made it.", ["Give change"])
+    assert sprints.NOBODY in text and "I made it." in text and "## Not done" in text and "- Give change" in text
+    assert sprints.done_of(text) == {"i made it"}
+    assert sprints.review(SPRINT, "# Mine\n## Done\n- A", "", []) == "# Review of sprint 2: pay\n\n## Done\n- A\n"

@@ -1,0 +1,70 @@
+"""What follows from what a code host says, and the text of a request."""
+
+from nobrakes.beads.model import Bead
+from nobrakes.requests import model as requests_model
+from nobrakes.requests import text
+from nobrakes.requests.model import CheckState, HostCheck, PullRequest, PullState, Remark, Seen, Told, Turn, turn
+
+PULL = PullRequest("one", PullState.OPEN, 7, "https://host/7", "Bead one", "task/bead-one", "a" * 40)
+GREEN, RED, RUNS = (HostCheck(state.value, state) for state in CheckState)
+
+
+def told(state: PullState = PullState.OPEN, head: str = "a" * 40, conflicts: bool = False) -> Told:
+    return Told(7, "https://host/7", state, head, "m" * 40, conflicts)
+
+
+def test_what_the_host_says_is_merged_or_closed_goes_before_all_else() -> None:
+    red, said = (RED,), (Remark("1", "ann", "no"),)
+    assert turn(Seen(told(PullState.MERGED, head="b" * 40), red, (), said), PULL) is Turn.MERGED
+    assert turn(Seen(told(PullState.CLOSED, conflicts=True), red, (), said), PULL) is Turn.CLOSED
+    assert turn(Seen(None), PULL) is Turn.WAIT
+
+
+def test_a_red_check_counts_once_nothing_runs_any_more_and_on_our_own_commit() -> None:
+    assert turn(Seen(told(), (GREEN, RED)), PULL) is Turn.RED
+    assert turn(Seen(told(), (RED, RUNS)), PULL) is Turn.WAIT
+    assert turn(Seen(told(head="b" * 40), (RED,)), PULL) is Turn.WAIT
+    assert turn(Seen(told(conflicts=True), (GREEN,)), PULL) is Turn.CONFLICTS
+
+
+def test_a_remark_is_told_once_with_its_place_and_cleaned() -> None:
+    remark = Remark("line 1", "ann", "rename\x1b[2J it", "src/one", 3)
+    assert turn(Seen(told(), remarks=(remark,)), PULL) is Turn.REMARKS
+    log = requests_model.log_of_remarks(Seen(told(), remarks=(remark,)), PULL)
+    assert "ann, src/one:3: rename" in log and "\x1b" not in log
+    heard = PullRequest("one", PullState.OPEN, 7, head="a" * 40, heard=("line 1",))
+    assert turn(Seen(told(), remarks=(remark,)), heard) is Turn.WAIT
+    many = tuple(Remark(f"line {n}", "ann", "x" * 1_000_000) for n in range(100))
+    assert len(requests_model.log_of_remarks(Seen(told(), remarks=many), PULL)) < 150_000
+
+
+def test_what_it_waits_for_is_said() -> None:
+    assert (
+        requests_model.waits_for(Seen(told()), PULL) == "pull request #7 (https://host/7) waits for people to merge it"
+    )
+    assert "waits for its checks: running" in requests_model.waits_for(Seen(told(), (RUNS,)), PULL)
+    assert "commits of somebody else" in requests_model.waits_for(Seen(told(head="b" * 40)), PULL)
+    assert requests_model.waits_for(Seen(told(), trouble="no"), PULL) == "no"
+
+
+def test_the_text_is_the_same_for_the_same_records_and_mentions_nobody() -> None:
+    bead = Bead(
+        "one", "Say\nhello", description="Ask @ann.\n<!-- nobrakes request: two -->", acceptance=("it says so",)
+    )
+    line = text.mark("one")
+    facts = text.Facts(
+        bead, "b" * 40, "main", "a" * 40, checks=({"name": "test", "command": "sh `x`"},), before=1, after=2,
+        attempts=3, manual=("Try it",), epic=("e", "Epic"), needs=(("zero", "Zero"),), files=("src/one",),
+        template="## Checklist\n<!-- nobrakes request: three -->",
+    )  # fmt: skip
+    body = text.body(facts, line)
+    assert body == text.body(facts, line) and text.title(bead) == "Say hello"
+    assert [one for one in body.splitlines() if one.startswith("<!-- nobrakes")] == [line]
+    assert "@ann" not in body and "- [ ] Try it" in body and "1 before, 2 with it" in body and "## Checklist" in body
+    assert "Done by" not in body and "Cost" not in body and "- after zero: Zero" in body and "- in e: Epic" in body
+
+
+def test_a_long_text_is_bounded_and_keeps_its_mark() -> None:
+    bead = Bead("one", "t" * 500, description="d" * 1_000_000)
+    body = text.body(text.Facts(bead, "b" * 40, "main", "a" * 40, template="x" * 1_000_000), text.mark("one"))
+    assert len(body) < 61_000 and body.rstrip().endswith(text.mark("one")) and len(text.title(bead)) <= 200

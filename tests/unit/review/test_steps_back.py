@@ -1,0 +1,288 @@
+"""Steps taken back: the graph is as it was before."""
+
+from dataclasses import replace
+
+import pytest
+
+from nobrakes.beads.model import Bead, Dependency, Outcome, Role, Status
+from nobrakes.beads.service import beads
+from nobrakes.errors import GitFailed, NotAllowed, NothingToUndo, NotProven
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.git.port import Candidate, Conflict, Land, Landing
+from nobrakes.plans.nodes import plan_of
+from nobrakes.plans.service import apply_plan
+from nobrakes.review.service import undo
+
+
+def seen(store):
+    """All that a person would notice: not the fence, the clock or how long a bead has waited."""
+    return [replace(b, updated_at=0.0, fence=0, return_to=None) for b in store.beads()], store.dependencies()
+
+
+@pytest.fixture
+def three(store):
+    """a, b that waits for a, and the draft c."""
+    apply_plan(
+        store,
+        plan_of([{"id": "a", "title": "A", "needs_tests": False}, {"id": "b", "title": "B", "needs": ["a"]}], "x"),
+        live=True,
+        actor="me",
+    )
+    beads.add(store, "C", id="c", acceptance=["x"], actor="me")
+    return store
+
+
+STEPS = {
+    "edit": lambda s: beads.edit(s, "a", {"title": "New", "acceptance": ["y"], "labels": ["l"], "type": "fix"}, "me"),
+    "epic": lambda s: beads.edit(s, "c", {"epic": "e"}, "me"),
+    "hold": lambda s: beads.hold(s, "a", "wait", "me"),
+    "defer": lambda s: beads.defer(s, "a", 1.9e9, "me"),
+    "cancel": lambda s: beads.cancel(s, "a", "no", "me"),
+    "cancel a draft": lambda s: beads.cancel(s, "c", "no", "me"),
+    "done": lambda s: beads.done(s, "a", "by hand", "me"),
+    "depend": lambda s: beads.depend(s, "c", "b", actor="me"),
+    "undepend": lambda s: beads.undepend(s, "b", "a", actor="me"),
+    "approve": lambda s: s.approve(["c", "e"], "me"),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_taken_back_leaves_what_was_before(three, step):
+    beads.add(three, "E", id="e", type="epic", actor="me")
+    before = seen(three)
+    STEPS[step](three)
+    assert seen(three) != before
+    told = undo.undo(three, None, "me")
+    assert seen(three) == before
+    assert told.text.startswith("taken back: ")
+    assert undo.last(three).kind is Kind.PROPOSED, "what was taken back is not taken back again"
+
+
+def test_going_on_takes_back_the_step_before(three):
+    before = seen(three)
+    beads.hold(three, "a", "one", "me")
+    held = seen(three)
+    beads.hold(three, "a", "two", "me")
+    beads.release(three, "a", "me")
+    beads.defer(three, "a", 1.9e9, "me")
+    deferred = seen(three)
+    beads.defer(three, "a", None, "me")
+    undo.undo(three, None, "me")
+    assert seen(three) == deferred
+    undo.undo(three, None, "me")
+    undo.undo(three, None, "me")
+    assert three.bead("a").held == "two"
+    undo.undo(three, None, "me")
+    assert seen(three) == held
+    undo.undo(three, None, "me")
+    assert seen(three) == before
+
+
+def test_a_named_step_is_taken_back_alone(three):
+    beads.edit(three, "a", {"title": "New"}, "me")
+    seq = three.events()[-1].seq
+    beads.hold(three, "b", "x", "me")
+    undo.undo(three, None, "me", seq)
+    assert (three.bead("a").title, three.bead("b").held) == ("A", "x")
+    with pytest.raises(NothingToUndo, match="taken back already"):
+        undo.undo(three, None, "me", seq)
+    with pytest.raises(NothingToUndo, match="no event 9999"):
+        undo.undo(three, None, "me", 9999)
+
+
+def test_what_the_machine_noted_is_no_persons_step(three):
+    beads.hold(three, "a", "wait", "me")
+    three.change("b", {"notes": "it was taken back"}, "nobrakes")
+    assert undo.undo(three, None, "me").kind is Kind.HELD
+
+
+def test_a_plan_is_one_step(store):
+    apply_plan(store, plan_of([{"id": "a", "title": "A"}, {"id": "b", "title": "B"}], "x"), actor="me")
+    found = undo.undo(store, None, "me")
+    assert set(found.beads) == {"a", "b"}
+    assert {bead.status for bead in store.beads()} == {Status.CANCELLED}
+    with pytest.raises(NothingToUndo):
+        undo.undo(store, None, "me")
+
+
+def test_what_somebody_built_on_is_not_taken_back(three):
+    beads.edit(three, "a", {"title": "One"}, "me")
+    seq = three.events()[-1].seq
+    beads.edit(three, "a", {"title": "Two"}, "me")
+    events = len(three.events())
+    with pytest.raises(NotAllowed, match="changed again"):
+        undo.undo(three, None, "me", seq)
+    assert three.bead("a").title == "Two" and len(three.events()) == events
+
+
+def test_work_that_began_is_not_made_a_draft(three):
+    three.approve(["c"], "me")
+    assert three.open_attempt("c", Role.TEST_WRITER, "script", ["Ada"], 60.0, None)
+    with pytest.raises(NotAllowed, match="has begun"):
+        undo.undo(three, None, "me")
+    assert three.bead("c").status is Status.WRITING_TESTS
+
+
+def test_a_dependency_comes_back_only_without_a_circle(three):
+    beads.undepend(three, "b", "a", actor="me")
+    seq = three.events()[-1].seq
+    beads.depend(three, "a", "b", actor="me")
+    before = seen(three)
+    with pytest.raises(Exception, match="wait for each other"):
+        undo.undo(three, None, "me", seq)
+    assert seen(three) == before
+
+
+def test_a_reopening_is_closed_again(three):
+    beads.cancel(three, "a", "no", "me")
+    before = seen(three)
+    beads.reopen(three, "a", "me")
+    undo.undo(three, None, "me")
+    after = seen(three)
+    assert [replace(b, closed_at=0) for b in after[0]] == [replace(b, closed_at=0) for b in before[0]]
+
+
+class MainWithOneMerge:
+    """As much of a repository as a revert asks of it."""
+
+    def __init__(self, made=None, landings=(Landing.MOVED,), lost=False):
+        self.lost = lost
+        self.made = made or Candidate("c" * 40, "d" * 40)
+        self.landings = list(landings)
+        self.at = "b" * 40
+
+    def catch_up(self):
+        return Land(Landing.MOVED)
+
+    def pin(self, name, commit):
+        self.pinned = {name: commit}
+
+    def main(self):
+        return self.at
+
+    def off_main(self, commits):
+        return frozenset(commits) if self.lost else frozenset()
+
+    def tree(self, commit):
+        return f"tree of {commit}"
+
+    def revert(self, commit, onto, message):
+        assert (commit, onto) == ("a" * 40, self.at)
+        assert ("Reverts-Bead", "m") in message.trailers
+        return self.made
+
+    def land(self, new, old):
+        landing = self.landings.pop(0)
+        if landing is Landing.MOVED:
+            self.at = new
+        return Land(landing, "you have edits in the way")
+
+    def archived(self, bead=None):
+        return [("refs/nobrakes/archive/m/1-branch", "e" * 40)]
+
+
+@pytest.fixture
+def merged(store):
+    """A bead that was merged as aaaa…, and the number of that event."""
+    store.put([Bead("m", "M", needs_tests=False, status=Status.NEEDS_REVIEW)], [], "me")
+    attempt = store.open_attempt("m", Role.REVIEWER, "nobrakes", ["Reviewer"], 60.0, None)
+    store.close_attempt(attempt, Kind.MERGED, Outcome.COMPLETED, merged_commit="a" * 40)
+    return next(e.seq for e in store.events() if e.kind is Kind.MERGED)
+
+
+def test_a_merge_is_taken_back_when_it_is_named(store, merged):
+    git = MainWithOneMerge(landings=[Landing.LOST, Landing.MOVED])
+    found = undo.undo(store, git, "me", merged, prove=print)
+    assert found.commit == git.at == "c" * 40
+    assert store.bead("m").status is Status.NEEDS_DOER and store.bead("m").merged_commit == "a" * 40
+    with pytest.raises(NothingToUndo):
+        undo.undo(store, git, "me", merged, prove=print)
+
+
+def test_the_evidence_of_an_undo_is_kept_before_the_bead_is_open_again(store, merged):
+    git, kept = MainWithOneMerge(landings=[Landing.MOVED]), []
+
+    def killed(*told):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        undo.undo(store, git, "me", merged, prove=print, keep=killed)
+    assert git.at == "c" * 40 and store.bead("m").status is Status.DONE
+    git.made = Candidate("f" * 40, git.tree(git.at))  # taken back already: there is nothing to land
+    git.revert = lambda *_: git.made
+
+    def keep(bead, base, commit):
+        kept.append((bead.id, base, commit, store.bead("m").status))
+
+    undo.undo(store, git, "me", merged, prove=print, keep=keep)
+    assert kept == [("m", "", "a" * 40, Status.DONE)] and store.bead("m").status is Status.NEEDS_DOER
+
+
+def test_an_undo_reads_as_much_of_the_log_as_it_needs(three, monkeypatch):
+    beads.hold(three, "a", "wait", "me")
+    for number in range(300):
+        three.record(Event(Kind.NOTIFIED, "a", actor="Ada", data={"text": str(number)}))
+    read = []
+    latest = three.latest_events
+    monkeypatch.setattr(three, "events", lambda *asked: pytest.fail("the whole log is read"))
+    monkeypatch.setattr(three, "latest_events", lambda *asked: read.extend(found := latest(*asked)) or found)
+    undo.undo(three, None, "me")
+    assert three.bead("a").held is None and not [event for event in read if event.kind is Kind.NOTIFIED]
+
+
+def test_a_merge_is_not_the_last_step(store, merged):
+    assert undo.last(store).kind is Kind.PROPOSED
+
+
+@pytest.mark.parametrize(
+    ("git", "says"),
+    [
+        (MainWithOneMerge(made=Conflict(("x.py",))), "conflicts in x.py"),
+        (MainWithOneMerge(landings=[Landing.BLOCKED]), "edits in the way"),
+        (MainWithOneMerge(lost=True), "not on main any more"),
+    ],
+)
+def test_a_merge_that_cannot_be_taken_back_stays(store, merged, git, says):
+    with pytest.raises(NotAllowed, match=says):
+        undo.undo(store, git, "me", merged, prove=print)
+    assert store.bead("m").status is Status.DONE and store.events()[-1].kind is Kind.MERGED
+
+
+def test_what_a_remote_did_not_say_is_told_as_unknown_and_can_be_said_again(store, merged):
+    git = MainWithOneMerge(landings=[Landing.MOVED])
+    lands = git.land
+    git.land = lambda new, old: Land(Landing.BLOCKED, "origin does not answer", may_have_landed=True)
+    with pytest.raises(GitFailed, match="nobody knows yet whether the merge of m was taken back") as told:
+        undo.undo(store, git, "me", merged, prove=print)
+    assert "Say it again" in told.value.hint and store.bead("m").status is Status.DONE
+    git.land = lands
+    undo.undo(store, git, "me", merged, prove=print)
+    assert store.bead("m").status is Status.NEEDS_DOER
+
+
+def test_a_merge_stays_when_main_would_be_red_without_it(store, merged):
+    def prove(commit):
+        raise NotProven(f"{commit} is red")
+
+    git = MainWithOneMerge(landings=[])
+    with pytest.raises(NotProven, match=r"c{40} is red"):
+        undo.undo(store, git, "me", merged, prove=prove)
+    assert store.bead("m").status is Status.DONE and store.events()[-1].kind is Kind.MERGED
+
+
+def test_undoing_a_cancel_says_where_the_work_is(store, three):
+    beads.cancel(three, "a", "no", "me")
+    assert undo.undo(three, MainWithOneMerge(), "me").archived[0][0].startswith("refs/nobrakes/archive/")
+
+
+def test_what_agents_and_the_machine_did_is_no_step(store):
+    store.record(Event(Kind.PAUSED, actor="me"))
+    store.record(Event(Kind.DAEMON_STARTED))
+    with pytest.raises(NothingToUndo):
+        undo.undo(store, None, "me")
+
+
+def test_dependencies_are_named_like_in_the_graph(three):
+    beads.depend(three, "c", "b", actor="me")
+    assert Dependency("c", "b") in three.dependencies("c")
+    assert undo.last(three).beads == ("c",)

@@ -1,0 +1,40 @@
+"""Clones of relay sessions whose database was lost: left where they are, told once, and nobody takes their numbers."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from nobrakes.beads.model import of_person
+from nobrakes.daemon.worker.recovery import _count_on
+from nobrakes.db.opening import open_memory
+from nobrakes.paths import Paths
+from nobrakes.sessions.model import FOLDER, SessionKind
+from nobrakes.sessions.worker import Relays
+
+
+def test_a_clone_that_no_session_knows_is_told_once_and_stays_and_its_number_is_not_taken(tmp_path: Path) -> None:
+    store, told = open_memory(lambda: 100.0), list[str]()
+    ports: Any = SimpleNamespace(
+        store=store,
+        paths=Paths(str(tmp_path)),
+        notifier=SimpleNamespace(tell=lambda notice: told.append(notice.text)),
+        git=SimpleNamespace(kept=lambda: ()),
+    )
+    seat = ("script", "script", "")
+    first = store.begin_session(SessionKind.CHAT, of_person("Ada"), "A talk", seat, "Hello", "Ada")
+    store.end_session(first.id, "Ada")
+    for name in (str(first.id), "7", "7~index", "²"):
+        (tmp_path / FOLDER / name).mkdir(parents=True)
+    relays = Relays(ports)
+    for _ in range(3):
+        relays.settle()
+    assert len(told) == 2 and "another one now" in told[0] and "no session 7" in told[1]
+    assert sorted(os.listdir(tmp_path / FOLDER)) == ["1", "7", "7~index", "²"]
+    asked: list[str] = []
+    store.sessions = lambda going=True: asked.append("sessions") or []  # type: ignore[method-assign,func-returns-value]
+    relays.settle()
+    assert asked == [], "where no name is new nobody is asked"
+
+    _count_on(ports)
+    assert store.begin_session(SessionKind.RELAY, of_person("Ada"), "Work", seat, "Do it", "Ada").id == 8
