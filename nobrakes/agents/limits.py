@@ -222,7 +222,8 @@ def wake_at(caps: Caps, spent: Spent, now: float) -> float | None:
 # has worked for a while or has ended well.
 # 3. An agent that does not start closes its gate in the same way, once that is known to be no bead's doing; every end
 # of one that started opens it.
-# 4. Attempts that were running when it began run into the same wall: they do not make the wait longer.
+# 4. A model that the provider does not have closes the gate of that agent's model alone, under a key of its own.
+# 5. Attempts that were running when it began run into the same wall: they do not make the wait longer.
 
 LONGEST_SECONDS = 3600.0
 """A provider whose reset time is not known is tried at least this often."""
@@ -251,6 +252,16 @@ LETS_IN = frozenset(
     }
 )
 """An attempt that ended so was served by the provider."""
+
+
+def model_key(agent: str, model: str) -> str:
+    """The key of the gate of one model of an agent; an empty model is the agent's own choice."""
+    return f"{agent}:{model or 'default'}"
+
+
+def model_key_of(work: object) -> str:
+    """The key of the model that an attempt uses; empty for a session's turn, which asks its own person."""
+    return model_key(work.agent, work.model) if isinstance(work, Attempt) else ""
 
 
 class Served(Protocol):
@@ -303,7 +314,8 @@ def close(
     `is_broken`: the agent does not start, whichever bead it is.
     """
     row = TABLE[outcome]
-    if not (row.starts_cooldown or is_broken) or not attempt.provider:
+    key = model_key_of(attempt) if row.is_of_model else attempt.provider
+    if not (row.starts_cooldown or row.is_of_model or is_broken) or not key:
         return gate
     told = resets_at is not None and now < resets_at <= now + LONGEST_TOLD_SECONDS
     if gate is not None and attempt.started_at < gate.since:
@@ -315,14 +327,19 @@ def close(
         until = resets_at + MARGIN_SECONDS
     else:
         until = now + min(row.gate_seconds * 2.0 ** min(times - 1, 20), LONGEST_SECONDS)
-    return Cooldown(attempt.provider, outcome, detail[:500], now, until, times, told)
+    return Cooldown(key, outcome, detail[:500], now, until, times, told)
 
 
 def is_proven(gate: Cooldown, attempt: Served, outcome: Outcome) -> bool:
     """Whether the end of `attempt` shows that the provider lets agents in again."""
-    if attempt.provider != gate.provider or attempt.started_at < gate.until:
+    if not _is_behind(gate, attempt) or attempt.started_at < gate.until:
         return False
     return outcome in LETS_IN or (gate.is_of_start and TABLE[outcome].counts)
+
+
+def _is_behind(gate: Cooldown, one: Served) -> bool:
+    """Whether the gate is its provider's, or its model's."""
+    return gate.provider in (one.provider, model_key_of(one))
 
 
 def still_broken(gate: Cooldown, trouble: str, now: float) -> Cooldown:
@@ -339,7 +356,7 @@ def room(gates: Mapping[str, Cooldown], attempts: Iterable[Served], now: float) 
             continue
         if gate.told:
             continue
-        inside = [a for a in attempts if a.provider == gate.provider and a.started_at >= gate.until]
+        inside = [a for a in attempts if _is_behind(gate, a) and a.started_at >= gate.until]
         if not any(now >= a.started_at + PROBE_SECONDS for a in inside):
             found[gate.provider] = 0 if inside else 1
     return found
@@ -350,7 +367,7 @@ def cooldowns_wake_at(gates: Mapping[str, Cooldown], attempts: Iterable[Served],
     times = [gate.until for gate in gates.values() if gate.is_closed(now)]
     for gate in gates.values():
         if not gate.is_closed(now) and not gate.told:
-            inside = [a.started_at for a in attempts if a.provider == gate.provider and a.started_at >= gate.until]
+            inside = [a.started_at for a in attempts if _is_behind(gate, a) and a.started_at >= gate.until]
             times += [start + PROBE_SECONDS for start in inside if start + PROBE_SECONDS > now]
     return min(times, default=None)
 

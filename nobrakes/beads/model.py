@@ -84,6 +84,7 @@ class Retry(StrEnum):
     BACKOFF = "after a wait"  # longer each time it repeats
     GATE = "after the cooldown"
     STARTS = "when the agent starts again"
+    MODEL = "when the provider has the model again"
     PERSON = "when you decided"
 
 
@@ -127,6 +128,11 @@ class Consequence:
     def is_of_start(self) -> bool:
         """Whether the agent did not start, which no bead is to blame for."""
         return self.retry is Retry.STARTS
+
+    @property
+    def is_of_model(self) -> bool:
+        """Whether the provider has no such model, which closes that model of that agent alone."""
+        return self.retry is Retry.MODEL
 
     @property
     def starts_cooldown(self) -> bool:
@@ -190,7 +196,7 @@ TABLE: Mapping[Outcome, Consequence] = {
     Outcome.RATE_LIMITED: _gate(5 * _MINUTE, Told.ONCE),
     Outcome.PROVIDER_DOWN: _gate(_MINUTE, Told.ONCE),
     Outcome.NETWORK: _gate(_MINUTE / 2, Told.ONCE),
-    Outcome.MODEL_UNAVAILABLE: _PERSON,
+    Outcome.MODEL_UNAVAILABLE: Consequence(False, Retry.MODEL, Session.FRESH, Told.ONCE, 15 * _MINUTE),
     Outcome.INTERRUPTED: _QUIET,
     Outcome.CAPPED: _QUIET,
     Outcome.CANCELLED: _QUIET,

@@ -372,11 +372,11 @@ def _asks(board: Board, bead: Frontier) -> AskPerson | None:
 def _agent(board: Board, bead: Frontier, room: dict[str, int]) -> str | None:
     """The first agent of the role that may be started now; takes its place in `room`."""
     for agent in board.limits.agent_choice.agents(ROLE_FOR[bead.status], bead.type):
-        provider = board.providers.get(agent, "")
-        if room.get(provider, 1) <= 0 or _breaker_is_open(board, bead, agent):
+        model = board.models.get((agent, ROLE_FOR[bead.status].value), "")
+        keys = (board.providers.get(agent, ""), agents_limits.model_key(agent, model))
+        if any(room.get(key, 1) <= 0 for key in keys) or _breaker_is_open(board, bead, agent):
             continue
-        if provider in room:
-            room[provider] -= 1
+        room.update({key: room[key] - 1 for key in keys if key in room})
         return agent
     return None
 

@@ -191,6 +191,7 @@ class Board:
     blocked: frozenset[int] = frozenset()  # attempts that cannot go on, and whose question is open
     gates: Mapping[str, Cooldown] = field(default_factory=dict)  # by provider: closed, or not proven open yet
     providers: Mapping[str, str] = field(default_factory=dict)  # agent to provider, as their adapters say
+    models: Mapping[tuple[str, str], str] = field(default_factory=dict)  # of agent and role, as the settings say
     breakers: Mapping[tuple[str, str], Breaker] = field(
         default_factory=dict
     )  # of the beads in `ready`: by owner and provider

@@ -194,6 +194,7 @@ def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
     cure = {
         Outcome.AUTH: "log in again, or renew the key",
         Outcome.BILLING: "see to the bill at the provider",
+        Outcome.MODEL_UNAVAILABLE: "name a model that the provider has in .nobrakes/config.toml",
     }.get(gate.reason, "")
     return Hindrance(
         Kind.COOLDOWN,

@@ -670,7 +670,7 @@ class TurnEndings:
             return Fact.ENDED_WELL
         if outcome is Outcome.INTERRUPTED and session.stop_asked:
             return Fact.STOPPED
-        if row.needs_person or (row.counts and after.state is State.OPEN):
+        if row.needs_person or row.is_of_model or (row.counts and after.state is State.OPEN):
             return Fact.GAVE_UP
         if self._is_alone(talk, outcome) and session.failures + 1 >= START_FAULTS:
             return Fact.GAVE_UP

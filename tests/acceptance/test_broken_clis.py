@@ -97,3 +97,38 @@ def test_a_cli_that_fails_in_one_way_on_one_bead_is_not_closed(tmp_path: Path) -
         done.kill()
         done.wait()
     assert [made.status(f"b{n}") for n in (0, 1, 3, 4, 5)] == ["done"] * 5
+
+
+MODELS = GOOD.replace(
+    "text = ",
+    """if sys.argv[sys.argv.index("--model") + 1] == "gone":
+    say(type="result", subtype="success", is_error=True, api_error_status=404, num_turns=1, result="no model gone")
+    sys.exit(1)
+text = """,
+    1,
+)
+
+
+def test_a_model_that_is_not_there_is_one_question_and_closes_no_other_model(tmp_path: Path) -> None:
+    made, _ = project(tmp_path, MODELS)
+    made.configure("[agents.claude]", '[agents.claude]\nmodel = "gone"')
+    child = subprocess.Popen(
+        [NOBRAKES, "run", "--red-main"], cwd=made.folder, env=made.env(), stdout=subprocess.DEVNULL
+    )
+    try:
+        with sqlite3.connect(made.folder / ".nobrakes" / "nobrakes.db") as db:
+            until(lambda: db.execute("SELECT 1 FROM escalations").fetchone())
+            until(lambda: not db.execute("SELECT 1 FROM attempts WHERE ended_at IS NULL").fetchone())
+            assert db.execute("SELECT provider, reason FROM gates").fetchall() == [("claude:gone", "model_unavailable")]
+            assert db.execute("SELECT sum(failures) FROM beads").fetchone()[0] == 0
+        assert "nobrakes providers open claude:gone" in made.nobrakes("status").stdout
+        made.configure('model = "gone"', 'model = "there"')
+        made.nobrakes("providers", "open", "anthropic")  # not closed: this wakes the run, and no more
+        until(lambda: [made.status(f"b{n}") for n in range(6)] == ["done"] * 6)
+        (asked,) = made.open()
+        assert asked["bead"] is None and "does not have the model gone" in asked["title"]
+        made.nobrakes("providers", "open", "claude:gone")
+        assert made.open() == [] and child.wait(60) == 0
+    finally:
+        child.kill()
+        child.wait()

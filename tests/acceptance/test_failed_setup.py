@@ -77,6 +77,9 @@ def test_a_setup_that_fails_for_every_review_is_one_question_and_they_go_on_once
     assert asked["type"] == "broken_checks" and asked["bead"] is None and "failed on main" in asked["title"]
     said = project.nobrakes("status").stdout
     assert SAID in said and "main is red" not in said
+    project.nobrakes("resolve", str(asked["id"]), "--dismiss", "--note", "seen")
+    said = project.nobrakes("status").stdout
+    assert "frozen: the set-up (`setup`) fails on main at" in said and SAID in said and "main is red" not in said
     gone.unlink()
     project.nobrakes("run")
     assert project.open() == [] and sorted(project.landed().values()) == sorted(beads)

@@ -1,5 +1,6 @@
 """Names that hide something and what looks like a secret key: a person sees the file's name, and decides."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,24 @@ def test_names_and_keys_wait_for_a_person_and_the_secret_is_never_printed(projec
     project.nobrakes("resolve", str(asked["key"]["id"]), "--approve")
     project.nobrakes("run", expect=40)
     assert set(project.landed().values()) == {"plain", "key"}
+
+
+def test_names_that_main_has_already_are_not_asked_about_again(project: Scripted) -> None:
+    folder = os.fsencode(project.folder)
+    os.mkdir(folder + b"/d\xe9")
+    for name in (b"caf\xe9.txt", b"d\xe9/one"):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(b"old\n")
+    project.git("add", "-A")
+    project.git("commit", "-qm", "Names")
+    end = "git add -A; git commit -q -m x"
+    project.does("edit", f'echo new >"$(printf "caf\\351.txt")"; {end}')
+    project.does("beside", f'echo new >"$(printf "d\\351/two")"; {end}')
+    project.does("new", f'echo new >"$(printf "d\\351/\\351")"; {end}')
+    project.add("edit", "beside", "new")
+    project.nobrakes("run", expect=40)
+    assert set(project.landed().values()) == {"edit", "beside"}
+    assert [(one["bead"], one["type"]) for one in project.open()] == [("new", "unusual_content")]
 
 
 def test_what_is_odd_and_what_is_not() -> None:

@@ -56,8 +56,10 @@ def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
 
 def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
     """Begin or end the cooldown of the provider that served it; of an agent that does not start a person is asked."""
-    store = ports.store
-    gate, shared = store.gates().get(work.provider), False
+    store, gates = ports.store, ports.store.gates()
+    key = limits.model_key_of(work)
+    of_model = TABLE[verdict.outcome].is_of_model
+    gate, shared = gates.get(key if of_model else work.provider), of_model
     if TABLE[verdict.outcome].is_of_start:
         shared = process.is_shared(ports, work, verdict, gate)
     elif verdict.outcome in limits.LETS_IN:
@@ -66,10 +68,12 @@ def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
     if after is not None and after != gate:
         with store.together():
             store.start_cooldown(after)
-            if shared and not (gate is not None and gate.is_of_start):
+            if shared and not (gate is not None and (of_model or gate.is_of_start)):
                 store.escalate(process.question(work, verdict), None, None, NOBODY)
-    elif gate is not None and limits.is_proven(gate, work, verdict.outcome):
-        store.end_cooldown(work.provider, NOBODY)
+        return
+    for name in (work.provider, key):
+        if name in gates and limits.is_proven(gates[name], work, verdict.outcome):
+            store.end_cooldown(name, NOBODY)
 
 
 def _tokens(ports: Ports, attempt: Attempt, verdict: Verdict) -> int:

@@ -7,6 +7,7 @@ that it waited for its provider. Without these the reason of the stop is how it 
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -250,6 +251,17 @@ def forget(ports: Ports, work: Attempt | Talk) -> None:
 
 def question(work: Attempt | Talk, verdict: Verdict) -> NewEscalation:
     """What a person is asked, in the name of no bead."""
+    if isinstance(work, Attempt) and TABLE[verdict.outcome].is_of_model:
+        key = limits.model_key_of(work)
+        detail = (
+            f"{verdict.detail}\n\nNothing else is started with this model of {work.agent}; its other models go on. "
+            "Nothing counts against the beads. Name a model that the provider has in .nobrakes/config.toml. This model "
+            "is tried again by itself, and this question is withdrawn once it works. Try at once: "
+            f"nobrakes providers open {shlex.quote(key)}"
+        )
+        evidence = {STARTS: key, "agent": work.agent, "outcome": verdict.outcome.value}
+        title = f"the provider of {work.agent} does not have the model {work.model or 'that it uses by default'}"
+        return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence)
     detail = (
         f"{verdict.detail}\n\nThis met more than one bead or session, so nothing else is started with {work.agent}. "
         "Nothing counts against them. Mend its installation, its settings or its login. It is tried again by itself, "

@@ -220,6 +220,7 @@ def wake(paths: Paths) -> None:
 PAUSED = "paused"
 STOPPING = "stopping"
 FROZEN = "frozen"
+NO_SETUP = "frozen_by_setup"
 STOP_ASKED = "stop_asked"
 LIMITS = "limits"
 RED_MAIN = "red_main"

@@ -444,8 +444,10 @@ class Daemon:
             limits = replace(limits, starts=self.trial.starts())
         board = self.forge.seen(self.performer.seen(self.reach.seen(self.ports.store.board(limits))))
         providers = {name: self._provider(name) for name in board.limits.agent_choice.names()}
+        agents, roles = self.ports.config().agents, deciders.ROLE_FOR.values()
+        models = {(name, role.value): agents.model_of(name, role.value) for name in providers for role in roles}
         room = self.performer.share.room(board)
-        board = replace(board, providers=providers, contexts=self.meter.contexts(board), machine=room)
+        board = replace(board, providers=providers, models=models, contexts=self.meter.contexts(board), machine=room)
         finished = self.ends.finished(self.intake.without_dead(board))
         return self.work.seen(replace(board, finished=finished))
 

@@ -332,7 +332,7 @@ class Unusual:
         for change in self.ports.git.changes(journal.fork, journal.head):
             if change.after == ABSENT:
                 continue
-            why = odd_name(change.path)
+            why = self._new_name(journal.fork, change)
             if why is None and change.after not in (SYMLINK, GITLINK):
                 after = self._text(journal.head, change)
                 left -= len(after)
@@ -343,6 +343,17 @@ class Unusual:
             if why is not None:
                 found.append(why)
         return found
+
+    def _new_name(self, fork: str, change: Change) -> str | None:
+        """Why its name is unusual; None: it is not, or main has that name, or that of its folder, already."""
+        why = odd_name(change.path) if change.before == ABSENT else None
+        if why is None:
+            return None
+        begins = [at for at, character in enumerate(change.path) if character == "/"]
+        for at in reversed(begins):
+            if any(path.startswith(change.path[: at + 1]) for path in self.ports.git.paths(fork)):
+                return why if odd_name(change.path[at + 1 :]) is not None else None
+        return why
 
     def _text(self, commit: str, change: Change) -> str:
         try:

@@ -15,6 +15,7 @@ from ...beads.proposals import submitted
 from ...checks.contract import CheckResult, Verdict, setup_failed
 from ...checks.worker.validation import as_json, explain
 from ...daemon.model import Limits
+from ...daemon.service import control
 from ...daemon.worker.ports import Ports
 from ...db.port import NewEscalation, Store
 from ...decisions import model as decisions_model
@@ -51,10 +52,10 @@ def _open(store: Store) -> int:
     return max(asked, default=0)
 
 
-FROZEN = "frozen"
+FROZEN = control.FROZEN
 """The setting that is there while nothing may be merged: the tip that is red."""
 
-NO_SETUP = "frozen_by_setup"
+NO_SETUP = control.NO_SETUP
 """The setting that says, while nothing may be merged, that main is not red: its set-up fails, and how."""
 
 REPAIR = "canary/repair"

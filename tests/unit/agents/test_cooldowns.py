@@ -63,9 +63,18 @@ def test_telling_it_twice_changes_nothing() -> None:
         assert limits.close(gate, at(NOW - 10), Outcome.RATE_LIMITED, "no", NOW + 1, resets) == gate
 
 
-@pytest.mark.parametrize("outcome", [o for o in Outcome if not TABLE[o].starts_cooldown])
+@pytest.mark.parametrize("outcome", [o for o in Outcome if not (TABLE[o].starts_cooldown or TABLE[o].is_of_model)])
 def test_no_other_ending_closes_a_gate(outcome: Outcome) -> None:
     assert limits.close(None, at(NOW), outcome, "", NOW + 1, NOW + 999) is None
+
+
+def test_a_model_that_is_not_there_closes_that_model_of_that_agent_alone() -> None:
+    gone, other = replace(at(NOW), model="gone"), replace(at(NOW + 9000), model="there")
+    gate = limits.close(None, gone, Outcome.MODEL_UNAVAILABLE, "no", NOW + 1, None)
+    assert gate is not None and gate.provider == "first:gone"
+    assert limits.room({gate.provider: gate}, (), NOW + 2) == {"first:gone": 0}
+    assert not limits.is_proven(gate, other, Outcome.COMPLETED)
+    assert limits.is_proven(gate, replace(gone, started_at=NOW + 9000), Outcome.COMPLETED)
 
 
 def test_an_agent_without_a_provider_has_no_gate() -> None:

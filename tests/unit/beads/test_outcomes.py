@@ -38,7 +38,7 @@ def test_what_counts_is_tried_again_at_once_and_told_at_the_last_one(outcome: Ou
 def test_the_provider_alone_closes_a_gate_and_says_for_how_long(outcome: Outcome) -> None:
     row = TABLE[outcome]
     assert row.starts_cooldown == (outcome in OF_THE_PROVIDER)
-    assert (row.gate_seconds > 0) == (row.starts_cooldown or row.is_of_start)
+    assert (row.gate_seconds > 0) == (row.starts_cooldown or row.is_of_start or row.is_of_model)
 
 
 @pytest.mark.parametrize("outcome", [Outcome.CONTEXT_OVERFLOW, Outcome.INVALID_REQUEST, Outcome.SESSION_LOST])
