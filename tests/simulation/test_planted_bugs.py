@@ -99,7 +99,17 @@ STUMBLES = ("--stumble", "0.5", "--crash", "0.005")
 BROKEN = ("--broken", "0.1", "--crash", "0.005")
 """CLIs of agents break again and again."""
 
+FILTERED = ("--filters", "0.3", "--crash", "0.005")
+"""Agents write in clear what git keeps through a filter."""
+
 BUGS = (
+    Bug(
+        "what a filter keeps sealed comes in clear",
+        "checks/policy/boundaries.py",
+        "if why is None and change.unfiltered:",
+        "if False:",
+        options=FILTERED,
+    ),
     Bug(
         "each bead asks about the CLI that is broken",
         "agents/worker/process.py",
@@ -1011,6 +1021,7 @@ WORLDS = {
     "by epics": EPICS,
     "lingering": LINGERING,
     "broken CLIs": BROKEN,
+    "filters": FILTERED,
 }
 """Whose options find bugs: without one they find nothing."""
 ALWAYS = ("usual", "planned")

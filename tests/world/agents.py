@@ -17,6 +17,7 @@ from nobrakes.errors import GitFailed, NobrakesError
 
 from .clock import FakeClock
 from .clones import Clones
+from .filtering import SECRET
 from .project import LINT, TESTS, Tree, code_path, flaked, forbidden, run_lint, run_tests, test_path, wanted
 from .rates import Rates
 
@@ -112,6 +113,8 @@ def does_the_work(agent_spec: AgentSpec) -> Script:
     if agent_spec.rng.random() < agent_spec.rates.conflict:
         banned = forbidden(agent_spec.tree(), "src/shared.py")
         agent_spec.save(shared=next(v for v in ("v0", "v1", "v2", "v3", f"by {agent_spec.bead}") if v not in banned))
+    if agent_spec.rates.filters and agent_spec.rng.random() < agent_spec.rates.filters:
+        agent_spec.clones.edit(agent_spec.bead, {SECRET: f"the secret of {agent_spec.bead}"})
     agent_spec.commit("work")
     yield agent_spec.rng.uniform(1, 20)
     return 0, DONE

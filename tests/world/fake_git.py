@@ -21,6 +21,7 @@ from .clones import CHECKOUT, CLONE, Clones
 from .fake_evidence import FakeChain
 from .fake_landing import DecidedHere
 from .fake_showing import Showing
+from .filtering import unfiltered
 from .objects import Commit, Objects, differing, merge
 from .own_branches import OwnBranches
 from .project import FIRST_TREE, Tree
@@ -95,7 +96,12 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
         """What differs between two commits' trees, by path."""
         before, after = self.objects.tree_of(base), self.objects.tree_of(head)
         return tuple(
-            Change(path, FILE if path in before else ABSENT, FILE if path in after else ABSENT)
+            Change(
+                path,
+                FILE if path in before else ABSENT,
+                FILE if path in after else ABSENT,
+                unfiltered=unfiltered(after, path),
+            )
             for path in differing(before, after)
         )
 
@@ -280,7 +286,7 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
     # --- refs ------------------------------------------------------------------------------------
 
     def came_through(self, base: str, head: str) -> None:
-        """There are no filters."""
+        """No person hands in what is under a filter."""
 
     def pin(self, name: str, commit: str | None) -> None:
         """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""

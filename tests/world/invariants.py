@@ -15,7 +15,7 @@ from nobrakes.decisions.model import EscalationType
 from nobrakes.errors import Stale
 from nobrakes.review.journal import Journal
 
-from . import approving, at_the_host, by_epics, by_hand, feature_promises, landed, questions, reading
+from . import approving, at_the_host, by_epics, by_hand, feature_promises, filtering, landed, questions, reading
 from .fake_remote import REFUSES, SharedFakeGit
 from .main_monitor import nothing_is_reviewed_while_main_is_red, one_red_main_is_one_question, watch_of
 from .project import run_tests
@@ -295,6 +295,7 @@ def notices_are_sent_when_they_may_be(scene: Scene) -> list[str]:
 PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     *landed.PROMISES,
     *questions.PROMISES,
+    filtering.a_secret_stays_sealed,
     *approving.PROMISES,
     *reading.PROMISES,
     *by_hand.PROMISES,

@@ -9,6 +9,7 @@ from nobrakes.checks.policy.ownership import OWN_FOLDER
 from nobrakes.review.journal import Journal, Step
 from nobrakes.review.queue import MOST
 
+from .filtering import SECRET
 from .objects import Commit, differing
 from .project import code_path, green, test_path
 from .scene import Scene
@@ -75,7 +76,7 @@ def only_the_beads_own_files_reach_main(scene: Scene) -> list[str]:
         for path in differing(before, after):
             if path.startswith(OWN_FOLDER):
                 wrong.append(f"{bead} changed {path}")
-            elif scaffolding or path in (code_path(bead), "src/shared.py"):
+            elif scaffolding or path in (code_path(bead), "src/shared.py", SECRET):
                 continue
             elif path != test_path(bead):
                 wrong.append(f"{bead} changed {path}")

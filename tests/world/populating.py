@@ -17,6 +17,7 @@ from .checkout import Staging, uses_the_index
 from .fake_git import FakeGit
 from .feature_agents import FeatureAgents
 from .features import Features
+from .filtering import SEALED, SECRET
 from .graph import random_graph
 from .people import ME, People
 from .questions import Questions
@@ -63,6 +64,9 @@ def fill(world: World, beads: int) -> None:
         world.scene.readers = reading.Readers(world.store, seed, rates.fail)
         world.people.also(8 * often, world.scene.readers.decide)
         world.people.also(1 * often, world.scene.readers.end_one)
+    if rates.filters:
+        sealed = {**world.git.objects.tree_of(world.git.head), SECRET: f"{SEALED}a password"}
+        world.git.put_on_main(world.git.objects.commit(sealed, (world.git.head,), "sealed", "human", 0.0).id)
     world.store.put(asking, dependencies, ME)
 
 

@@ -36,6 +36,7 @@ class Rates:
     broken: float = _rate(0.0, "chance that an agent's CLI breaks when one starts; 0: as usual, in some worlds")
     mute: float = _rate(0.0, "chance that a test command exits with 0 whatever the tests did, and counts none")
     flake: float = _rate(0.0, "chance that a test command that would be green fails one test")
+    filters: float = _rate(0.0, "chance that a Doer also writes a file that git keeps through a filter")
     stumble: float = _rate(0.0, "chance that a call about one bead, always the same one, meets a bug of the program")
     jump: float = _rate(0.0, "chance that the wall clock is set, or the machine sleeps, in a step")
     stop: float = _rate(-1.0, "chance that the daemon is stopped in order, in a step; below 0: half of --crash")
