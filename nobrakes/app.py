@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .decisions.service.hindrances import Here, Hindrances
     from .git.port import Argv, Git
     from .host.port import Notifier, Processes
-    from .requests.port import PullPorts
+    from .requests.hosts.port import PullPorts
     from .review.service.evidence import Run
 
 SEEN_BY_CHILDREN = (
@@ -64,7 +64,7 @@ class App:
         """The database, which is made anew when it is not there; what changes in it is written down beside it too."""
         from .db.opening import open_store
         from .host.files import keep_private
-        from .snapshot import service as snapshot_service
+        from .snapshot import log
 
         if os.environ.get("NOBRAKES_DOOR"):
             raise NotAllowed(
@@ -76,7 +76,7 @@ class App:
             make_missing(self.paths, self.git, _note)
         keep_private(self.paths.folder)
         store = open_store(self.paths.database)
-        snapshot_service.attach(store, self.paths, _note, lambda: self.git)
+        log.attach(store, self.paths, _note, lambda: self.git)
         return store
 
     @property

@@ -9,7 +9,8 @@ from docs.generate.public_samples import examples
 from nobrakes.cli.repository import dumps
 from nobrakes.events import payloads, public
 from nobrakes.events.kinds import Kind
-from nobrakes.events.public import Name, schema, types_of
+from nobrakes.events.public import Name
+from nobrakes.events.schema import schema, types_of
 
 _INTRO = """# Public events
 

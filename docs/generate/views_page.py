@@ -8,7 +8,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from docs.generate.pages import row
 from nobrakes.commands import service as commands_service
-from nobrakes.events.public import types_of
+from nobrakes.events.schema import types_of
 
 _INTRO = """# Views
 

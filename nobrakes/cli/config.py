@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Option, confirm
 
 from ..errors import NoMain, UsageError
-from ..events.public import plain
+from ..events.schema import plain
 from ..text.cleaning import cut, one_line
 from .repository import Output, looked_at, opened, said
 from .screen import Screen
 
 if TYPE_CHECKING:
-    from ..config.setup.init import Changed, InitReport, SettingChange
+    from ..config.setup.changing import Changed, SettingChange
+    from ..config.setup.init import InitReport
 
 
 Key = Annotated[str, Argument(metavar="KEY", help="The setting, such as limits.doers or checks.test.retry.")]
@@ -68,10 +69,10 @@ def get(key: Key) -> Output:
 
     Example: nobrakes config get limits.doers
     """
-    from ..config.setup import init as config_setup_init
+    from ..config.setup import changing
 
     with looked_at() as app:
-        found = config_setup_init.setting(app.config, key, config_setup_init.values(app.paths))
+        found = changing.setting(app.config, key, changing.values(app.paths))
     value = plain(found)
     return Output({"key": key, "value": value}, lambda screen: "\n".join(_one(key, value)))
 
@@ -108,9 +109,9 @@ def unset(key: Key) -> Output:
 
 def _change(key: str, value: str | None) -> Output:
     from ..app import located
-    from ..config.setup import init as config_setup_init
+    from ..config.setup import changing
 
-    changed = config_setup_init.change(located(), [(key, value)])
+    changed = changing.change(located(), [(key, value)])
     then = follows(changed)
     return Output(
         {**plain(changed), "next": then},
@@ -122,7 +123,7 @@ def _change(key: str, value: str | None) -> Output:
 
 def follows(changed: "Changed") -> list[str]:
     """What follows from it, and what to type."""
-    from ..decisions.service.desk import following
+    from ..decisions.service.following import following
 
     if changed.wrong:
         return [f"the settings of before stay in force until {os.path.relpath(changed.path)} is right"]
@@ -224,7 +225,7 @@ def init(
 def _agents(report: "InitReport") -> list[str]:
     """Why the agents cannot be started from here, with what to do."""
     from ..app import here, open_app
-    from ..decisions.service.desk import of_agents
+    from ..decisions.service.following import of_agents
 
     with open_app(report.paths.root, is_reading=True) as app:
         return of_agents(app.config, here(app))

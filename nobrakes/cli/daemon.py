@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ..beads import work_status
+from ..beads import stages
 from ..beads.model import Attempt, Role
 from ..beads.service.bead_page import review_step
 from ..daemon.model import Board
@@ -21,7 +21,7 @@ from ..errors import Unsettled, UsageError
 from ..events import words
 from ..events.kinds import WATCHED, Event
 from ..events.kinds import Kind as EventKind
-from ..events.public import plain
+from ..events.schema import plain
 from ..host.port import Notice
 from ..text.cleaning import age, cut, one_line, pad
 from ..text.times import spoken
@@ -49,14 +49,14 @@ def start(wait: Wait = 20.0, user: UserPlace = False) -> Output:
     Looked at first, as by `nobrakes run`: where nothing could start it is refused (62), with what mends it.
     """
     from ..app import hindrances
-    from ..daemon.service import control
+    from ..daemon.service import processes
     from ..decisions.service.hindrances import NOTHING
 
     with opened_or_home(user) as app:
         now = app.store.now()
-        stands = NOTHING if user or control.running(app.paths) else hindrances(app)
+        stands = NOTHING if user or processes.running(app.paths) else hindrances(app)
         stands.require(now)
-        pid = control.start(app.paths, app.store, wait)
+        pid = processes.start(app.paths, app.store, wait)
     data = {"pid": pid, "log": app.paths.daemon_log, "hindrances": plain(stands)}
     first = f"the daemon works (process {pid}); it logs to {app.paths.daemon_log}"
     waits = replace(stands, found=tuple(one for one in stands.found if one.kind not in OVER))
@@ -65,21 +65,21 @@ def start(wait: Wait = 20.0, user: UserPlace = False) -> Output:
 
 def stop(wait: Wait = 60.0, user: UserPlace = False) -> Output:
     """End the daemon in order: its agents are stopped, their work is kept."""
-    from ..daemon.service import control
+    from ..daemon.service import processes
 
     with opened_or_home(user) as app:
-        pid, left = control.stop_daemon(app.paths, app.store, wait)
+        pid, left = processes.stop_daemon(app.paths, app.store, wait)
     text = f"the daemon has ended (it was process {pid})"
     return said({"pid": pid, "left": left}, f"{text}\n{left}" if left else text)
 
 
 def status(user: UserPlace = False) -> Output:
     """Whether a daemon works here. The exit code is 24 where none does."""
-    from ..daemon.service import control
+    from ..daemon.service import processes
     from ..errors import DaemonNotRunning
 
     with opened_or_home(user, is_reading=True) as app:
-        pid = control.running(app.paths)
+        pid = processes.running(app.paths)
     text = f"a daemon works (process {pid})" if pid else "no daemon works here"
     error = None if pid else DaemonNotRunning("no daemon works here")
     return Output({"running": pid is not None, "pid": pid}, lambda screen: text, error)
@@ -87,10 +87,10 @@ def status(user: UserPlace = False) -> Output:
 
 def restart(wait: Wait = 60.0, user: UserPlace = False) -> Output:
     """Start a new daemon in the old one's place. Agents go on meanwhile."""
-    from ..daemon.service import control
+    from ..daemon.service import processes
 
     with opened_or_home(user) as app:
-        pid = control.restart(app.paths, app.store, wait)
+        pid = processes.restart(app.paths, app.store, wait)
     return said({"pid": pid}, f"the daemon works (process {pid})")
 
 
@@ -642,7 +642,7 @@ def picture(
     """The lines of the picture, each at most one screen wide."""
     out = []
     for attempt in board.attempts:
-        role = work_status.ROLES[attempt.role.value]
+        role = stages.ROLES[attempt.role.value]
         head = f"{pad(cut(one_line(attempt.name), 10), 10)} {role:<11} {attempt.bead:<10} "
         since = f"{age(now - attempt.started_at):>8}  "
         said = review_step(attempt) if attempt.role is Role.REVIEWER else last_line(attempt)

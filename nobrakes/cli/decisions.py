@@ -10,7 +10,7 @@ from typer import Argument, Option
 from ..decisions import forms
 from ..decisions.hindrances import Hindrance, Kind, rest, told
 from ..errors import UsageError
-from ..events.public import plain
+from ..events.schema import plain
 from ..text.cleaning import age, count, cut, one_line
 from ..text.times import spoken
 from .repository import Output, Sheet, UserPlace, actor, opened_or_home, said

@@ -12,7 +12,7 @@ from ..abilities import CHECKS
 from ..conformance.suite import NOT_SO_FAR
 from ..environ import process_environment
 from ..errors import NobrakesError, NotAllowed, UsageError
-from ..events.public import plain
+from ..events.schema import plain
 from ..text.cleaning import one_line
 from ..text.times import spoken
 from .repository import Output, actor, known, opened, said

@@ -33,7 +33,7 @@ def _called(argv: "list[str]") -> int:
     # importing and reading a graph make tens of thousands of objects that stay: looking for garbage among them again
     # and again is a tenth of the time that most commands take
     gc.set_threshold(1_000_000, 20, 20)
-    from .main import complete
+    from .packages import complete
 
     complete()
     from .main import run

@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from ..environ import process_environment
 from ..errors import AgentFailed, NotAllowed, UsageError
-from ..events.public import plain
+from ..events.schema import plain
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
 from .plans import difference_lines, waiting
 from .repository import BeadId, FeatureId, Output, actor, known, looked_at, opened, said, text_or_stdin, write
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ..beads.work_status import WorkStatus
     from ..features.model import Feature, PlanChanges
     from ..features.rounds import Estimate, Iteration
-    from ..features.service.rollback import RollbackStep, RollbackView, ScanView, Wanted
+    from ..features.service.rollback import ScanView, Wanted
+    from ..features.service.rollbacks import RollbackStep, RollbackView
     from ..features.service.views import FeatureCard, FeatureListView, FeatureView, PlanLook, PlanStep, ReviewsView
 
 
@@ -393,7 +394,7 @@ def sign_off(
 
     Example: nobrakes forge sign-off nb-k3f9q2 --take-risk
     """
-    from ..daemon.service.control import wake
+    from ..daemon.service.waking import wake
     from ..features.service.views import sign_off as sign
 
     with opened() as app:
@@ -409,8 +410,8 @@ def checkpoint(feature: FeatureId) -> Output:
 
     Example: nobrakes forge checkpoint nb-k3f9q2
     """
-    from ..daemon.service.control import wake
-    from ..features.service.rollback import checkpoint as ask
+    from ..daemon.service.waking import wake
+    from ..features.service.resting import checkpoint as ask
 
     with opened() as app:
         found = ask(app.store, feature, actor())
@@ -476,13 +477,13 @@ def rollback(
 
     Example: nobrakes forge rollback nb-k3f9q2 --yes
     """
-    from ..features.service import rollback as operation
+    from ..features.service import rollbacks
 
     with opened() as app:
         if yes and not dry_run:
-            seen = operation.rollback_begin(app.store, app.git, app.paths, feature, actor())
+            seen = rollbacks.rollback_begin(app.store, app.git, app.paths, feature, actor())
         else:
-            seen = operation.look(app.store, app.git, feature)
+            seen = rollbacks.look(app.store, app.git, feature)
     if not (yes or dry_run):
         raise NotAllowed(_what(seen), f"If you mean it: `nobrakes forge rollback {seen.feature} --yes`.")
     return Output(plain(seen), lambda screen: "\n".join(_shown(seen, screen)))

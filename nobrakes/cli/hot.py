@@ -123,7 +123,7 @@ def run(argv: "list[str]") -> "int | None":
 
 def _main() -> "Any":
     """The full command line, which shows errors."""
-    from .main import complete
+    from .packages import complete
 
     complete()
     from . import main

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option, confirm
 
 from ..errors import Deadlock, UsageError
-from ..events.public import plain
+from ..events.schema import plain
 from ..features.service import approving as features_approving
 from ..text.cleaning import count, cut, one_line, pad, width
 from .repository import KEPT, Output, actor, opened, said, told_while, write
@@ -28,7 +28,7 @@ PlanFile = Annotated[Path, Argument(metavar="FILE", help="YAML, JSON, or beads a
 
 
 def _apply(file: Path, whole: bool, **how: Any) -> Output:
-    from ..daemon.service.control import wake
+    from ..daemon.service.waking import wake
     from ..plans import service as operations_plan_apply
 
     with opened() as app:
@@ -255,10 +255,10 @@ def commit_strategy(
 
 
 def _committed(app: "App", choice: Any, seen: str | None) -> Output:
-    from ..daemon.service import control
+    from ..daemon.service import processes
 
     done = features_approving.commit_strategy(app.store, app.git, app.paths, actor(), choice, seen)
-    begun = control.running(app.paths) is not None
+    begun = processes.running(app.paths) is not None
     on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
     told = features_approving.told(len(done.approved), len(done.changes), done.features)
     out = [

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from typer import Argument, Option, confirm
 
 from ..errors import NotAllowed
-from ..events.public import plain
+from ..events.schema import plain
 from ..projects.model import SOURCES
 from ..text.cleaning import count, cut, lines, one_line
 from ..text.times import spoken
@@ -202,7 +202,7 @@ def run(
     Example: nobrakes project run my-app --sprints 3
     """
     from ..app import hindrances, open_app
-    from ..daemon.service import control as daemon_control
+    from ..daemon.service import processes
     from ..projects.service import sprints as projects_sprints
 
     found = _repository(name)
@@ -212,12 +212,12 @@ def run(
         again = f"nobrakes project run {found.name} --sprints {sprints}{'' if tests else ' --no-tests'} --yes"
         if not _said_yes(shown, yes, again):
             return said({"run": None}, "nothing was begun")
-        pid = daemon_control.running(app.paths)
+        pid = processes.running(app.paths)
         if pid is None and not later:
             hindrances(app).require(app.store.now())
         made = projects_sprints.accept(app.store, app.paths, offer, actor())
         if pid is None and not later:
-            pid = daemon_control.start(app.paths, app.store)
+            pid = processes.start(app.paths, app.store)
     works = f"a daemon works at it (process {pid})" if pid else "no daemon works there: the next one goes on with it"
     text = f"{count(sprints, 'sprint')} of {found.name}: {works}\n`nobrakes project status` says how far it is"
     return said({"run": plain(made), "offer": plain(offer), "daemon": pid}, text if not yes else f"{shown}\n{text}")
@@ -340,21 +340,22 @@ def go_on(
 def _one(found: "ProjectView", is_named: bool) -> Went:
     from ..app import hindrances, open_app
     from ..daemon.service import control as daemon_control
+    from ..daemon.service import processes
     from ..errors import NobrakesError
     from ..projects.service import sprints as projects_sprints
 
     try:
         with open_app(found.path) as app:
             why = projects_sprints.unfinished(app.store)
-            pid = daemon_control.running(app.paths)
+            pid = processes.running(app.paths)
             if pid is not None or not why:
                 return Went(found.name, pid, why or "nothing of it is unfinished")
-            if not is_named and not daemon_control.is_wanted(app.store):
+            if not is_named and not processes.is_wanted(app.store):
                 hint = f"you stopped its daemon, or never started one: `nobrakes project continue {found.name}`"
                 return Went(found.name, None, f"{why}; {hint}")
             if app.store.setting(daemon_control.PAUSED) is not None:
                 return Went(found.name, None, f"{why}; it is paused: `nobrakes resume` in {found.path}")
             hindrances(app).require(app.store.now())
-            return Went(found.name, daemon_control.start(app.paths, app.store), why)
+            return Went(found.name, processes.start(app.paths, app.store), why)
     except NobrakesError as error:  # the others go on
         return Went(found.name, None, f"{error} {error.hint}".strip())

@@ -19,7 +19,7 @@ from typer import Argument, Option
 
 from ..errors import NobrakesError, NoSuchBead, UsageError
 from ..events.kinds import Actor, Surface, given, usual
-from ..events.public import plain as plain
+from ..events.schema import plain as plain
 from ..lightjson import visible
 from ..text.cleaning import count, cut, lines, one_line, width
 from .screen import Screen, screen_of
@@ -425,7 +425,7 @@ NEVER = frozenset({"init", "config set", "config unset", "shape", "reshape", "ru
 def once(words: str, key: str, actor: "Actor", arguments: Mapping[str, Any], function: Callable[[], Output]) -> Output:
     """Call the command, unless it was called under the key; then what it showed is shown again."""
     from ..commands import service as commands_service
-    from ..daemon.service.control import wake
+    from ..daemon.service.waking import wake
 
     with shared() as app:
         wanted = commands_service.Once(

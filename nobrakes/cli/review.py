@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ..beads.work_status import main_of
+from ..beads.stages import main_of
 from ..errors import NotAllowed, Unproven, UsageError
-from ..events.public import plain
+from ..events.schema import plain
 from ..text.cleaning import age, cut, one_line
 from ..text.times import spoken
 from .hot import request_text
@@ -78,7 +78,7 @@ def view(bead: Bead) -> Output:
 
     Example: nobrakes pr open shop-3
     """
-    from ..daemon.service.control import running
+    from ..daemon.service.processes import running
     from ..host.command import open_address
     from ..requests import service as operations
 
@@ -97,7 +97,7 @@ def sync() -> Output:
 
     Example: nobrakes pr sync
     """
-    from ..daemon.service.control import running
+    from ..daemon.service.processes import running
     from ..requests import service as operations
 
     with opened() as app:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..errors import NotARepository, UsageError
-from ..events.public import plain
+from ..events.schema import plain
 from ..sessions.model import BEAD, PLAN, files_of
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
 from .repository import (

@@ -14,19 +14,21 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from ..beads.model import Bead
-from ..beads.service.bead_page import BeadHistory, Explained, ListedBead, Review, WholeBead
+from ..beads.service.bead_page import BeadHistory, Explained, Review, WholeBead
 from ..beads.service.board import BoardView, StatusView
+from ..beads.service.listing import ListedBead
 from ..daemon.model import Limits
 from ..daemon.service.now import NextStep
 from ..decisions.model import Escalation
 from ..decisions.service.view import Asked, DecisionView
 from ..errors import NotAllowed, UsageError
 from ..events.kinds import Actor
-from ..events.public import Schema, schema
+from ..events.schema import Schema, schema
 from ..features.model import Feature, PlanChanges
 from ..features.rounds import SignOff
 from ..features.service.approving import Approved
-from ..features.service.rollback import RollbackView, ScanView
+from ..features.service.rollback import ScanView
+from ..features.service.rollbacks import RollbackView
 from ..features.service.strategy import StrategyView
 from ..features.service.views import FeatureListView, FeatureView, ReviewsView
 from ..host.locks import locked

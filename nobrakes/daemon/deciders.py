@@ -20,10 +20,9 @@ from ..review.journal import Journal, is_aside, not_asked_any_more
 from ..review.queue import at_once
 from ..sessions.model import State as SessionsState
 from ..sessions.model import Talk
-from .model import (
+from .actions import (
     Action,
     AskPerson,
-    Board,
     CompleteEpic,
     GoOnUnapproved,
     Kill,
@@ -38,6 +37,7 @@ from .model import (
     TellCap,
     Terminate,
 )
+from .model import Board
 
 WANTED = "daemon_wanted"
 """The setting that says since when a person wants a daemon in the background, until they stop it."""

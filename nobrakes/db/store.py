@@ -642,15 +642,15 @@ class Reviewing:
 
     def reviews(self, limit: int) -> list[Attempt]:
         """The Reviewer's latest attempts, newest first."""
-        from .views import latest  # brings SQLModel, and hardly anybody asks
+        from . import searches
 
-        return latest(self._db, limit)
+        return searches.latest(self._db, limit)
 
     def agents(self, words: str, state: str, sort: str, limit: int, offset: int = 0) -> list[Attempt]:
         """Attempts of agents, searched, filtered and sorted."""
-        from ..agents.db import spending
+        from . import searches
 
-        return spending.found(self._db, words, state, sort, limit, offset)
+        return searches.agents(self._db, words, state, sort, limit, offset)
 
     def merges(self, on_main: bool = False) -> dict[str, str]:
         """Bead id to the commit of its merge, of every done bead that has one; `on_main`: of those that main has."""

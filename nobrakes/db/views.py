@@ -5,10 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
-from sqlalchemy.sql import ClauseElement
-from sqlmodel import col, select
-
 from ..beads.db import levels as beads_levels
 from ..beads.db import moves
 from ..beads.graph import Node
@@ -16,10 +12,9 @@ from ..beads.model import Attempt, Bead, Dependency, DependencyType, Role, Run, 
 from ..beads.work_status import BY_STATUS, COLUMNS
 from ..serialise import as_values
 from . import rows
-from .database import Database, Row
+from .database import Database
 from .database import row as row_of
 from .fast import CLAIMABLE, IN_ORDER, UNFINISHED
-from .tables import AttemptRow
 
 _RUN_FIELDS = frozenset(Run.__dataclass_fields__) - {"id"}
 
@@ -246,24 +241,3 @@ def ready(db: Database, limit: int) -> list[Bead]:
     moves.wake(db, db.now())
     sql = f"{rows.BEAD.replace('FROM beads', 'FROM beads INDEXED BY beads_claimable')} WHERE {CLAIMABLE} {IN_ORDER}"
     return [rows.bead(row) for row in db.all(f"{sql} LIMIT ?", (limit,))]
-
-
-# A statement of SQLModel, run on our own connection: its transactions, clock and errors are as everywhere else.
-
-_DIALECT = SQLiteDialect_pysqlite(paramstyle="named")
-
-
-def rows_of(db: Database, statement: ClauseElement) -> list[Row]:
-    """The rows that it finds; a column's key is its name."""
-    compiled = statement.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})  # `IN` lists
-    values: dict[str, Any] = dict(compiled.params)
-    return db.all(str(compiled), values)
-
-
-# The Reviewer's work, for people who look back.
-
-
-def latest(db: Database, limit: int) -> list[Attempt]:
-    """The Reviewer's latest attempts, newest first."""
-    wanted = select(AttemptRow).where(AttemptRow.role == Role.REVIEWER.value).order_by(col(AttemptRow.id).desc())
-    return [rows.attempt({**dict(row), "provider_session": None}) for row in rows_of(db, wanted.limit(limit))]

@@ -9,13 +9,12 @@ import os
 import shutil
 import stat
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Union, cast
 
 from .. import abilities
 from .. import paths as found
-from ..agents.prompts import delivery
 from ..beads.model import CLOSED, WORKING, Bead, DependencyType, Status
 from ..beads.readiness import Circle, deadlocks
 from ..config.setup.detect import what_to_write
@@ -26,7 +25,6 @@ from ..decisions.model import EscalationType
 from ..decisions.service.hindrances import Here, hindrances, of_agent, of_checks
 from ..environ import process_environment
 from ..errors import DaemonRunning, GitFailed, MachineShort, NobrakesError, NoMain, StoreBroken, StoreNewer, UsageError
-from ..events.kinds import MERGES
 from ..git.location import owner
 from ..git.port import Git
 from ..git.workspaces.make import BROKEN, forget_sessions, kept_by_agents
@@ -38,11 +36,10 @@ from ..machine.service.registry import trouble
 from ..notices import service as notices_service
 from ..paths import Paths
 from ..requests import service as requests_service
-from ..review.journal import Journal
-from ..review.verify import COMPARED, NAMED, Merge, is_ours, merges
 from ..sandbox import closure as no_sandbox
 from ..sessions.model import name_of
 from ..trash import Trash
+from .agreement import lost_changes, off_main, unknown
 from .health import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -59,67 +56,6 @@ if TYPE_CHECKING:
 # all of them at once, and main is read since the commit at which a daemon compared it.
 # 3. A merge that is going on is no disagreement: main is read first, then the store; and done beads the other way
 # round.
-
-_MANY = 1000
-_RECENT = 500
-"""So many of main's last commits the doctor looks at; `verify` looks at all since the first record."""
-
-
-def off_main(store: Store, git: Git, config: "Config") -> str:
-    """What a person is told of done beads whose merge main does not carry any more; empty: there is none."""
-    try:
-        return delivery.off_main(store, git, config)
-    except (NoMain, GitFailed):
-        return ""  # which is told by itself
-
-
-def lost_changes(store: Store, git: Git) -> list[str]:
-    """What a person is told of done beads whose changes a commit of theirs took back unseen."""
-    try:
-        return [f"{one.told()}: {one.advice()}" for one in delivery.taken_back(store, git, _RECENT)]
-    except (NoMain, GitFailed):
-        return []  # which is told by itself
-
-
-def unknown(store: Store, git: Git) -> list[str]:
-    """What a person is told of beads that main carries, and that are not done here."""
-    found = [
-        f"{bead} is on main as {commit[:12]}, and the database does not know: `nobrakes run` makes it done"
-        for bead, commit in merged_unknown(store, git)
-    ]
-    more = len(found) - NAMED
-    return found if more <= 0 else [*found[:NAMED], f"and {more} more beads of which the database does not know"]
-
-
-def merged_unknown(store: Store, git: Git) -> list[tuple[str, str]]:
-    """(bead, commit on main) of beads that main carries, and that are not done here."""
-    try:
-        main = git.main()
-        since = store.setting(COMPARED)
-        if since == main:
-            return []
-        since = since if since and git.has(since) and git.contains(since, main) else None
-        named = git.merged(since).keys() - store.merges().keys()
-        beads = {bead.id: bead for bead in store.beads(ids=named) if bead.status is not Status.DONE} if named else {}
-        if not beads:
-            return []
-        standing = [one for one in merges(git.line(main, since)) if one.stands and one.bead in beads]
-        return [(one.bead, one.tip.commit) for one in _agreement_unknown(store, git, standing, beads)]
-    except (NoMain, GitFailed):
-        return []  # which is told by itself
-
-
-def _agreement_unknown(store: Store, git: Git, standing: list[Merge], beads: Mapping[str, Bead]) -> list[Merge]:
-    landing = {Journal.of(one.data).candidate for one in store.reviewing()}
-    left = [one for one in standing if one.tip.commit not in landing and not _is_told(store, one)]
-    chain = {entry.commit for entry in git.evidence()} if left else set[str]()
-    return [one for one in left if is_ours(one, beads[one.bead], chain, ())]
-
-
-def _is_told(store: Store, merge: Merge) -> bool:
-    """Whether an event names it: then a person opened the bead again."""
-    named = store.latest_events(MERGES, limit=_MANY, bead=merge.bead)
-    return any(event.data.get("merged_commit") == merge.tip.commit for event in named)
 
 
 # The doctor's look at what the repositories of a machine share.

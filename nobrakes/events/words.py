@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ..beads import work_status
+from ..beads import stages
 from ..text.cleaning import cut, lasted, one_line, pad, width
 from ..text.times import clock, date
 from .kinds import Event, Kind
@@ -119,12 +119,12 @@ def with_title(head: str, title: str, columns: int) -> str:
 
 def what(event: Event) -> str:
     """What happened and why, on one line of any length."""
-    word = WORDS.get(event.kind) or work_status.plain(event.kind.value)
+    word = WORDS.get(event.kind) or stages.plain(event.kind.value)
     special = _SPECIAL.get(event.kind)
     if special is not None:
         return special(event)
     if event.data.get("outcome"):
-        ended = "" if event.kind in _EXPECTED else work_status.ending(str(event.data["outcome"]))
+        ended = "" if event.kind in _EXPECTED else stages.ending(str(event.data["outcome"]))
         return ": ".join(part for part in (word, ended, one_line(str(event.data.get("detail") or ""))) if part)
     said = next((one_line(str(event.data[key])) for key in _SPEAKING if event.data.get(key)), "")
     return f"{word}: {said}" if said else word
@@ -147,12 +147,12 @@ def _landed(event: Event) -> str:
 
 
 def _asked(event: Event) -> str:
-    number, kind = event.data.get("escalation", ""), work_status.plain(str(event.data.get("type") or ""))
+    number, kind = event.data.get("escalation", ""), stages.plain(str(event.data.get("type") or ""))
     return f"escalation {number}: {kind}: {one_line(str(event.data.get('title') or ''))}"
 
 
 def _checked(event: Event) -> str:
-    step = work_status.stage(str(event.data.get("step") or ""), str(event.data.get("epic") or ""))
+    step = stages.stage(str(event.data.get("step") or ""), str(event.data.get("epic") or ""))
     results = event.data.get("results")
     rows: Sequence[Any] = results if isinstance(results, list | tuple) else ()
     said = verdict([row for row in rows if isinstance(row, Mapping)])
@@ -175,11 +175,11 @@ def _checks_began(event: Event) -> str:
     last = event.data.get("seconds")
     took = f", took {lasted(float(last))} last time" if isinstance(last, int | float) else ""
     step, epic = (str(event.data.get(key) or "") for key in ("step", "epic"))
-    return f"checks begin on {work_status.subject(step, epic)}{took}"
+    return f"checks begin on {stages.subject(step, epic)}{took}"
 
 
 def _culprit(event: Event) -> str:
-    why = work_status.plain(str(event.data.get("why") or ""))
+    why = stages.plain(str(event.data.get("why") or ""))
     return ": ".join(
         part for part in ("culprit found" if event.data.get("commit") else "no culprit found", why) if part
     )
@@ -197,7 +197,7 @@ def _project(event: Event) -> str:
 
 
 def _said(event: Event, key: str) -> str:
-    return work_status.plain(one_line(str(event.data.get(key) or "")))
+    return stages.plain(one_line(str(event.data.get(key) or "")))
 
 
 _FEATURE_STATES = {"active": "is", "error": "does not go on", "expired": "has expired"}

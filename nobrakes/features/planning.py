@@ -26,9 +26,9 @@ from ..decisions.model import Escalation
 from ..sessions.model import CLEAN, Session
 from ..sessions.model import State as At
 from ..sessions.model import State as Of
+from . import asking as features_asking
 from . import model as keys
 from . import rounds
-from . import rounds as features_asking
 from .actions import (
     About,
     Answered,
@@ -59,6 +59,7 @@ from .actions import (
     TellShaper,
     WarnOfExpiry,
 )
+from .asking import QUESTIONS
 from .markers import line
 from .model import (
     ALLOWED,
@@ -84,7 +85,7 @@ from .model import (
     Stage,
     State,
 )
-from .rounds import QUESTIONS, Then, Tracker
+from .rounds import Then, Tracker
 
 # Rolling a feature back: what of it is on main is taken off again by one candidate, the newest merge first.
 #

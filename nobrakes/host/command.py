@@ -102,8 +102,18 @@ def open_address(address: str) -> bool:
 
 LONGEST = 127
 _ASKED_ALL_NIGHT = (
-    *("", "cli", "core", "core/beads", "core/forge", "core/public", "core/text", "operations", "operations/agent"),
-    *("host", "store", "store/agent", "store/fast", "wording"),
+    *(
+        "",
+        "agents",
+        "agents/db",
+        "agents/policy",
+        "agents/prompts",
+        "agents/service",
+        "beads",
+        "checks",
+        "checks/policy",
+    ),
+    *("cli", "db", "decisions", "features", "host", "projects", "projects/service", "text"),
 )
 """The folders of the package that `nobrakes agent …` imports from."""
 _PROGRAM = """

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, get_args
 from ..beads.graph import Links, Node, chains_ahead, needs_of, plain_needs
 from ..beads.model import CLOSED, BeadType, Dependency, DependencyType, Status, blocked_by
 from ..beads.readiness import Change, Consequences, Readiness, circles, consequences
-from ..beads.service.bead_page import natural
+from ..beads.service.listing import natural
 from ..beads.work_status import COLUMNS, column
 from ..db.port import Store
 from ..errors import NoSuchBead, UsageError

@@ -8,7 +8,7 @@ from ..agents.prompts.delivery import bases, delivery_of
 from ..beads.graph import of_epics
 from ..beads.model import CLOSED, Bead, BeadType, DependencyType, is_bead_id
 from ..beads.readiness import deadlocks
-from ..daemon.service.control import wake
+from ..daemon.service.waking import wake
 from ..doctor.health import ERROR, OK, WARNING, Finding
 from ..environ import process_environment
 from ..errors import NobrakesError, NotAllowed
@@ -18,9 +18,9 @@ from ..git.repository import publisher
 from ..host.messages import Asking
 from ..paths import own_path
 from ..review.journal import Journal, Step
+from .hosts.port import PullPorts
 from .hosts.registry import code_host
 from .model import ASKED, push_approval
-from .port import PullPorts
 from .text import RequestView, base_of, of_epic, unit_of, view
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..db.port import Store
     from ..git.port import Git
     from ..paths import Paths
-    from .port import PullPorts
+    from .hosts.port import PullPorts
 
 
 def listed(store: "Store", everything: bool = False) -> list[RequestView]:

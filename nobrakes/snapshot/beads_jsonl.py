@@ -18,12 +18,13 @@ from ..beads.lifecycle import returns_to
 from ..beads.model import Attempt, AttemptLog, Bead, BeadType, DependencyType, Outcome, Role, Status, parse_type
 from ..beads.port import Alike
 from ..beads.progress import KEPT
-from ..db.port import Changes, Position
+from ..db.port import Changes
 from ..decisions.forms import as_values, form
 from ..decisions.model import Escalation, EscalationType
 from ..environ import process_environment
 from ..errors import UsageError
 from ..text.redaction import Redactor, secret_values
+from .marks import MARKS_BEGIN, mark
 from .reader import TYPE_WORDS, Imported, parse, parse_lines, records, status_word, written
 
 __all__ = ["Imported", "dump", "parse", "parse_lines"]
@@ -320,27 +321,6 @@ def of_evidence(bead: str, row: Mapping[str, Any]) -> Attempt | None:
 # The mark at the end of what was written since the snapshot: up to which event nothing is missing.
 #
 # Every command reads it, so nothing is imported for it but the value that it stands for.
-
-MARKS_BEGIN = '{"_type":"nobrakes_mark","seq":'
-BETWEEN = ',"at":'
-END = "}"
-
-
-def mark(place: Position) -> str:
-    """The mark as a line."""
-    return f"{MARKS_BEGIN}{place.seq}{BETWEEN}{place.at!r}{END}\n"
-
-
-def last_mark(text: str) -> Position | None:
-    """The last mark in the text; None: there is none. One without its line end was never written."""
-    for line in reversed(text.split("\n")[:-1]):
-        if line.startswith(MARKS_BEGIN) and line.endswith(END):
-            seq, _, at = line[len(MARKS_BEGIN) : -len(END)].partition(BETWEEN)
-            try:
-                return Position(int(seq), float(at))
-            except ValueError:
-                continue
-    return None
 
 
 # What changed since the snapshot, as lines: beads, escalations, ended attempts, settings; the last of each counts.

@@ -19,7 +19,7 @@ from textual.theme import Theme
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from ..beads import work_status
+from ..beads import stages
 from ..decisions import forms
 from ..errors import NotAllowed
 from ..events import words
@@ -283,7 +283,7 @@ def _of_worker(found: "AtWork") -> str:
 
 def _worker(found: "AtWork", now: float) -> Row:
     one = found.worker
-    role = work_status.ROLES[one.role.value]
+    role = stages.ROLES[one.role.value]
 
     def draw(columns: int) -> Content:
         since = age(now - one.started_at)

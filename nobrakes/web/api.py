@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ..errors import UsageError
-from ..events.public import plain
+from ..events.schema import plain
 from . import rendering
 from .live import told
 from .rendering import Field, flag, opened, word

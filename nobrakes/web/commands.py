@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from ..errors import NobrakesError, UsageError
 from ..events.kinds import MOST, Actor, Surface, usual
-from ..events.public import plain
+from ..events.schema import plain
 from ..features.service import approving as features_approving
 from ..text.cleaning import count, cut, one_line
 from . import rendering
@@ -108,9 +108,9 @@ def _forging_resume(app: "App", values: ForgingValues, actor: str) -> tuple[Any,
 
 def rollback(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
     """Take the feature back: its open beads at once, what is on main of it by one commit through the Reviewer."""
-    from ..features.service import rollback as rolling
+    from ..features.service import rollbacks
 
-    done = rolling.rollback_begin(app.store, app.git, app.paths, values["feature"], actor)
+    done = rollbacks.rollback_begin(app.store, app.git, app.paths, values["feature"], actor)
     said = f"{count(len(done.cancels), 'bead')} cancelled"
     if done.is_over:
         return done, f"feature {done.feature} is rolled back: {said}, and nothing of it was on main"
@@ -149,7 +149,7 @@ def _sign_off(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
 
 
 def _checkpoint(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-    from ..features.service.rollback import checkpoint
+    from ..features.service.resting import checkpoint
 
     found = checkpoint(app.store, values["feature"], actor)
     return found, f"feature {found.id} goes back to its plan with what was collected"
@@ -189,7 +189,7 @@ def pairs(lines: Sequence[str]) -> dict[str, str]:
 
 def apply(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
     """Bring the graph to what the plan says. PlanError, Deadlock: nothing was written."""
-    from ..daemon.service.control import wake
+    from ..daemon.service.waking import wake
     from ..plans import service as operations
 
     plan = operations.plan_in(values["plan"], TEXT)
@@ -503,12 +503,12 @@ def _session(name: str, said: str) -> Do:
 
 def _daemon(name: str) -> Do:
     def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-        from ..daemon.service import control
+        from ..daemon.service import processes
 
         if name == "stop":
-            pid, left = control.stop_daemon(app.paths, app.store, 60.0)
+            pid, left = processes.stop_daemon(app.paths, app.store, 60.0)
             return {"pid": pid, "left": left}, f"the daemon has ended (it was process {pid}) {left}".strip()
-        pid = getattr(control, name)(app.paths, app.store, 60.0)
+        pid = getattr(processes, name)(app.paths, app.store, 60.0)
         return {"pid": pid}, f"the daemon works (process {pid})"
 
     return do
@@ -689,7 +689,7 @@ def perform(site: Site, word: str, command: Command, given: Given, session: str)
     import json
 
     from ..commands import service as commands_service
-    from ..daemon.service.control import wake
+    from ..daemon.service.waking import wake
 
     values = rendering.values(command.fields, given)
     beside = dict(given)

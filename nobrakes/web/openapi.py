@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from ..events.public import schema
+from ..events.schema import schema
 from . import api, rendering
 from .commands import COMMANDS, Command
 from .rendering import Field

@@ -11,7 +11,7 @@ from nobrakes.cli import main
 from nobrakes.db.opening import open_store
 from nobrakes.db.port import NewEscalation
 from nobrakes.decisions.model import EscalationType
-from nobrakes.events.public import plain
+from nobrakes.events.schema import plain
 
 
 @pytest.fixture

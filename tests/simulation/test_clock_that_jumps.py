@@ -51,7 +51,7 @@ def test_what_waits_for_a_retry_does_not_wait_for_hours_when_the_clock_goes_back
     world.rates = replace(world.rates, machine=0.0)
     before = world.clock.steady()
     world.clock.jump(-10 * HOUR)
-    for _ in range(400):
+    for _ in range(1000):
         if not world.step():
             break
     open_ = [bead for bead in world.store.beads() if bead.status is not Status.DONE and bead.type is not BeadType.EPIC]

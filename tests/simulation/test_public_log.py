@@ -2,7 +2,8 @@
 
 import pytest
 
-from nobrakes.events.public import Name, mistakes, schema
+from nobrakes.events.public import Name
+from nobrakes.events.schema import mistakes, schema
 from nobrakes.events.service import public_events
 from tests.world.world import World
 

@@ -16,8 +16,8 @@ import pytest
 from nobrakes.errors import HostRefused, HostUnavailable
 from nobrakes.git.port import Land, Landing
 from nobrakes.requests import model as requests_model
+from nobrakes.requests.hosts.port import Wanted
 from nobrakes.requests.model import CheckState, PullState, Turn
-from nobrakes.requests.port import Wanted
 from nobrakes.requests.worker import exchange as exchanging
 from tests.support.asker import Asker
 from tests.world.crashing import Crash

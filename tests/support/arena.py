@@ -279,7 +279,7 @@ command = ["sh", {json.dumps(str(agent))}]
             if state.startswith(common) or "/.git/objects/" in inside or not path.is_file() or path.is_symlink():
                 continue
             marks = (line.rpartition(f"{MARK}-".encode()) for line in _content(path).splitlines())
-            for bead in {bead.decode(errors="replace") for _, mark, bead in marks if mark}:
+            for bead in {bead.decode() for _, mark, bead in marks if mark and re.fullmatch(rb"[\w.-]+", bead)}:
                 if not state.startswith(f"workspaces/{bead}"):
                     found.setdefault(bead, []).append(inside)
         return found

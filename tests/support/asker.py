@@ -7,8 +7,8 @@ from dataclasses import replace
 from nobrakes.git.port import Land, Landing
 from nobrakes.requests import model as requests_model
 from nobrakes.requests import text
+from nobrakes.requests.hosts.port import CodeHost, PullPorts, Wanted
 from nobrakes.requests.model import PullRequest, PullState, Seen, Turn
-from nobrakes.requests.port import CodeHost, PullPorts, Wanted
 from nobrakes.requests.worker import exchange as exchanging
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from nobrakes.errors import HostRefused
+from nobrakes.requests.hosts.port import Wanted
 from nobrakes.requests.model import CheckState, HostCheck, PullState, Remark, Told
-from nobrakes.requests.port import Wanted
 
 from .objects import Objects, merge
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from nobrakes.config.settings import Config
 from nobrakes.errors import GitFailed, HostUnavailable, OnlyByRequest
 from nobrakes.git.port import Land, Landing, Message
-from nobrakes.requests.port import PullPorts
+from nobrakes.requests.hosts.port import PullPorts
 from nobrakes.review.waits import Cause
 
 from .crashing import Crash, Dice

@@ -3,14 +3,12 @@
 The rules of prompts.py hold here as well: what agents wrote is quoted and fenced, what people wrote is bounded.
 """
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...beads.branches import branch_of
-from ...beads.lifecycle import live
 from ...beads.model import CLOSED, Attempt, Bead, BeadType, Outcome, Status
 from ...db.port import Store
 from ...decisions.model import Escalation
@@ -21,7 +19,6 @@ from ...requests.model import own_base
 from ...requests.text import Delivery, Where, delivery
 from ...review.evidence import Made
 from ...review.verify import Lost, fallen_off, lost_changes
-from ...text.cleaning import shorten
 from ..transcript import PREFIX
 from .quoting import answered, answers_of
 
@@ -201,37 +198,3 @@ def git_at(git: Git, where: Where) -> Git:
 
 # What is to be mended in an epic that people merge as a whole: a bead of its own in that epic, since nobody works on
 # an epic itself. The review of the whole begins again when it has landed.
-
-MOST = 8000
-"""Characters of what is told to who mends it."""
-OF_READERS = "what fresh eyes found in the whole of"
-"""What the bead answers, as its title says, where readers found it."""
-
-
-def mend(store: Store, epic: Bead, what: str, detail: str, actor: str) -> Bead:
-    """Add the bead. `what`: of the epic, in words; `detail`: what its Doer is told. The caller has a transaction."""
-    free = (name for name in _names(epic.id) if not store.beads(ids=[name]))
-    mends = Bead(
-        next(free),
-        f"Answer {what} {epic.id}",
-        BeadType.FIX,
-        description=shorten(detail, MOST),
-        epic=epic.id,
-        priority=max(0, epic.priority - 1),
-        needs_tests=False,
-    )
-    store.put([live(mends)], [], actor)
-    return mends
-
-
-def is_mend(bead: Bead, epic: str) -> bool:
-    """Whether the bead was added to mend what is in the epic."""
-    return bead.epic == epic and bead.type is BeadType.FIX and bead.id.startswith(_start(epic))
-
-
-def _names(epic: str) -> Iterator[str]:
-    return (f"{_start(epic)}{number}" for number in itertools.count(1))
-
-
-def _start(epic: str) -> str:
-    return f"{epic[:50]}-mend-"

@@ -274,14 +274,14 @@ OPERATIONS: "tuple[Operation, ...]" = (
         "propose",
         "Propose the beads of your feature's plan, as a plan file has them: they become drafts under its epic. What a "
         "plan names again is changed; what it wants of a live bead waits for a person's yes.",
-        _forging("propose"),
+        _forging("forging_propose"),
         (Parameter("plan", "The plan as YAML or JSON: {beads: [{id, title, …}]}.", required=True),),
     ),
     Operation("plan", "The plan of your feature as it lies now: its beads as JSON.", _forging("plan"), reads=True),
     Operation(
         "plan-ready",
         "Say that your feature's plan is whole: a version of it is kept, and goes to review. Then end your turn.",
-        _forging("plan_ready"),
+        _forging("forging_plan_ready"),
     ),
     Operation(
         "review",

@@ -18,7 +18,7 @@ from ...db.opening import open_store
 from ...db.port import Store
 from ...errors import NoSuchBead, NotInitialised, UsageError
 from ...events.kinds import Actor, Surface
-from ...events.public import plain
+from ...events.schema import plain
 from ...features.service import approving
 from ...lightjson import visible
 from ...paths import Paths

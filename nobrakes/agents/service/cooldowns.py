@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...beads.model import Run, RunKind
 from ...daemon.service import control
-from ...daemon.service.control import wake
+from ...daemon.service.waking import wake
 from ...errors import UsageError
 from ...events.kinds import Event, Kind
 from ...host.proctable import held_mb

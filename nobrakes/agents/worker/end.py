@@ -22,7 +22,7 @@ from ...decisions import forms
 from ...decisions import model as decisions_model
 from ...decisions.model import EscalationType, hypothesis
 from ...events.kinds import Event, Kind
-from ...features import rounds
+from ...features import asking
 from ...features.plan_beads import epics_above
 from ...host.port import Notice
 from ...sessions.model import Talk
@@ -272,11 +272,11 @@ def _escalation(
 
 def offered(store: Store, bead: Bead, new: NewEscalation) -> NewEscalation:
     """With the ways that a person has where it is a step of a feature that fails."""
-    feature = rounds.of(store.features(), epics_above(store, bead)) if new.type in rounds.OFFERED else None
+    feature = asking.of(store.features(), epics_above(store, bead)) if new.type in asking.OFFERED else None
     if feature is None:
         return new
-    evidence = {**new.evidence, rounds.FEATURE: feature.id}
-    return replace(new, evidence=evidence, form=rounds.form_of(feature))
+    evidence = {**new.evidence, asking.FEATURE: feature.id}
+    return replace(new, evidence=evidence, form=asking.form_of(feature))
 
 
 def _ended(attempt: Attempt, outcome: Outcome, detail: str, log: AttemptLog) -> Attempt:

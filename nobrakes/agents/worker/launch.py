@@ -21,7 +21,8 @@ from ...beads.branches import branch_of
 from ...beads.model import FORK, NO_AGENTS, Attempt, Bead, Outcome, Role, Run, RunKind
 from ...checks.worker.steps import setup_argv
 from ...config.settings import Config
-from ...daemon.model import Board, Limits, Terminate
+from ...daemon.actions import Terminate
+from ...daemon.model import Board, Limits
 from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import owner_of, parked
 from ...errors import NobrakesError

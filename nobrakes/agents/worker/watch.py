@@ -29,7 +29,7 @@ from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import of_run, owner_of, parked
 from ...errors import NobrakesError
 from ...events.kinds import WATCHED, Event, Kind
-from ...features import rounds
+from ...features import asking
 from ...features.plan_beads import epics_above
 from ...sessions.model import Talk
 from ...text.cleaning import clean, shorten
@@ -234,7 +234,7 @@ class WorkWatch:
         store = self.ports.store
         features = store.features()
         above = epics_above(store, store.bead(attempt.bead)) if features else []
-        wakes = rounds.of(features, above) is not None
+        wakes = asking.of(features, above) is not None
         seen = _Seen(Output.of(self.ports, run), wakes, attempt=attempt.id)
         told = store.latest_events(WATCHED, None, _TOLD, attempt.bead)
         for event in reversed([*takewhile(lambda one: one.attempt == attempt.id, told)]):

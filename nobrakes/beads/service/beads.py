@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...daemon.service.control import wake
+from ...daemon.service.waking import wake
 from ...db.port import Store
 from ...errors import BadBead, Deadlock, NoSuchBead, NotAllowed
 from ...events.kinds import Event, Kind

@@ -29,7 +29,8 @@ from ..model import CLOSED, WORKING, Dependency, DependencyType, Role, Status
 from ..progress import doubt
 from ..readiness import Why, explain, ready_beads
 from ..work_status import COLUMNS, REQUESTED, SHOWN, column
-from .bead_page import BeadHistory, Review, claimed, history, landed, requested, reviews, spoken
+from .bead_page import BeadHistory, Review, claimed, history, reviews, spoken
+from .requested import landed, requested
 
 if TYPE_CHECKING:
     from ...config.settings import Config
@@ -247,7 +248,7 @@ def _of_main(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str,
 
     Nothing where git cannot be asked: the doctor says why.
     """
-    from ...doctor.service import off_main, unknown
+    from ...doctor.agreement import off_main, unknown
     from ...git.repository import open_git
 
     git = open_git(paths, config)

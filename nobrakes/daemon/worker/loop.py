@@ -47,8 +47,9 @@ from ...requests.worker.branches import Reach
 from ...review.journal import Journal
 from ...review.worker.main_monitor import MainMonitor, Rewritten, Trial
 from .. import deciders
+from ..actions import Action, StartAgent, Terminate
 from ..deciders import is_idle, look_again
-from ..model import Action, Board, StartAgent, Terminate
+from ..model import Board
 from .perform import Performer
 from .ports import Ports
 from .recovery import take_up

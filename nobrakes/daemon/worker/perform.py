@@ -27,8 +27,9 @@ from ...requests.worker.landing_branch import git_of, keep_whole
 from ...review.worker.driver import Reviews
 from ...sessions.model import Talk
 from ...sessions.worker import NO_PLACE, TurnEndings, TurnLauncher, folder_of, run_of
-from .. import model as daemon_model
-from ..model import Action, Board
+from .. import actions
+from ..actions import Action
+from ..model import Board
 from .ports import Ports
 
 MOST_REFUSED = 32_000
@@ -52,20 +53,20 @@ class Performer:
         self.endings = AgentEndings(ports, self.validation, self.review.main.gates.of_tests)
         self._renewed = -math.inf
         self._methods: dict[type, Callable[[Action, Board], bool]] = {
-            daemon_model.StartAgent: self._start_agent,
-            daemon_model.StartTurn: self._start_turn,
-            daemon_model.ResumeTurn: self._resume_turn,
-            daemon_model.StartReview: self._start_review,
-            daemon_model.AskPerson: self._ask_person,
-            daemon_model.TellCap: self._tell_cap,
-            daemon_model.Resume: self._resume,
-            daemon_model.CompleteEpic: self._complete_epic,
-            daemon_model.LandEpic: self._land_epic,
-            daemon_model.GoOnUnapproved: self._go_on_unapproved,
-            daemon_model.Terminate: self._terminate,
-            daemon_model.Kill: self._kill,
-            daemon_model.Sample: self._sample,
-            daemon_model.RenewLeases: self._renew,
+            actions.StartAgent: self._start_agent,
+            actions.StartTurn: self._start_turn,
+            actions.ResumeTurn: self._resume_turn,
+            actions.StartReview: self._start_review,
+            actions.AskPerson: self._ask_person,
+            actions.TellCap: self._tell_cap,
+            actions.Resume: self._resume,
+            actions.CompleteEpic: self._complete_epic,
+            actions.LandEpic: self._land_epic,
+            actions.GoOnUnapproved: self._go_on_unapproved,
+            actions.Terminate: self._terminate,
+            actions.Kill: self._kill,
+            actions.Sample: self._sample,
+            actions.RenewLeases: self._renew,
         }
 
     def perform(self, action: Action, board: Board) -> bool:
@@ -139,7 +140,7 @@ class Performer:
     # --- actions ---------------------------------------------------------------------------------
 
     def _start_agent(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, daemon_model.StartAgent)
+        assert isinstance(action, actions.StartAgent)
         ports = self.ports
         config = ports.config()
         adapter = ports.adapter(action.agent)
@@ -168,7 +169,7 @@ class Performer:
         return True
 
     def _start_turn(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, daemon_model.StartTurn)
+        assert isinstance(action, actions.StartTurn)
         session = self.ports.store.session(action.session)
         if (held := self.probe.holds(session.agent, session.provider, board)) is not None:
             return held
@@ -183,7 +184,7 @@ class Performer:
         return True
 
     def _resume_turn(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, daemon_model.ResumeTurn)
+        assert isinstance(action, actions.ResumeTurn)
         talk = next(one for one in board.talks if one.turn.id == action.turn)
         run = self._run_of_turn(talk, board)
         if self.share.take_again(run):
@@ -226,7 +227,7 @@ class Performer:
         self.ports.store.end_run(run.id)
 
     def _ask_person(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, daemon_model.AskPerson)
+        assert isinstance(action, actions.AskPerson)
         store = self.ports.store
         tried = {"attempts": approaches(store.attempts(action.bead))}
         new = NewEscalation(action.type, action.title, action.detail, tried)
@@ -234,7 +235,7 @@ class Performer:
         return True
 
     def _tell_cap(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, daemon_model.TellCap)
+        assert isinstance(action, actions.TellCap)
         store, one = self.ports.store, action.reached
         with store.together():
             store.set_setting(f"{CAP_TOLD}{one.name}", one.period)
@@ -276,7 +277,7 @@ class Performer:
         self.ports.store.end_run(run.id)
 
     def _start_review(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, daemon_model.StartReview)
+        assert isinstance(action, actions.StartReview)
         attempt = self.ports.store.open_attempt(
             action.bead, Role.REVIEWER, "nobrakes", (), board.limits.lease_seconds, None
         )
@@ -286,7 +287,7 @@ class Performer:
         return True
 
     def _resume(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, daemon_model.Resume)
+        assert isinstance(action, actions.Resume)
         attempt = next(a for a in board.attempts if a.id == action.attempt)
         run = board.runs.get(attempt.id)
         if run is not None and run.kind is not RunKind.AGENT:
@@ -313,7 +314,7 @@ class Performer:
             self.endings.start_proof(attempt)
 
     def _complete_epic(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, daemon_model.CompleteEpic)
+        assert isinstance(action, actions.CompleteEpic)
         if holds_back(self.ports, action.epic):
             return False
         try:
@@ -325,7 +326,7 @@ class Performer:
         return True
 
     def _land_epic(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, daemon_model.LandEpic)
+        assert isinstance(action, actions.LandEpic)
         if holds_back(self.ports, action.epic) or not keep_whole(self.ports, action.epic):
             return False
         with contextlib.suppress(NotAllowed):  # a person closed it meanwhile
@@ -334,25 +335,25 @@ class Performer:
         return False
 
     def _go_on_unapproved(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, daemon_model.GoOnUnapproved)
+        assert isinstance(action, actions.GoOnUnapproved)
         with contextlib.suppress(NotAllowed):  # a person decided it meanwhile
             self.ports.store.resolve(action.escalation, action.why, "nobrakes", Status.NEEDS_REVIEW)
         return True
 
     def _terminate(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, daemon_model.Terminate)
+        assert isinstance(action, actions.Terminate)
         run = self._run(board, action.run)
         self.ports.store.update_run(run.id, stopping=action.why, term_at=board.now)
         self.ports.processes.terminate(replace(run, stopping=action.why, term_at=board.now))
         return True
 
     def _kill(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, daemon_model.Kill)
+        assert isinstance(action, actions.Kill)
         self.ports.processes.kill(self._run(board, action.run))
         return True
 
     def _sample(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, daemon_model.Sample)
+        assert isinstance(action, actions.Sample)
         run = self._run(board, action.run)
         paths = self.ports.paths
         work = board.work_of(run)
@@ -378,7 +379,7 @@ class Performer:
         self.review.measure_anew()
 
     def _renew(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, daemon_model.RenewLeases)
+        assert isinstance(action, actions.RenewLeases)
         lease = board.limits.lease_seconds
         # the store renews those of which a third is gone: a quarter is left of each, however the turns fall
         if not self._renewed <= board.now < self._renewed + lease / 12:

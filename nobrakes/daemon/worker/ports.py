@@ -16,7 +16,7 @@ from ...host.port import Background, ChannelServer, Login, Notifier, Processes
 from ...machine.port import Alone, MachineWide
 from ...notices.port import Channels, NoChannels
 from ...paths import Paths
-from ...requests.port import PullPorts
+from ...requests.hosts.port import PullPorts
 from ...requests.text import Where
 from ..model import Limits
 

@@ -34,8 +34,9 @@ from ...sessions.model import Fact, Talk, name_of
 from ...text.cleaning import clean
 from ...text.redaction import redact, secret_values
 from ...trash import Trash
-from .. import model as daemon_model
-from ..model import Action, Board
+from .. import actions
+from ..actions import Action
+from ..model import Board
 from .ports import Ports
 
 # Exceptions that nobody expected, met in work for one bead or session: that one is parked, and the rest goes on.
@@ -105,18 +106,18 @@ def owner_of(work: Attempt | Talk) -> str:
 
 def subject(ports: Ports, action: Action, board: Board) -> Owner:
     """Whom an action is about; empty: nobody alone."""
-    if isinstance(action, daemon_model.StartAgent | daemon_model.StartReview | daemon_model.AskPerson):
+    if isinstance(action, actions.StartAgent | actions.StartReview | actions.AskPerson):
         return of_bead(action.bead)
-    if isinstance(action, daemon_model.CompleteEpic | daemon_model.LandEpic):
+    if isinstance(action, actions.CompleteEpic | actions.LandEpic):
         return of_bead(action.epic)
-    if isinstance(action, daemon_model.StartTurn):
+    if isinstance(action, actions.StartTurn):
         return of_session(action.session)
     works: list[Attempt] | list[Talk] = []
-    if isinstance(action, daemon_model.Resume):
+    if isinstance(action, actions.Resume):
         works = [one for one in board.attempts if one.id == action.attempt]
-    elif isinstance(action, daemon_model.ResumeTurn):
+    elif isinstance(action, actions.ResumeTurn):
         works = [one for one in board.talks if one.turn.id == action.turn]
-    elif isinstance(action, daemon_model.Terminate | daemon_model.Kill | daemon_model.Sample):
+    elif isinstance(action, actions.Terminate | actions.Kill | actions.Sample):
         return partial(of_run, ports, action.run)  # also of one whose attempt is over
     return owner_of(works[0]) if works else ""
 

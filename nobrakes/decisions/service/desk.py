@@ -4,26 +4,21 @@
 2. What a person writes is kept as the escalation's answer, so that the next attempt can be told.
 """
 
-import os
-import shlex
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ...agents.prompts import delivery
+from ...agents.prompts import mending
 from ...beads.branches import APPROVE
 from ...beads.model import Bead, BeadType, Dependency, DependencyType, Role, Status
 from ...beads.proposals import handed_back, is_by_person, submitted
 from ...beads.service import beads
-from ...config.sections import FROM_THE_START
-from ...config.setup.init import Changed
-from ...daemon.service import control
-from ...daemon.service.control import wake
+from ...daemon.service.waking import wake
 from ...db.port import Store
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
-from ...features import rounds
+from ...features import asking
 from ...features.model import ItemKind, State, Step
-from ...features.service import rollback
+from ...features.service import resting
 from ...paths import Paths
 from ...review import reading
 from ...review.reading import ANSWER, GO_ON, READ_AGAIN, READING_CHOICES_SEND_BACK, TICKETS, Finding, Priority
@@ -32,73 +27,13 @@ from ...text.cleaning import only_seen, shorten
 from .. import forms
 from .. import model as decisions_model
 from ..model import ANSWERED, HOWS, OF_A_HEAD, OF_TESTS, STARTS, Escalation, EscalationType, How
-from .hindrances import Here, of_agent
 
 if TYPE_CHECKING:
-    from ...config.settings import Config
     from ...db.port import Store
     from ...paths import Paths
 
 
 # What follows from a changed setting: since when it holds, what else it waits for, and what to type. It only looks.
-
-_STARTS = frozenset(
-    {*(f"limits.{name}" for name in FROM_THE_START), "review.land", "review.remote"}
-    | {"review.remote_branch", "review.remote_seconds", "review.code_host", "review.code_host_repository"}
-)
-"""Settings that are read when nobrakes starts."""
-
-
-def following(store: "Store", paths: "Paths", config: "Config", changed: Changed, here: Here) -> list[str]:
-    """Lines for a person, the commands in them as they are typed."""
-    if not changed.written:
-        return ["nothing was written: the file says so already"]
-    keys = [one.key for one in changed.changes]
-    return [
-        *_since(paths, keys),
-        *_overridden(store, keys),
-        *(of_agents(config, here) if any(key.startswith("agents.") for key in keys) else ()),
-        *_of_checks(keys),
-        *_committed(paths),
-    ]
-
-
-def _since(paths: "Paths", keys: list[str]) -> list[str]:
-    pid = control.running(paths)
-    if _STARTS.isdisjoint(keys):
-        return ["it holds from now on" + (f"; the daemon (process {pid}) takes it up by itself" if pid else "")]
-    return ["it holds from the next start on" + (": nobrakes daemon restart" if pid else "")]
-
-
-def _overridden(store: "Store", keys: list[str]) -> list[str]:
-    return [
-        f"meanwhile `nobrakes set` holds {name} = {value}; the file holds again after: nobrakes set {name}=default"
-        for name, value in control.overrides(store).items()
-        if f"limits.{name}" in keys
-    ]
-
-
-def of_agents(config: "Config", here: Here) -> list[str]:
-    """Why agents that the settings name cannot be started from here, with what to do."""
-    found = [of_agent(name, config, here) for name in config.agents.agent_choice().names()]
-    return [f"{one.what}: {one.cure}" if one.cure else one.what for one in found if one is not None]
-
-
-def _of_checks(keys: list[str]) -> list[str]:
-    if not any(key == "setup" or key.startswith("checks.") for key in keys):
-        return []
-    return ["every merge has to pass this from now on; to try it on main: nobrakes init --trial"]
-
-
-def _committed(paths: "Paths") -> list[str]:
-    """git tracks the file: nothing waits for a commit, and others get it by one."""
-    if not os.path.exists(os.path.join(paths.root, ".git")):
-        return ["nothing waits for a commit of it; the next `nobrakes commit-strategy` commits it on main"]
-    path = shlex.quote(os.path.relpath(paths.config))
-    return [
-        "nothing waits for a commit of it; the next `nobrakes commit-strategy` commits it on main, or you do:",
-        f"  git add {path} && git commit -m 'Change settings' {path}",
-    ]
 
 
 # What fresh eyes say of work, and what a person decides on it: it goes on, is read again, or each P2 becomes a draft.
@@ -164,7 +99,7 @@ def mended_in_epic(store: Store, found: Escalation, words: str, actor: str) -> b
         return False
     said = f"A person decided:\n{words.strip()}" if words.strip() else ""
     with store.together():
-        delivery.mend(
+        mending.mend(
             store, epic, what, "\n\n".join(one for one in (found.detail if is_told else "", said) if one), actor
         )
         answer = words.strip() or READING_CHOICES_SEND_BACK
@@ -179,7 +114,7 @@ def _is_unread(found: Escalation) -> bool:
 
 
 _MENDED = {
-    EscalationType.CODE_REVIEW: delivery.OF_READERS,
+    EscalationType.CODE_REVIEW: mending.OF_READERS,
     EscalationType.MERGE_REVIEW: "what a person wants of",
     EscalationType.ASKED_AGAIN: "what people wrote about the pull request of",
     EscalationType.PULL_CLOSED: "what a person wants of the pull request of",
@@ -233,7 +168,7 @@ Act = Callable[[Store, Escalation, str], str]
 def _asked(found: Escalation) -> str:
     if forms.is_blocker(found.evidence):
         return forms.MARK
-    return rounds.FEATURE if found.evidence.get(rounds.FEATURE) else ""
+    return asking.FEATURE if found.evidence.get(asking.FEATURE) else ""
 
 
 def _rest(store: Store, found: Escalation, actor: str) -> str:
@@ -241,24 +176,24 @@ def _rest(store: Store, found: Escalation, actor: str) -> str:
 
 
 def _pause(store: Store, found: Escalation, actor: str) -> str:
-    feature = store.feature(str(found.evidence[rounds.FEATURE]))
+    feature = store.feature(str(found.evidence[asking.FEATURE]))
     if feature.state is not State.PAUSED:
         store.move_feature(feature.id, Step.PAUSED, actor, f"chosen at escalation {found.id}")
-        rollback.hold(store, feature.id, actor)
-    return rounds.PAUSED.format(feature=feature.id)
+        resting.hold(store, feature.id, actor)
+    return asking.PAUSED.format(feature=feature.id)
 
 
 def _replan(store: Store, found: Escalation, actor: str) -> str:
-    feature = rollback.checkpoint(store, str(found.evidence[rounds.FEATURE]), actor)
+    feature = resting.checkpoint(store, str(found.evidence[asking.FEATURE]), actor)
     text = f"{found.title}: a person wants the plan changed because of it"
     store.collect(feature.id, ItemKind.ESCALATION, text, actor, bead=found.bead, nth=found.id)
-    return rounds.RESHAPED.format(feature=feature.id)
+    return asking.RESHAPED.format(feature=feature.id)
 
 
 _ACTS: Mapping[str, Mapping[str, Act]] = {
     "": {},
     forms.MARK: {forms.PAUSE: _rest},
-    rounds.FEATURE: {rounds.FAILING_PAUSE: _pause, rounds.REPLAN: _replan, rounds.ROLL_BACK: _pause},
+    asking.FEATURE: {asking.FAILING_PAUSE: _pause, asking.REPLAN: _replan, asking.ROLL_BACK: _pause},
 }
 """By what nobrakes asked, and by the label of the option."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ...agents.limits import Amount, Cap
 from ...agents.transcript import Line
 from ...beads.model import Bead, BeadType, Status
-from ...beads.work_status import main_of
+from ...beads.stages import main_of
 from ...daemon.model import Limits
 from ...text.cleaning import age, clean, count, redacted
 from .. import forms

@@ -22,7 +22,7 @@ from ...events.kinds import Event, Kind
 from ...git.port import Git, Message
 from ...paths import FOLDER, Paths
 from ...replacing import replacing
-from ...snapshot import service as snapshot_service
+from ...snapshot import log
 from ...snapshot.service import SNAPSHOT_PIN, remember, snapshot
 from ...text.cleaning import count
 from .. import model as keys
@@ -315,7 +315,7 @@ def commit_strategy(
     """
     made, features = make_live(store, choice, actor, revision)
     commit = commit_snapshot(store, git, paths, _subject(made))
-    from ...daemon.service.control import wake
+    from ...daemon.service.waking import wake
 
     wake(paths)
     return Approved(made.drafts, commit, made.changes, made.left, made.dropped, features)
@@ -361,10 +361,10 @@ def commit_snapshot(store: Store, git: Git, paths: Paths, subject: str) -> str |
         NoMain,
         OnlyByRequest,
     ):  # no commit yet, or nobody commits on main here: the file is a person's to bring there
-        snapshot_service.keep_up(store, paths)
+        log.keep_up(store, paths)
         return None
     git.pin(SNAPSHOT_PIN, commit or git.main())
-    snapshot_service.shorten(store, paths, upto)
+    log.shorten(store, paths, upto)
     return commit
 
 

@@ -45,10 +45,10 @@ from ..actions import (
     TellShaper,
     WarnOfExpiry,
 )
+from ..asking import CONTINUE, GO_ON, IS_WHOLE
 from ..markers import Question, Reading
 from ..model import PLANNED, Feature, ItemState, PlanReview, ReviewState, Stage, State, Step
 from ..plan_beads import beads_under
-from ..rounds import CONTINUE, GO_ON, IS_WHOLE
 
 # Who acts where nobody did, and how people are told about a feature.
 

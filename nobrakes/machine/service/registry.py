@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ...agents.limits import DAY_SECONDS, MachineLimits, MachineRoom, day_start, unknown_text
 from ...config.user import HINT, UserConfig, edited, limits_of, load_user
-from ...daemon.service import control
-from ...daemon.service.control import wake
+from ...daemon.service import processes
+from ...daemon.service.waking import wake
 from ...db.fast import now
 from ...errors import (
     ConfigError,
@@ -331,8 +331,8 @@ def made() -> Paths:
 
 def daemon(found: Paths, store: "Store") -> tuple[int, bool]:
     """The pid of its daemon, which is started where there is none; and whether it was."""
-    pid = control.running(found)
-    return (pid, False) if pid is not None else (control.start(found, store), True)
+    pid = processes.running(found)
+    return (pid, False) if pid is not None else (processes.start(found, store), True)
 
 
 # What the repositories of this machine share, for people: limits, places, what today cost. And setting the limits.

@@ -24,7 +24,8 @@ from ...agents.service.api import Operation, Parameter, Reply, choose
 from ...beads.model import Bead
 from ...beads.service import board, taking
 from ...config.settings import load
-from ...daemon.service.control import PAUSED, YES, wake
+from ...daemon.service.control import PAUSED, YES
+from ...daemon.service.waking import wake
 from ...db.opening import open_store
 from ...db.port import Store
 from ...decisions import model as decisions_model
@@ -32,7 +33,7 @@ from ...decisions.model import Escalation, EscalationType
 from ...decisions.service import desk
 from ...errors import NoAgent, NobrakesError, NoProject, NoSuchSession, NotAllowed, UsageError
 from ...events.kinds import Actor, Surface
-from ...events.public import plain
+from ...events.schema import plain
 from ...features.service import approving
 from ...git.repository import open_git
 from ...host.locks import holder

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...agents.limits import Cap, Caps
-from ...daemon.service.control import limits, wake
+from ...daemon.service.control import limits
+from ...daemon.service.waking import wake
 from ...db.port import Store
 from ...errors import NobrakesError, NotAllowed, UsageError
 from ...git import persons

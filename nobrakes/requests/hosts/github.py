@@ -13,8 +13,8 @@ from urllib.parse import quote
 from ...errors import HostRefused, HostUnavailable
 from ...text.cleaning import shorten
 from ..model import CheckState, HostCheck, PullState, Remark, Told
-from ..port import Wanted
 from .calls import Address, Calls, Writers, first_line
+from .port import Wanted
 
 # `gh api`: GitHub's command line.
 #

@@ -16,8 +16,8 @@ from urllib.parse import quote
 from ...errors import HostRefused
 from ...text.cleaning import shorten
 from ..model import CheckState, HostCheck, PullState, Remark, Told
-from ..port import Wanted
 from .calls import Address, Calls, Writers
+from .port import Wanted
 
 # `glab api`: GitLab's command line.
 #

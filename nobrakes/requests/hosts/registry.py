@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 from ...errors import ConfigError, HostRefused
 from ..model import HostCheck, PullState, Remark, Told
-from ..port import CodeHost, Wanted
 from .calls import Address, Ask, named, of_remote
 from .github import Gh, GitHub
 from .gitlab import GitLab, Glab
+from .port import CodeHost, Wanted
 
 
 class PlainGit:

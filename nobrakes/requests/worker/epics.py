@@ -10,7 +10,7 @@
 
 from collections.abc import Sequence
 
-from ...agents.prompts import delivery
+from ...agents.prompts import mending
 from ...beads.model import CLOSED, Attempt, Bead, BeadType, DependencyType, Outcome, Status
 from ...beads.proposals import submitted
 from ...daemon.worker.ports import Ports
@@ -28,7 +28,7 @@ from . import landing_branch
 _SENT_BACK = {
     Outcome.FAILED_REVIEW: "what the checks say of the pull request of",
     Outcome.REMARKS: "what people wrote about the pull request of",
-    Outcome.FINDINGS: delivery.OF_READERS,
+    Outcome.FINDINGS: mending.OF_READERS,
 }
 """What a bead of its own answers, as its title says."""
 
@@ -179,7 +179,7 @@ def sent_back(ports: Ports, bead: Bead, journal: Journal, ending: AttemptEnd) ->
     git = ports.git
     if ending.outcome is Outcome.FAILED_REVIEW and _goes_on_from(git, journal):
         git.of_epic(bead.id).land(journal.candidate, journal.head)
-    delivery.mend(ports.store, bead, _SENT_BACK[ending.outcome], ending.detail, "nobrakes")
+    mending.mend(ports.store, bead, _SENT_BACK[ending.outcome], ending.detail, "nobrakes")
 
 
 def _goes_on_from(git: Git, journal: Journal) -> bool:

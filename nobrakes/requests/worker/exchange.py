@@ -26,8 +26,8 @@ from ...host.port import Notice
 from ...review import reading
 from ...review.worker.evidence import last_merge
 from .. import text
+from ..hosts.port import PullPorts, Wanted
 from ..model import PullRequest, PullState, Seen, Told, failed, of_auto_merge, running
-from ..port import PullPorts, Wanted
 from . import landing_branch
 
 MOST_LOGS = 5

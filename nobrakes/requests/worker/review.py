@@ -31,8 +31,8 @@ from ...review.worker.culprits import FROZEN
 from ...review.worker.evidence import AttemptEnd, Report
 from ...review.worker.queue import NOBODY, Beside, ReviewContext
 from .. import model as requests_model
+from ..hosts.port import CodeHost, PullPorts
 from ..model import ASKED, Happening, PullRequest, PullState, Seen, Told, Turn, push_approval
-from ..port import CodeHost, PullPorts
 from ..text import Delivery, mark
 from . import branches, epics
 from . import exchange as requests_exchange

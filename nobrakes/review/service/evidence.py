@@ -557,7 +557,7 @@ def _keep(
     actor: str,
     paths: "Paths | None",
 ) -> "tuple[Quarantined, ...]":
-    from ...daemon.service.control import wake
+    from ...daemon.service.waking import wake
     from ..queue import SETTING, as_text
 
     with store.together():

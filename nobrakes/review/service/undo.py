@@ -16,7 +16,7 @@ from ...beads.model import CLOSED, Bead, Dependency, DependencyType, Status
 from ...beads.proposals import Merged
 from ...beads.service import beads
 from ...beads.service.beads import content
-from ...daemon.service.control import wake
+from ...daemon.service.waking import wake
 from ...db.port import Store
 from ...errors import GitFailed, NobrakesError, NotAllowed, NothingToUndo
 from ...events.kinds import MERGES, UNDO_MARK, Event, Kind

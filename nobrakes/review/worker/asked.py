@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ...agents.limits import READ
-from ...agents.prompts.delivery import is_mend
+from ...agents.prompts.mending import is_mend
 from ...agents.prompts.prompts import Read, review_text
 from ...beads.branches import is_approval
 from ...beads.model import Attempt, Bead, Outcome, Role, of_bead

@@ -4,8 +4,8 @@ import pytest
 from host_worlds import HAS_GH, Fake, PlainRemote, RealGitHub, RealGitLab
 
 from nobrakes.errors import HostRefused, HostUnavailable
+from nobrakes.requests.hosts.port import Wanted
 from nobrakes.requests.model import CheckState, PullState
-from nobrakes.requests.port import Wanted
 from nobrakes.requests.text import mark
 
 is_there = pytest.mark.skipif(not HAS_GH, reason="gh is not installed")

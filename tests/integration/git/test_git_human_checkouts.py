@@ -474,7 +474,7 @@ def test_main_that_moves_after_the_last_look_is_lost_not_overwritten(world, begi
     new, old = candidate(world, begin)
     world.sh("git", "checkout", "-q", "--detach")
     newer = world.commit_on_main({"late": "l\n"})
-    monkeypatch.setattr(local.refs, "main", lambda place: old)
+    monkeypatch.setattr(local.git_objects, "main", lambda place: old)
     assert world.git.land(new, old).landing is Landing.LOST
     monkeypatch.undo()
     assert world.git.main() == newer

@@ -11,9 +11,11 @@ from nobrakes.checks.contract import Check, CheckOutcome, CheckResult
 from nobrakes.checks.counts import TestCounts
 from nobrakes.checks.trial import Starts, advice, is_empty, is_unsure, passed
 from nobrakes.daemon import deciders
+from nobrakes.daemon.actions import StartAgent, StartReview
 from nobrakes.daemon.deciders import is_idle
-from nobrakes.daemon.model import Board, Limits, StartAgent, StartReview
+from nobrakes.daemon.model import Board, Limits
 from nobrakes.db.opening import open_memory
+from nobrakes.review.main_monitor import Watch
 from nobrakes.review.worker.main_monitor import Trial
 
 TESTS, LINT = Check("test", "pytest"), Check("lint", "ruff", "lint")
@@ -97,7 +99,9 @@ def test_a_main_that_moves_faster_than_its_first_check_lets_agents_start_on_what
         store=store,
         notifier=SimpleNamespace(tell=lambda notice: None),
     )
-    monitor = SimpleNamespace(tried=lambda tip: None, look_anew=lambda: None, opened=lambda: None)
+    monitor = SimpleNamespace(
+        tried=lambda tip: None, look_anew=lambda: None, opened=lambda: None, watch=Watch(), told_waiting=lambda *_: None
+    )
     validation = SimpleNamespace(recorded=lambda tree: None)
     trial: Any = Trial(ports, validation, monitor)  # type: ignore[arg-type]
     assert trial.starts() is Starts.UNTRIED

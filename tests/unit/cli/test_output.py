@@ -8,7 +8,7 @@ import pytest
 from nobrakes.beads.model import Attempt, Bead, BeadType, Role, Status
 from nobrakes.cli.repository import dumps, envelope
 from nobrakes.cli.screen import Screen, screen_of, table
-from nobrakes.events.public import plain
+from nobrakes.events.schema import plain
 
 
 def test_plain_makes_json_of_cores_values():

@@ -21,7 +21,7 @@ from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType
 from nobrakes.errors import NoSuchEscalation, NotAllowed, Stale, UsageError
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.events.public import plain
+from nobrakes.events.schema import plain
 from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.requests.text import view
 

@@ -7,7 +7,7 @@ import pytest
 from nobrakes.beads.model import Bead, Status
 from nobrakes.config.settings import Config
 from nobrakes.db.store import SqliteStore
-from nobrakes.doctor.service import off_main, unknown
+from nobrakes.doctor.agreement import off_main, unknown
 from nobrakes.review.evidence import Made
 from nobrakes.review.verify import COMPARED
 

@@ -10,7 +10,8 @@ from nobrakes.beads.work_status import SAYS, WorkStatus, after
 from nobrakes.decisions.model import Escalation, EscalationType
 from nobrakes.events import payloads, public
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.events.public import Name, mistakes, path_mistake, schema
+from nobrakes.events.public import Name, path_mistake
+from nobrakes.events.schema import mistakes, schema
 
 
 class Known:

@@ -12,7 +12,7 @@ from nobrakes.errors import FileTooLarge, GitFailed, NotAllowed
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import ItemKind, ItemState, Stage, Step
 from nobrakes.features.service import approving, shaping
-from nobrakes.features.service.rollback import checkpoint
+from nobrakes.features.service.resting import checkpoint
 from nobrakes.features.worker import reviews
 from tests.unit.features.test_plan_reviews import Reviewed
 

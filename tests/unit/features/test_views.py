@@ -9,7 +9,7 @@ import pytest
 from nobrakes.agents.limits import Cooldown
 from nobrakes.agents.transcript import Line, LineKind
 from nobrakes.beads.model import Attempt, Bead, Dependency, Outcome, Role
-from nobrakes.beads.service import bead_page, beads, board
+from nobrakes.beads.service import bead_page, beads, board, listing
 from nobrakes.commands import service as commands_service
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
@@ -19,10 +19,10 @@ from nobrakes.db.store import SqliteStore
 from nobrakes.decisions.model import EscalationType
 from nobrakes.decisions.service import page
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.events.public import mistakes, plain, schema
+from nobrakes.events.schema import mistakes, plain, schema
 from nobrakes.features import rounds
 from nobrakes.features.model import Rules
-from nobrakes.features.service import approving, rollback, strategy, views
+from nobrakes.features.service import approving, rollbacks, strategy, views
 from nobrakes.features.service import rollback as forging
 from nobrakes.features.service.rollback import scan_of
 from nobrakes.features.service.views import difference, listed, view
@@ -90,7 +90,7 @@ def features(store: SqliteStore, folder: Path) -> dict[str, Any]:
         "forge show": view(store, made.id),
         "forge show --version": difference(store, made.id, 2),
         "forge scan": scan_of(store, git, made.id),
-        "forge rollback": rollback.look(store, git, made.id),
+        "forge rollback": rollbacks.look(store, git, made.id),
         "forge reviews": views.reviews(store, Rules(), made.id),
         "forge sign-off": rounds.SignOff(2, 1, 10, "me", 1.0, True, "small enough"),
         **dict.fromkeys((f"forge {name}" for name in FORGE), store.feature(made.id)),
@@ -127,7 +127,7 @@ def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
     return {
         "status": board.status(store, Paths(str(folder)), Config()),
         "board": board.board(store),
-        "list": bead_page.with_requests(bead_page.listing(store, labels=("x",))),
+        "list": listing.with_requests(listing.listing(store, labels=("x",))),
         "show": bead_page.whole_bead(store, "a"),
         "ready": bead_page.ready(store),
         "ready --explain": bead_page.explain(store),

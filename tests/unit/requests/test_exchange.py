@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.git.port import Land, Landing
+from nobrakes.requests.hosts.port import PullPorts, Wanted
 from nobrakes.requests.model import CheckState, PullState, Told
-from nobrakes.requests.port import PullPorts, Wanted
 from nobrakes.requests.text import mark
 from nobrakes.requests.worker.exchange import Order, exchange
 from tests.world.fake_code_host import FakeCodeHost

@@ -10,8 +10,8 @@ import pytest
 from nobrakes.errors import HostRefused
 from nobrakes.requests.hosts.calls import Address
 from nobrakes.requests.hosts.gitlab import GitLab, Glab
+from nobrakes.requests.hosts.port import Wanted
 from nobrakes.requests.model import CheckState, HostCheck, PullState
-from nobrakes.requests.port import Wanted
 
 AT = "projects/group%2Fdeeper%2Fthing"
 ROW = {

@@ -34,8 +34,9 @@ from nobrakes.errors import BadBead, Deadlock, NobrakesError, NoMain, NotAllowed
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.paths import Paths
 from nobrakes.snapshot import beads_jsonl as later
+from nobrakes.snapshot import log as snapshot_log
 from nobrakes.snapshot import service as snapshot_service
-from nobrakes.snapshot.beads_jsonl import MARKS_BEGIN
+from nobrakes.snapshot.marks import MARKS_BEGIN
 from nobrakes.snapshot.service import rebuild
 from tests.support.records import dumped
 
@@ -44,7 +45,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def opened(paths: Paths, git: Any = None) -> SqliteStore:
     store = open_store(paths.database)
-    snapshot_service.attach(store, paths, brings_back, (lambda: git) if git is not None else None)
+    snapshot_log.attach(store, paths, brings_back, (lambda: git) if git is not None else None)
     return store
 
 
@@ -99,7 +100,7 @@ def facts(store: SqliteStore) -> dict[str, Any]:
         "beads": beads,
         "edges": store.dependencies(),
         "asked": sorted(asked_for, key=lambda e: e.id),
-        "settings": snapshot_service.settings(store),
+        "settings": snapshot_log.settings(store),
     }
 
 
@@ -237,7 +238,7 @@ class AnyPlanning(RuleBasedStateMachine):
         upto = self.store.position()
         text = dumped(self.store.beads(), self.store.dependencies())
         Path(self.paths.snapshot).write_text(text)
-        snapshot_service.shorten(self.store, self.paths, upto)
+        snapshot_log.shorten(self.store, self.paths, upto)
 
     @rule(more=NUMBER)
     def is_killed_before_the_line(self, more: int) -> None:
@@ -465,14 +466,14 @@ def test_who_cannot_lock_the_file_says_so_and_the_next_one_writes(
 ) -> None:
     store = open_store(paths.database)
     said: list[str] = []
-    snapshot_service.attach(store, paths, said.append)
+    snapshot_log.attach(store, paths, said.append)
     monkeypatch.setattr(snapshot_service, "PATIENCE_SECONDS", 0.0)
-    with snapshot_service.locked(paths.since):
+    with snapshot_log.locked(paths.since):
         operation.add(store, "One", id="one")
         operation.edit(store, "one", {"notes": "x"}, "me")
     assert len(said) == 1 and "beads.since.jsonl" in said[0]
-    with snapshot_service.locked(paths.since), pytest.raises(StoreBusy):
-        snapshot_service.keep_up(store, paths)
+    with snapshot_log.locked(paths.since), pytest.raises(StoreBusy):
+        snapshot_log.keep_up(store, paths)
     operation.add(store, "Two", id="two")
     text = Path(paths.since).read_text()
     assert '"id":"one"' in text and '"id":"two"' in text
@@ -505,13 +506,13 @@ def test_the_file_that_another_database_left_is_brought_back_into_this_one(paths
     store = open_store(paths.database)
     operation.add(store, "Other", id="other")
     said: list[str] = []
-    snapshot_service.attach(store, paths, said.append)
+    snapshot_log.attach(store, paths, said.append)
     assert len(said) == 1 and "1 beads, 0 attempts and 0 escalations were brought back" in said[0]
     assert {bead.id for bead in store.beads()} == {"one", "other"}
     assert {name for name in os.listdir(paths.folder) if "since" in name} == {"beads.since.jsonl"}
     text = Path(paths.since).read_text()
     assert '"id":"one"' in text and '"id":"other"' in text
-    snapshot_service.attach(store, paths, pytest.fail)
+    snapshot_log.attach(store, paths, pytest.fail)
     assert Path(paths.since).read_text() == text, "it is brought back once"
 
 
@@ -636,17 +637,17 @@ def test_much_is_written_in_parts_that_each_have_a_mark(tmp_path, monkeypatch):
     paths = Paths(str(tmp_path))
     store = open_memory()
     store.put([Bead(f"b{n}", f"B{n}") for n in range(10)], [Dependency("b9", "b0")], "me")
-    snapshot_service.keep_up(store, paths)
+    snapshot_log.keep_up(store, paths)
     with open(paths.since) as file:
         at_once = file.read()
     os.remove(paths.since)
     monkeypatch.setattr(snapshot_service, "PAGE", 3)
-    snapshot_service.keep_up(store, paths)
+    snapshot_log.keep_up(store, paths)
     with open(paths.since) as file:
         in_parts = file.read()
     marks = [line for line in in_parts.splitlines() if MARKS_BEGIN in line]
     assert len(marks) == 4 and at_once.splitlines()[-1] == marks[-1]
     assert later.read(in_parts, "x").records == later.read(at_once, "x").records
-    snapshot_service.keep_up(store, paths)
+    snapshot_log.keep_up(store, paths)
     with open(paths.since) as file:
         assert file.read() == in_parts

@@ -1,0 +1,52 @@
+"""What is to be mended in an epic that people merge as a whole: a bead of its own in that epic, since nobody works on
+an epic itself. The review of the whole begins again when it has landed.
+"""
+
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...beads.lifecycle import live
+from ...beads.model import Bead, BeadType
+from ...db.port import Store
+from ...text.cleaning import shorten
+
+if TYPE_CHECKING:
+    pass
+
+
+MOST = 8000
+"""Characters of what is told to who mends it."""
+
+
+OF_READERS = "what fresh eyes found in the whole of"
+"""What the bead answers, as its title says, where readers found it."""
+
+
+def mend(store: Store, epic: Bead, what: str, detail: str, actor: str) -> Bead:
+    """Add the bead. `what`: of the epic, in words; `detail`: what its Doer is told. The caller has a transaction."""
+    free = (name for name in _names(epic.id) if not store.beads(ids=[name]))
+    mends = Bead(
+        next(free),
+        f"Answer {what} {epic.id}",
+        BeadType.FIX,
+        description=shorten(detail, MOST),
+        epic=epic.id,
+        priority=max(0, epic.priority - 1),
+        needs_tests=False,
+    )
+    store.put([live(mends)], [], actor)
+    return mends
+
+
+def is_mend(bead: Bead, epic: str) -> bool:
+    """Whether the bead was added to mend what is in the epic."""
+    return bead.epic == epic and bead.type is BeadType.FIX and bead.id.startswith(_start(epic))
+
+
+def _names(epic: str) -> Iterator[str]:
+    return (f"{_start(epic)}{number}" for number in itertools.count(1))
+
+
+def _start(epic: str) -> str:
+    return f"{epic[:50]}-mend-"

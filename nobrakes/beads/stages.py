@@ -1,0 +1,142 @@
+"""Stages of work and endings of attempts in words that people use: one mapping for every surface.
+
+1. The keys are what the store keeps (steps of a review, endings of an attempt); they never change for a word's sake.
+2. A word that is not known is shown as it is, without its underlines: a database of a later version is no error.
+"""
+
+from collections.abc import Mapping
+
+from ..review.journal import Step
+from ..text.cleaning import one_line
+from .model import Outcome, Role
+
+RED_PROOF = "red_proof"
+
+
+TEST_STRENGTH = "test_strength"
+
+
+MAIN = "main"
+
+
+STAGES: Mapping[str, str] = {
+    Step.TAKE_IN.value: "fetching the work",
+    Step.BOUNDARIES.value: "checking which files it changes",
+    Step.REBASE.value: "putting the branch on top of {main}",
+    Step.VALIDATE_REBASED.value: "checking on top of {main}",
+    Step.VALIDATE_BASE.value: "checking {main} without the branch",
+    Step.COUNT_BASE.value: "counting the tests of {main}",
+    Step.SWAP.value: "moving {main}",
+    Step.VALIDATE_MAIN.value: "checking {main} after the merge",
+    Step.READING.value: "being read by fresh eyes",
+    Step.PULL_REQUEST.value: "waiting for people to merge it",
+    Step.CLEAN_UP.value: "cleaning up",
+    RED_PROOF: "checking that the new tests fail",
+    TEST_STRENGTH: "checking how strong the new tests are",
+    MAIN: "checking main",
+    "main_known": "checking the last main that passed",
+    "main_search": "searching for the commit that broke main",
+    "main_prove": "checking main without the commit that broke it",
+}
+"""Each step, as what is done in it; {main} is what a review lands on."""
+
+
+ENDINGS: Mapping[str, str] = {
+    Outcome.COMPLETED.value: "completed",
+    Outcome.GAVE_UP_CONTEXT.value: "ran out of context",
+    Outcome.GAVE_UP_TESTS.value: "gave up: could not make the tests pass",
+    Outcome.FAILED.value: "failed",
+    Outcome.FAILED_REVIEW.value: "a check failed",
+    Outcome.BOUNDARY.value: "changed files that its role may not change",
+    Outcome.NOT_RED.value: "the new tests do not fail",
+    Outcome.WEAK_TESTS.value: "the new tests are too weak",
+    Outcome.NO_WORK.value: "there was no work",
+    Outcome.CONTRADICTED_ITSELF.value: "contradicted itself",
+    Outcome.EMPTY_OUTPUT.value: "printed nothing that can be read",
+    Outcome.CRASHED.value: "crashed",
+    Outcome.KILLED.value: "was killed from outside",
+    Outcome.STALLED.value: "showed no activity",
+    Outcome.TIMED_OUT.value: "took too long",
+    Outcome.CONTEXT_OVERFLOW.value: "the prompt was too long",
+    Outcome.INVALID_REQUEST.value: "the provider refused the request",
+    Outcome.TURN_LIMIT.value: "used up its turns or its budget",
+    Outcome.BLOCKED.value: "blocked: needs an answer",
+    Outcome.CONFLICT.value: "conflicts with {main}",
+    Outcome.CHECKS_CHANGED.value: "changes protected files",
+    Outcome.UNUSUAL_CONTENT.value: "has unusual content",
+    Outcome.MERGE_REVIEW.value: "passed; the merge waits for a yes",
+    Outcome.CODE_REVIEW.value: "passed; you decide on its review",
+    Outcome.FINDINGS.value: "a reviewer found something",
+    Outcome.REMARKS.value: "people want changes",
+    Outcome.ASKED_AGAIN.value: "people asked for the same change twice",
+    Outcome.PULL_CLOSED.value: "the pull request was closed",
+    Outcome.BROKEN_CHECKS.value: "a check could not be run",
+    Outcome.LOST.value: "ended unseen",
+    Outcome.WORKSPACE_FAILED.value: "the workspace could not be made",
+    Outcome.SESSION_LOST.value: "the session is gone",
+    Outcome.MISSING_EXECUTABLE.value: "the agent's command was not found",
+    Outcome.BAD_CONFIGURATION.value: "the agent or its settings are broken",
+    Outcome.GUARD_FAILED.value: "the guard failed",
+    Outcome.NOBRAKES_FAILED.value: "nobrakes itself failed",
+    Outcome.VERSION_UNSUPPORTED.value: "this version of the agent is not supported",
+    Outcome.AUTH.value: "the provider refused the login",
+    Outcome.BILLING.value: "the provider wants to be paid",
+    Outcome.RATE_LIMITED.value: "usage limit reached",
+    Outcome.PROVIDER_DOWN.value: "the provider is down",
+    Outcome.NETWORK.value: "the provider cannot be reached",
+    Outcome.MODEL_UNAVAILABLE.value: "the provider has no such model",
+    Outcome.INTERRUPTED.value: "interrupted",
+    Outcome.CAPPED.value: "a spending cap was reached",
+    Outcome.CANCELLED.value: "the bead was taken away",
+}
+"""Each ending, short, {main} as in `STAGES`; `wording.glossary` says it at length."""
+
+
+ROLES: Mapping[str, str] = {
+    Role.TEST_WRITER.value: "test writer",
+    Role.DOER.value: "doer",
+    Role.REVIEWER.value: "reviewer",
+}
+
+
+def stage(step: str, epic: str = "") -> str:
+    """The step of a review, or what else is being checked, as what is done in it. `epic`: on whose branch it lands."""
+    return _of(STAGES.get(step) or plain(step), epic)
+
+
+def _of(words: str, epic: str) -> str:
+    return words.replace("{main}", main_of(epic))
+
+
+def main_of(epic: str) -> str:
+    """What a review lands on: main, or the branch of this epic."""
+    return f"the branch of {one_line(epic)}" if epic else "main"
+
+
+def ending(outcome: str, epic: str = "") -> str:
+    """How an attempt ended; `epic` as in `stage`."""
+    return _of(ENDINGS.get(outcome) or plain(outcome), epic)
+
+
+def plain(word: str) -> str:
+    """A stored word without its underlines."""
+    return one_line(word.replace("_", " "))
+
+
+def subject(step: str, epic: str = "") -> str:
+    """What the checks of a step are run on, as in `checks begin on …`; `epic` as in `stage`."""
+    return _of(_SUBJECTS.get(step, "the branch"), epic)
+
+
+_SUBJECTS: Mapping[str, str] = {
+    Step.VALIDATE_REBASED.value: "the branch on top of {main}",
+    Step.VALIDATE_BASE.value: "{main} without the branch",
+    Step.COUNT_BASE.value: "{main}, to count its tests",
+    Step.VALIDATE_MAIN.value: "{main} after the merge",
+    RED_PROOF: "the new tests, which have to fail",
+    TEST_STRENGTH: "the new tests, with programs that do nothing right",
+    MAIN: "main",
+    "main_known": "the last main that passed",
+    "main_search": "a commit between, to find what broke main",
+    "main_prove": "main without the commit that broke it",
+}

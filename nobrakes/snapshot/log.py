@@ -1,0 +1,217 @@
+"""Beside the tracked snapshot: what changed since, so that a lost database loses nothing that a person typed.
+
+1. Right after each transaction that changed the plan, what changed is appended to beads.since.jsonl in one write, by
+   the process that made the transaction. `attach` is the one place where a store is bound to its file.
+2. What is written is all that came after the file's last mark, whoever made it: whoever was killed between its commit
+   and its line is made good by the next one, at the latest when a store is opened.
+3. Lines stand in the order of what they say: the file is locked before the database is read.
+4. The database is what counts: when the file cannot be written that is told, nothing is undone, and the next one tries.
+5. A snapshot that main has makes the file short again.
+6. A file that names what the database does not know is later than it: that is brought back
+   (operations.snapshot.brought_back), and the file goes on with all that the database then says. It is never put aside.
+"""
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from ..db.port import Position, Store
+from ..errors import NobrakesError, StoreBroken, StoreBusy
+from ..git.port import Git
+from ..host.files import storage_errors, write_atomic
+from ..paths import Paths
+from .marks import last_mark
+
+if TYPE_CHECKING:
+    from ..db.port import Changes
+    from ..git.port import Git
+
+
+TAIL = 4096
+"""Bytes at the end of the file in which its last mark is looked for first."""
+
+
+PATIENCE_SECONDS = 30.0
+
+
+FAR = 1000
+"""So many events that changed nothing after the last mark, and a new one is due."""
+
+
+def settle(paths: Paths) -> None:
+    """The file is on the disk when this returns. DiskFull, MachineShort."""
+    with storage_errors(paths.since), suppress(FileNotFoundError):
+        descriptor = os.open(paths.since, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def shorten(store: Store, paths: Paths, upto: Position) -> None:
+    """Drop from the file what the snapshot holds: all up to this position. What has no place in a snapshot stays."""
+    with storage_errors(paths.since), locked(paths.since) as descriptor:
+        later, missed = store.changes(upto), store.changes(mark(descriptor))
+        attempts = () if missed.restarted else missed.attempts
+        kept = replace(later, escalations=store.escalations_as_filed(), settings=settings(store), attempts=attempts)
+        write_atomic(paths.since, _of_attempts(descriptor) + written_lines(kept))
+
+
+def _of_attempts(descriptor: int) -> bytes:
+    """The file's lines of ended attempts, as they stand."""
+    from .beads_jsonl import BEGIN
+
+    begin = b"\n" + BEGIN.encode()
+    text = b"\n" + os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    rests = (rest.partition(b"\n") for rest in text.split(begin)[1:])
+    return b"".join(begin[1:] + line + b"\n" for line in dict.fromkeys(line for line, end, _ in rests if end))
+
+
+def settings(store: Store) -> dict[str, str]:
+    """What people have set."""
+    from ..daemon.service.control import LIMITS, PAUSED
+    from ..review.queue import SETTING
+
+    return {key: value for key in (PAUSED, LIMITS, SETTING) if (value := store.setting(key)) is not None}
+
+
+def has_to_be_written(changes: "Changes", after: Position) -> bool:
+    """A mark alone is written too, so that nobody reads a long log of agents again and again."""
+    return bool(changes) or changes.upto.seq - after.seq > FAR
+
+
+def written_lines(changes: "Changes") -> bytes:
+    """The changes as the file has them."""
+    from . import beads_jsonl
+
+    return beads_jsonl.lines(changes).encode()
+
+
+def append(descriptor: int, content: bytes) -> None:
+    """All of it or nothing, as far as the disk lets us; a torn end of before gets its line end first."""
+    size = os.fstat(descriptor).st_size
+    if size and os.pread(descriptor, 1, size - 1) != b"\n":
+        content = b"\n" + content
+    written = 0
+    try:
+        while written < len(content):
+            written += os.write(descriptor, content[written:])
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise
+
+
+@contextmanager
+def locked(path: str) -> Iterator[int]:
+    """The file, opened to append and locked; made when it is missing."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            if _take(descriptor, path):
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)
+        if time.monotonic() > deadline:
+            raise StoreBusy(f"another process has kept {path} locked for {PATIENCE_SECONDS:.0f} seconds")
+        time.sleep(0.002)
+
+
+def _take(descriptor: int, path: str) -> bool:
+    """Whether the lock is ours, on the file that bears the name: it may have been replaced meanwhile."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except (BlockingIOError, FileNotFoundError):
+        return False
+
+
+def mark_of(path: str) -> Position:
+    """As far as it can be read: where it is missing all is missing, and whoever then has to write tells of trouble."""
+    try:
+        with open(path, "rb") as file:
+            return mark(file.fileno())
+    except OSError:
+        return Position()
+
+
+def mark(descriptor: int) -> Position:
+    """The file's last mark: up to there nothing is missing."""
+    size = os.fstat(descriptor).st_size
+    if not size:
+        return Position()
+    for length in (TAIL, size):
+        tail = os.pread(descriptor, length, max(0, size - length)).decode("utf-8", "replace")
+        found = last_mark(tail)
+        if found is not None:
+            return found
+    return Position()
+
+
+PAGE = 5000
+"""So many events at a time, each with a mark of its own: a plan of a million beads is never in memory for this."""
+
+
+class Telling(Store, Protocol):
+    """A store that tells when it changed."""
+
+    def tell(self, tell: Callable[[], None], settle: Callable[[], None]) -> None:
+        """Call `tell` after each transaction that changed what `changes` gives, and `settle` in `sync`."""
+        ...
+
+
+def attach(store: Telling, paths: Paths, say: Callable[[str], None], git: "Callable[[], Git] | None" = None) -> None:
+    """Keep the file up with this store from now on, and make good what was missed on either side.
+
+    `say` hears of what was brought back, and of trouble, once; `git` is asked for only to bring back.
+    """
+    said: list[str] = []
+
+    def follow() -> None:
+        try:
+            back = keep_up(store, paths, git)
+            said.clear()
+            if back:
+                say(back)
+        except (NobrakesError, OSError) as error:
+            text = f"what changed is in the database, and not yet in {paths.since}: {error}. The next change writes it."
+            if text not in said:
+                said.append(text)
+                say(text)
+
+    try:
+        place = mark_of(paths.since)
+        behind = has_to_be_written(store.changes(place, PAGE), place)
+    except StoreBroken:
+        return  # whoever asks this store next hears it from the store itself
+    if behind:
+        follow()
+    store.tell(follow, lambda: settle(paths))
+
+
+def keep_up(store: Store, paths: Paths, git: "Callable[[], Git] | None" = None) -> str:
+    """Append what changed after the file's last mark; what was brought back first, in words, if anything was.
+
+    DiskFull, StoreReadOnly, StoreBusy: it is as it was.
+    """
+    with storage_errors(paths.since), locked(paths.since) as descriptor:
+        place = mark(descriptor)
+        changes = store.changes(place, PAGE)
+        if not has_to_be_written(changes, place):
+            return ""
+        back = ""
+        if changes.restarted:
+            from .service import bring_back  # hardly any write needs it, and it asks git
+
+            back = bring_back(store, paths, git() if git is not None else None, place)
+            changes = store.changes(Position(), PAGE)
+        append(descriptor, written_lines(changes))
+        while changes.more:
+            changes = store.changes(changes.upto, PAGE)
+            append(descriptor, written_lines(changes))
+        return back
