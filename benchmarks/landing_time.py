@@ -1,7 +1,7 @@
 """How long changes wait until they land, on a virtual clock, with one validator and with several, and what that costs.
 
 Every change of a queue (merge_queue.py) waits from the beginning, and a run takes 1. What is validated, published and
-blamed is the shipped decider's word, and how many changes stand on one another is what `core.review.train` lets on.
+blamed is the shipped decider's word, and how many changes stand on one another is what `review.queue` lets on.
 A run whose prefix somebody was taken out of is ended, and its validator is free.
 """
 

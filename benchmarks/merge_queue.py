@@ -118,7 +118,7 @@ def shipped(queue: Queue) -> Ends:
 
 
 def _decided(queue: Queue, rules: Rules, may_flake: bool) -> Ends:
-    """Every decision is `core.review.queue.decide`'s."""
+    """Every decision is `review.queue.decide`'s."""
     checks, main, pace = Checks(queue), Main(queue), Pace()
     waiting, every = list(range(queue.size)), rules.every_commit_green
     known: dict[tuple[int, ...], Verdict] = {(): Verdict.GREEN}

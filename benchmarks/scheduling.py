@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/scheduling.py [--graphs FOLDER --optima FILE] [--seeds N]
 
-On a virtual clock: each graph is put into a store in memory, `core.assigner.plan` starts beads by the store's columns
+On a virtual clock: each graph is put into a store in memory, `daemon.deciders.plan` starts beads by the store's columns
 in the store's order, until all are done. A bead takes what its task takes, whatever was estimated. Modes: every
 estimate known, half of them (drawn anew for each seed), none. Peers in the same run, on the same graphs: first in first
 out, a random order, and the same levels where a missing estimate counts as one minute.

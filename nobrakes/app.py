@@ -191,7 +191,7 @@ def _note(text: str) -> None:
 
 def _keep_up(paths: Paths) -> None:
     """What was filed at a door is a person's to read: it is written beside the database too
-    (operations.snapshot.since).
+    (snapshot.log).
     """
     with App(paths) as app:
         assert app.store, "a store that is opened catches up"
@@ -223,13 +223,12 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .agents.adapter import guard_argv
     from .agents.db.channel import reply
     from .agents.registry import adapter
-    from .agents.service import folder, own_bead
+    from .agents.service import folder, forging, own_bead
     from .agents.worker.launch import Adapters
     from .config.settings import ConfigSource
     from .daemon.service import control
     from .daemon.worker.ports import Ports
     from .events.service import Exporter
-    from .features.service import shaping
     from .features.service.shaping import Words
     from .git import persons
     from .host.channel.server import FolderChannelServer
@@ -243,7 +242,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .projects.service import documents
     from .trash import Trash
 
-    calls = {**own_bead.CALLS, **shaping.CALLS, **documents.CALLS, **folder.CALLS}
+    calls = {**own_bead.CALLS, **forging.CALLS, **documents.CALLS, **folder.CALLS}
     answer = partial(reply, app.paths.database, partial(_keep_up, app.paths), calls)
 
     def tell(text: str) -> None:

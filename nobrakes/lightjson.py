@@ -43,7 +43,7 @@ def _refuse(value: object) -> "Any":
 
 
 def dumps(value: "Any") -> str:
-    """JSON values as one line, as cli.output.dumps writes them."""
+    """JSON values as one line, as cli.repository.dumps writes them."""
     import _json
 
     encoder: Any = _json.make_encoder

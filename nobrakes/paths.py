@@ -34,7 +34,7 @@ class Paths:
 
     @property
     def config(self) -> str:
-        """The settings in force: those of the checkout, else main's, where they were kept (git.kept_settings)."""
+        """The settings in force: those of the checkout, else main's, where they were kept (git.persons)."""
         tracked, kept = self.tracked_config, self.kept_config
         return tracked if os.path.lexists(tracked) or not os.path.lexists(kept) else kept
 

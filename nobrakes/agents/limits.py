@@ -73,12 +73,12 @@ def reset(breaker: Breaker) -> Breaker:
 # Caps: what agents may cost, for each bead, day and run, in dollars, tokens and minutes; and how often they start.
 #
 # 1. A cap stops softly: once it is reached nothing new is started under it, and who is at work is asked to stop
-# (core.stopping); the work is kept.
+# (daemon.deciders); the work is kept.
 # 2. A bead that reached its cap goes to a person; a day's and an hour's cap end with the day and the hour (UTC).
 # 3. Whoever reaches a cap is told once for each period. A person may lift one for the rest of its period: then it holds
 # nobody up until the next one begins.
-# 4. The cap of one attempt is its process's own limit (daemon.attempts.launch): a deadline, and a budget where its
-# agent knows budgets. Tokens are counted while it works where its CLI tells of them (daemon.attempts.metering), else
+# 4. The cap of one attempt is its process's own limit (agents.worker.launch): a deadline, and a budget where its
+# agent knows budgets. Tokens are counted while it works where its CLI tells of them (agents.worker.watch), else
 # when it has ended.
 
 DAY_SECONDS = 86_400.0
@@ -510,7 +510,7 @@ def full_text(held: int, limit: int) -> str:
 
 # Whether an attempt goes on with the agent's session of the one before it, or begins a fresh one.
 #
-# 1. It goes on where core.beads.outcomes.TABLE says so for how the last attempt ended, and the session was seen to
+# 1. It goes on where beads.model.TABLE says so for how the last attempt ended, and the session was seen to
 # begin.
 # 2. A session belongs to its CLI, model, role and workspace: anybody or anything else begins afresh.
 # 3. The last attempt of the bead decides, whoever made it: after a review that said no, nothing goes on. One that was

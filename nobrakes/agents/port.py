@@ -22,7 +22,7 @@ class Spending(Protocol):
         ...
 
     def breakers(self, owner: str) -> Mapping[str, Breaker]:
-        """By provider, the breakers of an owner (core.owners) that failures have left a mark on."""
+        """By provider, the breakers of an owner (beads.model) that failures have left a mark on."""
         ...
 
     def save_breaker(self, owner: str, provider: str, breaker: Breaker) -> None:

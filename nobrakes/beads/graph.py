@@ -44,10 +44,10 @@ def rises_at(ready_since: float, now: float) -> float:
     return ready_since + (days(ready_since, now) + 1) * AGEING_SECONDS
 
 
-# The moments of core.graph.links as plain numbers: for whole graphs, where an object an edge would be most of the
+# The moments of beads.graph as plain numbers: for whole graphs, where an object an edge would be most of the
 # work.
 #
-# start(x) and done(x) of the i-th live bead are 2i and 2i + 1. What needs what is the rule of core.graph.links.
+# start(x) and done(x) of the i-th live bead are 2i and 2i + 1. What needs what is the rule of beads.graph.
 
 Needs = list[list[int]]
 """For each moment the moments that it needs."""
@@ -414,8 +414,8 @@ def of_epics(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> Mappi
 # How much work waits behind a bead: the b-level, by which the Assigner tells urgent from less urgent.
 #
 # 1. A bead weighs its estimate in minutes, or what is usual where nobody estimated; an epic weighs nothing
-# (core.graph.usual).
-# 2. A level is the longest chain of such weights over the moments of core.graph.links: through what the bead blocks,
+# (beads.graph).
+# 2. A level is the longest chain of such weights over the moments of beads.graph: through what the bead blocks,
 # through its epic to what that blocks, and from a parent into its children.
 # 3. Closed beads wait for nothing: their level is 0, and they pass nothing on.
 

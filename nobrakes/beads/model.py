@@ -1,6 +1,6 @@
 """Beads and what connects them, as plain frozen values.
 
-1. Facts are stored here; whether a bead is ready or blocked is derived (core.graph.readiness), never a field.
+1. Facts are stored here; whether a bead is ready or blocked is derived (beads.readiness), never a field.
 2. Times are seconds since 1970-01-01 UTC, as floats; estimates are minutes.
 3. A bead's id is ref-safe by construction: `is_bead_id` is the grammar, shared by every way in.
 """
@@ -16,10 +16,10 @@ from ..errors import BadBead
 # How an attempt can end: one table that says for each ending what follows from it.
 #
 # 1. A usage limit, an outage or a broken machine is not the bead's failure: it does not count.
-# 2. What the provider refuses closes the provider's gate, for every bead (core.limits.cooldowns); the bead waits
+# 2. What the provider refuses closes the provider's gate, for every bead (agents.limits); the bead waits
 # without a mark.
 # 3. An agent that does not start is a fault of the machine: the second bead that meets the same fault closes the
-# agent's gate, with one question for all (daemon.attempts.starting). A bead that meets it alone twice goes to a person.
+# agent's gate, with one question for all (agents.worker.process). A bead that meets it alone twice goes to a person.
 # 4. docs/reference/outcomes.md is printed from this table.
 
 
@@ -339,9 +339,9 @@ class Bead:
     return_to: Status | None = None
     branch_kept: bool = False  # the next attempt goes on where the last one stopped
     merged_commit: str | None = None  # the last merge; of a live bead, one that does not count any more
-    branch: str = ""  # what its branch is called; empty before its first attempt (core.beads.branches)
-    stacks_on: str | None = None  # the blocker on whose open pull request it is worked on (core.pulls.stacking)
-    proposed: Mapping[str, Any] = field(default_factory=dict)  # what waits for a person's yes (core.beads.proposals)
+    branch: str = ""  # what its branch is called; empty before its first attempt (beads.branches)
+    stacks_on: str | None = None  # the blocker on whose open pull request it is worked on (requests.model)
+    proposed: Mapping[str, Any] = field(default_factory=dict)  # what waits for a person's yes (beads.proposals)
 
 
 _FIELDS = tuple(Bead.__dataclass_fields__)
@@ -538,7 +538,7 @@ class Frontier:
     priority: int
     failures: int
     retry_at: float | None = None
-    rank: int = 0  # the class that it competes in (core.graph.ranks)
+    rank: int = 0  # the class that it competes in (beads.graph)
     touches: tuple[str, ...] = ()  # globs of the files that it will change
 
 

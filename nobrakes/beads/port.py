@@ -9,7 +9,7 @@ from .model import Bead, Dependency, Status
 
 Said = tuple[str, Mapping[str, Any], tuple[Sequence[str] | None, Sequence[str] | None, Sequence[str] | None]]
 """What a plan says of a bead: its id, fields by name, and what it depends on by the kinds of
-core.beads.proposals.LISTS (None: nothing is said). A plain tuple: a plan says it a hundred thousand times.
+beads.proposals.LISTS (None: nothing is said). A plain tuple: a plan says it a hundred thousand times.
 """
 
 
@@ -83,7 +83,7 @@ class Graph(Protocol):
         ...
 
     def learn(self) -> bool:
-        """Keep what beads without an estimate take as a rule by now (core.graph.usual); whether that changed."""
+        """Keep what beads without an estimate take as a rule by now (beads.graph); whether that changed."""
         ...
 
     def usual(self) -> Usual:
@@ -100,7 +100,7 @@ class Graph(Protocol):
 
 
 class Proposals(Protocol):
-    """Changes that wait beside beads for a person's yes (core.beads.proposals)."""
+    """Changes that wait beside beads for a person's yes (beads.proposals)."""
 
     def propose(
         self,
@@ -110,7 +110,7 @@ class Proposals(Protocol):
         kind: Kind = Kind.CHANGE_PROPOSED,
         why: str = "",
     ) -> Bead:
-        """Keep changes beside the bead (core.beads.proposals.entry) or, with None, take them away.
+        """Keep changes beside the bead (beads.proposals.entry) or, with None, take them away.
 
         `kind` and `why` are what the event says of it. BadBead, NoSuchBead.
         """

@@ -1,6 +1,6 @@
 """Structural deadlock: beads that wait for each other in a circle, and the dependency whose removal frees them.
 
-1. A circle is a strongly connected part of the graph of moments (core.graph.links): blocks and parent-child together.
+1. A circle is a strongly connected part of the graph of moments (beads.graph): blocks and parent-child together.
 2. One strong part may hold many circles. They are named one after the other, each with its cut, and removing all
    cuts leaves no circle; the cut of each is the dependency whose removal frees the most beads.
 3. Of equally good cuts a `blocks` is named before a parent-child, then the smaller ids: same graph, same answer.
@@ -491,7 +491,7 @@ def forecast(left: int, chain: int, merges: Sequence[Merge]) -> Forecast | None:
 
 # What-if: what one bead's end, an answer to it, or its delay changes in the rest of the graph.
 #
-# 1. The end is the longest chain of live work by estimate (core.graph.priority_levels), however many agents there are.
+# 1. The end is the longest chain of live work by estimate (beads.graph), however many agents there are.
 # 2. A delay is time in front of the bead: whatever waits for its start waits as long. Slack is how long that may be
 # before the end moves.
 # 3. A bead that is done completes the epics whose last open bead it was, and they what waits for them.

@@ -89,7 +89,7 @@ ENDINGS: Mapping[str, str] = {
     Outcome.CAPPED.value: "a spending cap was reached",
     Outcome.CANCELLED.value: "the bead was taken away",
 }
-"""Each ending, short, {main} as in `STAGES`; `wording.glossary` says it at length."""
+"""Each ending, short, {main} as in `STAGES`; `events.glossary` says it at length."""
 
 
 ROLES: Mapping[str, str] = {

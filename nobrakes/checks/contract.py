@@ -2,7 +2,7 @@
 
 1. An outcome is pass, fail, not-run or broken. Only pass merges; only fail is blamed on the bead.
 2. Exit 126/127, a signal, a timeout or no test collected is never a pass and never the bead's fault.
-3. Counting tests is `core.checks.test_counts`. A check of kind test whose tests nobody can count is not-run: an exit
+3. Counting tests is `checks.counts`. A check of kind test whose tests nobody can count is not-run: an exit
    code of 0 does not say that a test ran. Only a contract that says `format = "exit"` is judged by the exit code alone.
 4. A tool that is not as the check wants it makes it broken, whatever its command says.
 5. A set-up command that failed makes each check broken: none was started, and none of them is told as failed.
@@ -104,14 +104,14 @@ class CheckResult:
     failing: tuple[str, ...] = ()  # all tests that failed, where its report names them
     repeated: tuple["CheckResult", ...] = ()  # the runs before this one, which failed
     quarantined: tuple[str, ...] = ()  # what failed, and a person lets it
-    decoy: str = ""  # "seen" or "unseen", and the test that was altered; empty: none was (core.checks.mutation_probes)
+    decoy: str = ""  # "seen" or "unseen", and the test that was altered; empty: none was (checks.probes)
 
 
 @dataclass(frozen=True)
 class Contract:
     """What is run on a tree, and where: the commands in their order, and a digest of the environment they see.
 
-    `quarantined`: pairs of a check and a test (core.review.quarantine).
+    `quarantined`: pairs of a check and a test (review.queue).
     """
 
     setup: str
@@ -244,7 +244,7 @@ def weaker(before: TestCounts | None, after: TestCounts | None) -> str | None:
 # What is known of a commit by the checks: one answer for reviews, the queue and main's monitor.
 #
 # 1. Only a pass is green, and only a failed check is red; whatever else could not say whether the work is good.
-# 2. A red one that stayed red when it was run CONFIRMING times more (core.review.queue) is confirmed.
+# 2. A red one that stayed red when it was run CONFIRMING times more (review.queue) is confirmed.
 
 
 class Verdict(StrEnum):

@@ -1,7 +1,7 @@
 """Files of a project that the settings of a test runner take up: set-up files, reporters, plug-ins. Pure.
 
 1. What such a file does decides whether tests pass, wherever it lies and whatever it is called; so a person is asked
-   when it changes, as for a file that a command names (core.policy.protected_files).
+   when it changes, as for a file that a command names (checks.policy.protected_files).
 2. Settings are read by patterns, so only what is plainly written is seen: a path from the settings' folder (`./a`,
    `<rootDir>/a`), a module of pytest's by its dotted name. A package's name names no file, and neither does a pattern.
 3. A path without an ending may have any that the runner tries. Whether the file is there is not asked.
@@ -111,7 +111,7 @@ def _below(folder: str, word: str, endings: tuple[str, ...]) -> Iterator[str]:
         yield from (f"{path}/index.{ending}" for ending in endings if ending in _ENDINGS)
 
 
-# Which files of a repository are tests, read off what is in it. Pure; core.checks.test_names has the tables.
+# Which files of a repository are tests, read off what is in it. Pure; checks.layout has the tables.
 #
 # 1. What a runner collects by its name is a test, at any depth. A folder belongs to the tests, with its fixtures, data
 # and helpers, when it is called like one *and* holds tests that say so by name or text: a name alone never suffices
@@ -127,7 +127,7 @@ def _below(folder: str, word: str, endings: tuple[str, ...]) -> Iterator[str]:
 # 1. A glob here is a file that a runner of the ecosystem collects by itself, or that only tests have (a snapshot, a
 # fixture file of the runner). A folder is here only where the tool itself gives its name that meaning.
 # 2. COLLECTED says which files look like tests once they lie in a folder that is called like one: it decides about
-# folders (core.checks.test_layout), and makes no file elsewhere a test.
+# folders (checks.layout), and makes no file elsewhere a test.
 
 SCRIPTS = ("js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts")
 

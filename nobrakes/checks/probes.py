@@ -5,7 +5,7 @@
    under test, a patched framework, a summary that is printed by hand, a value that equals everything) does not do that.
 2. The value that the test expects becomes another one near it, where the test plainly comes to it (Python, JavaScript,
    Ruby, Java, Perl): 90 becomes 91, "abc" becomes "abd". Else the test fails as the first thing that it does.
-   Nothing that is written tells that it was nobrakes (`core.checks.altering` has all but Python).
+   Nothing that is written tells that it was nobrakes (`checks.probes` has all but Python).
 3. Only what plainly runs is altered: no test with a mark or a call that skips it, no fixture that is called like a
    test, nothing in a file of which only some tests are run, and no value that a test may not come to.
 4. Which tests, and which values, is drawn by whoever asks, when the checks have passed (host.runs.probing).
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # How a test is altered so that it has to fail, in languages that are read by patterns.
 #
-# Pure; core.checks.mutation_probes says why.
+# Pure; checks.probes says why.
 #
 # 1. A value is altered into one near it where the test plainly comes to it: an assertion of one line, compared with a
 # literal, that is no part of a loop, a branch or a function within, with nothing before it that may leave the test.

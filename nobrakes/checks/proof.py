@@ -5,7 +5,7 @@
 2. They fail for an assertion or a missing symbol, never for a syntax error. Where nobody can tell the reason,
    a test that was counted as failed must be there.
 3. Tests that the base has must not have become fewer. A missing symbol may hide tests, since a file or a
-   build that cannot be loaded reports none of its tests: there the Reviewer's comparison (core.checks.contract.weaker)
+   build that cannot be loaded reports none of its tests: there the Reviewer's comparison (checks.contract.weaker)
    decides, on the tree that is to be merged.
 4. A check that tells of no test says nothing of them, nor does one whose set-up failed. Where it ends in the same way
    without them, its runner or its set-up is broken, and whoever wrote the tests is not blamed.

@@ -112,7 +112,7 @@ def find_reason(lines: Sequence[str]) -> Reason:
     return found
 
 
-# What a reader returns, and how a reader is listed in `core.checks.test_counts.READERS`.
+# What a reader returns, and how a reader is listed in `checks.counts.READERS`.
 #
 # 1. A reader gets the lines of one output, escape codes and blank lines removed, and returns None when it
 # finds no summary of its own format; a summary that says "none" is a Tally of zeros.

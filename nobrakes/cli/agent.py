@@ -1,4 +1,4 @@
-"""What an agent may do over its channel: the command line of operations.agent.api, `nobrakes agent …`.
+"""What an agent may do over its channel: the command line of agents.service.api, `nobrakes agent …`.
 
 cli.hot answers the usual spellings faster. Texts are an argument, or stdin for '-'.
 """

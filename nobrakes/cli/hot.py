@@ -105,7 +105,7 @@ def _plain(text: str) -> str:
 
 # `ready`, `show` and `agent …` without typer: called all night, in the time of two empty Pythons.
 #
-# 1. Imports nothing but `places`, `store.fast.reads` and what prints; what is rare is imported when it happens.
+# 1. Imports nothing but `places`, `db.fast` and what prints; what is rare is imported when it happens.
 # 2. Anything that is not read here with certainty gives None, and the full command line answers.
 
 

@@ -79,7 +79,7 @@ def paragraph(text: str, indent: str = "  ") -> str:
     return "\n".join(indent + line for line in _text.lines(text.rstrip()))
 
 
-# What the commands without typer share (cli.hot, cli.hotagent): reading words, printing answers. Imports no `re`.
+# What the commands without typer share (cli.hot, cli.hot): reading words, printing answers. Imports no `re`.
 
 
 def read_words(

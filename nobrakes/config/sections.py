@@ -145,7 +145,7 @@ FROM_THE_START = ("max_file_mb", "max_new_mb", "max_paths", "max_depth")
 class BoundarySettings(Section):
     """What is a test and what is a protected file, as globs.
 
-    No `tests`: they are read off the repository (core.checks.test_layout).
+    No `tests`: they are read off the repository (checks.layout).
     """
 
     tests: tuple[str, ...] = ()
@@ -490,7 +490,7 @@ class SandboxSettings(Section):
 
 # The table [notify] of config.toml: when people are told of what, and through which channels.
 #
-# The repository's settings hold no secret: `secret` names an entry of the user's own file (config.secrets).
+# The repository's settings hold no secret: `secret` names an entry of the user's own file (config.user).
 
 DAY = 86_400.0
 

@@ -164,7 +164,7 @@ class Config(Section):
     def within(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Config":
         """These settings, with the tests of the commit `base` where nobody said which files are tests.
 
-        A Test Writer's are also those that its work, `head`, adds to it: see core.checks.test_layout.
+        A Test Writer's are also those that its work, `head`, adds to it: see checks.layout.
         """
         from ..beads.model import Role
 

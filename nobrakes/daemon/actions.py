@@ -1,4 +1,4 @@
-"""What deciders ask for, imperatives. `daemon.perform` has one method for each."""
+"""What deciders ask for, imperatives. `daemon.worker.perform` has one method for each."""
 
 from dataclasses import dataclass
 

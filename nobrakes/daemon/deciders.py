@@ -92,18 +92,18 @@ def after_failure(waiting: Waiting, now: float) -> Waiting:
 # The Assigner: which bead gets an agent next, and which one a review. Same board, same answer.
 #
 # 1. Beads come in the store's order, which is an index: the class, which is the priority less one for each day of
-# waiting (core.graph.ranks), then b-level (the longest chain of work behind), then how many beads wait for it, then
+# waiting (beads.graph), then b-level (the longest chain of work behind), then how many beads wait for it, then
 # who became ready last, then id. Inside a class those come first that collide with nobody at work
-# (core.policy.collisions).
-# 2. Turns of sessions come first (core.turns). Nothing is started while paused or stopping, before main was tried
-# (core.checks.trial), or beyond the limit of Doers.
+# (checks.policy.shadows).
+# 2. Turns of sessions come first (daemon.deciders). Nothing is started while paused or stopping, before main was tried
+# (checks.trial), or beyond the limit of Doers.
 # 3. Each role has agents in order of preference: the first whose provider has no cooldown, and whose breaker for the
 # bead is closed. While all of them have a cooldown the bead just waits.
 # 4. A bead at which every agent's breaker is open, or that has cost what a bead may, goes to a person.
 # 5. Nothing is started under a cap that is reached; the person is told once.
-# 6. Nor is anything started beyond what all repositories of the machine may start together (core.limits.machine), or
-# while agents hold as much memory as they may (core.limits.memory).
-# 7. Reviews are never held back by agents: as many are open as the queue takes (core.review.train), on a red main those
+# 6. Nor is anything started beyond what all repositories of the machine may start together (agents.limits), or
+# while agents hold as much memory as they may (agents.limits).
+# 7. Reviews are never held back by agents: as many are open as the queue takes (review.queue), on a red main those
 # of repairs alone.
 
 # Which agents at work are asked to stop, though nothing is wrong: a cap is reached, or their context is nearly full.
@@ -152,7 +152,7 @@ def why_stopped(board: Board, work: Attempt | Talk, run: Run) -> Outcome | None:
 # 5. A run whose attempt or session is over (cancelled by a person, taken away) is stopped like any other.
 # 6. A run that is only planned, and an attempt or a turn without a run, were cut off: they are resumed.
 # 7. A person stops all agents, or one attempt or session: whatever it runs is stopped, and that is nobody's failure.
-# 8. Who is asked to stop though nothing is wrong with it: core.stopping.
+# 8. Who is asked to stop though nothing is wrong with it: daemon.deciders.
 # 9. An agent that has finished and lives on is ended after a grace, as completed: only its words count. Until then it
 # is neither silent nor late.
 
@@ -231,7 +231,7 @@ def wake_at(board: Board, ended: Container[str] = ()) -> float | None:
 # 1. A person waits for what a session says, so sessions come before beads, and have places of their own
 # (limits.sessions). What starts an hour, and what a day or a run may cost, holds for both together.
 # 2. A turn begins at a provider that is not cooling down, behind whose end one goes ahead of the others.
-# 3. A turn takes one of the places that all repositories of the machine share (core.limits.machine).
+# 3. A turn takes one of the places that all repositories of the machine share (agents.limits).
 # 4. A session that is to be tried again later, and one whose breaker is open, waits.
 
 

@@ -1,4 +1,4 @@
-"""What deciders ask for, imperatives. `daemon.perform` has one method for each."""
+"""What deciders ask for, imperatives. `daemon.worker.perform` has one method for each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,8 +34,8 @@ class Limits:
     failed_rounds: int = 3  # 0: as many as they like
     agents_mb: int = 0  # no agent starts while those at work hold so much memory; 0: as much as they like
     queue: Rules = field(default_factory=Rules)
-    approve: str = "labelled"  # whose merge waits for a person's yes (core.merge_approval)
-    starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says (core.checks.trial)
+    approve: str = "labelled"  # whose merge waits for a person's yes (review.journal)
+    starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says (checks.trial)
     elsewhere: tuple[str, ...] = ()  # epics whose work is for another branch than main
 
 
@@ -75,7 +75,7 @@ class Board:
     finished: Mapping[str, float] = field(default_factory=dict)  # by run whose agent has finished: when it is ended
     failed_rounds: Mapping[int, int] = field(default_factory=dict)  # by attempt: test rounds in a row that failed alike
     machine: MachineRoom | None = None  # what all repositories share; None: nothing is limited so
-    memory_mb: int = 0  # that agents hold now, where that is limited (core.limits.memory)
+    memory_mb: int = 0  # that agents hold now, where that is limited (agents.limits)
     wake_at: float | None = None  # the next retry or deferral that comes due
     retry_at: float | None = None  # the next retry alone: deferrals may be days away
 

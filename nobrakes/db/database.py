@@ -182,7 +182,7 @@ class Cache:
 # 2. A write is one BEGIN IMMEDIATE transaction: whoever has begun wins, nobody fails half-way with a locked database.
 # A statement that is all there is to write is one by itself, with the same waiting (`alone`).
 # 3. Where the folder cannot be written, a copy is read (readonly.py); writing to it is StoreReadOnly.
-# 4. SQLite's errors leave as core.errors; anything else is a bug and passes unchanged.
+# 4. SQLite's errors leave as errors; anything else is a bug and passes unchanged.
 # 5. Who asked for it is told right after a transaction in which something was `noted` is committed.
 # 6. What asked for it (`before_commit`) is written with each transaction, in it.
 # 7. A power cut may take the last transactions; `sync` is for those that must be on the disk before something else is.
@@ -303,7 +303,7 @@ class Database:
         return now()
 
     def errors(self) -> "_Errors":
-        """SQLite's errors inside become core.errors."""
+        """SQLite's errors inside become errors."""
         return self._errors
 
     @contextmanager

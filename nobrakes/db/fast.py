@@ -42,7 +42,7 @@ CLAIMABLE = (
     f"status IN ('needs_tests', 'needs_doer') AND type <> 'epic' AND {UNOBSTRUCTED} "
     "AND resting = 0 AND assignee IS NULL"
 )
-"""Ready, by core.graph.readiness's rule."""
+"""Ready, by beads.readiness's rule."""
 
 REVIEWABLE = f"status = 'needs_review' AND {UNOBSTRUCTED} AND resting = 0 AND assignee IS NULL"
 """In the Reviewer's queue."""
@@ -58,10 +58,10 @@ EPIC_LANDED = f"type = 'epic' AND status = 'open' AND {UNOBSTRUCTED}"
 
 IN_ORDER = "ORDER BY rank, b_level DESC, dependents DESC, ready_since DESC, id"
 """The Assigner's order; the indexes hold it. Of equals the one whose way has just become free goes on with what was
-begun; what waits meanwhile rises (core.graph.ranks)."""
+begun; what waits meanwhile rises (beads.graph)."""
 
 PRIORITY_OF_FORM = "coalesce(json_extract(nullif(form, ''), '$.priority'), 2)"
-"""How urgent an escalation is, by core.beads.forms.priority_of's rule."""
+"""How urgent an escalation is, by decisions.forms.priority_of's rule."""
 
 PROPOSED = "proposed <> '{}'"
 """Something is proposed for the bead. Of a row of `bead_text`."""
@@ -70,13 +70,13 @@ CLOSES_OFF = "(status IN ('draft', 'cancelled') OR held IS NOT NULL OR asleep = 
 """Whether the bead, as a parent, keeps its children from being started."""
 
 UNFINISHED = "status NOT IN ('done', 'cancelled')"
-"""Not closed: core.beads.bead.CLOSED."""
+"""Not closed: beads.model.CLOSED."""
 
 FEATURE_GOES_ON = (
     "(state NOT IN ('completed', 'rolled_back') "
     "OR (state = 'completed' AND json_extract(data, '$.rollback') IS NOT NULL))"
 )
-"""Not over (core.forge.feature.OVER), or being rolled back. Of a row of `features`."""
+"""Not over (features.model.OVER), or being rolled back. Of a row of `features`."""
 
 DID = """UPDATE turns SET data = json_set(data, '$.did',
 json_insert(coalesce(json_extract(data, '$.did'), json('[]')), '$[#]', :what))
@@ -117,7 +117,7 @@ GOING = "ended_at IS NULL AND kind <> 'attempt'"
 
 
 def connected(path: str, work: "Callable[[Connection], T]") -> "T":
-    """What `work` makes of a connection to an existing database; core.errors for what can go wrong with that."""
+    """What `work` makes of a connection to an existing database; errors for what can go wrong with that."""
     quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     try:
         connection = connect(f"file:{quoted}?mode=rw", timeout=30.0, isolation_level=None, uri=True)
@@ -176,7 +176,7 @@ LOG = json_object("summary blockers learnings ?keep_branch")
 # What `ready` and `show` need of the store: JSON text built by SQLite.
 #
 # 1. Importing this costs three small modules: no json, re, enum, dataclasses, typing, nothing of core.
-# 2. The JSON says what core.public.values.plain says of the same beads; tests compare the two.
+# 2. The JSON says what events.schema.plain says of the same beads; tests compare the two.
 
 _READY = f"""SELECT json_group_array(json(bead)) FROM (SELECT {BEAD} AS bead
 FROM beads INDEXED BY beads_claimable JOIN bead_text USING (id) WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?)"""

@@ -32,7 +32,7 @@ class NewEscalation:
     """An escalation about to be filed. `adds_to`: the open one which this is more of; 0: none.
 
     `session`: the session that asks, where it is no attempt's; such a question is about no bead.
-    `form`: of a question, as core.beads.forms.as_values gives it.
+    `form`: of a question, as decisions.forms.as_values gives it.
     """
 
     type: EscalationType
@@ -101,7 +101,7 @@ class Questions(Protocol):
         ...
 
     def counts(self) -> Mapping[str, int]:
-        """How many beads stand in each of core.columns.COLUMNS (epics in none), how many of the live ones are
+        """How many beads stand in each of beads.work_status.COLUMNS (epics in none), how many of the live ones are
         `held`, and how many are an `epic`."""
         ...
 
@@ -385,7 +385,7 @@ class Store(
     def together(self, told: bool = True) -> AbstractContextManager[None]:
         """Several calls as one transaction: all of them, or none when an error leaves the block.
 
-        `told=False`: nobody is told of what changed (operations.snapshot.since); the caller writes the snapshot itself.
+        `told=False`: nobody is told of what changed (snapshot.log); the caller writes the snapshot itself.
         """
         ...
 

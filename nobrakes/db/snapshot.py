@@ -1,4 +1,4 @@
-"""What was kept outside of the database, put into one: an empty one (operations.snapshot.rebuild), or one that is
+"""What was kept outside of the database, put into one: an empty one (snapshot.service), or one that is
 older.
 
 1. Beads and escalations keep their ids and their times; each new bead is told of as proposed.
@@ -93,7 +93,7 @@ def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[Alike]:
 # 3. It costs what changed: the events after the position, and the beads that they name.
 
 PEOPLES = ("paused", "limits", "quarantine")
-"""The settings that people make (operations.control, operations.flakes)."""
+"""The settings that people make (daemon.service.control, review.service.evidence)."""
 
 _OF_SETTINGS = (Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED, Kind.QUARANTINED, Kind.QUARANTINE_LIFTED)
 _QUIET = ", ".join(f"'{kind.value}'" for kind in sorted(QUIET))
@@ -451,7 +451,7 @@ WHERE resolved_at IS NULL AND type = ? AND bead IS NOT NULL"""
 """Of the open questions, of which there are few."""
 BLOCKED = """SELECT attempt FROM escalations INDEXED BY escalations_open
 WHERE resolved_at IS NULL AND attempt IS NOT NULL AND json_extract(evidence, '$.blocker')"""
-"""Who cannot go on (core.beads.blockers)."""
+"""Who cannot go on (decisions.forms)."""
 LABELLED = """WITH RECURSIVE above(bead, id) AS (
 SELECT value, value FROM json_each(?)
 UNION SELECT above.bead, beads.epic FROM above JOIN beads USING (id) WHERE beads.epic IS NOT NULL)
@@ -557,7 +557,7 @@ def _snapshot_settings(db: Database) -> dict[str, Any]:
     return {row[0]: row[1] for row in found}
 
 
-# The beads that stand still until a person, or a time, lets them go on (core.standstill): one pass for each kind.
+# The beads that stand still until a person, or a time, lets them go on (beads.work_status): one pass for each kind.
 #
 # What is closed, or a draft, holds nobody up by itself. Raw SQL: `status` and each `run` ask for it.
 

@@ -1,6 +1,6 @@
 """The tables, declared. schema.py is generated from here, and a test compares the two; store.queries asks by them.
 
-1. Facts, and next to them the few derived columns that make questions cheap; core.graph.readiness says what those must
+1. Facts, and next to them the few derived columns that make questions cheap; beads.readiness says what those must
    be, a property test compares, and `nobrakes doctor` recomputes.
 2. `beads` is narrow, since a counter of it changes with every close; texts live in `bead_text`.
 3. A `parent-child` dependency is `beads.epic`; `edges` holds the other types.
@@ -521,7 +521,7 @@ class GateRow(SQLModel, table=True):
 
 
 class BreakerRow(SQLModel, table=True):
-    """What one provider came to for one owner (core.owners), as long as it came to nothing. No row: it is closed."""
+    """What one provider came to for one owner (beads.model), as long as it came to nothing. No row: it is closed."""
 
     __tablename__ = "breakers"
 

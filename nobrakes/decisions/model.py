@@ -2,9 +2,9 @@
 
 1. An escalation that stops its bead remembers where the bead returns to; a suggestion stops nothing.
 2. The same thing is asked once: `fingerprint` is unique among the open ones.
-3. A question may have a form (core.beads.forms): then its answer is a value of it, and `answer` the same as text.
+3. A question may have a form (decisions.forms): then its answer is a value of it, and `answer` the same as text.
 4. Since `read_at` an agent acts by the answer; until then it can be taken back.
-5. The hypothesis (B42) quotes its evidence, and is empty without any (core.beads.causes).
+5. The hypothesis (B42) quotes its evidence, and is empty without any (decisions.model).
 """
 
 import re
@@ -82,7 +82,7 @@ class Escalation:
     return_to: Status | None = None
     behind: int = 0
     session: int | None = None  # the session that asks, where it is no attempt's
-    form: Mapping[str, Any] | None = None  # core.beads.forms.as_values; None: any text is an answer
+    form: Mapping[str, Any] | None = None  # decisions.forms.as_values; None: any text is an answer
     value: Any = None
     read_at: float | None = None
 
@@ -130,7 +130,7 @@ def too_many_failures(failures: int, max_failures: int) -> bool:
 
 # The ways in which an escalation can be decided: which there are for each type, and nobody offers or takes another.
 #
-# 1. `answer` is said with words (operations.desk.answer); each other way is a word of `nobrakes resolve`.
+# 1. `answer` is said with words (decisions.service.desk.answer); each other way is a word of `nobrakes resolve`.
 # 2. A way that moves a bead needs one: what is about no bead is looked at again, or dismissed.
 # 3. The usual way comes first. It is no recommendation: see `USUAL`.
 

@@ -86,7 +86,7 @@ class AskAboutSilentTurn:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask a person about the feature, as nobrakes. `form`: core.beads.forms.as_values."""
+    """Ask a person about the feature, as nobrakes. `form`: decisions.forms.as_values."""
 
     feature: str
     about: About

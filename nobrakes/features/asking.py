@@ -100,7 +100,7 @@ def of(features: Sequence[Feature], above: Sequence[str]) -> Feature | None:
 
 
 def form_of(feature: Feature) -> Mapping[str, Any]:
-    """The question's form, as core.beads.forms keeps it."""
+    """The question's form, as decisions.forms keeps it."""
     what = f"the feature {feature.id}"
     options = [
         {

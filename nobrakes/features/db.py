@@ -295,7 +295,7 @@ def versions(db: Database, id_: str) -> list[PlanVersion]:
 # Reviews of plans, what they found, and what is collected for checkpoints. Each is one transaction with its event.
 
 DISMISSED = "dismiss"
-"""How a person says that nothing is to be done about a question (core.beads.deciding)."""
+"""How a person says that nothing is to be done about a question (decisions.model)."""
 
 
 def reviews_begin(db: Database, id_: str, round_: int, domain: str, session: int | None) -> PlanReview:
@@ -528,7 +528,7 @@ class Features:
         return change(self._db, feature, values, actor)
 
     def note_feature(self, feature: str, values: Mapping[str, Any], actor: str) -> Feature:
-        """Set values of its data (core.forge.data_keys); None takes one away."""
+        """Set values of its data (features.model); None takes one away."""
         return note(self._db, feature, values, actor)
 
     def keep_plan(self, feature: str, beads: Sequence[Mapping[str, Any]], why: str, actor: str) -> PlanVersion:

@@ -48,7 +48,7 @@ _MINOR = re.compile(r"\b(optional|minor|nice to have|cosmetic|later)\b", re.IGNO
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as the words have it; the form is made of it by core.beads.forms."""
+    """A question as the words have it; the form is made of it by decisions.forms."""
 
     text: str
     options: tuple[str, ...] = ()

@@ -65,7 +65,7 @@ FORGIVEN = "go_on_round"  # the round after which a person said: go on, although
 SIGN_OFF_ASKED = "sign_off_asked"  # the version of the plan of which a person was told that they may sign it off
 SINCE = "rounds_since"  # the last round before the plan was opened anew: later ones are counted from 1 again
 ENOUGH = "reviews_closed"  # a person said that no more rounds begin
-SIGNED = "signed_off"  # a person's yes to a version (core.forge.rounds.SignOff); a plan that is changed needs another
+SIGNED = "signed_off"  # a person's yes to a version (features.rounds.SignOff); a plan that is changed needs another
 
 # --- while it is built -----------------------------------------------------------------------------------------------
 CHECKPOINT_ASKED = "checkpoint_asked"  # a person asked for a checkpoint
@@ -104,7 +104,7 @@ class State(StrEnum):
 
 
 FACTS = "feature"
-"""In the metadata of its epic: what is kept of a feature there (store.forge.kept). Agents write none."""
+"""In the metadata of its epic: what is kept of a feature there (features.db). Agents write none."""
 
 OVER = frozenset({State.COMPLETED, State.ROLLED_BACK})
 
@@ -388,7 +388,7 @@ class Item:
 # A plan in time, whoever does it.
 #
 # A bead begins as soon as all that it waits for is done, however many agents there are; one without an estimate takes
-# as long as those that have one do as a rule (core.graph.usual), or an hour.
+# as long as those that have one do as a rule (beads.graph), or an hour.
 
 USUAL_MINUTES = 60
 

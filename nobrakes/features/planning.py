@@ -4,14 +4,14 @@
    it asked waits for a person, what it proposed lies as drafts, and "ready" makes a version of the plan.
 2. A turn that left nothing to wait for, or whose words were refused, is gone on with by itself, a few times; then a
    person is asked.
-3. A turn without an operation is read by its words (core.forge.markers); one that says nothing either is shown raw,
+3. A turn without an operation is read by its words (features.markers); one that says nothing either is shown raw,
    with a question. Where it only answers what a person said, or the plan is built and nobody waits for its Shaper, the
    words are told, and nothing is asked. Words that look like an error decide nothing.
 4. A conversation begins afresh at each change of stage, after some iterations of reviews, and where its context is
    nearly full; never for mere idleness.
 5. A Shaper whose provider refuses its login, or whose breaker is open, is followed by the next of the list.
 6. Silence of a day ends the agent's conversation and no question. It is said beforehand.
-7. One that is rolled back does nothing else (core.forge.rollback).
+7. One that is rolled back does nothing else (features.planning).
 8. A feature that is paused, expired or in error begins no turn: the store does not offer its session.
 """
 
@@ -242,7 +242,7 @@ def _line(item: Item) -> str:
     return f"> {item.kind.value}{where}{whose}: {line(item.text, SHORT)}"
 
 
-# What the reviews of a feature's plan need next: core.forge.rounds, brought onto the Forge's board.
+# What the reviews of a feature's plan need next: features.rounds, brought onto the Forge's board.
 #
 # 1. A reviewer is done when its turn ended well. It fails when it takes too long, is stuck, was ended, or asks a
 # person: then its round goes on without it. While it waits for a place or a provider, its minutes do not run, but it

@@ -38,7 +38,7 @@ class Features(Protocol):
         ...
 
     def note_feature(self, feature: str, values: Mapping[str, Any], actor: str) -> Feature:
-        """Set values of its data, by the keys of core.forge.data_keys; None takes one away, the others stay."""
+        """Set values of its data, by the keys of features.model; None takes one away, the others stay."""
         ...
 
     def keep_plan(self, feature: str, beads: Sequence[Mapping[str, Any]], why: str, actor: str) -> PlanVersion:

@@ -1,6 +1,6 @@
 """All that a turn of a feature's Shaper is told: the persona of its stage, and the prompt, from what the store knows.
 
-1. An agent that begins afresh is given the feature's context (core.forge.context) and how the session works; one that
+1. An agent that begins afresh is given the feature's context (features.markers) and how the session works; one that
    goes on is told only what is new. What a person said is in it once.
 2. A person's own instructions come before the repository's, each once; they are text, and their file is read by us.
 3. The daemon starts turns with it and `nobrakes prompt FEATURE` prints it, so that what is printed is what is given.

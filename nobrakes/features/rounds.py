@@ -520,7 +520,7 @@ def own_one(text: str) -> Criterion:
 
 # What nobrakes itself asks a person about a feature, and what each answer means.
 #
-# 1. An answer is one of the labels; what it does is in daemon.forge.answers, and nothing else is done by it.
+# 1. An answer is one of the labels; what it does is in features.worker.shapers, and nothing else is done by it.
 # 2. The first option is the recommended one.
 
 

@@ -263,7 +263,7 @@ _SETTINGS = (
     # a power cut must not leave main on a commit whose objects never reached the disk; refs that matter: see refs
     ("core.fsync", "committed,loose-object"),
     ("core.fsyncMethod", "batch"),
-    # whose repository it is was asked before anything else (git.ownership), under ASKING, which lacks this line
+    # whose repository it is was asked before anything else (git.location), under ASKING, which lacks this line
     ("safe.directory", "*"),
 )
 

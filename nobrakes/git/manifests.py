@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 # Manifests that are programs, or of no format that the standard library reads: Gemfile, mix.exs, setup.py,
-# pubspec.yaml; and Python's compiled files. Pure; git.manifests.formats says what a reader gives.
+# pubspec.yaml; and Python's compiled files. Pure; git.manifests says what a reader gives.
 #
 # What is plainly a list of dependencies is told apart by its lines. All else of a program decides (`code`), since
 # nobody can tell what it does; but in setup.py, which is as much the product's as its modules are, only what makes

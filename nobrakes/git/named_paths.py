@@ -1,7 +1,7 @@
 """Which paths of the tree git itself reads or runs: what its settings name, its hooks, and what these start.
 
 1. git is asked for its settings, with all that they include, as it reads them when a person types it.
-2. A value names a path as a check's command does (core.policy.protected_files); the folder of hooks with all in it.
+2. A value names a path as a check's command does (checks.policy.protected_files); the folder of hooks with all in it.
 3. Of a hook in git's own folder, the file of the tree that it is a link to counts, and those that its text names.
 """
 

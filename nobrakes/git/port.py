@@ -60,7 +60,7 @@ class Landing(StrEnum):
 class Land:
     """The end of `Lands.land`; `reason` tells a person what to do when it is BLOCKED.
 
-    `cause`: BLOCKED, and what core.review.waits knows of that.
+    `cause`: BLOCKED, and what review.waits knows of that.
     `may_have_landed`: BLOCKED here, and yet what was to land is at the remote, or may be: it cannot be called back.
     """
 
@@ -153,7 +153,7 @@ class Questions(Protocol):
 
     def content(self, base: str, head: str) -> str:
         """A digest of the difference between two commits' trees: the same on another base, as long as the changed lines
-        and those around them are (core.review.content).
+        and those around them are (review.journal).
         """
         ...
 

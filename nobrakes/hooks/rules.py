@@ -1,6 +1,6 @@
 """What an agent's tool call may do: the decision behind the guard.
 
-1. Files: inside the workspace only, never `.nobrakes` or `.git`, and as the role may (core.policy.ownership).
+1. Files: inside the workspace only, never `.nobrakes` or `.git`, and as the role may (checks.policy.ownership).
 2. Commands: git on the own branch only (gitrules), and no writing past rule 1 by redirection or the usual tools. The
    Shaper, who works beside the human's own files, changes none of them and only reads with git.
 3. Whatever only reads is let through, and so is what these rules do not know: the tree is judged afterwards.

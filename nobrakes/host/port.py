@@ -213,7 +213,7 @@ class Notifier(Protocol):
 
 
 class Background(Protocol):
-    """Does beside the loop what the loop need not wait for (host.background says what a job may use)."""
+    """Does beside the loop what the loop need not wait for (host.command says what a job may use)."""
 
     def wakes(self, wake: Callable[[], None]) -> None:
         """`wake` is called after each job, from wherever it was done."""

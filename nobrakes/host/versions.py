@@ -179,7 +179,7 @@ class Versions:
 # 2. A program that is a Python is read itself, a script that PATH or a folder holds by its first lines. Where no
 # program tells of a Python (`make test`), the `python3` on PATH is read.
 # 3. What an editable installation takes out of the repository is left out; an environment in the repository is not.
-# 4. The names that core.policy.shadows knows by itself are the floor, whatever is found here.
+# 4. The names that checks.policy.shadows knows by itself are the floor, whatever is found here.
 
 MOST_NAMES = 20_000
 """So many entries of a folder are read."""

@@ -40,7 +40,7 @@ def open_escalations(path: str) -> int | None:
 #
 # 1. A step is one version; steps are only ever added. Each leaves a line in `migrations`.
 # 2. All that are missing are one transaction: whoever comes first makes them, the others find them made.
-# 3. A repository is known by its identity (operations.machine_wide.identity) and not by its path, which may change.
+# 3. A repository is known by its identity (machine.service.registry) and not by its path, which may change.
 # What it spent is kept by that, too, and outlasts it.
 # 4. A project is known by the name of its folder, never by a path. A chat is a chat agent's session, by its own name; a
 # client is who may speak by HTTP, and of its token only the hash is here.

@@ -3,7 +3,7 @@
 1. They lie where the system wants them (platformdirs: XDG_CONFIG_HOME and XDG_STATE_HOME on Linux); NOBRAKES_USER_HOME
    names a folder for both instead.
 2. An agent, a check, and whatever these start are refused: by NOBRAKES_TOKEN and NOBRAKES_RUN here, and by the sandbox
-   and the wall, which keep both folders shut (daemon.confine).
+   and the wall, which keep both folders shut (host.confine).
 3. A folder that is another account's, or that others may write, is not used: whoever writes there would decide what
    may start. Its way down from the root is the system's business.
 4. A home that is not said, not there, or another account's is nobody's place; a file there that is a link, or that

@@ -1,7 +1,7 @@
 """The operations as MCP tools, by the official SDK, on stdin and stdout. Nothing is decided here.
 
-1. With a token it serves the attempt's own bead (operations.agent.api); without one the board, read-only, and drafts
-   (operations.board_api). Which of the two is settled when it starts. The workspace (operations.projects.chat_api) is
+1. With a token it serves the attempt's own bead (agents.service.api); without one the board, read-only, and drafts
+   (agents.service.board_api). Which of the two is settled when it starts. The workspace (projects.service.coding) is
    asked for by name.
 2. Each call is a call of its own on a thread, a few at a time: one that waits for a person stops no other.
 3. Whatever goes wrong is told as the call's error, with what to do next; a bug is told without its traceback, which

@@ -354,7 +354,7 @@ def render_mermaid(picture: Picture) -> str:
 
 # The graph as an SVG picture that needs nothing else: columns of what can be done one after the other, bands of epics.
 #
-# 1. A column is a layer (analysis.layout); a long layer is wrapped into several columns side by side.
+# 1. A column is a layer (pictures.layout); a long layer is wrapped into several columns side by side.
 # 2. A band is one epic, so that epics never overlap; beads without an epic have a band without a frame.
 # 3. Dark text on light, and the status is written as well as coloured. Texts are escaped; nothing else is put in.
 

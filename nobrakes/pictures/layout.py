@@ -255,9 +255,9 @@ def _layering_graph(before: Sequence[Sequence[int]], among: Collection[int]) -> 
 # Chains of work: the longest one.
 #
 # 1. Only live beads count: what is closed waits for nothing.
-# 2. Weights are estimates in minutes, or what is usual where nobody estimated (core.graph.usual).
+# 2. Weights are estimates in minutes, or what is usual where nobody estimated (beads.graph).
 # 3. Beads in a circle are in no chain; operations name circles on their own.
-# 4. Of several longest chains it is the one that the store reads off its levels (store.beads.longest_chain): at each
+# 4. Of several longest chains it is the one that the store reads off its levels (beads.db.levels): at each
 # step the smallest id. Whole graphs are asked, so they stay plain numbers: networkx took 15 times as long.
 
 

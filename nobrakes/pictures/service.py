@@ -29,7 +29,7 @@ NO_COUNTS: Mapping[str, int] = {}
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """A bead or an epic. `column` is one of core.columns.COLUMNS, of an epic the most urgent one of its beads.
+    """A bead or an epic. `column` is one of beads.work_status.COLUMNS, of an epic the most urgent one of its beads.
 
     `waits_for` counts its unfinished blockers, `frees` the live beads that wait for it directly, `counts` an epic's
     beads by column.
@@ -554,7 +554,7 @@ def _cycles(links: Links) -> tuple[Cycle, ...]:
     return tuple(Cycle(one.members, one.cut, len(one.stuck)) for one in circles(links))
 
 
-# What the graph would be like if a bead were done, answered or delayed: core.graph.what_if on the store's graph.
+# What the graph would be like if a bead were done, answered or delayed: beads.readiness on the store's graph.
 
 MOST_HOURS = 10_000.0
 NAMED = 50

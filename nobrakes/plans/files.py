@@ -1,4 +1,4 @@
-"""Reading plan files: bytes into plain values. What the values mean is operations.plan.nodes.
+"""Reading plan files: bytes into plain values. What the values mean is plans.nodes.
 
 1. The text is data: a safe loader, at most 50 MB (of records: a line), no aliases (a small file could stand for an
    endless one), and nesting is bounded before anything recurses into it.

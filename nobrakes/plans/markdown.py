@@ -1,4 +1,4 @@
-"""A plan out of what people have already: the task lists of a Markdown text, or issues (operations.plan.from_issues).
+"""A plan out of what people have already: the task lists of a Markdown text, or issues (plans.markdown).
 
 1. An unticked item is a bead, a heading above beads is an epic, the text below either is its description. A heading
    with criteria and no items is a bead.

@@ -1,6 +1,6 @@
 """Plan files: what the graph should be, applied as a whole or not at all.
 
-1. YAML and JSON are operations.plan.nodes, `.jsonl` are Beads records (interop); "-" is standard input.
+1. YAML and JSON are plans.nodes, `.jsonl` are Beads records (interop); "-" is standard input.
 2. Beads come in as drafts: they go live by `live: true`, by the flag, or later by commit-strategy. What a plan wants of
    live beads waits beside them for commit-strategy too, unless the flag says that a person wants it at once.
 3. A plan under which beads would wait for each other is refused, and every circle is named with the dependency to

@@ -66,8 +66,8 @@ class PullRequest:
     checks: tuple[Mapping[str, str], ...] = ()  # name, state and url of each, as they were seen last
     remarks: tuple[Mapping[str, Any], ...] = ()  # the latest of people who may write: by, text, path, line
     approved_by: tuple[str, ...] = ()
-    points: tuple[Mapping[str, Any], ...] = ()  # what was asked for, and on which commit (core.pulls.disputes)
-    told: tuple[str, ...] = ()  # what became an event (core.pulls.happened)
+    points: tuple[Mapping[str, Any], ...] = ()  # what was asked for, and on which commit (requests.model)
+    told: tuple[str, ...] = ()  # what became an event (requests.model)
     says: str = ""  # what it waits for, in words
     opened_at: float = 0.0
     looked_at: float = 0.0

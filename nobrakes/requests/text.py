@@ -43,7 +43,7 @@ _MENTION = re.compile(r"(?<![\w`])@(?=[A-Za-z0-9])")
 class Facts:
     """What the text is made of. `checks`: rows of the validation that the candidate passed; `before` and `after`:
     tests that passed on the base and on the candidate; `manual`: what no check says; `files`: paths that change;
-    `read`: the readings by fresh eyes, as core.review.reading keeps them.
+    `read`: the readings by fresh eyes, as review.reading keeps them.
     """
 
     bead: Bead

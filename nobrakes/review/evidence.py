@@ -232,7 +232,7 @@ Look = Callable[[str], Made | None]
 """Finds a commit; None: it is not here."""
 
 Content = Callable[[str, str], str]
-"""The digest of what differs between two commits (core.review.content); empty: one of them is not here."""
+"""The digest of what differs between two commits (review.journal); empty: one of them is not here."""
 
 
 class Claims:

@@ -3,7 +3,7 @@
 1. `review.approve` says it: "always" for all work; "labelled" for a bead with the label `merge-review`, or below an
    epic that has it; "never" for none.
 2. A person is asked when everything else has passed, right before the merge, about one content: the difference that
-   would come to main (core.review.content). On another base a yes counts as long as that is the same.
+   would come to main (review.journal). On another base a yes counts as long as that is the same.
 3. A yes is for one merge: what was merged and taken back, and is to be merged again, is asked about again.
 4. Where nothing asks for it any more, the bead goes on without a yes, and the event log says why.
 """
@@ -82,7 +82,7 @@ class Step(StrEnum):
     COUNT_BASE = "count_base"  # only when nobody ran main's tests yet: does the candidate have as many?
     SWAP = "swap"
     VALIDATE_MAIN = "validate_main"
-    READING = "reading"  # only where fresh eyes read what passed (core.review.reading); it holds no place in the queue
+    READING = "reading"  # only where fresh eyes read what passed (review.reading); it holds no place in the queue
     PULL_REQUEST = "pull_request"  # in the place of the two before it, where people merge
     CLEAN_UP = "clean_up"
 
@@ -123,7 +123,7 @@ class Journal:
     passing: bool = False  # what it waits for may pass by itself: no person is needed so far
     passing_since: float = 0.0  # when that began
     behind: int = 0  # the escalation that was filed for it
-    brings: str = ""  # the commit whose contract a person approved: this review goes by it (core.policy.new_contract)
+    brings: str = ""  # the commit whose contract a person approved: this review goes by it (checks.policy.boundaries)
     gates: tuple[str, ...] = ()  # what decides whether work is good, and the branch may change
     confirming: str = ""  # the commit that failed, and is run once more before anybody is blamed
     again: int = 0  # how often it was red in this step

@@ -313,7 +313,7 @@ GOES_TO: Mapping[Act, Kind] = {
     Act.GIVE_BACK: Kind.REVIEW_INTERRUPTED,
     Act.ASK_FIRST: Kind.REVIEW_INTERRUPTED,
 }
-"""What becomes of the bead of a review that ended so (core.beads.lifecycle)."""
+"""What becomes of the bead of a review that ended so (beads.lifecycle)."""
 
 
 def advance(journal: Journal, fact: Fact, **brought: Any) -> Next:

@@ -2,7 +2,7 @@
 
 1. It looks in idle time only: when nothing runs or waits, and the tip was not validated for a while, or somebody else
    moved main. What passed before counts for nothing here: a machine that drifts away shows only in a new run.
-2. Red three times is red (core.review.flakes): the queue is frozen, and at once where a review was red on a red main.
+2. Red three times is red (review.queue): the queue is frozen, and at once where a review was red on a red main.
    Red and then green is a check that cannot make up its mind, and is told.
 3. The last tip that the canary itself saw green is run again first. Red by now, it is the environment, and nobody is
    blamed. Green, the commits since are searched by halves.

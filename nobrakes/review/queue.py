@@ -140,7 +140,7 @@ def lines(ledger: Sequence[Flake]) -> list[Line]:
 # Tests, or whole checks, that a person lets fail for a time: what fails is told, and blocks nobody.
 #
 # 1. Only a failure is forgiven. A check that is broken or has not run is not.
-# 2. Single tests are forgiven only where the report names all that failed (core.checks.failed_tests) and each is
+# 2. Single tests are forgiven only where the report names all that failed (checks.counts) and each is
 # quarantined.
 # 3. What is quarantined is a part of the contract: a pass of before does not stand when it is lifted.
 

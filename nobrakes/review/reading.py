@@ -2,7 +2,7 @@
 
 1. It is read after every check passed, and never in their place: a reviewer's word lets nothing land that did not pass.
 2. A reading is one session. What it was of, and how it ended, is in the session's data, so that a crash finds it again:
-   one content (core.review.content) is read in one round, by a second reviewer where the first one came to nothing.
+   one content (review.journal) is read in one round, by a second reviewer where the first one came to nothing.
 3. A round counts once. The rounds of a bead begin anew when a person decided about findings, and when it was merged.
 4. With `ask` nothing lands unread without a person's word. With `send_back` the work is sent back with what was found,
    as long as there are rounds; then a person is asked. A finding that must or should be mended is never passed over.

@@ -4,10 +4,10 @@
    says itself that evidence was kept (`Evidence:`). Whatever else is on main is listed, and is nobody's fault.
 2. `Evidence:` names the end of the chain at the time: where the chain does not hold it any more, it was rewritten.
 3. Only a pass is a pass. A merge that failed afterwards is right again when a record says that it was taken back.
-4. What a person had to approve is what they approved (core.merge_approval).
+4. What a person had to approve is what they approved (review.journal).
 5. A record that came after that of a later merge, or that was added later and says what is unknown, is a note and no
    fault: the chain is never written anew, so what a kill left stays as it is.
-6. What later commits took back of a merge is added by whoever asks (core.evidence.lost_changes).
+6. What later commits took back of a merge is added by whoever asks (review.verify).
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -44,7 +44,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The programs that set limits and let signals be heard again (sandbox.tools)."""
+    """The programs that set limits and let signals be heard again (sandbox.closure)."""
 
     prlimit: str
     env: str
@@ -108,7 +108,7 @@ class Closure:
 # 3. Every namespace of its own (the network by setting), no capability, no new privileges, no further user namespace.
 # With the first process of the namespace the whole tree dies, whatever it detached from.
 # 4. bubblewrap itself does not hear TERM: it would end at once and take everything with it. What runs inside hears it
-# (sandbox.inside, sandbox.tools), and KILL to any of bubblewrap's two processes ends all.
+# (sandbox.inside, sandbox.closure), and KILL to any of bubblewrap's two processes ends all.
 
 HOME = "/agent"
 DEAF = 'trap "" TERM; exec "$@"'

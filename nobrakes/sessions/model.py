@@ -123,7 +123,7 @@ def advance(state: State, fact: Fact) -> State:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One conversation. `owner` is a word of core.owners; `waiting` counts what is said to it and waits for a turn."""
+    """One conversation. `owner` is a word of beads.model; `waiting` counts what is said to it and waits for a turn."""
 
     id: int
     kind: SessionKind

@@ -41,7 +41,7 @@ class Sessions(Protocol):
         ...
 
     def code_reviews(self, bead: str) -> list[Session]:
-        """The sessions that read the bead's work (core.review.reading), oldest first."""
+        """The sessions that read the bead's work (review.reading), oldest first."""
         ...
 
     def messages(self, session: int) -> list[Message]:

@@ -3,7 +3,7 @@
 1. The same graph gives the same bytes. Reading what was written and writing it again gives the same bytes.
 2. Beads' own fields mean what they mean there; what Beads has no field for is under `x_nobrakes`.
 3. What is being worked on is written as waiting for it: attempts live in the database, work in refs/nobrakes/.
-4. Keys of other tools that came in (`interop.reader` keeps them in metadata) go out unchanged.
+4. Keys of other tools that came in (`snapshot.reader` keeps them in metadata) go out unchanged.
 """
 
 import json
@@ -326,7 +326,7 @@ def of_evidence(bead: str, row: Mapping[str, Any]) -> Attempt | None:
 # What changed since the snapshot, as lines: beads, escalations, ended attempts, settings; the last of each counts.
 #
 # 1. A bead's line is its record in the snapshot's own format; the other lines have a `_type` of ours.
-# 2. A mark (interop.marks) says up to which event nothing is missing.
+# 2. A mark (snapshot.marks) says up to which event nothing is missing.
 # 3. A torn line is left out and told; whatever it was to say is written again, since its mark is missing.
 
 ESCALATION = "nobrakes_escalation"

@@ -8,7 +8,7 @@
 4. The database is what counts: when the file cannot be written that is told, nothing is undone, and the next one tries.
 5. A snapshot that main has makes the file short again.
 6. A file that names what the database does not know is later than it: that is brought back
-   (operations.snapshot.brought_back), and the file goes on with all that the database then says. It is never put aside.
+   (snapshot.service), and the file goes on with all that the database then says. It is never put aside.
 """
 
 import fcntl

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 # tries.
 # 5. A snapshot that main has makes the file short again.
 # 6. A file that names what the database does not know is later than it: that is brought back
-# (operations.snapshot.brought_back), and the file goes on with all that the database then says. It is never put aside.
+# (snapshot.service), and the file goes on with all that the database then says. It is never put aside.
 
 
 # The text of the tracked snapshot: what it was, with the lines of what changed since made anew.
@@ -286,7 +286,7 @@ def _text(path: str) -> str:
         return ""
 
 
-# The database, made anew from what is kept outside of it: operations.snapshot.sources, the trailers on main,
+# The database, made anew from what is kept outside of it: snapshot.service, the trailers on main,
 # refs/nobrakes/*.
 #
 # 1. The new database is complete before it takes the old one's place, and the old one is kept beside it. Whoever is
@@ -303,6 +303,10 @@ LOST_TOO = (
     "beads.since.jsonl was gone too: what changed since the snapshot, questions, answers and settings are not back, "
     "and of attempts only what the evidence of a merge tells"
 )
+WORKSPACES_TOO = (
+    "the workspaces were gone too: what agents had not handed in is lost, and their beads are done anew; where a "
+    "sparse checkout removed them, `git sparse-checkout add .nobrakes` keeps them from now on"
+)
 MOST_NAMED = 20
 REBUILD_PATIENCE_SECONDS = 20.0
 """So long a command waits for another one that rebuilds, or for a daemon that ends."""
@@ -314,7 +318,7 @@ class Rebuilt:
 
     `later`: the beads that had changed since their snapshot. `open`: escalations. `ended`: runs that were ended.
     `attempts`: those that are known again. `is_without`: the file of what changed was gone too. `alone`: of these
-    beads only the evidence of their merges was left.
+    beads only the evidence of their merges was left. `no_workspaces`: their folder was gone too.
     """
 
     beads: int
@@ -327,6 +331,7 @@ class Rebuilt:
     attempts: int = 0
     is_without: bool = False
     alone: tuple[str, ...] = ()
+    no_workspaces: bool = False
 
 
 def rebuild(paths: Paths, git: Git | None) -> Rebuilt:
@@ -375,12 +380,14 @@ def told(made: Rebuilt) -> list[str]:
     if made.open:
         lines.append(f"{made.open} open escalations are back")
     if made.attempts:
-        lines.append(f"{made.attempts} attempts are back, with what they left")
+        lines.append(f"{made.attempts} attempts are back{'' if made.no_workspaces else ', with what they left'}")
     if made.alone:
         names = ", ".join(made.alone[:MOST_NAMED]) + (", …" if len(made.alone) > MOST_NAMED else "")
         lines.append(f"{len(made.alone)} done beads are known by the evidence of their merges alone: {names}")
     if made.is_without:
         lines.append(LOST_TOO)
+    if made.no_workspaces:
+        lines.append(WORKSPACES_TOO)
     if made.ended:
         lines.append(f"what an earlier daemon left running was ended: {', '.join(made.ended)}")
     if made.old:
@@ -391,6 +398,7 @@ def told(made: Rebuilt) -> list[str]:
 def _rebuild(paths: Paths, git: Git | None) -> Rebuilt:
     from ..db.opening import create_store
 
+    had_workspaces = os.path.lexists(paths.workspaces)
     for folder in (paths.runs, paths.wake, paths.workspaces, paths.scratch):
         private_folder(folder)
     ended = end_all(paths.wake)
@@ -424,6 +432,7 @@ def _rebuild(paths: Paths, git: Git | None) -> Rebuilt:
         known,
         is_without,
         tuple(sources.alone),
+        bool(sources.refs) and not had_workspaces,
     )
 
 
@@ -509,7 +518,7 @@ def _keep_old(paths: Paths) -> str | None:
 # 2. A bead is brought back where its record outside is later, or as old and otherwise; escalations and what people set
 # are as the file has them, since it was written after the database.
 # 3. Merges are compared with main by the next start of a daemon, which also ends whoever still works for an attempt
-# that nobody knows (daemon.recovery).
+# that nobody knows (daemon.worker.recovery).
 
 
 def bring_back(store: Store, paths: Paths, git: Git | None, beyond: Position) -> str:

@@ -57,7 +57,7 @@ def unusable(text: str) -> str:
 
 
 def redacted(text: str) -> str:
-    """The text without keys, tokens and passwords: core.text.redaction, which is asked only where there may be some."""
+    """The text without keys, tokens and passwords: text.redaction, which is asked only where there may be some."""
     small = text.lower()
     if not any(mark in small for mark in MARKS.split()) and all(len(word) < LONG for word in text.split()):
         return text

@@ -26,7 +26,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def removed(text: str, joiners: bool = True) -> str:
-    """The text without them: see core.text.cleaning.
+    """The text without them: see text.cleaning.
 
     `joiners`: what joins letters and emoji stays, where it can do that.
     """

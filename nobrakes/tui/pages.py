@@ -400,7 +400,7 @@ class BeadPage(Page):
 # What waits for a person, and the form to decide it: what may be answered, or the ways to decide, with a note.
 #
 # 1. What the agent recommends is chosen beforehand, and nothing else is.
-# 2. It is the operation that judges what was typed (operations.desk). A refusal stands below the form, which stays.
+# 2. It is the operation that judges what was typed (decisions.service.desk). A refusal stands below the form.
 # 3. A question that somebody else decided meanwhile shows how, and the form is gone.
 
 _ASKS = {

@@ -1,6 +1,6 @@
 """All that touches the repository: one thread with an app of its own, so that the screen never waits.
 
-1. It looks for changes cheaply (operations.views.live_board), reads when there are some, and does what it is asked.
+1. It looks for changes cheaply (sessions.service.live), reads when there are some, and does what it is asked.
 2. A database that was replaced is opened anew. One that is gone is not made anew behind a person's back: it is said,
    and done when they ask for it.
 3. No error leaves the thread: each is told as words, and what was read last stays.

@@ -1,7 +1,7 @@
 """`POST /r/<repo>/do/<command>`: a command of the table done once under its key, and where the person goes on.
 
 1. Every form has a key (`request`). The same form sent again, by a second click, a retry or a phone in a tunnel, does
-   nothing again and is answered the same (operations.public.requests).
+   nothing again and is answered the same (commands.service).
 2. What is dangerous is confirmed by typing its word. Where agents are in no sandbox they run as the same account, so
    it also takes a fresh code from the terminal.
 3. Events are signed with the person and the way: `ada (web)`.
@@ -264,7 +264,7 @@ Do = Callable[["App", Values, str], tuple[Any, str]]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`words` as the CLI has them. `together`: it is one transaction of the store (operations.public.requests).
+    """`words` as the CLI has them. `together`: it is one transaction of the store (commands.service).
 
     `danger` holds where `is_dangerous` says so of the fields.
     """

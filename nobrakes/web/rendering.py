@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Pages from templates: everything in them is escaped, and every page has the same frame.
 #
 # 1. Text from agents is a value in a template and nothing else; nothing is marked as safe.
-# 2. What people read is cleaned as on a terminal (wording.text): no control character, nothing that hides or turns
+# 2. What people read is cleaned as on a terminal (text.cleaning): no control character, nothing that hides or turns
 # text.
 # 3. `part` renders one piece of a page alone, by the macro that made it first: what comes through the socket later is
 # the same markup.

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -343,6 +344,17 @@ def test_where_the_file_is_gone_too_evidence_tells_of_attempts(project: Scripted
     assert "1 attempts are back" in done.stderr and "beads.since.jsonl was gone too" in done.stderr
     (known,) = attempts(project, "one")
     assert (known["role"], known["outcome"], project.status("one")) == ("doer", "completed", "done")
+
+
+def test_where_the_workspaces_are_gone_too_it_is_said(project: Scripted) -> None:
+    project.add("one")
+    project.nobrakes("commit-strategy", "--yes", expect=None)
+    project.nobrakes("run")
+    lose(project)
+    shutil.rmtree(project.folder / ".nobrakes" / "workspaces")
+    said = project.nobrakes("list").stderr
+    assert "the workspaces were gone too: what agents had not handed in is lost" in said
+    assert "attempts are back" in said and "with what they left" not in said
 
 
 def test_where_no_record_is_left_the_evidence_tells_what_is_done(project: Scripted) -> None:

@@ -1,4 +1,4 @@
-"""A bead's status is chosen by core.beads.lifecycle alone, a review's step by core.review.machine."""
+"""A bead's status is chosen by beads.lifecycle alone, a review's step by review.machine."""
 
 import ast
 from pathlib import Path

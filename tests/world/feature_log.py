@@ -1,6 +1,6 @@
 """The event log of features, followed and replayed: what the promises about their order are judged on.
 
-1. Stages and states are replayed by core.forge.feature's tables alone; the store's own are only compared with them.
+1. Stages and states are replayed by features.model's tables alone; the store's own are only compared with them.
 2. A breach that is seen meanwhile is kept until the promise that owns it takes it.
 """
 

@@ -138,7 +138,7 @@ def nothing_of_a_paused_feature_begins(scene: Scene) -> list[str]:
 
 
 def a_feature_is_where_the_tables_say(scene: Scene) -> list[str]:
-    """Its events, replayed by core.forge.feature, give the stage and the state in the store."""
+    """Its events, replayed by features.model, give the stage and the state in the store."""
     if (seen := _seen(scene)) is None:
         return []
     wrong = seen[1].take("tables")

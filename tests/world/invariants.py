@@ -168,7 +168,7 @@ def work_starts_when_its_blockers_are_done(scene: Scene) -> list[str]:
 
 
 def every_move_is_in_the_table(scene: Scene) -> list[str]:
-    """The event log, replayed by core.beads.lifecycle, gives the statuses in the store."""
+    """The event log, replayed by beads.lifecycle, gives the statuses in the store."""
     wrong = scene.observed.take("lifecycle")
     for bead in scene.beads:
         replayed = scene.observed.status(bead.id)

@@ -1,6 +1,6 @@
 """The event log, followed and replayed: what the promises about order are judged on.
 
-1. Statuses are replayed by core.beads.lifecycle alone; the store's own are only compared with them.
+1. Statuses are replayed by beads.lifecycle alone; the store's own are only compared with them.
 2. A breach that is seen while events are replayed is kept until the promise that owns it takes it.
 """
 

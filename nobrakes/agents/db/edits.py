@@ -1,6 +1,6 @@
 """What an agent writes at its door, and what it reads there of its own bead: one transaction each.
 
-1. As light as store.fast.reads, since agents call it all night.
+1. As light as db.fast, since agents call it all night.
 2. A door opens for the token of an attempt that is open and whose fence is the bead's, or of an open turn of a
    session; Stale for any other.
 3. Who reads an answer acts by it: that is written down with it, so that nobody takes it back any more.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-# Whom a token speaks for. As light as store.fast.reads, since agents speak all night.
+# Whom a token speaks for. As light as db.fast, since agents speak all night.
 
 
 class Speaker:
@@ -268,7 +268,7 @@ def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[i
 def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
     """File a question about the agent's own bead, or find the open one that is the same; its number.
 
-    `form_json`: its form (core.beads.forms), '' where any text is an answer; UsageError for a wrong one.
+    `form_json`: its form (decisions.forms), '' where any text is an answer; UsageError for a wrong one.
     """
     form = form_text(path, form_json) if form_json else ""
     return _file(path, token, Filing("question", question, form=form))
@@ -388,7 +388,7 @@ def _file(path: str, token: str, filing: Filing) -> int:
 
 
 def filed(connection: "Connection", who: Speaker, one: Filing) -> int:
-    """What store.escalations does for a bead that is worked on, as the bead of an open attempt is: nothing moves.
+    """What decisions.db does for a bead that is worked on, as the bead of an open attempt is: nothing moves.
 
     NotAllowed where the attempt has asked too often.
     """
@@ -403,7 +403,7 @@ def filed(connection: "Connection", who: Speaker, one: Filing) -> int:
         return int(same[0])
     filed = (one.type, who.bead, one.title, one.detail, who.attempt, one.evidence(), now(), mark, one.form, who.session)
     number = int(connection.execute(_FILE, filed).lastrowid or 0)
-    # as store.escalations writes it down: the keys in their order
+    # as decisions.db writes it down: the keys in their order
     told: list[tuple[str, object]] = [("'escalation', ?", number)]
     told += [("'form', json(?)", one.form)] if one.form else []
     told += [("'session', ?", who.session)] if who.session is not None else []

@@ -84,7 +84,7 @@ def new_since(last: Attempt, filed: Sequence[Escalation]) -> list[Escalation]:
     ]
 
 
-# How a bead's work gets to people, as the store and the settings know it (core.pulls.delivery).
+# How a bead's work gets to people, as the store and the settings know it (requests.text).
 #
 # What has begun goes on as it began, whatever the settings say meanwhile: a request that is open, and an epic's branch
 # that has something.

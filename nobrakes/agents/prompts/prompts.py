@@ -46,7 +46,7 @@ End your last message with exactly one line, plain and alone on its line: `{PREF
 class Read:
     """What is read: the commit `candidate` on `base`, its files, its difference, the `checks` that passed as rows.
 
-    `earlier`: what was found in earlier rounds (core.review.reading.Reading.as_values); `said`: the Doer's last words;
+    `earlier`: what was found in earlier rounds (review.reading.Reading.as_values); `said`: the Doer's last words;
     `decided`: what people said about findings; `within`: of an epic that is read as a whole, its beads.
     """
 
@@ -190,7 +190,7 @@ def protocol(role: Role, bead: str) -> str:
 
 # What a role may do, in words for a prompt and in tools for an agent CLI.
 #
-# 1. core.policy.boundaries is the law, checked on the tree afterwards; what is said here only advises, and says the
+# 1. checks.policy.boundaries is the law, checked on the tree afterwards; what is said here only advises, and says the
 # same.
 # 2. The Shaper reads and proposes; it gets no tool that edits.
 
@@ -407,7 +407,7 @@ def brief(
     """The briefing of `attempt` (0: of one that is not open yet); ConfigError for a bad file of the persona.
 
     `resumes`: the attempt whose session it goes on with, which is told only what is new. `instructions`: the
-    repository's own (roles.instructions).
+    repository's own (agents.prompts.prompts).
     """
     earlier = [a for a in store.attempts(bead.id) if a.id != attempt]
     filed = store.escalations(open_only=False, bead=bead.id)

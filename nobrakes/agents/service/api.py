@@ -166,9 +166,9 @@ def _forging(name: str) -> "Callable[..., Reply]":
     """The function of forging with this name: it takes what the operation does."""
 
     def perform(**given: "Any") -> Reply:
-        from ...features.service import shaping
+        from . import forging
 
-        return Reply(*getattr(shaping, name)(**given))
+        return Reply(*getattr(forging, name)(**given))
 
     return perform
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.25
 MOST_SECONDS = 3600.0
-"""As long as an attempt may take by default; MCP clients are told to wait longer than this (agents.mcp)."""
+"""As long as an attempt may take by default; MCP clients are told to wait longer than this (agents.adapter)."""
 SIGN_SECONDS = 5.0
 """Seconds between two signs of life of an agent that waits, since it says nothing meanwhile."""
 OUTCOMES = {

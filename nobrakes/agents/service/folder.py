@@ -74,7 +74,7 @@ def form_of(
 # 1. The contract comes with the agent's start (NOBRAKES_CHECKS), since config.toml is not in its reach. What passes
 # here proves nothing: the Reviewer runs the checks itself, on a fresh checkout.
 # 2. A check has its own time limit. One that failed does not keep the others from running.
-# 3. Each call is one test round (core.checks.test_rounds), reported with how each check ended.
+# 3. Each call is one test round (checks.proof), reported with how each check ended.
 
 CHECKS = "NOBRAKES_CHECKS"
 _MARKS = ("NOBRAKES_RUN", "NOBRAKES_WAKE")
@@ -118,7 +118,7 @@ def _run(check: dict[str, Any], workspace: str) -> dict[str, Any]:
 # 1. A request is whole or not there. It stays where it is when nobody answers: a daemon that comes back takes it in.
 # 2. The daemon sleeps until the system tells it of a request. Whoever is not answered soon says again that it lies
 # there.
-# 3. Imported only where NOBRAKES_DOOR is set, and then in place of store.agent.edits: the same functions with the same
+# 3. Imported only where NOBRAKES_DOOR is set, and then in place of agents.db.edits: the same functions with the same
 # arguments. The path of the database is not used, since it is not there.
 
 PATIENCE = 100.0

@@ -3,7 +3,7 @@
 1. The token decides which bead; no operation takes the name of one.
 2. What other agents wrote comes fenced with a nonce, as in a prompt, and everything is bounded as there.
 3. In a sandbox there is no database: the daemon makes the same answer by the same function (`CALLS`,
-   store.agent.channel), and what only the agent's side can do, counting its clone's commits and waiting, stays there.
+   agents.db.channel), and what only the agent's side can do, counting its clone's commits and waiting, stays there.
 4. Imports nothing that costs, since agents ask all night.
 """
 

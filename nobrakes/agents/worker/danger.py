@@ -1,4 +1,4 @@
-"""Alerts of tool calls that look dangerous (core.policy.danger), of attempts and of sessions, while they work.
+"""Alerts of tool calls that look dangerous (agents.policy.danger), of attempts and of sessions, while they work.
 
 1. The agent's output is read on with every turn of the loop, and to its end once the agent has ended. Who only talks of
    something dangerous alerts nobody.

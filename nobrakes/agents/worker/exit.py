@@ -68,7 +68,7 @@ class AgentEndings:
         self.strength = Strength(ports, validation, self._proven)
         self.work = WorkWatch(ports)
         self.refused: dict[int, Tampered] = {}
-        """By attempt, why its work is not taken in, where that was seen beside the loop (daemon.attempts.fetch)."""
+        """By attempt, why its work is not taken in, where that was seen beside the loop (agents.worker.exit)."""
 
     def agent(self, attempt: Attempt, run: Run, limits: Limits) -> None:
         """Close the attempt, or go on with the red proof."""
@@ -350,7 +350,7 @@ _BY_WORDS = frozenset(
 #
 # 1. It is help, not a step: whoever closes the run takes in again, finds the ref there, and meets the same troubles.
 # 2. What cannot be taken in for what it is (Tampered, and too large) is not tried again: that took its time.
-# 3. With it the files are counted that the agent left changed (daemon.attempts.work_watch).
+# 3. With it the files are counted that the agent left changed (agents.worker.watch).
 # 4. Only for an attempt that is still open. One that a person ended is put away by the next turns.
 
 

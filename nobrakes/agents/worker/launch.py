@@ -5,7 +5,7 @@
    is archived first.
 3. A Doer starts from the proven tests, carried over to the present main where they apply. An attempt's data say
    where that is (`start`) and on which commit of main it stands (`fork`), for main may be rewritten later.
-4. An agent goes on with the session of the attempt before where core.limits.resuming says so and nobody else holds it.
+4. An agent goes on with the session of the attempt before where agents.limits says so and nobody else holds it.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ from ..prompts.prompts import TOLD, Briefing, brief, digest, instructions
 from . import process
 from .process import SELF_TEST, STEP
 
-# The agents as they may be used on this machine: whole, or without their sessions (abilities, agents.degraded).
+# The agents as they may be used on this machine: whole, or without their sessions (abilities, agents.adapter).
 
 
 class Adapters:
@@ -306,7 +306,7 @@ class Launcher:
 
 
 def _checks(config: Config) -> str:
-    """The contract, for whoever runs it in the workspace (operations.agent.testing)."""
+    """The contract, for whoever runs it in the workspace (agents.service.folder)."""
     wanted = ("name", "command", "directory", "timeout")
     return json.dumps([{name: getattr(check, name) for name in wanted} for check in config.contract()])
 

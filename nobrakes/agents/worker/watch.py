@@ -1,13 +1,13 @@
 """What agents do while they work, as events: how many files they changed, and what tests they ran by their tools.
 
 1. Files are counted beside the loop, and told only where the number is another one: once the agent has ended, in the
-   job that takes its work in (daemon.attempts.fetch); and while it works on a bead of a feature, at most once in
+   job that takes its work in (agents.worker.exit); and while it works on a bead of a feature, at most once in
    LOOK_SECONDS, and only after it said something. For such a bead the loop wakes; what the agents of any other say is
    read when it wakes anyway.
-2. A test run is a call of a tool that runs a check of kind test (core.checks.test_rounds), told with its result once
+2. A test run is a call of a tool that runs a check of kind test (checks.proof), told with its result once
    that is there: failed where its exit code or its counts say so. `nobrakes agent test` tells of itself.
 3. A Doer whose test rounds fail in the same way again and again, without a word about it, is asked to stop
-   (core.stopping): by the calls of its tools, or by what it reported.
+   (daemon.deciders): by the calls of its tools, or by what it reported.
 4. Nothing is told twice: a new daemon reads the output from its beginning, and finds in the events what was told of it,
    the calls by their ids.
 5. Trouble with it ends nothing.
@@ -149,7 +149,7 @@ class WorkWatch:
         self._words: list[bytes] = []
         self._due: list[float] = []
         self.left: dict[str, int] = {}
-        """By run, how many files it left changed, where that was counted beside the loop (daemon.attempts.fetch)."""
+        """By run, how many files it left changed, where that was counted beside the loop (agents.worker.exit)."""
 
     def look(self, board: Board) -> bool:
         """Tell what is new; it changes nothing of the board."""

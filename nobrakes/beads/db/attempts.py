@@ -269,7 +269,7 @@ def _set_data(db: Database, attempt_id: int, data: Mapping[str, Any]) -> None:
 
 
 def _only(bead: str, number: int | None = None) -> tuple[str, ...]:
-    """What changes with one attempt of the bead, in the words of store.cache."""
+    """What changes with one attempt of the bead, in the words of db.database."""
     return (f"attempts of {bead}",) if number is None else (f"attempts of {bead}", f"attempts {number}")
 
 

@@ -1,4 +1,4 @@
-"""Keeps `b_level` and `done_level` as core.graph.priority_levels defines them, looking only at what a change can reach.
+"""Keeps `b_level` and `done_level` as beads.graph defines them, looking only at what a change can reach.
 
 1. A level is computed from the levels of what waits for the bead; a changed one is passed on to what it waits for.
 2. Lowest level first. What a level is computed from is lower, so each bead is settled once, after all that it is
@@ -30,7 +30,7 @@ from ..graph import usual as computed
 from ..model import CLOSED, NO_AGENTS, BeadType, Dependency, DependencyType, Status
 from ..readiness import Readiness
 
-# What a bead without an estimate takes as a rule, kept for the levels that are computed with it (core.graph.usual).
+# What a bead without an estimate takes as a rule, kept for the levels that are computed with it (beads.graph).
 #
 # 1. It is learnt when estimates come in, when everything is counted anew, and now and then from what has been done.
 # 2. Another number makes every open bead without an estimate due (priority_levels), so where many are it has to differ

@@ -302,7 +302,7 @@ def proposed(db: Database) -> list[Bead]:
 # What a large plan finds in the graph, without an object for each bead: what is there already, what could start.
 #
 # Rows are compared as they are written and as they come, so that the graph is never in memory beside the plan. Which
-# bead could start is read off the counters, by core.graph.readiness's rule.
+# bead could start is read off the counters, by beads.readiness's rule.
 
 AT_ONCE = 5000
 MANY = 5

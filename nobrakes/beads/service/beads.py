@@ -3,7 +3,7 @@
 1. Each function is one transaction of the store; a refusal wrote nothing.
 2. Cancelling or finishing a bead that is worked on ends its attempt in the same transaction; the daemon then stops
    the agent. With `places` it is woken for that at once.
-3. Every step can be taken back by operations.undo.steps_back.
+3. Every step can be taken back by review.service.undo.
 """
 
 import secrets

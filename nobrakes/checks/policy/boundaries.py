@@ -1,7 +1,7 @@
 """Who may change which file. Checked on the tree after the fact: hooks and prompts only advise.
 
 1. Nobody changes a `.nobrakes/`; but a scaffolding bead's Doer its config.toml, of which a person is asked
-   (core.policy.new_contract). Nobody but a scaffolding bead changes a protected file:
+   (checks.policy.boundaries). Nobody but a scaffolding bead changes a protected file:
    of others a person is asked, but for git's own rules and hooks and the agents' settings, which are refused where
    git and agents look first, at the top. What steers agents and git is protected also among fixtures. Of what bends
    the runner (`bends_runner`) a person is asked whoever changed it.
@@ -46,28 +46,30 @@ class Change:
     link: str | None = None  # where a new symbolic link leads
     sections: tuple[str, ...] = ()  # the protected sections of a shared file that differ
     dependencies: bool = False  # its lists of dependencies differ
-    hooks: tuple[str, ...] = ()  # what bends the runner and differs, in words (core.policy.runner_hooks)
+    hooks: tuple[str, ...] = ()  # what bends the runner and differs, in words (checks.policy.runner_hooks)
     hidden: tuple[str, ...] = ()  # paths that git ignores by it, and did not before
     unfiltered: str = ""  # why what it brings cannot come through the filter that git keeps the path by
 
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """The project's globs (core.globs).
+    """The project's globs (globs).
 
-    `tests` are those of a tree (core.checks.test_layout), or what the settings say.
+    `tests` are those of a tree (checks.layout), or what the settings say.
     """
 
     tests: tuple[str, ...]
     gates: tuple[str, ...] = ()
-    named: frozenset[str] = frozenset()  # the paths that the checks' commands name (core.policy.protected_files)
-    roots: tuple[str, ...] = ()  # where a new module may hide an installed one (core.policy.shadows)
+    named: frozenset[str] = frozenset()  # the paths that the checks' commands name (checks.policy.protected_files)
+    roots: tuple[str, ...] = ()  # where a new module may hide an installed one (checks.policy.shadows)
     standing: frozenset[str] = frozenset()  # the modules that are there already
     paths: frozenset[str] = frozenset()  # those of the tree that the work began from
     installed: frozenset[str] = frozenset()  # the modules that the checks' interpreters resolve without the checkout
-    steering: tuple[str, ...] = ()  # globs of what steers agents and git (core.policy.steering)
+    steering: tuple[str, ...] = ()  # globs of what steers agents and git (checks.policy.protected_files)
     asks_dependencies: bool = False  # of changed lists of dependencies alone a person is asked too
-    loaded: frozenset[str] = frozenset()  # what the runner's settings load, tests or not (core.policy.protected_files)
+    loaded: frozenset[str] = (
+        frozenset()
+    )  # what the runner's settings load, tests or not (checks.policy.protected_files)
 
 
 def may_write(role: Role, path: str, boundary: Boundary, scaffolding: bool = False) -> str | None:

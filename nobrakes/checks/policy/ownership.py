@@ -1,6 +1,6 @@
 """Whose a path is: why a role may not change it.
 
-Pure, and the only such rule: the law (core.policy.boundaries) and the guard
+Pure, and the only such rule: the law (checks.policy.boundaries) and the guard
 that advises agents both ask it, so it imports nothing that costs.
 """
 

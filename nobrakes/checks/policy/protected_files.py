@@ -28,7 +28,7 @@ from ..layout import SETTINGS, taken_up
 # 2. Whether such a file is there is not asked: a file that is added under a name of a command decides as well.
 # 3. What a command starts by a name is looked up one level deep in the tree that the bead began from: a target of make
 # or just, a script of package.json, an environment of tox; what a Makefile includes; and what the settings of the usual
-# runners take up (core.checks.runner_files).
+# runners take up (checks.layout).
 # 4. A folder names none of its files, and neither does a pattern; nobody can tell what a command makes of them.
 # 5. Every folder on the way to a named path is named, too, since a link in its place leads the command elsewhere; and
 # where a link of the tree stands on the way, what it leads to (`along_links`).
@@ -258,10 +258,10 @@ def _below(bases: Sequence[str], text: str) -> Iterator[str]:
 # The protected files of a project that names none: files that decide whether work is good. Pure.
 #
 # CI, hooks and rules of git and agents; settings of runners, linters and builds by ecosystem. Lists of dependencies are
-# no gates (git.manifests.formats), and neither is what a product is built of.
+# no gates (git.manifests), and neither is what a product is built of.
 
 GIT_RULES = (".gitattributes", ".gitmodules", ".lfsconfig")
-"""Git's own rules: nobody is asked about them, they are refused (core.policy.boundaries)."""
+"""Git's own rules: nobody is asked about them, they are refused (checks.policy.boundaries)."""
 
 GATES: tuple[str, ...] = (
     *GIT_RULES,
@@ -297,7 +297,7 @@ GATES: tuple[str, ...] = (
     ".dialyzer_ignore.exs", "pubspec_overrides.yaml", "tests.edn", ".hspec", "global.json", "nuget.config",
     "meson.options", "meson_options.txt", "Makefile.am", "Makefile.in", "SConstruct", "wscript",
 )  # fmt: skip
-"""Globs (core.globs), compared without case."""
+"""Globs (globs), compared without case."""
 
 
 OTHER_AGENTS = (
@@ -329,7 +329,7 @@ BY_THEMSELVES = (
 BY_ENVRC = ("flake.nix", "shell.nix", "devenv.nix", "devbox.json")
 """What the shell starts where the repository has an `.envrc`, and nothing does elsewhere."""
 _QUIET = re.compile(r"[^/].*/\.vscode/(?:settings\.json|extensions\.json|[^/]+\.code-snippets)")
-"""Settings of an editor, below the top: of those that start a program a person is asked (core.policy.runner_hooks)."""
+"""Settings of an editor, below the top: who starts a program asks a person (checks.policy.runner_hooks)."""
 INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "QWEN.md", "AGENT.md")
 """Those that may take up other files; looked for at the top, and then wherever one leads."""
 MOST_READ = 50

@@ -240,7 +240,7 @@ def _is_computed(node: ast.AST) -> bool:
 #
 # 1. Tests are a Test Writer's, the runner is nobody's: a person is asked where what bends it is new or differs,
 # whoever changed it and wherever the file lies. What stays as it was asks nothing, and so do plain fixtures.
-# 2. Python is read as a tree (core.policy.python_hooks). Elsewhere a hook is what a pattern finds, with its block.
+# 2. Python is read as a tree (checks.policy.runner_hooks). Elsewhere a hook is what a pattern finds, with its block.
 # 3. Some files are hooks as a whole, since a runner loads them by their name (NAMES).
 
 LARGEST = 400_000

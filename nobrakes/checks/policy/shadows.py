@@ -217,7 +217,7 @@ def _module(path: str, folder: str) -> str:
 # What in a change a person should see before it lands, though it breaks no boundary. Pure.
 #
 # 1. Names with control, direction or invisible characters: who reads the list of files reads something else.
-# 2. Content that by its own shape is a secret key (core.text.redaction), where the file did not hold it before.
+# 2. Content that by its own shape is a secret key (text.redaction), where the file did not hold it before.
 # 3. A reason names the file, escaped, and the kind of secret, and never the secret.
 
 
@@ -247,7 +247,7 @@ def escaped(path: str) -> str:
 
 # Which beads would change the same files, so that they are better done one after the other.
 #
-# 1. Two globs collide when there can be a path that both cover (core.globs); a path is a glob that covers itself, and a
+# 1. Two globs collide when there can be a path that both cover (globs); a path is a glob that covers itself, and a
 # bare name is the one at the top, since who says what he will change does not mean all files of that name.
 # What is hard to tell is taken for anything: to keep two beads apart for nothing costs little.
 # 2. A bead that would collide with one at work, or with one that is started before it, stands back, but only behind

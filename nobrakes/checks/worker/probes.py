@@ -6,7 +6,7 @@
    was seen in it holds for its later validations, too, as long as this process lives.
 3. Where a check writes its results into files, those are read before they are written once more; and an altered test
    has to be reported in such a file, too.
-4. Nothing is asked for here: core.checks.mutation_probes says what a report is, and daemon.review.queue what it means
+4. Nothing is asked for here: checks.probes says what a report is, and review.worker.queue what it means
    beside main's. Stored results call it `decoy`, as they did before.
 """
 
@@ -112,7 +112,7 @@ class MutationProbes:
     ) -> CheckResult:
         """The result of a check that passed, with what became of its probe. `top`, `folder`: see steps.Ends.
 
-        `review`: the attempt that asked; `excused`: tests that may fail (core.review.quarantine).
+        `review`: the attempt that asked; `excused`: tests that may fail (review.queue).
         """
         stands = self._stands.get(os.path.basename(folder), {}).get(check.name)
         end = next((end for end in ending.steps if end.name == step_name(check)), None)

@@ -210,7 +210,7 @@ class Ends:
 # What is kept of a run that passed, beside its results: which run it was, so that evidence can name it.
 #
 # 1. Of the same tree and checks the latest runs are kept: a merge that is validated again does not hide the run before.
-# 2. What is secret in an output is blacked out (core.text.redaction) as soon as it was judged, and before it is cut.
+# 2. What is secret in an output is blacked out (text.redaction) as soon as it was judged, and before it is cut.
 
 KEPT = 4
 """So many runs of the same tree and checks are remembered."""

@@ -602,7 +602,7 @@ def _serial(data: Mapping[str, Any]) -> int:
 
 # Whether the tests of a tree prove less than before: fewer of them, more that are skipped, fewer assertions.
 #
-# 1. Numbers are those that the checks told; assertions are counted in the touched test files (core.checks.assertions).
+# 1. Numbers are those that the checks told; assertions are counted in the touched test files (checks.proof).
 # 2. A scaffolding bead may take tests away; nobody else.
 
 TEST_WEAKENING_LARGEST = 1_000_000

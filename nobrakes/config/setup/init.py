@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 #
 # 1. Outside .nobrakes nothing of the repository changes; nothing is committed.
 # 2. What is there stays: a second init only adds what is missing, and says so. Of a config.toml that is there only the
-# settings are changed that somebody names (`--agent`), by operations.setup.changing.
+# settings are changed that somebody names (`--agent`), by config.setup.changing.
 # 3. One folder a repository: a linked worktree uses that of the main worktree, a bare repository has it inside itself.
 # 4. A clone of a repository that tracks .nobrakes gets its database from the snapshot.
 

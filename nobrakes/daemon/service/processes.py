@@ -45,7 +45,7 @@ def is_wanted(store: "Store") -> bool:
 def start(paths: Paths, store: "Store", wait: float = STARTING_SECONDS) -> int:
     """Start a daemon and wait at most `wait` seconds until it works; its pid. DaemonRunning, DaemonNotRunning.
 
-    A person wants it from now on, so the watchdog starts it again (core.watchdog). One that fails to start is as wanted
+    A person wants it from now on: the watchdog starts it again (daemon.deciders). One that fails to start is as wanted
     as it was before.
     """
     before = store.setting(WANTED)
@@ -87,7 +87,7 @@ def _environment() -> Mapping[str, str]:
 def stop_daemon(paths: Paths, store: "Store", wait: float) -> tuple[int, str]:
     """End the daemon in order, its agents too, and wait at most `wait` seconds; its pid, and what it left running.
 
-    DaemonNotRunning; then it is not missed any more either (core.hindrances). The watchdog does not start it again.
+    DaemonNotRunning; then it is not missed any more either (decisions.hindrances). The watchdog starts it no more.
     """
     store.set_setting(WANTED, None)  # before it ends: whoever looks then finds that it is not wanted
     if holder(paths.lock) is None and store.setting(BACKGROUND) is not None:

@@ -60,7 +60,7 @@ from .upkeep import Owner, Unexpected, Upkeep, about, of_run, park, parked, subj
 # 1. What the machine lacks, and what git or a person has in the way, pauses the daemon, is told once and tried again.
 # 2. Where git works and fails for one bead or session, that one alone waits, and is tried again less and less often.
 # After GIVE_UP_SECONDS it is parked, and a person is asked.
-# 3. What nobody expected about one bead or session parks that one (daemon.parking); about a part of the daemon that
+# 3. What nobody expected about one bead or session parks that one (daemon.worker.upkeep); about a part of it that
 # part waits, and a person is asked; about nobody it ends the daemon.
 
 RETRY_SECONDS = 15.0
@@ -91,7 +91,7 @@ class Troubles:
         self._alone: dict[tuple[str, str], _Alone] = {}
 
     def guarded(self, do: Callable[[], bool], owner: Owner = "", what: str = "") -> bool:
-        """Do this thing (`what`), for this owner (core.owners); trouble ends nothing but that, and nothing is lost."""
+        """Do this thing (`what`), for this owner (beads.model); trouble ends nothing but that, and nothing is lost."""
         named = owner if isinstance(owner, str) else ""
         if self.holds(named, what):
             return False
@@ -344,7 +344,7 @@ class Daemon:
     """One daemon over one set of doors. It keeps nothing in memory that a new one would miss."""
 
     def __init__(self, ports: Ports, tries_main: bool = False) -> None:
-        """`tries_main`: before the first agent starts, main has to pass its checks (core.checks.trial)."""
+        """`tries_main`: before the first agent starts, main has to pass its checks (checks.trial)."""
         self.ports = ports
         self.performer = Performer(ports)
         self.courier = Courier(ports)

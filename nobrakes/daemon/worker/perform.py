@@ -222,7 +222,7 @@ class Performer:
         self.ports.channel.end(run.id)
 
     def _undo_start(self, run: Run) -> None:
-        """Nobody expected what came of a start (daemon.parking)."""
+        """Nobody expected what came of a start (daemon.worker.upkeep)."""
         self._end_start(run)
         self.ports.store.end_run(run.id)
 

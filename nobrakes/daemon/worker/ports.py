@@ -43,7 +43,7 @@ class NoChannel:
 
 
 class ShaperWords(Protocol):
-    """What is done in the name of a feature's Shaper, or with its plan, outside its turns: operations.shapers.words."""
+    """What is done in the name of a feature's Shaper, or with its plan, outside its turns: features.service.shaping."""
 
     def propose_steps(self, session: int, steps: Sequence[PlanStep]) -> object:
         """File steps of its words as drafts; NobrakesError: nothing was written."""
@@ -54,7 +54,7 @@ class ShaperWords(Protocol):
         ...
 
     def go_on(self, feature: str, way: str, by: str) -> int:
-        """Go on with a feature that has expired, in one of the ways of core.forge.asking: how many drafts were given up
+        """Go on with a feature that has expired, in one of the ways of features.asking: how many drafts were given up
         for it. NotAllowed.
         """
         ...

@@ -5,10 +5,10 @@
 3. USR1 is the same as the second at once: that is how `daemon restart` hands over.
 4. A daemon whose database was removed ends in order: what it has open is nobody else's any more.
 5. One whose repository or database was replaced by another (moved away, a copy in its place) ends at once.
-6. A stop ends in bounded time, whatever hangs (host.stopping); only a longer grace_seconds makes it longer. What is
+6. A stop ends in bounded time, whatever hangs (host.command); only a longer grace_seconds makes it longer. What is
    closed at the end has a time of its own, and if it does not keep it, it is named.
 7. One in the background leaves a mark until somebody stops it: gone with the mark there, it is dead, and people are
-   told (core.hindrances). Who hands over leaves it to the next one.
+   told (decisions.hindrances). Who hands over leaves it to the next one.
 """
 
 import os

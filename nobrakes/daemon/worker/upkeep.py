@@ -2,12 +2,12 @@
 their own.
 
 1. Logs are looked for when nobody works, at the start and then every ten minutes; some of it at a time.
-2. What beads take as a rule is learnt from those that were done (core.graph.usual), every ten minutes, also at work.
+2. What beads take as a rule is learnt from those that were done (beads.graph), every ten minutes, also at work.
 3. Whether there is something to pack is looked at every half a minute while somebody works, and once after that: a bead
    costs the thousandth what it cost the first, however long nobody rests. Nothing waits for it, and where it fails all
    stays as it was, until the next time.
 4. Keys of commands (`--request`) are forgotten after thirty days.
-5. Which logs go: core.limits.retention, by the settings. No work goes: that is in git, and `archive` alone lets go of
+5. Which logs go: agents.limits, by the settings. No work goes: that is in git, and `archive` alone lets go of
    it.
 """
 
@@ -42,11 +42,11 @@ from .ports import Ports
 # Exceptions that nobody expected, met in work for one bead or session: that one is parked, and the rest goes on.
 #
 # 1. `about` names whom the work below it is for; the innermost name counts. What has no name ends the daemon, loudly.
-# 2. Errors of core.errors, of the database and of the machine are nobody's: they are waited out, or end the daemon.
+# 2. Errors of errors, of the database and of the machine are nobody's: they are waited out, or end the daemon.
 # 3. A parked bead's attempt ends as `nobrakes_failed`, and a person is asked; the second time the bead is held as well.
 # A parked session waits for a person. What still runs for either is stopped like the run of anything taken away.
 # For a session without a turn, and for a part of the daemon, a person is asked in the name of no bead, once; that
-# part is tried again less and less often (daemon.troubles), and everything else goes on.
+# part is tried again less and less often (daemon.worker.loop), and everything else goes on.
 # 4. Nothing is remembered here, and little is done: what failed may fail again, and the next daemon reads the store.
 
 _SAID = 4000
@@ -54,11 +54,11 @@ _SAID = 4000
 
 
 Owner = str | Callable[[], str]
-"""Of core.owners, or what finds it out once it is asked for."""
+"""Of beads.model, or what finds it out once it is asked for."""
 
 
 class Unexpected(Exception):
-    """An exception (its cause), and the owner (core.owners) that it was met for."""
+    """An exception (its cause), and the owner (beads.model) that it was met for."""
 
     def __init__(self, owner: str) -> None:
         super().__init__(owner)
@@ -308,8 +308,8 @@ class Upkeep:
 # Removing the checkouts of runs that were judged, and the trash, beside the loop: nobody waits for that.
 #
 # 1. What is to be removed is what lies there and belongs to no run, whoever left it: nothing has to be remembered.
-# 2. The checkouts of runs that a command asked for are that command's own (daemon.main_monitor.proving).
-# 3. So is the checkout of the run of main's monitor, which belongs to no attempt (daemon.main_monitor.monitor).
+# 2. The checkouts of runs that a command asked for are that command's own (review.worker.main_monitor).
+# 3. So is the checkout of the run of main's monitor, which belongs to no attempt (review.worker.main_monitor).
 # 4. A session's checkout stays as long as the session goes on.
 # 5. What cannot be removed is told once, and tried again after a while (nobrakes.trash).
 

@@ -263,7 +263,7 @@ def answer(
 ) -> Escalation:
     """Answer; the bead goes on, and the answer is in its next prompt.
 
-    A question with a form takes one of its options (core.beads.forms.judge), or with `recommended` the one that the
+    A question with a form takes one of its options (decisions.forms.judge), or with `recommended` the one that the
     agent recommends. UsageError: it is none. NotAllowed: it was decided before, or is no question.
     """
     found = store.escalation(n)
@@ -310,7 +310,7 @@ def resolve(
     that very commit goes on, or a Doer starts with these tests; of these alone.
     retry: the bead goes back with a clean count of failures, and the note
     is in its next prompt. cancel, done: so is the bead. dismiss: nothing is to be done about
-    it; a bead that was stopped by it goes on. add: what an agent suggests becomes a draft (operations.suggestions).
+    it; a bead that was stopped by it goes on. add: what an agent suggests becomes a draft (decisions.service.desk).
     """
     if how not in WAYS:
         raise UsageError(f"'{how[:40]}' is no way to decide an escalation", f"Use one of: {', '.join(WAYS)}.")

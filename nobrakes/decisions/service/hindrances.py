@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 #
 # 1. Only what is certain is said to be missing: the commands of a chain with `&&`, and of each what it begins with, the
 # module after `python -m`, and the script that a shell or an interpreter is given.
-# 2. Nothing is run, not even Python: which modules it has is read from its folders (host.modules).
-# 3. A check sees the machine's programs and no module of the user's own site, unless `sandbox.home` is "own".
+# 2. Nothing is run, not even Python: which modules it has is read from its folders (host.versions).
+# 3. A check sees the machine's programs and no module of the user's own site, unless `sandbox.machine` is "own".
 
 _WORDS = "if for while case cd export set test true false echo exec eval source time [ [[ ( { ! . : return exit command"
 OF_THE_SHELL = frozenset(_WORDS.split(" "))

@@ -204,7 +204,7 @@ class DecisionView(Escalation):
 
 # Each way to decide an escalation, with what it does, what it costs, and what to type.
 #
-# 1. Which ways there are says core.beads.deciding alone; here each of them is put into words.
+# 1. Which ways there are says decisions.model alone; here each of them is put into words.
 # 2. What is said of the branch, of the attempts to come and of who waits is read off the bead and the limits in force.
 
 LABELS: dict[How, str] = {

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 # 1. What is asked for once is said before: which beads are given up, and which merges are taken off main.
 # 2. Its beginning is one transaction: turns are ended, open beads are cancelled with their work kept, and a bead stands
 # for what is left to be done. Where nothing of it is on main, it is the end as well.
-# 3. The daemon builds the commit that takes the merges back, and the Reviewer brings it to main (core.forge.rollback).
+# 3. The daemon builds the commit that takes the merges back, and the Reviewer brings it to main (features.planning).
 # 4. A bead that is landing just now is let land: it is taken back with the others.
 
 # What nobrakes itself asked about a feature, decided by what a person did meanwhile: it is not asked again.

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # A feature's plan in the three ways in which people read it, and its versions with what each has other than before.
 #
 # 1. A step is a bead below the feature's epic; what it stands at is said in five words (`At`).
-# 2. The timeline is core.forge.timeline's: each step as early as it can begin.
+# 2. The timeline is features.model's: each step as early as it can begin.
 
 
 class At(StrEnum):

@@ -63,7 +63,7 @@ from .shapers import BY, Answers, Shapers, tell
 
 
 class PlanReviews:
-    """The hands of core.forge.reviewing."""
+    """The hands of features.planning."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -292,7 +292,7 @@ def _text(ports: Ports, commit: str, path: str) -> str:
 
 
 class Checkpoints:
-    """The hands of core.forge.checkpoints."""
+    """The hands of features.planning."""
 
     def __init__(self, shapers: Shapers) -> None:
         self.ports = shapers.ports
@@ -392,7 +392,7 @@ class _Rolling:
 
 
 class Rollbacks:
-    """The hands of core.forge.rollback."""
+    """The hands of features.planning."""
 
     def __init__(self, ports: Ports, answers: Answers) -> None:
         self.ports = ports

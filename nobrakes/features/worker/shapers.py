@@ -73,7 +73,7 @@ MOST_WORDS, MOST_ANSWER = 3500, 400
 
 
 class Shapers:
-    """The hands of core.forge.planning, as far as the Shaper's session goes."""
+    """The hands of features.planning, as far as the Shaper's session goes."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -448,7 +448,7 @@ def _asked(ports: Ports, feature: Feature) -> dict[About, Asked]:
 
 
 class Answers:
-    """The hands of core.forge.asking."""
+    """The hands of features.asking."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports

@@ -3,8 +3,8 @@
 1. A request is answered once while this process lives, whoever looks first: the thread, or the loop at a run's end.
 2. What cannot be answered just now (a full disk) waits at the door and is answered later, also by the next daemon.
 3. Who asks much gets its answers in turn with the others.
-4. The system says when a request was laid down (host.channel.doorkeeper), so that silent agents cost nothing. Should it
-   not, whoever waits says so once more (operations.agent.folder).
+4. The system says when a request was laid down (host.channel.server), so that silent agents cost nothing. Should it
+   not, whoever waits says so once more (agents.service.folder).
 """
 
 import contextlib
@@ -179,7 +179,7 @@ def _identity(folder: str) -> int:
         return 0
 
 
-# Who is looked at when: a thread that sleeps until the system tells of a request (host.channel.arrivals).
+# Who is looked at when: a thread that sleeps until the system tells of a request (host.channel.server).
 #
 # 1. Told of a door, it looks at that door and no other; everything is looked at every QUIET seconds, since no event
 # tells of a renewed login.

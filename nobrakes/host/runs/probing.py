@@ -49,7 +49,7 @@ def run(command: str, folder: str, seconds: float, environment: Mapping[str, str
         return code, said.read().decode("utf-8", "replace")
 
 
-# A step of a run that alters tests once a check has passed, and runs the check again (core.checks.mutation_probes).
+# A step of a run that alters tests once a check has passed, and runs the check again (checks.probes).
 #
 # 1. What is altered is drawn here and now. Until this step is over it is in this process alone: in no file, in no argv,
 # in no variable of what it runs. A process behind the wall or in a sandbox cannot read another one's memory.

@@ -1,6 +1,6 @@
 """What the recorder does: an agent's words in files, a check's passed on, neither without end (host.runs.recorder).
 
-1. Of an agent secrets are blacked out before anything is written (core.text.redaction), and the values of the
+1. Of an agent secrets are blacked out before anything is written (text.redaction), and the values of the
    environment's secrets. What a check says is what it is judged by: it is passed on unchanged.
 2. OUT and ERR are private files. At half of its limit (BYTES for OUT, a sixteenth for ERR) a file becomes FILE.1 and
    is begun anew, so that a flood costs no more than the limit, and the newest is kept.

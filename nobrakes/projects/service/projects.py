@@ -113,7 +113,7 @@ def opened() -> Workspace:
     return Workspace(os.path.realpath(path))
 
 
-# Projects: made, listed, archived. What a session works on is operations.projects.confirming.
+# Projects: made, listed, archived. What a session works on is projects.service.projects.
 #
 # 1. A new project appears whole or not at all: it is made beside its place, and moved there when it has its first
 # commit. What is then left to do (`nobrakes init`) is done by whoever uses it next, where a crash cut it off.

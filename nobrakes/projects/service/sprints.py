@@ -1,7 +1,7 @@
 """A person's yes to sprints of a project: what it is given for, shown before; then kept with its digests.
 
 1. What is shown is what main has, with the settings as they are: the yes is for that and nothing else. What changes
-   afterwards asks again (core.projects.sprints).
+   afterwards asks again (projects.sprints).
 2. Nothing is asked for where nothing could decide about the work: a project without checks is refused.
 """
 

@@ -344,7 +344,7 @@ class Reach:
         return ()
 
 
-# Beads on top of open requests: which may be, by core.pulls.stacking, and what such a request brings, under a ref.
+# Beads on top of open requests: which may be, by requests.model, and what such a request brings, under a ref.
 #
 # refs/nobrakes/requests/<bead> is what the bead's open request brings. It stays as long as something stands on it.
 

@@ -308,7 +308,7 @@ def in_base(git: Git, pull: PullRequest) -> str:
 
 # What a merged request that takes another one back means for that one's bead: it is open again, and held.
 #
-# A feature's rollback says itself what becomes of its beads (daemon.forge.rollbacks).
+# A feature's rollback says itself what becomes of its beads (features.worker.reviews).
 
 _PAGE = 1000
 

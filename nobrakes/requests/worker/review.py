@@ -1,7 +1,7 @@
 """The step of a review in which people merge: its request is opened, looked at, and what follows is reported.
 
 1. The row of the request is written, and its commit pinned, before the host is asked: a crash in between finds both.
-2. What is asked takes long, so it goes on beside the loop (daemon.pulls.exchange); its end is heard in a later turn.
+2. What is asked takes long, so it goes on beside the loop (requests.worker.exchange); its end is heard in a later turn.
 3. The host says whether it is merged. Where none can tell, what the base contains says so: the commit itself, its
    trailer, or its content.
 4. What waits for people holds no place in the queue, and nobody is asked again before `poll_seconds`, or longer where

@@ -492,7 +492,7 @@ def _landed(review: Review, merged: dict[tuple[str, int | None], int], is_done: 
 # 3. A change wakes the daemon: a review whose contract is another one now begins again with the present one.
 
 LONGEST = 300
-"""Characters of a test's name and of a reason, as core.checks.failed_tests keeps names."""
+"""Characters of a test's name and of a reason, as checks.counts keeps names."""
 
 
 def flakes(store: "Store", check: str = "") -> "list[Line]":

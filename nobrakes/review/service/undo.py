@@ -253,7 +253,7 @@ def revert_merge(store: Store, git: Git, bead: Bead, commit: str, base: str, pro
 #
 # 1. Main is not moved here. The commit is built on what the remote's main is, and handed in; no agent works on it.
 # 2. It takes back what people made of the bead's request, and nothing that came to main beside it.
-# 3. The bead is done until that request is merged (daemon.pulls.reverts).
+# 3. The bead is done until that request is merged (requests.worker.exchange).
 # 4. What is on an epic's branch only is taken off that, by a bead of the epic.
 
 

@@ -1,4 +1,4 @@
-"""A merge that a person approves first: they are shown tests and code, and decide (core.merge_approval).
+"""A merge that a person approves first: they are shown tests and code, and decide (review.journal).
 
 1. They are asked when everything has passed, right before main moves. The review ends there: nobody in the queue waits
    for it.
@@ -506,7 +506,7 @@ def _read(path: str) -> bytes | None:
         return None
 
 
-# Review by fresh eyes, done: sessions that read a candidate which passed, and what follows (core.review.reading).
+# Review by fresh eyes, done: sessions that read a candidate which passed, and what follows (review.reading).
 #
 # 1. A reviewer begins, and its end is noted with its event, in one transaction each: a crash finds the session again.
 # 2. While it reads, the review holds no place in the queue; afterwards its candidate is built on main as it is then.
@@ -514,7 +514,7 @@ def _read(path: str) -> bytes | None:
 # 3. What was read for a review that is over is ended, and counts as no round.
 # 4. A commit that nobrakes itself built to take a merge back is not read.
 # 5. Of an epic that people merge as a whole all of it is read, though each of its beads was; what is found is mended
-# by a bead of that epic (roles.mending). Where more lands meanwhile, that is read with it.
+# by a bead of that epic (agents.prompts.mending). Where more lands meanwhile, that is read with it.
 
 # What a person is asked where fresh eyes found something, or where nobody could read what passed.
 

@@ -1,9 +1,9 @@
 """The Reviewer at work: one review, step by step, each journaled before the next.
 
 1. Every step may be done again: it compares the journal with the world before it acts.
-2. A step does what it is called after and reports what it saw; core.review.machine says how the review goes on, and
-   daemon.review.verdicts does that.
-3. The steps from the rebase until main has moved are daemon.review.steps's: there reviews meet.
+2. A step does what it is called after and reports what it saw; review.machine says how the review goes on, and
+   review.worker.verdicts does that.
+3. The steps from the rebase until main has moved are review.worker.driver's: there reviews meet.
 """
 
 import contextlib
@@ -190,7 +190,7 @@ class ReviewSteps:
         return Conflict((CONTRACT,), "Main's was changed meanwhile, and what was approved is not what would land.")
 
     def validate_rebased(self, context: ReviewContext, journal: Journal) -> Report:
-        """Validate the candidate, land it, or send it back, as core.review.queue decides for the whole train."""
+        """Validate the candidate, land it, or send it back, as review.queue decides for the whole train."""
         if journal.contract != self.validation.contract(journal.brings):
             return Report(Fact.CHECKS_EDITED)
         train = self.train.look(context.board).train

@@ -388,14 +388,14 @@ def _cleaned(ports: Ports, value: Any) -> Any:
     return [_cleaned(ports, one) for one in value] if isinstance(value, list | tuple) else value
 
 
-# What a step of a review saw, for core.review.machine to decide on, and with what words the review ends then.
+# What a step of a review saw, for review.machine to decide on, and with what words the review ends then.
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnd:
     """The outcome and the words with which the attempt of a review ends that does not land.
 
-    `form`: the one in which a person is asked (core.beads.forms).
+    `form`: the one in which a person is asked (decisions.forms).
     """
 
     outcome: Outcome

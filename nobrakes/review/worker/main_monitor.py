@@ -119,12 +119,12 @@ class Proving:
                 self.validation.scratch.remove(name)
 
 
-# The canary at work: runs on main's tip in idle time, and what follows when one of them is red (core.main_monitor).
+# The canary at work: runs on main's tip in idle time, and what follows when one of them is red (review.main_monitor).
 #
 # 1. A run of it belongs to no attempt: nobody's work is judged. It is journaled with its process in the store's
 # settings, before it is started, so that any daemon goes on with it, and nothing else takes it for a stray.
 # 2. Every step is saved with what it says to people in one transaction.
-# 3. Where main has to be tried before agents start (core.checks.trial) it looks at once, and remembers a pass.
+# 3. Where main has to be tried before agents start (checks.trial) it looks at once, and remembers a pass.
 # 4. While it has something to find out, `run` does not end for being idle; a look in idle time does not begin there.
 
 # What others do to a main that a remote decides about, while nobody else asks for it: nobody may start on it, or its
@@ -596,7 +596,7 @@ class Rewritten:
             return False
 
 
-# The trial at work: whether agents may start, from what is known of main's tip (core.checks.trial).
+# The trial at work: whether agents may start, from what is known of main's tip (checks.trial).
 #
 # 1. It runs nothing itself: the canary looks at the tip, and what passed is remembered as any validation.
 # 2. A main that goes on while its tip is tried need not be tried to its newest commit: a tip that passed, and that main

@@ -147,7 +147,7 @@ class Train:
     # --- deciding --------------------------------------------------------------------------------
 
     def move(self, board: Board) -> Move:
-        """What core.review.queue decides about the train; prefix i ends with its i-th entry."""
+        """What review.queue decides about the train; prefix i ends with its i-th entry."""
         seen = self.look(board)
         if self._move is None:
             verdicts = [self._of_main(entry) for entry in seen.train[:1]]
@@ -356,8 +356,8 @@ class Beside(Generic[End]):
 #
 # 1. The ledger is the events of kind `flaked`, one a check and run; a run that is judged again after a crash adds none.
 # 2. What failed is remembered by tree and contract until that tree passes.
-# 3. What fails is repeated until it is green or was red TIMES times (core.review.flakes): in the queue as
-# core.review.queue decides, in the other steps of a review here.
+# 3. What fails is repeated until it is green or was red TIMES times (review.queue): in the queue as
+# review.queue decides, in the other steps of a review here.
 
 STANDS = "it passed in the run "
 
@@ -401,7 +401,7 @@ class Flaky:
     def to_confirm(self, journal: Journal, commit: str, run: Run, results: Sequence[CheckResult]) -> bool:
         """Whether the commit is to be validated once more before anybody is blamed for these results.
 
-        In the queue core.review.queue says when, since there a red is held against nobody at once; and a commit of the
+        In the queue review.queue says when, since there a red is held against nobody at once; and a commit of the
         chain is never blamed: it melts into the next.
         """
         if journal.step is Step.VALIDATE_REBASED or (journal.confirming == commit and journal.again + 1 >= queue.TIMES):

@@ -132,7 +132,7 @@ def _catching_up(attempt: int) -> str:
 #
 # 1. It is written before each swap, so a kill between swap and record loses nothing, not even with the database.
 # 2. It goes when the bead's clone goes: then the record and the event are there. What a start finds is dealt with by
-# daemon.reconcile.
+# daemon.worker.recovery.
 
 LANDING = "landing"
 
@@ -155,9 +155,9 @@ def hold(ports: Ports, evidence: Evidence, train: Sequence[Entry]) -> None:
     )
 
 
-# A review's validations are started and their results reported to core.review.machine; what it says is performed.
+# A review's validations are started and their results reported to review.machine; what it says is performed.
 #
-# 1. What a run means is said by core.review.verdict, and by daemon.review.flakes, which has what may be a flake run
+# 1. What a run means is said by review.machine, and by review.worker.queue, which has what may be a flake run
 # once more.
 # 2. What could not be run is told as such; the bead waits for a person and keeps its count.
 # 3. A validation that was cut off is done again.

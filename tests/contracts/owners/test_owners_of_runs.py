@@ -34,7 +34,7 @@ SETTINGS: dict[str, Any] = {
 
 @dataclass
 class Owner:
-    """A world in which one agent is wanted, by a bead or by a session; `name` is a word of core.owners."""
+    """A world in which one agent is wanted, by a bead or by a session; `name` is a word of beads.model."""
 
     world: World
     kind: str

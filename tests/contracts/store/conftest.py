@@ -36,7 +36,7 @@ def open_again(request: pytest.FixtureRequest, tmp_path: Path, clock: HandClock)
 
 @pytest.fixture
 def store(open_again: Callable[[], SqliteStore]) -> Iterator[SqliteStore]:
-    """The store; when the test is over, its derived columns must be what core.graph.readiness makes of the facts."""
+    """The store; when the test is over, its derived columns must be what beads.readiness makes of the facts."""
     opened = open_again()
     yield opened
     assert opened.differences() == {}

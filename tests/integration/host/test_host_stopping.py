@@ -18,7 +18,7 @@ from nobrakes.host.command import StopLimit
 
 HANGS = """
 import os, signal, subprocess, sys, threading, time
-from nobrakes.host import background as stopping
+from nobrakes.host import command as stopping
 stopping.STOP_SECONDS = stopping.AT_ONCE_SECONDS = 0.5
 stopping.PENDING_SECONDS = 0.05
 def stuck():
@@ -115,7 +115,7 @@ def test_the_second_signal_shortens_the_time(monkeypatch: pytest.MonkeyPatch) ->
 CLOSES = """
 import functools, os, sys, time, types
 from nobrakes.daemon.worker import service
-from nobrakes.host import background as stopping
+from nobrakes.host import command as stopping
 from nobrakes.host.command import ThreadBackground
 from nobrakes.host.channel.server import FolderChannelServer
 from nobrakes.host.watching import Waker, poke

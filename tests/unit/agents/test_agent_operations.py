@@ -12,7 +12,7 @@ import pytest
 from nobrakes.agents import adapter
 from nobrakes.agents.db import edits
 from nobrakes.agents.db.channel import reply
-from nobrakes.agents.service import api, board_api, client, own_bead
+from nobrakes.agents.service import api, board_api, client, forging, own_bead
 from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.cli import agent as commands
 from nobrakes.cli.table import COMMANDS
@@ -20,7 +20,6 @@ from nobrakes.db.opening import create_store
 from nobrakes.decisions.service import desk
 from nobrakes.errors import DoorClosed, NobrakesError, NotAllowed, Stale, StoreBusy, UsageError
 from nobrakes.events.kinds import Kind
-from nobrakes.features.service import shaping
 from nobrakes.hooks.rules import Place, decide
 from nobrakes.host.channel.server import FolderChannelServer
 from nobrakes.mcp_server import server
@@ -29,7 +28,7 @@ from nobrakes.projects.service import coding, documents
 from nobrakes.sessions.model import SessionKind
 from nobrakes.trash import Trash
 
-CALLS = {**own_bead.CALLS, **shaping.CALLS, **documents.CALLS}
+CALLS = {**own_bead.CALLS, **forging.CALLS, **documents.CALLS}
 PLANNED = {"labels": ("plan-review",), "acceptance": ("it is parsed", "errors are told")}
 
 

@@ -18,6 +18,7 @@ from nobrakes.features.model import Feature, Stage, State, Step
 from nobrakes.features.service import approving, rollback, rollbacks
 from nobrakes.paths import Paths
 from nobrakes.review.evidence import Made
+from nobrakes.review.service import undo as undoing
 from nobrakes.review.service.undo import undo
 from nobrakes.sessions.model import Fact, SessionKind
 from nobrakes.sessions.model import State as At
@@ -195,7 +196,7 @@ def test_all_merges_of_a_bead_that_nobody_took_back_are_taken_back(store: Sqlite
     assert [one.commit for one in rollbacks.look(store, git, "login").reverts] == ["c-more", "c-two", "c-one"]
     taken = rollbacks.takes_back(store, git, rollbacks.rollback_begin(store, git, paths, "login", "ada").bead)
     rollbacks.end(store, "login", "ada", taken, "taken off", "revert")
-    assert rollback.standing(store, store.bead("two")) == (), "its two merges are taken back by one event"
+    assert undoing.standing(store, store.bead("two")) == (), "its two merges are taken back by one event"
     assert {name: statuses(store)[name] for name in ("one", "two", "three")} == {
         "one": "cancelled", "two": "cancelled", "three": "done"
     }  # fmt: skip

@@ -351,8 +351,8 @@ def test_each_step_alone_is_written_down(paths: Paths, step: str) -> None:
 KILLED = """
 import os, signal, sys
 from nobrakes.beads.service import beads
-from nobrakes.snapshot import service as keeping
-from nobrakes.snapshot import service as snapshotlog
+from nobrakes.snapshot import log as keeping
+from nobrakes.snapshot import log as snapshotlog
 from nobrakes.paths import Paths
 from nobrakes.db.opening import open_store
 places = Paths(sys.argv[1])
@@ -467,7 +467,7 @@ def test_who_cannot_lock_the_file_says_so_and_the_next_one_writes(
     store = open_store(paths.database)
     said: list[str] = []
     snapshot_log.attach(store, paths, said.append)
-    monkeypatch.setattr(snapshot_service, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(snapshot_log, "PATIENCE_SECONDS", 0.0)
     with snapshot_log.locked(paths.since):
         operation.add(store, "One", id="one")
         operation.edit(store, "one", {"notes": "x"}, "me")
@@ -641,7 +641,7 @@ def test_much_is_written_in_parts_that_each_have_a_mark(tmp_path, monkeypatch):
     with open(paths.since) as file:
         at_once = file.read()
     os.remove(paths.since)
-    monkeypatch.setattr(snapshot_service, "PAGE", 3)
+    monkeypatch.setattr(snapshot_log, "PAGE", 3)
     snapshot_log.keep_up(store, paths)
     with open(paths.since) as file:
         in_parts = file.read()

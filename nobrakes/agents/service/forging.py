@@ -1,0 +1,166 @@
+"""What the agent of a feature's session says: the Shaper its plan, a reviewer what it found; and who reads work.
+
+As in own_bead: in a sandbox the daemon does it, by the same functions (`CALLS`).
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ...db.port import Store
+from ...lightjson import dumps
+from ...sessions.model import Turn
+from . import client
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from ...db.port import Store
+    from ...sessions.model import Session, Turn
+
+
+def forging_propose(plan: str) -> "tuple[dict[str, Any], str]":
+    """Propose the beads of a plan for the feature; (JSON values, text)."""
+    data = _asked("forge_propose", plan)
+    return data, told(data)
+
+
+def told(data: "Mapping[str, Any]") -> str:
+    """What a proposal came to, for whoever proposed it."""
+    lines = []
+    for name, what in (("new", "drafts"), ("changed", "changed drafts"), ("proposed", "wait for a person's yes")):
+        if data[name]:
+            lines.append(f"{what}: {', '.join(data[name])}")
+    lines += [f"note: {problem}" for problem in data["problems"]]
+    return "\n".join(lines or ["the graph is as this plan wants it already"])
+
+
+def plan() -> "tuple[list[dict[str, Any]], str]":
+    """The plan as it lies now; (JSON values, text)."""
+    from ...lightjson import visible
+
+    data = _asked("forge_plan")
+    return data, visible("\n".join(dumps(one) for one in data)) or "no bead is proposed yet"
+
+
+def forging_plan_ready() -> "tuple[dict[str, Any], str]":
+    """Say that the plan is whole; (JSON values, text)."""
+    data = _asked("forge_ready")
+    text = f"version {data['version']} of the plan, with {data['beads']} beads, goes to review: end your turn"
+    return data, text
+
+
+def review(findings: str) -> "tuple[dict[str, Any], str]":
+    """Give the review of work that was read; (JSON values, text). UsageError: it is none, and nothing of it is kept."""
+    from ...review.reading import FINDINGS_ANSWER, FORM
+
+    if len(findings) > FINDINGS_ANSWER:  # it does not travel
+        from ...errors import UsageError
+
+        raise UsageError(f"the review has {len(findings)} characters, and {FINDINGS_ANSWER} are the most", FORM)
+    data = _asked("code_review", findings)
+    said = ", ".join(f"{number} {name}" for name, number in data.items() if number) or "nothing was found"
+    return data, f"kept: {said}. End your turn; another review before that takes the place of this one."
+
+
+def finding(
+    issue: str, impact: str, option: "list[str]", category: str, priority: int, about: str
+) -> "tuple[dict[str, Any], str]":
+    """Say what is wrong with the plan; (JSON values, text)."""
+    number = _asked("forge_finding", issue, impact, list(option), category, priority, about)
+    return {"finding": number}, f"finding {number} is kept: a person decides about it"
+
+
+def _asked(name: str, *arguments: "Any") -> "Any":
+    """What the call comes to: here, or in a sandbox at the daemon's."""
+    path, token = client.key()
+    if client.is_confined():
+        from ...agents.service import folder as agents_folder
+
+        return agents_folder.call(token, name, *arguments)
+    return CALLS[name][0](path, token, *arguments)
+
+
+@contextmanager
+def _spoken(path: str, token: str) -> "Iterator[tuple[Store, Turn, Session]]":
+    from ...db.fast import turn_of
+    from ...db.opening import open_store
+
+    if turn_of(token) is None:
+        from ...agents.db.edits import agent_standing
+        from ...errors import NotAllowed
+
+        agent_standing(path, token)  # who has no door is told so first
+        raise NotAllowed(
+            "only a session that plans a feature, or reviews a plan or work, says this",
+            "Work outside your bead: `nobrakes agent escalate`.",
+        )
+    store = open_store(path)
+    try:
+        turn, session = store.speaker(token)
+        yield store, turn, session
+    finally:
+        store.close()
+
+
+def _propose(path: str, token: str, plan: str) -> "dict[str, Any]":
+
+    from ...features.service.shaping import propose
+
+    with _spoken(path, token) as (store, turn, session):
+        made = propose(store, session.id, plan, turn)
+        names = ("new", "changed", "unchanged", "proposed", "ready", "problems")
+        return {name: list(getattr(made, name)) for name in names}
+
+
+def _plan(path: str, token: str) -> "list[dict[str, Any]]":
+    from ...features.plan_beads import nodes_of
+
+    with _spoken(path, token) as (store, _, session):
+        found = store.feature_of_session(session.id)
+        if found is None:
+            from ...errors import NotAllowed
+
+            raise NotAllowed("this session serves no feature, so there is no plan of it")
+        return nodes_of(store, found[0].id)
+
+
+def _ready(path: str, token: str) -> "dict[str, Any]":
+
+    from ...features.service.shaping import plan_ready
+
+    with _spoken(path, token) as (store, turn, session):
+        version = plan_ready(store, session.id, turn)
+        return {"version": version.number, "beads": len(version.beads)}
+
+
+def _finding(
+    path: str, token: str, issue: str, impact: str, options: "list[str]", category: str, priority: int, bead: str
+) -> int:
+
+    if not all(isinstance(one, str) for one in options):
+        from ...errors import UsageError
+
+        raise UsageError("the options of a finding are texts", "Use `nobrakes agent finding`.")
+    from ...features.service.shaping import find
+
+    with _spoken(path, token) as (store, turn, session):
+        return find(store, session.id, issue, impact, options, category, priority, bead, turn).id
+
+
+def _forging_review(path: str, token: str, answer: str) -> "dict[str, Any]":
+    from ...decisions.service import desk
+
+    with _spoken(path, token) as (store, _, session):
+        return dict(desk.give(store, session, answer))
+
+
+CALLS: "Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]" = {
+    "forge_propose": (_propose, ((str,),)),
+    "forge_plan": (_plan, ()),
+    "forge_ready": (_ready, ()),
+    "code_review": (_forging_review, ((str,),)),
+    "forge_finding": (_finding, ((str,), (str,), (list,), (str,), (int,), (str,))),
+}
+"""What is done where the database is, and the types of its arguments beside (path, token)."""
