@@ -375,7 +375,7 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.BLOCKED: "The agent waits for an answer.",
     Outcome.CONFLICT: "The branch conflicts with main.",
     Outcome.CHECKS_CHANGED: "The branch changes what decides whether work is good; a person is shown the difference.",
-    Outcome.UNUSUAL_CONTENT: "The branch has names that hide something, or what looks like a secret key.",
+    Outcome.UNUSUAL_CONTENT: "The branch has names that hide something, a secret key, or text of a filtered file.",
     Outcome.MERGE_REVIEW: "Everything passed, and the merge waits for a person's yes.",
     Outcome.CODE_REVIEW: "Everything passed; a person decides on what fresh eyes found, or that nobody read it.",
     Outcome.FINDINGS: "Everything passed, and fresh eyes found what is to be mended; the next attempt is told.",
@@ -408,8 +408,9 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     "that a check's command names. You see the difference: `--approve` lets the review of this very commit go on, "
     "`--retry` sends the work back. "
     "Of a scaffolding bead's contract (`.nobrakes/config.toml`) you approve the very bytes.",
-    EscalationType.UNUSUAL_CONTENT: "The branch has names with control, direction or invisible characters, or what "
-    "looks like a secret key: `--approve` lets the review of this very commit go on, `--retry` sends the work back.",
+    EscalationType.UNUSUAL_CONTENT: "The branch has names with control, direction or invisible characters, what looks "
+    "like a secret key, or clear text of what git keeps through a filter: `--approve` lets the review of this very "
+    "commit go on, `--retry` sends the work back.",
     EscalationType.MERGE_REVIEW: "Everything passed, and the merge waits for your yes: the bead or an epic above "
     "it has the label `merge-review`, or `review.approve` is `always`. You see tests and code: `--approve` merges "
     "them, `--retry` sends them back with your note. The yes counts for this content alone, also on another base.",

@@ -5,6 +5,8 @@
    only where the settings name it: its command from the person's own git settings, in a sandbox without network, in
    an empty folder. What has been through one is remembered under refs/nobrakes/filtered, and passes as it is.
 3. What a main has already passes as it is. Nothing else does: a plain blob is refused, with the reason.
+4. Of clear text that would come to main beside its filter (`laid_open`) a person is asked: whole files, lines, and
+   words with digits, in every commit of the work. Another form of it is not known.
 """
 
 import contextlib
@@ -26,9 +28,9 @@ from ..errors import GitFailed, NobrakesError
 from . import commands, lfs, lfs_filter, objects, trees
 from .commands import CHECKOUT, strays
 from .location import Place
-from .objects import Objects
+from .objects import Commit, Objects
 from .port import Argv, Conflict
-from .tree_content import EXECUTABLE, FILE
+from .tree_content import EXECUTABLE, FILE, LINK
 from .trees import of_trees, raw
 
 REF = f"{objects.OWN}/filtered"
@@ -65,6 +67,7 @@ class Filters:
         self.is_on = rules is not None
         self.rules = rules or Rules()
         self._known: dict[str, list[tuple[str, str, bytes]]] = {}
+        self._hides: dict[tuple[str, str, bool], frozenset[int]] = {}
 
     # --- what is under a filter ------------------------------------------------------------------
 
@@ -259,6 +262,124 @@ class Filters:
         here = {"GIT_DIR": self.place.git_dir, "GIT_WORK_TREE": NOWHERE, "GIT_INDEX_FILE": f"{NOWHERE}/index"}
         return {**left, **given, **here}
 
+    # --- what would leave it ---------------------------------------------------------------------
+
+    def laid_open(self, base: str, head: str, commits: Sequence[Commit]) -> list[str]:
+        """Why these commits may lay open what git keeps through a filter, a line for each place; empty: they do not."""
+        shown = {name: self.shown(name) for name in self.names(base)}
+        if not (self.is_on and (shown or self.names(head))):
+            return []
+        rows = self.place.run(["ls-tree", "-r", "-z", base]).records
+        parted = (row.partition("\t") for row in rows)
+        blobs = {path: row.split()[2] for row, _, path in parted if row.startswith(_FILES)}
+        asked = blobs if any(shown.values()) or self._files(base) != self._files(head) else self._gone(base, head)
+        filtered = self.under((base,), [path for path in asked if path in blobs])
+        found = [*self._let_go(filtered, head), *self._moved_out(filtered, blobs, base, head)]
+        secret: dict[int, tuple[str, str]] = {}
+        for path, name in filtered.items():
+            try:
+                hidden = self._hidden(name, path, blobs[path], shown[name], True) if shown.get(name) else ()
+            except Refused as error:
+                found.append(f"{path}: its clear text cannot be read, so nobody knows whether this copies it: {error}")
+            else:
+                secret |= dict.fromkeys(hidden, (name, path))
+        return found + self._copied(secret, base, head, commits)
+
+    def _let_go(self, filtered: Mapping[str, str], head: str) -> Iterator[str]:
+        after = self.under((head,), filtered)
+        for name in sorted(set(filtered.values())):
+            free = sorted(path for path in filtered if filtered[path] == name and after.get(path) != name)
+            if free:
+                more = f" and {len(free) - 1} more" if free[1:] else ""
+                yield f"it takes the filter '{name}' from {free[0]}{more}"
+
+    def _moved_out(self, filtered: Mapping[str, str], blobs: Mapping[str, str], base: str, head: str) -> Iterator[str]:
+        """Files under a filter that are gone, while files come up without it that may be they."""
+        new = {
+            path: oid for path, was, mode, _, oid in raw(self.objects, base, head) if was == ABSENT and mode in _FILES
+        }
+        names = self.under((base, head), new)
+        for path in (path for path in self._gone(base, head) if path in filtered):
+            pointer = lfs.parse(self.objects.content(blobs[path]) or b"") if filtered[path] == lfs.NAME else None
+            for beside in (one for one in new if names.get(one) != filtered[path]):
+                is_alike = _stem(beside) == _stem(path) or new[beside] == blobs[path]
+                if is_alike or self._is_content(new[beside], pointer):
+                    yield f"{beside} is new, and {path}, which git keeps through the filter '{filtered[path]}', is gone"
+
+    def _gone(self, base: str, head: str) -> list[str]:
+        return [path for path, _, mode, _, _ in raw(self.objects, base, head) if mode not in _FILES]
+
+    def _is_content(self, blob: str, pointer: lfs.Pointer | None) -> bool:
+        if pointer is None or self.objects.size(blob) != pointer.size:
+            return False
+        return hashlib.sha256(self.objects.content(blob) or b"").hexdigest() == pointer.oid
+
+    def _copied(self, secret: dict[int, tuple[str, str]], base: str, head: str, commits: Sequence[Commit]) -> list[str]:
+        """The places that have pieces of the secret, or of what the commits bring under a filter themselves."""
+        rows = [row for commit in commits for row in raw(self.objects, (*commit.parents, base)[0], commit.id)]
+        names = self.under((base, head), {path for path, *_ in rows})
+        for path, _, mode, _, blob in rows:
+            if path in names and names[path] != lfs.NAME and mode in _FILES:
+                secret |= dict.fromkeys(self._brought(names[path], path, blob, base), (names[path], path))
+        hits: dict[str, set[bytes]] = {}
+
+        def look(where: str, own: str, new: set[bytes]) -> None:
+            found = {one for one in new if secret.get(hash(one), (own,))[0] != own}
+            hits[where] = hits.get(where, set()) | found
+
+        for path, before, mode, old, blob in rows if secret else ():
+            if mode in (*_FILES, LINK):
+                name = os.fsencode(path) if before == ABSENT else b""
+                new = _pieces(self._text(blob)) | _pieces(name)
+                look(path, names.get(path, "") if mode in _FILES else "", new - _pieces(self._text(old)))
+        for commit in commits if secret else ():
+            look(f"the message of {commit.id[:12]}", "", _pieces(os.fsencode(commit.message)))
+        public = self._public(base, set().union(*hits.values()))
+        told = ((where, sorted(pieces - public)) for where, pieces in hits.items())
+        of = {where: secret[hash(pieces[0])] for where, pieces in told if pieces}
+        return [
+            f"{where} has text of {path}, which git keeps through the filter '{name}'"
+            for where, (name, path) in of.items()
+        ]
+
+    def _brought(self, name: str, path: str, blob: str, base: str) -> Collection[int]:
+        """What the filter hides of a blob that the work brings."""
+        try:
+            if self._passes(name, blob, base) == blob:
+                return self._hidden(name, path, blob, self.shown(name), True) if self.shown(name) else ()
+            return self._hidden(name, path, blob, self._command(name, path, ABSENT), False)
+        except Refused:  # nobody can tell what it hides: all of it
+            return {hash(one) for one in _pieces(self._text(blob))}
+
+    def _hidden(self, name: str, path: str, blob: str, command: str, is_kept: bool) -> frozenset[int]:
+        """The hashes of the pieces that only its clear text has. `is_kept`: the blob is what git keeps of that."""
+        key = (name, blob, is_kept)
+        if key not in self._hides:
+            content = self.objects.content(blob) or b""
+            made = self._run(name, command.replace("%f", shlex.quote(path)), content)
+            clear, kept = (made, content) if is_kept else (content, made)
+            self._hides[key] = frozenset(map(hash, _pieces(clear) - _pieces(kept)))
+        return self._hides[key]
+
+    def _public(self, base: str, pieces: Collection[bytes]) -> set[bytes]:
+        """Those of the pieces that the commit has in plain lines already."""
+        asked = b"\n".join(one for one in pieces if b"\n" not in one)
+        if not asked:
+            return set()
+        answer = self.place.run(
+            ["grep", "-h", "-I", "-F", "--no-textconv", "-f", "-", base], stdin=asked, expect=(0, 1)
+        )
+        return {one for one in pieces if one in answer.out}
+
+    def _text(self, blob: str) -> bytes:
+        """The content of a blob; of a pointer of Git LFS what it stands for, as far as it can be compared."""
+        content = self.objects.content(blob) or b""
+        pointer = lfs.parse(content)
+        if pointer is None or pointer.size > Sizes().file or not lfs.has(lfs.store(self.place), pointer):
+            return content
+        with open(lfs.path(lfs.store(self.place), pointer.oid), "rb") as file:
+            return file.read()
+
     # --- objects ---------------------------------------------------------------------------------
 
     def _written(self, content: bytes) -> str:
@@ -296,6 +417,23 @@ class Filters:
 NOWHERE = "/dev/shm"
 """The empty folder that a filter starts in (sandbox.filtering)."""
 _SYSTEM = "/etc/gitattributes"
+
+
+_SHORTEST = 8
+"""Bytes of a line or a word by which a text is known again; a whole file is by half of that."""
+_WORD = re.compile(rb"[^\s\"'`=:,;()\[\]{}<>|]{%d,}" % _SHORTEST)
+
+
+def _pieces(content: bytes) -> set[bytes]:
+    """What a text is known by elsewhere: all of it, its longer lines, and its longer words with letters and digits."""
+    lines = {line.strip() for line in content.splitlines()}
+    words = {one for one in _WORD.findall(content) if re.search(rb"\d", one) and re.search(rb"[A-Za-z]", one)}
+    found = {one for one in lines if len(one) >= _SHORTEST and re.search(rb"\w{3}", one)} | words
+    return found | {content.strip()} if len(content.strip()) >= _SHORTEST // 2 else found
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].strip(".").partition(".")[0].casefold()
 
 
 def _key(name: str, blob: str) -> str:

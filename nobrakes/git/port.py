@@ -157,6 +157,10 @@ class Questions(Protocol):
         """
         ...
 
+    def laid_open(self, base: str, head: str) -> tuple[str, ...]:
+        """Why what is between may lay open what git keeps through a filter, a line for each place."""
+        ...
+
     def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
         """A file's content in a commit; None: not there, or not a file. FileTooLarge: more than `most` bytes."""
         ...

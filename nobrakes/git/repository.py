@@ -103,6 +103,10 @@ class Questions(Tools):
                 self._changes[base, head] = known
         return known
 
+    def laid_open(self, base: str, head: str) -> tuple[str, ...]:
+        """Why what is between may lay open what git keeps through a filter, a line for each place."""
+        return tuple(self.filters.laid_open(base, head, self.history.since(base, head)))
+
     def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
         """A file's content in a commit; None: not there, or not a file. FileTooLarge: more than `most` bytes."""
         entry = self.objects.entry(commit, path)

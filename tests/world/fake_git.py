@@ -105,6 +105,10 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
             for path in differing(before, after)
         )
 
+    def laid_open(self, base: str, head: str) -> tuple[str, ...]:
+        """Nobody sees what the filter keeps."""
+        return ()
+
     def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
         """A file's content in a commit. FileTooLarge."""
         text = self.objects.tree_of(commit).get(path)

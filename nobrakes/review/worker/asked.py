@@ -294,7 +294,8 @@ _PAGE = 100
 _KEPT = 100
 
 
-# A branch with names that hide something, or with what looks like a secret key: a person decides whether it lands.
+# A branch with names that hide something, with what looks like a secret key, or with clear text of what git keeps
+# through a filter: a person decides whether it lands.
 #
 # 1. Accepted is the very head that was shown: another one is asked about again.
 # 2. Files of more than 4 MB, and what comes after 50 MB of others, are not searched for secrets; of the latter is
@@ -327,7 +328,7 @@ class Unusual:
 
     def _reasons(self, journal: Journal) -> list[str]:
         """Why a person should look, a line for each file."""
-        found: list[str] = []
+        found = list(self.ports.git.laid_open(journal.fork, journal.head))
         left = SEARCHED
         for change in self.ports.git.changes(journal.fork, journal.head):
             if change.after == ABSENT:
