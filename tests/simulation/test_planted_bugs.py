@@ -938,7 +938,7 @@ def planted(bug: Bug, place: Path) -> Path:
 
 def python(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """What Python says with the copy in this place as its nobrakes."""
-    env = {**os.environ, "PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
+    env = {**os.environ, "PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
     argv = [sys.executable, *words]
     return subprocess.run(argv, cwd=place, env=env, capture_output=True, text=True, check=False)
 

@@ -25,9 +25,19 @@ def nothing_runs(scene: Scene) -> list[str]:
 
 
 def only_people_go_on(scene: Scene) -> bool:
-    """Whether every open attempt is a review on a request that waits for a person: it is looked at for ever."""
+    """Whether requests that wait for a person are looked at, for ever, and nothing else goes on.
+
+    All that is open are their reviews; or nothing is, and every other bead is closed or waits for a person as well.
+    """
     going = {attempt.bead for attempt in scene.board.attempts}
-    return bool(going) and going <= at_the_host.on_what_waits(scene) and not what_people_should_know_was_sent(scene)
+    waits = going <= at_the_host.on_what_waits(scene) if going else _requests_outlive_reviews(scene)
+    return waits and not what_people_should_know_was_sent(scene)
+
+
+def _requests_outlive_reviews(scene: Scene) -> bool:
+    asked = {bead.id for bead in scene.beads if bead.status is Status.ESCALATED}
+    is_over = not every_bead_is_done_or_waits_for_a_reason(scene)
+    return is_over and any(pull.number and pull.bead in asked for pull in scene.store.pulls())
 
 
 def what_was_said_came_to_its_session(scene: Scene) -> list[str]:
@@ -97,7 +107,8 @@ def nothing_is_left_lying_about(scene: Scene) -> list[str]:
     """No checkout of a check; no clone, candidate or incoming ref of a closed bead."""
     going = {f"/session~{session.id}" for session in scene.store.sessions()}
     wrong = [f"scratch {path}" for path in scene.git.clones.scratch if not any(path.endswith(one) for one in going)]
-    for bead in [b for b in scene.beads if b.status in CLOSED]:
+    stumbles = scene.stumbling.bead if scene.stumbling is not None else ""  # git may never answer for it
+    for bead in [b for b in scene.beads if b.status in CLOSED and b.id != stumbles]:
         if bead.id in scene.git.clones.of_bead:
             wrong.append(f"the workspace of {bead.id}, which is {bead.status}")
         incoming = f"refs/nobrakes/incoming/{bead.id}/"

@@ -24,6 +24,8 @@ BUGS: Sequence[Exception] = (
     UnicodeDecodeError("utf-8", b"\xff", 0, 1, "a planted name"),
 )
 
+KILL = "processes.kill"
+
 
 class Stumbling:
     """Which bead it is about, and how often it is met."""
@@ -34,6 +36,7 @@ class Stumbling:
         self.store = store
         self.bead = ""
         self.met = 0
+        self._drawn: dict[str, float] = {}
 
     def choose(self) -> None:
         """Let it be about one of the beads that are planned by now."""
@@ -43,9 +46,17 @@ class Stumbling:
 
     def before(self, what: str, given: Sequence[object]) -> None:
         """Perhaps a bug, where the call is about the bead."""
-        if self.bead and self.rng.random() < self.chance and any(map(self._is_about, given)):
+        if self.bead and any(map(self._is_about, given)) and self._is_broken(what):
             self.met += 1
             raise self.rng.choice(BUGS).with_traceback(None)
+
+    def _is_broken(self, what: str) -> bool:
+        """Whether this call meets a bug: that is drawn once for a name, and each time for a kill, which must work once."""
+        if what == KILL:
+            return self.rng.random() < self.chance
+        if what not in self._drawn:
+            self._drawn[what] = self.rng.random()
+        return self._drawn[what] < self.chance
 
     def _is_about(self, value: object) -> bool:
         if isinstance(value, Bead):

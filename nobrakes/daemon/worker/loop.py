@@ -379,16 +379,18 @@ class Daemon:
         """One turn. `seen`: the board of the turn that has just ended, when nothing was waited for since."""
         board = seen or self._look()
         changed = False
-        ended = self._ended(board)
+        guarded = self.troubles.guarded
+        ended, failed = self._ended(board)
+        for run, met in failed:
+            guarded(partial(self._let_go, run, met))
         if ended:
             self.ports.store.doubt()  # each may have spoken just before it died
-        guarded = self.troubles.guarded
         for run_id, error in self.ports.channel.failed().items():
             changed |= guarded(partial(_raised, error), partial(of_run, self.ports, run_id))
         guarded(partial(self.danger.look, board, {run.id for run in ended}))
         for run in ended:
             changed |= guarded(partial(self._close, run, board), of_run(self.ports, run.id), CLOSE)
-        if ended:
+        if ended or failed:
             board = self._look()
         watched = guarded(partial(self._watch_guards, self.intake.without_dead(board)))
         if guarded(partial(self.meter.look, self.intake.without_dead(board))) or watched:
@@ -468,18 +470,19 @@ class Daemon:
         except NoAgent:
             return ""  # whoever is to start it says so
 
-    def _ended(self, board: Board) -> list[Run]:
-        """The runs to close in this turn: validations first and alone, since the whole queue waits for them."""
+    def _ended(self, board: Board) -> tuple[list[Run], list[tuple[Run, Unexpected]]]:
+        """The runs to close, validations first and alone, since all wait for them; those that cannot be looked at."""
+        failed: list[tuple[Run, Unexpected]] = []
         runs = [run for run in board.all_runs if run.pid is not None or board.work_of(run) is None]
         self.intake.unseen = set()
         for validations in (True, False):
             some = (run for run in runs if (run.kind is RunKind.VALIDATION) is validations)
-            if ended := [run for run in some if self._is_over(run, board)]:
+            if ended := [run for run in some if self._is_over(run, board, failed)]:
                 self.intake.unseen = {run.id for run in runs if validations and run.kind is not RunKind.VALIDATION}
-                return ended
-        return []
+                return ended, failed
+        return [], failed
 
-    def _is_over(self, run: Run, board: Board) -> bool:
+    def _is_over(self, run: Run, board: Board, failed: list[tuple[Run, Unexpected]]) -> bool:
         """Whether the run's whole tree is dead, what it left is taken in, and it is not to be closed later."""
         try:
             if self.troubles.are_some and self.troubles.holds(of_run(self.ports, run.id), CLOSE):
@@ -487,7 +490,7 @@ class Daemon:
             with about(self.ports, partial(of_run, self.ports, run.id)):
                 return (run.id in self.intake.begun or self._has_ended(run, board)) and self.intake.is_over(run)
         except Unexpected as met:
-            self._let_go(run, met)
+            failed.append((run, met))
             return False
 
     def _close(self, run: Run, board: Board) -> bool:
@@ -495,16 +498,17 @@ class Daemon:
             with about(self.ports, partial(of_run, self.ports, run.id)):
                 self.performer.ended(run, board)
         except Unexpected as met:
-            self._let_go(run, met)
+            return self._let_go(run, met)
         return True
 
-    def _let_go(self, run: Run, met: Unexpected) -> None:
+    def _let_go(self, run: Run, met: Unexpected) -> bool:
         """Park whom it is about, and forget the run if that is who it served: the same would be met again."""
         park(self.ports, met)
         if met.owner == of_run(self.ports, run.id):
             with suppress(Unexpected), about(self.ports, met.owner):
                 self.ports.processes.kill(run)
                 self.ports.store.end_run(run.id)  # else it stays known: nothing lives on without a trace
+        return True
 
     def _read_news(self, board: Board, events: list[Event]) -> bool:
         events.extend(self.news.read(board))
