@@ -87,7 +87,7 @@ class Questions(Tools):
     def moves(self, commit: str) -> tuple[tuple[str, str, str], ...]:
         """(path, what it was, what it became) of what the commit changed against its first parent."""
         parents = self.objects.commit(commit).parents
-        found = trees.raw(self.objects, parents[0], commit) if parents else ()
+        found = trees.raw(self.objects, parents[0], commit) if parents and self.has(parents[0]) else ()  # shallow
         return tuple((path, f"{was} {old}", f"{is_} {new}") for path, was, is_, old, new in found)
 
     def changes(self, base: str, head: str) -> tuple[Change, ...]:
