@@ -397,9 +397,15 @@ def _is_hook(path: str) -> bool:
 
 
 def is_outside_the_cone(root: str) -> bool:
-    """Whether the checkout is a sparse one that leaves out .nobrakes: git removes ignored files there."""
+    """Whether the checkout is a sparse one that leaves out .nobrakes: git removes ignored files there.
+
+    Git 2.39 has no question for a path that is not tracked yet; `add` refuses one that is left out.
+    """
     asked = ["config", "--type=bool", "--get", "core.sparseCheckout"]
     if commands.run(asked, cwd=root, env=_READING, expect=(0, 1)).text != "true":
         return False
     listed = commands.run(["ls-files", "-t", "-z", "--", OWN_FOLDER], cwd=root, env=_READING).records
-    return any(record.startswith("S ") for record in listed)
+    if listed or not os.path.lexists(os.path.join(root, CONTRACT)):
+        return any(record.startswith("S ") for record in listed)
+    tried = commands.run(["add", "--dry-run", "--", CONTRACT], cwd=root, env=_READING, expect=(0, 1, 128))
+    return tried.code != 0 and "sparse-checkout" in tried.error

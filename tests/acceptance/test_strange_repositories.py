@@ -61,6 +61,24 @@ def test_a_sparse_checkout_without_nobrakes_loses_no_setting(project: Strange, c
     assert project.config.read_text() == settings
 
 
+@pytest.mark.parametrize("cone", ["--cone", "--no-cone"])
+def test_init_within_a_sparse_checkout_says_that_it_leaves_out_nobrakes(tmp_path: Path, cone: str) -> None:
+    project = Strange(tmp_path)
+    (project.folder / "src").mkdir()
+    (project.folder / "src" / "a").write_text("a\n")
+    project.commit()
+    project.git("rm", "-q", "--cached", "-r", ".nobrakes")
+    project.git("commit", "-q", "-m", "Before nobrakes")
+    shutil.move(project.folder / ".nobrakes", tmp_path / "away")
+    project.git("sparse-checkout", "set", cone, "src")
+    for words in (["init", "--test", "true"], ["init"], ["doctor"]):
+        said = " ".join(project.nobrakes(*words, expect=None).stdout.split())
+        assert "what agents have not handed in" in said and "git sparse-checkout add .nobrakes" in said, said
+    project.git("sparse-checkout", "add", ".nobrakes")
+    project.git("add", ".nobrakes")
+    assert "sparse checkout" not in project.nobrakes("doctor", expect=None).stdout
+
+
 def test_settings_that_main_gets_in_a_sparse_checkout_hold_at_once(project: Strange) -> None:
     (project.folder / "src").mkdir()
     (project.folder / "src" / "a").write_text("a\n")

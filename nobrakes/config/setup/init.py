@@ -205,8 +205,9 @@ def told(root: str, config: "Config") -> Iterator[str]:
         )
     if persons.is_outside_the_cone(root):
         yield (
-            "the sparse checkout leaves out .nobrakes: the settings are read from main, and git may remove the "
-            "database there; keep it with: git sparse-checkout add .nobrakes"
+            "the sparse checkout leaves out .nobrakes: the settings are read from main, and git removes the database "
+            "there, the workspaces, and so what agents have not handed in, whenever the cone is set without it; keep "
+            "them with: git sparse-checkout add .nobrakes"
         )
     for path, commit in make.links(root):
         trouble = make.why_not(path, commit, root)
