@@ -16,11 +16,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..environ import process_environment
 from ..errors import GitFailed, NoAnswer, NobrakesError
 from ..review.evidence import PERSON, Entry, Made, Value, about, date, message
 from . import commands, objects, persons, upkeep
 from .commands import ASKING, CHECKOUT, EMAIL, NAME
-from .filters import Filters
+from .filters import Filters, run
 from .landing import standing
 from .landing.local import Lander
 from .landing.standing import Worktree
@@ -188,6 +189,8 @@ class Signer:
         """Why nothing can be signed here without asking anybody; empty: it can, or nobody wants it."""
         if not self.is_wanted:
             return ""
+        if asks := self._asks():
+            return asks
         tree = self.place.run(["mktree"], stdin=b"").text
         who = f"{self.who.name} <{self.who.email}> 0 +0000"
         try:
@@ -195,6 +198,31 @@ class Signer:
         except NobrakesError as error:
             return str(error)
         return ""
+
+    def _asks(self) -> str:
+        """Why gpg or gpgsm cannot sign without asking, by its own words; empty: it can, or something else signs."""
+        kind = self._says(["config", "--get", "gpg.format"]) or "openpgp"
+        names = {"openpgp": ("gpg.openpgp.program", "gpg.program"), "x509": ("gpg.x509.program",)}.get(kind, ())
+        program = next(filter(None, (self._says(["config", "--get", name]) for name in names)), "")
+        program = program or {"openpgp": "gpg", "x509": "gpgsm"}.get(kind, "")
+        if os.path.basename(program) not in ("gpg", "gpg2", "gpgsm"):
+            return ""
+        named = self.key or self._says(["config", "--get", "user.signingKey"])
+        key = named or f"{self.who.name} <{self.who.email}>"
+        argv = (program, "--pinentry-mode", "error", "--status-fd=2", "-bsau", key)
+        try:
+            code, _, said = run(argv, {**process_environment(), **_NO_PROMPT, "LC_ALL": "C"}, b"Can this be signed?\n")
+        except GitFailed as error:
+            return str(error)
+        if code == 0 and "SIG_CREATED" in said:
+            return ""
+        if "No pinentry" in said:
+            return (
+                f"{program} would ask for the passphrase of the key of {key}, since gpg-agent does not hold it: sign "
+                f"something yourself (`echo x | {program} -bsau '{key}'`), and it does for its `default-cache-ttl`"
+            )
+        words = [row for row in said.splitlines() if row.strip() and not row.startswith("[GNUPG:]")]
+        return f"{program} does not sign with the key of {key}: {(words or ['it says nothing'])[-1]}"
 
     def signed(self, content: bytes) -> str | None:
         """The signed commit of this content, which has no signature; None: commits are not signed."""
@@ -237,9 +265,10 @@ class Signer:
         try:
             return commands.run(asked, cwd=self.place.git_dir, env=env, stdin=text, seconds=_SECONDS).text
         except NoAnswer:
-            raise NoAnswer(
-                f"nothing was signed in {_SECONDS:g} seconds: perhaps the key asks for a passphrase"
-            ) from None
+            asks = self._asks() or "perhaps the key asks for a passphrase"
+            raise NoAnswer(f"nothing was signed in {_SECONDS:g} seconds: {asks}") from None
+        except GitFailed as error:
+            raise GitFailed(self._asks() or str(error)) from None
 
 
 _COMMITS_TRIES = 5

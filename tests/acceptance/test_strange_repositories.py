@@ -3,10 +3,15 @@
 import hashlib
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from nobrakes.config.settings import load
+from nobrakes.config.setup.init import signing
+from nobrakes.errors import GitFailed
 from nobrakes.git.commits import Signer, Signing
 from nobrakes.git.location import Place
 from tests.support.scripted import Scripted, until
@@ -448,6 +453,75 @@ def test_a_key_that_asks_for_a_passphrase_is_told_before_work_begins(project: St
         assert "nobrakes cannot sign its own" in said and "review.land pull_request" in said, said
         assert "user.signingkey" in said and "passphrase" in said, said
     assert project.status("one") == "done"
+
+
+@pytest.fixture
+def keyring(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A keyring of gpg that nobody else has; its folder is short, since the agent's socket lies there."""
+    if shutil.which("gpg") is None or shutil.which("gpg-agent") is None:
+        pytest.skip("gpg is not installed")
+    with tempfile.TemporaryDirectory(prefix="g", dir="/tmp") as folder:
+        monkeypatch.setenv("GNUPGHOME", folder)
+        yield Path(folder)
+        subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=True)
+
+
+def why_unsigned(project: Strange) -> str:
+    """What `init`, `doctor` and the run say of signatures."""
+    return " ".join(signing(str(project.folder), load(str(project.config))))
+
+
+def test_a_key_of_gpg_whose_passphrase_nobody_types(project: Strange, keyring: Path) -> None:
+    settings = {"user.name": "Ada", "user.email": "ada@example.invalid", "commit.gpgsign": "true"}
+    for name, value in settings.items():
+        project.git("config", name, value)
+    assert "No secret key" in why_unsigned(project)
+    who, quiet = "Ada <ada@example.invalid>", ("--batch", "-q", "--pinentry-mode", "loopback", "--passphrase", "secret")
+    subprocess.run(["gpg", *quiet, "--quick-generate-key", who, "ed25519", "sign", "never"], check=True)
+    subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=True)
+    said = why_unsigned(project)
+    assert f"would ask for the passphrase of the key of {who}" in said and "review.land pull_request" in said, said
+    assert f"gpg -bsau '{who}'" in said
+    subprocess.run(["gpg", *quiet, "--clearsign"], input=b"x", check=True, capture_output=True)
+    assert why_unsigned(project) == "", "the agent holds it"
+    signer = Signer(Place(str(project.folder), "main"), Signing("auto"))
+    assert signer.signed(commit_of(project, "first"))
+    subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=True)
+    with pytest.raises(GitFailed, match="would ask for the passphrase"):
+        signer.signed(commit_of(project, "second"))
+    project.git("config", "gpg.program", "/nowhere/gpg")
+    assert "/nowhere/gpg cannot run: No such file" in why_unsigned(project)
+
+
+def test_a_certificate_of_gpgsm(project: Strange, keyring: Path) -> None:
+    if shutil.which("gpgsm") is None or shutil.which("openssl") is None:
+        pytest.skip("gpgsm is not installed")
+    for name, value in {
+        "commit.gpgsign": "true",
+        "gpg.format": "x509",
+        "user.signingkey": "ada@example.invalid",
+    }.items():
+        project.git("config", name, value)
+    assert "gpgsm does not sign with the key of ada@example.invalid" in why_unsigned(project)
+    old = ["-certpbe", "PBE-SHA1-3DES", "-keypbe", "PBE-SHA1-3DES", "-macalg", "sha1", "-passout", "pass:x"]
+    who = ["-subj", "/CN=Ada", "-addext", "subjectAltName=email:ada@example.invalid"]
+    key, file = (
+        ["-newkey", "rsa:2048", "-nodes", "-keyout", "k.pem", "-out", "c.pem"],
+        ["-inkey", "k.pem", "-in", "c.pem"],
+    )
+    subprocess.run(["openssl", "req", "-x509", *who, *key], cwd=keyring, check=True, capture_output=True)
+    subprocess.run(["openssl", "pkcs12", "-export", *file, *old, "-out", "a.p12"], cwd=keyring, check=True)
+    quiet = ["gpgsm", "--batch", "--pinentry-mode", "loopback", "--passphrase-fd", "0"]
+    subprocess.run([*quiet, "--import", "a.p12"], cwd=keyring, check=True, input=b"x\n", capture_output=True)
+    listed = subprocess.run(["gpgsm", "-K", "--with-colons"], check=True, capture_output=True, text=True).stdout
+    mark = next(row.split(":")[9] for row in listed.splitlines() if row.startswith("fpr"))
+    (keyring / "trustlist.txt").write_text(f"{mark} S relax\n")
+    (keyring / "gpgsm.conf").write_text("disable-crl-checks\n")
+    subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=True)
+    assert "gpgsm would ask for the passphrase of the key of ada@example.invalid" in why_unsigned(project)
+    signed = subprocess.run([*quiet, "-bsau", "ada@example.invalid"], cwd=keyring, input=b"x\n", capture_output=True)
+    assert signed.returncode == 0 and why_unsigned(project) == "", "the agent holds it"
+    assert Signer(Place(str(project.folder), "main"), Signing("auto")).signed(commit_of(project, "first"))
 
 
 PROGRAM = """#!/bin/sh
