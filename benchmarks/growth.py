@@ -62,7 +62,7 @@ def run(
         if child.wait() != 0 and not is_cut:
             raise SystemExit(f"nobrakes run ended with {child.returncode}")
         with closing(open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))) as store:
-            at = [row[0] for row in store._db.plain(MERGED)]
+            at = [row[0] for row in store.plain(MERGED)]
         if not is_cut and grows:
             verify(folder, beads)
     first, last = (at[0], at[part - 1]), (at[-part], at[-1])

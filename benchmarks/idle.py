@@ -21,8 +21,7 @@ from pipeline import AGENT, NOBRAKES, config, set_up
 
 from nobrakes.beads.model import Bead, Dependency, Status
 from nobrakes.db.opening import open_store
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 
 
 def cpu_ms(pid: int) -> float:

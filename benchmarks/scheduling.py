@@ -34,7 +34,7 @@ from nobrakes.daemon import deciders
 from nobrakes.daemon.actions import StartAgent
 from nobrakes.daemon.model import Board, Limits
 from nobrakes.db.opening import open_memory
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 
 DOERS = (2, 4, 8, 16)
 SHARES = {"all estimates": 1.0, "half": 0.5, "none": 0.0}
@@ -90,7 +90,7 @@ def read(folder: Path, optima: Path) -> list[Graph]:
     return graphs
 
 
-def store_of(graph: Graph, known: Iterable[str], clock: list[float]) -> SqliteStore:
+def store_of(graph: Graph, known: Iterable[str], clock: list[float]) -> Store:
     """The graph as beads, those of `known` with an estimate."""
     store, known = open_memory(lambda: clock[0]), set(known)
     beads = [
@@ -116,7 +116,7 @@ def shipped(graph: Graph, known: Iterable[str]) -> Choose:
     """The Assigner over the store's columns: its order is `conditions.IN_ORDER`, read once as the graph stands."""
     clock = [START]
     store = store_of(graph, known, clock)
-    columns = {row[0]: row[1:] for row in store._db.plain("SELECT id, b_level, dependents FROM beads")}
+    columns = {row[0]: row[1:] for row in store.plain("SELECT id, b_level, dependents FROM beads")}
     store.close()
     since: dict[str, float] = {}
 

@@ -32,8 +32,8 @@ from nobrakes.beads.model import Bead, Dependency, Role, Status
 from nobrakes.checks.policy.ownership import LABEL
 from nobrakes.cli.table import COMMANDS, Entry
 from nobrakes.db.opening import open_store
-from nobrakes.db.port import NewEscalation, Store
-from nobrakes.decisions.model import EscalationType
+from nobrakes.db.store import Store
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.host.command import install
 from nobrakes.paths import Paths
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .daemon.model import Board, Limits
     from .daemon.worker.loop import Daemon, View
     from .daemon.worker.ports import Ports
-    from .db.port import Store
+    from .db.store import Store
     from .decisions.service.hindrances import Here, Hindrances
     from .git.port import Argv, Git
     from .host.port import Notifier, Processes

@@ -344,6 +344,25 @@ class Bead:
     proposed: Mapping[str, Any] = field(default_factory=dict)  # what waits for a person's yes (beads.proposals)
 
 
+Said = tuple[str, Mapping[str, Any], tuple[Sequence[str] | None, Sequence[str] | None, Sequence[str] | None]]
+"""What a plan says of a bead: its id, fields by name, and what it depends on by the kinds of
+beads.proposals.LISTS (None: nothing is said). A plain tuple: a plan says it a hundred thousand times.
+"""
+
+
+class Alike(NamedTuple):
+    """A bead as it is written down: its own texts, what it depends on beside its epic (`<id> <type>`), and a bead
+    that is the same in all else, one object for many."""
+
+    id: str
+    title: str
+    description: str
+    acceptance: Sequence[str]
+    notes: str
+    edges: Sequence[str]
+    like: Bead
+
+
 _FIELDS = tuple(Bead.__dataclass_fields__)
 _WRITE = [getattr(Bead, name).__set__ for name in _FIELDS]
 

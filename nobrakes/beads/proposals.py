@@ -68,6 +68,22 @@ class Merged:
     seq: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """Work that a person hands in: the commit `head` on the commit `fork` of main, from the worktree `folder`; it takes
+    the merges `takes_back` off main. `fence`: that of their attempt, one above the bead's. `built`: nobrakes made it.
+    """
+
+    bead: str
+    person: str
+    fence: int
+    head: str
+    fork: str
+    folder: str = ""
+    takes_back: tuple[Merged, ...] = ()
+    built: bool = False
+
+
 def as_data(merges: Sequence[Merged], built: bool = False) -> dict[str, Any]:
     """What the attempt keeps: the merges that it takes back, where it does, and whether nobrakes made the commit."""
     rows = [{"bead": one.bead, "commit": one.commit, "base": one.base, "seq": one.seq} for one in merges]

@@ -21,7 +21,7 @@ from .screen import Screen
 if TYPE_CHECKING:
     from ..app import App
     from ..conformance.suite import Check, Report, Tried
-    from ..db.port import Store
+    from ..db.store import Store
     from ..doctor.health import Finding
     from ..review.service.undo import Last
 

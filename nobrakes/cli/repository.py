@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..app import App
     from ..beads.model import Bead
     from ..commands.service import Answer
-    from ..db.port import Store
+    from ..db.store import Store
     from ..decisions.service.view import Excerpt
     from ..events.kinds import Actor
 

@@ -23,7 +23,7 @@ from .screen import Screen, table
 if TYPE_CHECKING:
     from ..app import App
     from ..beads.service.board import BoardView, Speaker, StatusView, Worker
-    from ..db.port import Store
+    from ..db.store import Store
     from ..pictures.service import GraphNode, GraphView, WhatIf
 
 

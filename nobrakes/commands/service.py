@@ -43,7 +43,7 @@ from ..sessions.service.live import AttemptLines
 from .model import Request
 
 if TYPE_CHECKING:
-    from ..db.port import Store
+    from ..db.store import Store
     from ..paths import Paths
 
 

@@ -196,15 +196,29 @@ Values = Sequence[Any] | Mapping[str, Any]
 T = TypeVar("T")
 
 
+def secret() -> str:
+    """A token that nobody guesses."""
+    from secrets import token_urlsafe  # only whoever opens an attempt needs one
+
+    return token_urlsafe(24)
+
+
 class Database:
     """A connection. Not to be shared between threads or across a fork."""
 
-    def __init__(self, path: str, now: Callable[[], float] | None = None, create: bool = False) -> None:
+    def __init__(
+        self,
+        path: str,
+        now: Callable[[], float] | None = None,
+        create: bool = False,
+        token_source: Callable[[], str] = secret,
+    ) -> None:
         self.path = path
+        self.token_source = token_source
         self._given_now = now
         self.noted = False
-        self.tell: Callable[[], None] | None = None
-        self.settle: Callable[[], None] | None = None
+        self._told: Callable[[], None] | None = None
+        self._settle: Callable[[], None] | None = None
         self.before_commit: Callable[[], None] | None = None
         self._cache: Cache | None = None
         self._errors = _Errors(path)
@@ -288,13 +302,17 @@ class Database:
 
     def sync(self) -> None:
         """Whatever was committed is on the disk when this returns, and what was written beside it. MachineShort."""
-        if self.settle is not None:
-            self.settle()
+        if self._settle is not None:
+            self._settle()
         if self.path == MEMORY:
             return
         with contextlib.suppress(FileNotFoundError):  # what is in no write-ahead log was synced by SQLite
             _flush(f"{self.path}-wal")  # a file on which SQLite has no lock: it loses none when we close it
         _flush(os.path.dirname(self.path) or ".")  # the names of files that are new
+
+    def tell(self, told: Callable[[], None], settle: Callable[[], None]) -> None:
+        """Call `told` after each transaction that changed what `changes` gives, and `settle` in `sync`."""
+        self._told, self._settle = told, settle
 
     def now(self) -> float:
         """Seconds since 1970 UTC by the database's own clock, unless another was given."""
@@ -324,8 +342,8 @@ class Database:
             yield
             if self.before_commit is not None and not derived:
                 self.before_commit()
-        if self.noted and told and self.tell is not None:
-            self.tell()
+        if self.noted and told and self._told is not None:
+            self._told()
 
     def alone(self, sql: str, values: Values = (), rows: Of = ()) -> int:
         """`run` a statement that is a whole transaction. Inside one, a part of it."""

@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .database import MEMORY
-from .store import SqliteStore
+from .store import Store
 
 if TYPE_CHECKING:
     from ..host.port import Clock
 
 
-def open_store(path: str, clock: "Clock | None" = None) -> SqliteStore:
+def open_store(path: str, clock: "Clock | None" = None) -> Store:
     """The store in an existing file; StoreBroken when it is missing, damaged or of another version."""
-    return SqliteStore(path, clock)
+    return Store(path, clock)
 
 
-def create_store(path: str, clock: "Clock | None" = None) -> SqliteStore:
+def create_store(path: str, clock: "Clock | None" = None) -> Store:
     """The store in a file that is made when it is missing."""
-    return SqliteStore(path, clock, create=True)
+    return Store(path, clock, create=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ class _Given:
     now: Callable[[], float]
 
 
-def open_memory(now: Callable[[], float] | None = None) -> SqliteStore:
+def open_memory(now: Callable[[], float] | None = None) -> Store:
     """An empty store in memory, with tokens that are the same each time: for tests and simulation."""
     clock = None if now is None else _Given(now)
-    store = SqliteStore(MEMORY, clock, create=True, token_source=lambda: "memory")
+    store = Store(MEMORY, clock, create=True, token_source=lambda: "memory")
     store.keep_answers()
     return store
 

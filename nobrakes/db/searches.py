@@ -41,7 +41,7 @@ def latest(db: Database, limit: int) -> list[Attempt]:
     return [rows.attempt({**dict(row), "provider_session": None}) for row in rows_of(db, wanted.limit(limit))]
 
 
-def agents(db: Database, words: str, state: str, sort: str, limit: int, offset: int) -> list[Attempt]:
+def agents(db: Database, words: str, state: str, sort: str, limit: int, offset: int = 0) -> list[Attempt]:
     """At most `limit` attempts that have each word in their bead, its title, their name or their agent.
 
     `state`: one of STATES; `sort`: one of SORTS, the newest first where they are alike.

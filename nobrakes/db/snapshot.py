@@ -22,8 +22,7 @@ from ..beads import lifecycle
 from ..beads.db import moves, planning, transitions
 from ..beads.db.levels import recompute
 from ..beads.graph import Node, rank, rises_at
-from ..beads.model import WORKING, Attempt, Bead, DependencyType, Frontier, Outcome, Role, Status, of_bead
-from ..beads.port import Alike
+from ..beads.model import WORKING, Alike, Attempt, Bead, DependencyType, Frontier, Outcome, Role, Status, of_bead
 from ..beads.work_status import STANDSTILL_SHOWN, Standstill
 from ..checks.trial import REPAIR, Starts
 from ..daemon.model import Board, Limits
@@ -40,7 +39,7 @@ from ..sessions.model import State, Talk
 from . import rows, views
 from .database import Database, Row, row
 from .fast import CLAIMABLE, EPIC_COMPLETE, EPIC_LANDED, IN_ORDER, REVIEWABLE
-from .port import Changes, Position, Restored
+from .model import Changes, Position, Restored
 
 # Beads as they are written down, one after the other: whole graphs are written, and most of their beads are alike.
 #
@@ -64,9 +63,9 @@ AT_ONCE = 4096
 
 
 def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[Alike]:
-    """Those of these beads (None: of all) that are there, by id order.
+    """Those of these beads (None: of all) that are there, by id order, read as they are asked for.
 
-    Nothing may be written by this connection meanwhile.
+    Nothing is written meanwhile.
     """
     asked = (_ROWS.format(""), ()) if ids is None else (_ROWS.format(_OF_THESE), (json.dumps([*ids]),))
     with db.read():
@@ -119,7 +118,10 @@ def position(db: Database) -> Position:
 
 
 def changes(db: Database, after: Position, limit: int | None = None) -> Changes:
-    """What changed after it; by the first `limit` events that tell of a change (None: by all)."""
+    """What changed after this position: beads, escalations and the settings that people make.
+
+    `limit`: what the first so many events tell of (Changes.more: there are others); None: all.
+    """
     with db.read():
         last = db.maybe(_LAST, (after.seq,))
         upto = Position() if last is None else Position(last[0], last[1])
@@ -156,7 +158,7 @@ _SAME_MOMENT = 1e-3
 
 
 def restore(db: Database, found: Restored, actor: str) -> None:
-    """Put it all in, in one transaction."""
+    """Fill this empty store with what was kept outside of the database."""
     now = db.now()
     with db.write():
         planning.put(db, found.beads, found.dependencies, actor)
@@ -177,9 +179,10 @@ def restore(db: Database, found: Restored, actor: str) -> None:
 
 
 def bring_back(db: Database, found: Restored, beyond: int, actor: str) -> dict[str, Any]:
-    """Put in what is later than this database, in one transaction; the data of the event that tells of it.
+    """Put in what is later than this database, and number events above `beyond`; how much that was.
 
-    `beyond`: the last event that the file beside the database names. Nobody is told (Database.tell): the file has it.
+    One transaction, told of by `brought_back`. Who works on a bead that comes back does so no more. What only this
+    database has stays as it is.
     """
     now = db.now()
     with db.write(told=False):
@@ -324,7 +327,10 @@ def _set_later(db: Database, settings: Mapping[str, str] | None) -> list[str]:
 
 
 def count_on(db: Database, attempts: int, fences: Mapping[str, int], turns: int = 0, sessions: int = 0) -> bool:
-    """Number attempts, turns, sessions and fences above these; whether one of the first three was behind."""
+    """Number attempts, turns and sessions above these, and each bead's fence above the one given.
+
+    Whether one of the first three was behind. A bead that is being worked on keeps its fence.
+    """
     counted = "SELECT name, seq FROM sqlite_sequence WHERE name IN ('attempts', 'turns', 'sessions')"
     known = {str(row[0]): int(row[1]) for row in db.all(counted)}
     wanted = {"attempts": attempts, "turns": turns, "sessions": sessions}
@@ -466,8 +472,11 @@ FRONT = 64
 """So many beads of each queue are looked at: a cooldown may hold back those before the first that can be started."""
 
 
-def board(db: Database, limits: Limits, front: int | None) -> Board:
-    """One moment. `front`: so many beads of each queue; None: FRONT, but one ready bead while no Doer is free."""
+def board(db: Database, limits: Limits, front: int | None = None) -> Board:
+    """The deciders' snapshot, in one read transaction.
+
+    `front`: so many beads of each queue; None: what deciders need, which is one ready bead while no Doer is free.
+    """
     now = db.now()
     moves.wake(db, now)
     spending.move_on(db, limits.caps, now)
@@ -577,7 +586,7 @@ AND status IN ('needs_tests', 'writing_tests', 'needs_doer', 'doing') ORDER BY s
 
 
 def standstill(db: Database) -> Standstill:
-    """Who stands still now."""
+    """Who stands still until a person, or a time, lets it go on."""
     moves.wake(db, db.now())
     with db.read():
         epics = tuple(row[0] for row in db.plain(f"SELECT id FROM beads WHERE {_EMPTY} {_FIRST}", (STANDSTILL_SHOWN,)))

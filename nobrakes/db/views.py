@@ -27,7 +27,7 @@ def plan_run(db: Database, run: Run) -> None:
     db.alone(f"INSERT OR REPLACE INTO runs ({columns}) VALUES ({marks})", tuple(values.values()))
 
 
-def update_run(db: Database, run: str, fields: Mapping[str, Any]) -> None:
+def update_run(db: Database, run: str, **fields: Any) -> None:
     """Set fields of Run by name."""
     unknown = set(fields) - _RUN_FIELDS
     assert not unknown, f"a Run has no {sorted(unknown)}"
@@ -40,17 +40,17 @@ def _plain(value: Any) -> Any:
 
 
 def end_run(db: Database, run: str) -> None:
-    """Forget the child."""
+    """Forget the child: its end has been dealt with."""
     db.alone("DELETE FROM runs WHERE id = ?", (run,))
 
 
 def runs(db: Database) -> list[Run]:
-    """The children, oldest first."""
+    """The children that are planned or alive, as far as the store knows."""
     return [rows.run(row) for row in db.all("SELECT * FROM runs ORDER BY started_at, id")]
 
 
 def setting(db: Database, key: str) -> str | None:
-    """A setting's value."""
+    """A small fact of the machine (paused, name cursor, limits changed at run time)."""
     row = db.maybe("SELECT value FROM settings WHERE key = ?", (key,), row_of("settings", key))
     return None if row is None else str(row[0])
 
@@ -65,7 +65,7 @@ def set_setting(db: Database, key: str, value: str | None) -> None:
 
 
 def validation(db: Database, tree: str, contract: str) -> Mapping[str, Any] | None:
-    """The results of a validation that passed."""
+    """The recorded results of a validation that passed, by its key; None: it has to be run."""
     row = db.maybe("SELECT results FROM validations WHERE tree = ? AND contract = ?", (tree, contract))
     if row is None:
         return None
@@ -74,7 +74,7 @@ def validation(db: Database, tree: str, contract: str) -> Mapping[str, Any] | No
 
 
 def passed_otherwise(db: Database, tree: str) -> bool:
-    """Whether a validation of this tree passed, under any key."""
+    """Whether this tree has passed under any key at all: with other checks, programs or another environment."""
     return db.maybe("SELECT 1 FROM validations WHERE tree = ?", (tree,)) is not None
 
 
@@ -95,7 +95,7 @@ def save_validation(db: Database, tree: str, contract: str, results: Mapping[str
 _WAITING = tuple(status for status in Status if status not in BY_STATUS)
 
 
-def beads(db: Database, statuses: Iterable[Status], ids: Iterable[str]) -> list[Bead]:
+def beads(db: Database, statuses: Iterable[Status] = (), ids: Iterable[str] = ()) -> list[Bead]:
     """Beads by id order; statuses and ids both narrow it down."""
     where, values = ["1"], []
     for column, choices in (("status", [status.value for status in statuses]), ("beads.id", list(ids))):
@@ -116,10 +116,8 @@ to one.
 
 
 def merges(db: Database, on_main: bool = False) -> dict[str, str]:
-    """Bead id to the commit of its merge, of every done bead that has one, by id order; no text is read.
-
-    `on_main`: without those that came to another branch.
-    """
+    """Bead id to the commit of its merge, of every done bead that has one, by id order; `on_main`: without those
+    whose request people merged into another branch."""
     which = f"AND id NOT IN {_ELSEWHERE} AND coalesce(epic, '') NOT IN {_ELSEWHERE}" if on_main else ""
     asked = (
         f"SELECT id, merged_commit FROM beads WHERE status = '{Status.DONE.value}' AND merged_commit <> '' {which} "
@@ -128,8 +126,10 @@ def merges(db: Database, on_main: bool = False) -> dict[str, str]:
     return dict(db.plain(asked))
 
 
-def dependencies(db: Database, bead: str) -> list[Dependency]:
-    """Those that touch the bead, at either end; sorted."""
+def dependencies(db: Database, bead: str | None = None) -> list[Dependency]:
+    """All dependencies, parents among them, or those that touch `bead`, at either end; sorted."""
+    if bead is None:
+        return beads_levels.all_dependencies(db)
     found = db.all(
         "SELECT bead, needs, type FROM edges WHERE bead = :id UNION SELECT bead, needs, type FROM edges "
         "WHERE needs = :id UNION SELECT id, epic, 'parent-child' FROM beads WHERE id = :id AND epic IS NOT NULL "
@@ -183,7 +183,7 @@ def counts(db: Database) -> dict[str, int]:
 
 
 def column(db: Database, name: str, limit: int) -> list[Node]:
-    """The first beads of a column, by priority and id."""
+    """The first `limit` beads of a column, by priority and id."""
     moves.wake(db, db.now())
     first = f"SELECT id FROM beads WHERE {_where(name)} ORDER BY priority, id LIMIT ?"
     sql = f"{rows.NODE} WHERE id IN ({first}) ORDER BY priority, id"
@@ -191,7 +191,8 @@ def column(db: Database, name: str, limit: int) -> list[Node]:
 
 
 def around(db: Database, beads: Sequence[str]) -> tuple[list[Node], list[Dependency]]:
-    """What decides whether these beads are ready: they, their parents up to the top, and the blockers of all those."""
+    """What decides whether these beads are ready: they, their parents up to the top, the blockers of all those,
+    and the dependencies between them. Beads that do not exist are left out."""
     with db.read():
         found = [rows.node(row) for row in db.all(_NODES_ABOVE, (json.dumps(list(beads)),))]
         blocks = db.all(_BLOCKS_ABOVE, (json.dumps(list(beads)),))
@@ -200,13 +201,13 @@ def around(db: Database, beads: Sequence[str]) -> tuple[list[Node], list[Depende
 
 
 def levels(db: Database, beads: Iterable[str]) -> dict[str, int]:
-    """The b-level of each of these beads, none of them lagging."""
+    """The minutes of the longest chain behind each of these beads, itself included. What is due is settled."""
     beads_levels.settle_all(db)
     asked = "SELECT id, b_level FROM beads WHERE id IN (SELECT value FROM json_each(?))"
     return dict(db.plain(asked, (json.dumps([*beads]),)))
 
 
-def by_priority(db: Database, statuses: Iterable[Status], epic: str | None) -> list[tuple[int, str]]:
+def by_priority(db: Database, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
     """(priority, id) of the beads with one of these statuses (none given: any) that belong to `epic` (None: any)."""
     wanted = [status.value for status in statuses]
     where, values = ["1"], []
@@ -224,7 +225,10 @@ UNION SELECT id FROM beads WHERE updated_at >= ?"""
 
 
 def touched(db: Database, after: int | None, since: float | None) -> tuple[int, float, list[str]]:
-    """(last event's seq, now, ids that events after `after` name or whose bead changed at or after `since`)."""
+    """(last event's seq, now, ids that events after `after` name or whose bead changed at or after `since`).
+
+    None: nobody asks for ids.
+    """
     with db.read():
         seq = db.one("SELECT coalesce(max(seq), 0) FROM events")[0]
         return seq, db.now(), [row[0] for row in db.plain(_TOUCHED, (after, since))]
@@ -237,7 +241,26 @@ def reviewing(db: Database) -> list[Attempt]:
 
 
 def ready(db: Database, limit: int) -> list[Bead]:
-    """The first ready beads, whole."""
+    """The first `limit` ready beads in the Assigner's order."""
     moves.wake(db, db.now())
     sql = f"{rows.BEAD.replace('FROM beads', 'FROM beads INDEXED BY beads_claimable')} WHERE {CLAIMABLE} {IN_ORDER}"
     return [rows.bead(row) for row in db.all(f"{sql} LIMIT ?", (limit,))]
+
+
+# What is searched for with SQLAlchemy, which is loaded for that alone.
+
+
+def reviews(db: Database, limit: int) -> list[Attempt]:
+    """The Reviewer's latest attempts, newest first."""
+    from . import searches
+
+    return searches.latest(db, limit)
+
+
+def agents(db: Database, words: str, state: str, sort: str, limit: int, offset: int = 0) -> list[Attempt]:
+    """Attempts of agents that have each word in their bead, its title, their name or their agent.
+
+    `state`: all, active, completed or failed; `sort`: newest, oldest, bead, agent or cost."""
+    from . import searches
+
+    return searches.agents(db, words, state, sort, limit, offset)

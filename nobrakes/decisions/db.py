@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 from ..agents.db import spending
+from ..agents.limits import Cooldown
 from ..beads.db import moves, transitions
 from ..beads.db.planning import get_bead as whole_bead
 from ..beads.lifecycle import Facts, Move, advance
@@ -22,7 +23,6 @@ from ..beads.model import CLOSED, Bead, Status, of_session
 from ..db import rows
 from ..db.database import Database
 from ..db.fast import UNFINISHED
-from ..db.port import NewEscalation
 from ..errors import NoSuchEscalation, NotAllowed
 from ..events import db as events_db
 from ..events.kinds import Kind
@@ -30,7 +30,7 @@ from ..features import db as findings
 from ..sessions import db as sessions_db
 from ..sessions.model import State
 from .forms import priority_of
-from .model import STARTS, STOPS_BEAD, Escalation, EscalationType, answered_text, fingerprint
+from .model import STARTS, STOPS_BEAD, Escalation, EscalationType, NewEscalation, answered_text, fingerprint
 
 TYPE_CHECKING = False
 
@@ -69,7 +69,8 @@ _MOST_DETAIL = 8000
 
 
 def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int | None, actor: str) -> Escalation:
-    """File it, or return the open one that is the same; stop its bead where the type does."""
+    """File an escalation, or return the open one that is the same. Types that stop beads stop it,
+    except while an attempt works on it (then the attempt's end does)."""
     now = db.now()
     with db.write():
         if bead_id is not None:
@@ -188,7 +189,7 @@ def remember(db: Database, bead: str, move: Move) -> None:
 
 
 def escalation(db: Database, number: int) -> Escalation:
-    """One escalation."""
+    """One escalation; NoSuchEscalation."""
     with db.read():
         row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
         if row is None:
@@ -196,7 +197,7 @@ def escalation(db: Database, number: int) -> Escalation:
         return rows.escalation(row, _behind(db.connection.execute, row))
 
 
-def listed(db: Database, open_only: bool, bead: str | None = None) -> list[Escalation]:
+def listed(db: Database, open_only: bool = True, bead: str | None = None) -> list[Escalation]:
     """The open ones, urgent first, then by how many beads wait behind them; then the resolved ones, newest first."""
     return db.moment(lambda: _listed(db, open_only, bead))
 
@@ -216,7 +217,7 @@ def _listed(db: Database, open_only: bool, bead: str | None) -> list[Escalation]
 
 
 def as_filed(db: Database) -> list[Escalation]:
-    """All of them by number, without a count of who waits behind them."""
+    """All of them by number, without a count of who waits behind them: counting reads the graph."""
     return [rows.escalation(row) for row in db.all("SELECT * FROM escalations ORDER BY id")]
 
 
@@ -226,8 +227,8 @@ def _behind(execute: Execute, row: Any) -> int:
     return behind(execute, row["bead"])
 
 
-def resolve(db: Database, number: int, resolution: str, actor: str, to: Status | None) -> Escalation:
-    """Resolve; the bead goes back to `to`, or to where it was."""
+def resolve(db: Database, number: int, resolution: str, actor: str, to: Status | None = None) -> Escalation:
+    """Resolve; the bead goes back (failures 0), once its last stopping escalation is resolved."""
     now = db.now()
     with db.write():
         settle(db, open_row(db, number), resolution, actor, to, now)
@@ -243,6 +244,23 @@ def started(db: Database, provider: str, resolution: str, actor: str) -> None:
     found = db.all(f"{sql} AND json_extract(evidence, ?) = ?", (_OF_START, f"$.{STARTS}", provider))
     for row in found:
         settle(db, row, resolution, actor, None, db.now())
+
+
+def start_cooldown(db: Database, gate: Cooldown) -> None:
+    """Store the cooldown as it is now, and record that it began."""
+    with db.write():
+        spending.start_cooldown(db, gate)
+        if not gate.is_of_start:
+            started(db, gate.provider, "it starts again", "nobrakes")
+
+
+def end_cooldown(db: Database, provider: str, actor: str) -> bool:
+    """Forget the gate, and record that it opened; a question about an agent that does not start goes with it."""
+    with db.write():
+        opened = spending.end_cooldown(db, provider, actor)
+        if opened:
+            started(db, provider, "it is tried again", actor)
+        return opened
 
 
 def open_row(db: Database, number: int) -> Any:
@@ -288,7 +306,10 @@ def settle(db: Database, row: Any, resolution: str, actor: str, to: Status | Non
 
 
 def answer(db: Database, number: int, text: str, actor: str, value: Any = None, to: Status | None = None) -> Escalation:
-    """Answer and resolve, exactly once; the bead goes back to `to`, or to where it was."""
+    """Answer and resolve, exactly once: NotAllowed the second time. The bead goes back to `to`, else `return_to`.
+
+    `value`: of the question's form.
+    """
     now = db.now()
     with db.write():
         open_row(db, number)
@@ -304,8 +325,11 @@ def answer(db: Database, number: int, text: str, actor: str, value: Any = None, 
     return escalation(db, number)
 
 
-def act_by(db: Database, answers: Mapping[int, str], actor: str, attempt: int | None) -> bool:
-    """Note that somebody acts by these answers, as they were given."""
+def act_by(db: Database, answers: Mapping[int, str], actor: str, attempt: int | None = None) -> bool:
+    """Somebody acts by these answers from now on: by the question's number, the answer.
+
+    False, and nothing is written: one of them does not stand any more.
+    """
     now = db.now()
     with db.write():
         standing = [(_standing(db, number, given), number) for number, given in answers.items()]
@@ -324,7 +348,7 @@ def _standing(db: Database, number: int, given: str) -> Any:
 
 
 def take_back(db: Database, number: int, actor: str) -> Escalation:
-    """Open the question again; NotAllowed where somebody acts by the answer, or it is past."""
+    """Open an answered question again, which stops its bead as before. NotAllowed: it was read, or is past."""
     now = db.now()
     with db.write():
         row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))

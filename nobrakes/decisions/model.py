@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 from ..beads.branches import is_approval
 from ..beads.model import Attempt, Outcome, Status
@@ -85,6 +85,27 @@ class Escalation:
     form: Mapping[str, Any] | None = None  # decisions.forms.as_values; None: any text is an answer
     value: Any = None
     read_at: float | None = None
+
+
+NO_ANSWERS: Mapping[int, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class NewEscalation:
+    """An escalation about to be filed. `adds_to`: the open one which this is more of; 0: none.
+
+    `session`: the session that asks, where it is no attempt's; such a question is about no bead.
+    `form`: of a question, as decisions.forms.as_values gives it.
+    """
+
+    type: EscalationType
+    title: str
+    detail: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    hypothesis: str = ""
+    adds_to: int = 0
+    session: int | None = None
+    form: Mapping[str, Any] | None = None
 
 
 def answer_text(asked: Escalation) -> str:
@@ -318,18 +339,3 @@ def _same_line(attempts: Sequence[Attempt]) -> list[tuple[str, Attempt, str]]:
 def _failures(output: str) -> list[str]:
     lines = (" ".join(line.split()) for line in output.splitlines())
     return [line for line in lines if _FAILED.search(line) and not _BARE.fullmatch(line)]
-
-
-# A store whose answers are kept for whoever asks all the time.
-
-
-class Answers(Protocol):
-    """Answers hold as long as the store would give the same ones; what others write is heard a moment later."""
-
-    def keep_answers(self) -> None:
-        """Ask no question again while its answer must be the same. Who waited for others' words has to `doubt` then."""
-        ...
-
-    def doubt(self) -> None:
-        """What others have written until now is seen by the next question, also where answers are kept."""
-        ...

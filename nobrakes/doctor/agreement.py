@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from ..agents.prompts import delivery
 from ..beads.model import Bead, Status
-from ..db.port import Store
 from ..errors import GitFailed, NoMain
 from ..events.kinds import MERGES
 from ..git.port import Git
@@ -21,7 +20,7 @@ from ..review.verify import COMPARED, NAMED, Merge, is_ours, merges
 
 if TYPE_CHECKING:
     from ..config.settings import Config
-    from ..db.port import Store
+    from ..db.store import Store
     from ..git.port import Git
 
 
@@ -32,7 +31,7 @@ _RECENT = 500
 """So many of main's last commits the doctor looks at; `verify` looks at all since the first record."""
 
 
-def off_main(store: Store, git: Git, config: "Config") -> str:
+def off_main(store: "Store", git: Git, config: "Config") -> str:
     """What a person is told of done beads whose merge main does not carry any more; empty: there is none."""
     try:
         return delivery.off_main(store, git, config)
@@ -40,7 +39,7 @@ def off_main(store: Store, git: Git, config: "Config") -> str:
         return ""  # which is told by itself
 
 
-def lost_changes(store: Store, git: Git) -> list[str]:
+def lost_changes(store: "Store", git: Git) -> list[str]:
     """What a person is told of done beads whose changes a commit of theirs took back unseen."""
     try:
         return [f"{one.told()}: {one.advice()}" for one in delivery.taken_back(store, git, _RECENT)]
@@ -48,7 +47,7 @@ def lost_changes(store: Store, git: Git) -> list[str]:
         return []  # which is told by itself
 
 
-def unknown(store: Store, git: Git) -> list[str]:
+def unknown(store: "Store", git: Git) -> list[str]:
     """What a person is told of beads that main carries, and that are not done here."""
     found = [
         f"{bead} is on main as {commit[:12]}, and the database does not know: `nobrakes run` makes it done"
@@ -58,7 +57,7 @@ def unknown(store: Store, git: Git) -> list[str]:
     return found if more <= 0 else [*found[:NAMED], f"and {more} more beads of which the database does not know"]
 
 
-def merged_unknown(store: Store, git: Git) -> list[tuple[str, str]]:
+def merged_unknown(store: "Store", git: Git) -> list[tuple[str, str]]:
     """(bead, commit on main) of beads that main carries, and that are not done here."""
     try:
         main = git.main()
@@ -76,14 +75,14 @@ def merged_unknown(store: Store, git: Git) -> list[tuple[str, str]]:
         return []  # which is told by itself
 
 
-def _agreement_unknown(store: Store, git: Git, standing: list[Merge], beads: Mapping[str, Bead]) -> list[Merge]:
+def _agreement_unknown(store: "Store", git: Git, standing: list[Merge], beads: Mapping[str, Bead]) -> list[Merge]:
     landing = {Journal.of(one.data).candidate for one in store.reviewing()}
     left = [one for one in standing if one.tip.commit not in landing and not _is_told(store, one)]
     chain = {entry.commit for entry in git.evidence()} if left else set[str]()
     return [one for one in left if is_ours(one, beads[one.bead], chain, ())]
 
 
-def _is_told(store: Store, merge: Merge) -> bool:
+def _is_told(store: "Store", merge: Merge) -> bool:
     """Whether an event names it: then a person opened the bead again."""
     named = store.latest_events(MERGES, limit=_MANY, bead=merge.bead)
     return any(event.data.get("merged_commit") == merge.tip.commit for event in named)

@@ -14,7 +14,7 @@ from ..paths import Paths
 
 if TYPE_CHECKING:
     from ..config.settings import Config
-    from ..db.port import Store
+    from ..db.store import Store
 
 
 Level = Literal["ok", "warning", "error"]

@@ -11,7 +11,7 @@ import stat
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Union, cast
+from typing import TYPE_CHECKING, Union
 
 from .. import abilities
 from .. import paths as found
@@ -19,7 +19,6 @@ from ..beads.model import CLOSED, WORKING, Bead, DependencyType, Status
 from ..beads.readiness import Circle, deadlocks
 from ..config.setup.detect import what_to_write
 from ..daemon.service.control import FROZEN
-from ..db.port import Store
 from ..decisions.hindrances import Hindrance, Kind
 from ..decisions.model import EscalationType
 from ..decisions.service.hindrances import Here, hindrances, of_agent, of_checks
@@ -44,7 +43,7 @@ from .health import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
     from ..config.settings import Config
-    from ..db.port import Store
+    from ..db.store import Store
     from ..git.port import Git
 
 
@@ -223,14 +222,6 @@ Opened = Union["Store", NobrakesError]
 """The store, or why it cannot be opened."""
 
 
-class _Countable(Protocol):
-    """What the SQLite store offers beyond the port."""
-
-    def recount(self) -> int:
-        """Set every derived column right."""
-        ...
-
-
 def repair(name: str, store: Opened, git: "Git | None", paths: Paths) -> list[str]:
     """Mend one thing; what was done, a line each. UsageError for an unknown name, DaemonRunning while one works."""
     if name not in REPAIRS:
@@ -251,7 +242,7 @@ def _needed(store: Opened) -> "Store":
 
 
 def _counters(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
-    return [f"{cast(_Countable, _needed(store)).recount()} beads were counted anew"]
+    return [f"{_needed(store).recount()} beads were counted anew"]
 
 
 def _rebuild(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
@@ -320,14 +311,6 @@ __all__ = ["Finding", "examine", "opened_store"]
 
 
 NOT_TRIED = "it was not tried"
-
-
-class _Checkable(Protocol):
-    """What the SQLite store offers beyond the port."""
-
-    def check(self) -> list[str]:
-        """What is wrong with file, references and derived columns."""
-        ...
 
 
 _Look = Callable[["_Patient"], Iterator[Finding]]
@@ -551,7 +534,7 @@ def _checkouts(git: "Git") -> Iterator[Finding]:
 
 def _database(patient: _Patient) -> Iterator[Finding]:
     assert patient.store is not None, "without one there is nothing to look at"
-    yield _soundness(cast(_Checkable, patient.store).check())
+    yield _soundness(patient.store.check())
     yield from _graph(patient.store)
 
 

@@ -71,16 +71,20 @@ def append(
     )
 
 
-def after(db: Database, seq: int, limit: int, bead: str | None, kinds: Iterable[Kind] = ()) -> list[Event]:
+def after(
+    db: Database, after: int = 0, limit: int = 1000, bead: str | None = None, kinds: Iterable[Kind] = ()
+) -> list[Event]:
     """Events with a greater seq, oldest first, of one bead or of all, of these kinds or of any."""
     wanted = [*kinds]
-    where = "seq > :seq" + (" AND bead = :bead" if bead is not None else "")
+    where = "seq > :after" + (" AND bead = :bead" if bead is not None else "")
     where += " AND kind IN (SELECT value FROM json_each(:kinds))" if wanted else ""
-    values = {"seq": seq, "bead": bead, "limit": limit, "kinds": json.dumps(wanted)}
+    values = {"after": after, "bead": bead, "limit": limit, "kinds": json.dumps(wanted)}
     return [rows.event(row) for row in db.all(f"SELECT * FROM events WHERE {where} ORDER BY seq LIMIT :limit", values)]
 
 
-def latest(db: Database, kinds: Iterable[Kind], before: int | None, limit: int, bead: str | None) -> list[Event]:
+def latest(
+    db: Database, kinds: Iterable[Kind], before: int | None = None, limit: int = 1000, bead: str | None = None
+) -> list[Event]:
     """Events of these kinds with a smaller seq, newest first, of one bead or of all."""
     where = "kind IN (SELECT value FROM json_each(:kinds))"
     where += (" AND seq < :before" if before is not None else "") + (" AND bead = :bead" if bead is not None else "")

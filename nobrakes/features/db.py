@@ -14,7 +14,6 @@ from ..errors import NobrakesError, NoSuchFeature, NotAllowed
 from ..events import db as events_db
 from ..events.kinds import Kind
 from ..sessions import db as sessions_db
-from ..sessions.model import Session
 from .model import (
     FACTS,
     PLANNED,
@@ -154,7 +153,7 @@ def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def begin(db: Database, new: Feature) -> Feature:
-    """Keep a new feature; its epic has its title and description from now on."""
+    """Keep a new feature; its epic is there. NotAllowed: another feature has the repository's turn."""
     now = db.now()
     with db.write():
         refuse_second(db, new)
@@ -182,7 +181,7 @@ def refuse_second(db: Database, one: Feature) -> None:
 
 
 def features_feature(db: Database, id_: str) -> Feature:
-    """One feature."""
+    """One feature; NoSuchFeature."""
     row = db.maybe(f"{_FEATURE} WHERE features.id = ?", (id_,))
     if row is None:
         raise NoSuchFeature(f"there is no feature '{id_[:64]}'")
@@ -190,12 +189,12 @@ def features_feature(db: Database, id_: str) -> Feature:
 
 
 def features(db: Database, going: bool = True) -> list[Feature]:
-    """Those that go on, and those that are being rolled back; or all."""
+    """Those that are not completed or rolled back, and those that are just being rolled back; or all. By id."""
     return [_feature(row) for row in db.all(_GOING if going else f"{_FEATURE} ORDER BY features.id", (), _OF)]
 
 
 def of_session(db: Database, session: int) -> tuple[Feature, str] | None:
-    """The feature that the session serves, and as what."""
+    """The feature that the session plans (""), or reviews (the domain); None: it serves none."""
     row = db.maybe(OF_SESSION, (session,))
     if row is not None:
         return _feature(row), ""
@@ -203,13 +202,13 @@ def of_session(db: Database, session: int) -> tuple[Feature, str] | None:
     return None if found is None else (features_feature(db, found["feature"]), found["domain"])
 
 
-def move(db: Database, id_: str, step: Step, actor: str, why: str, values: Mapping[str, Any]) -> Feature:
+def move(db: Database, id_: str, step: Step, actor: str, why: str = "", **values: Any) -> Feature:
     """Let the step move it; what goes on is in lists again."""
     now = db.now()
     with db.write():
         before = features_feature(db, id_)
         stage, state = advance(before, step)
-        after = dict(values) | {"stage": stage, "state": state}
+        after = values | {"stage": stage, "state": state}
         if step in (Step.RESUMED, Step.BEGUN_ANEW) or stage is not before.stage:
             after.setdefault("turn_at", now)
         if before.archived and state is State.ACTIVE:
@@ -227,7 +226,10 @@ def move(db: Database, id_: str, step: Step, actor: str, why: str, values: Mappi
 
 
 def change(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Feature:
-    """Set fields that no step moves; title and description are set of its epic."""
+    """Set fields that no step moves: texts, criteria, files, archived, session, round.
+
+    Title and description are its epic's, and are set there.
+    """
     now = db.now()
     with db.write():
         before = features_feature(db, id_)
@@ -242,7 +244,7 @@ def change(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Fea
 
 
 def note(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Feature:
-    """Set values of its data as it is now; None takes one away."""
+    """Set values of its data, by the keys of features.model; None takes one away, the others stay."""
     with db.write():
         data = {**features_feature(db, id_).data, **values}
         kept_values = {name: value for name, value in data.items() if value is not None}
@@ -259,7 +261,7 @@ def _set(db: Database, before: Feature, values: Mapping[str, Any], now: float) -
 
 
 def keep_plan(db: Database, id_: str, beads: Sequence[Mapping[str, Any]], why: str, actor: str) -> PlanVersion:
-    """Keep the plan's next version, unless it is as the last one."""
+    """Keep the plan's next version; where it is as the one before, that one."""
     now, text = db.now(), rows.as_json([dict(one) for one in beads])
     with db.write():
         before = features_feature(db, id_)
@@ -299,7 +301,7 @@ DISMISSED = "dismiss"
 
 
 def reviews_begin(db: Database, id_: str, round_: int, domain: str, session: int | None) -> PlanReview:
-    """A reviewer begins to look at the plan's last version."""
+    """A reviewer begins with the plan's last version. NotAllowed: one of this round and domain did already."""
     now = db.now()
     with db.write():
         one = features_feature(db, id_)
@@ -317,7 +319,7 @@ def reviews_begin(db: Database, id_: str, round_: int, domain: str, session: int
 
 
 def end(db: Database, id_: str, round_: int, domain: str, state: ReviewState, detail: str) -> bool:
-    """The reviewer ended."""
+    """The reviewer ended; False: it had ended before."""
     now = db.now()
     with db.write():
         ended = """UPDATE plan_reviews SET state = ?, ended_at = ?, detail = ?
@@ -340,7 +342,7 @@ def reviews(db: Database, id_: str, round_: int | None = None) -> list[PlanRevie
 
 
 def add_finding(db: Database, new: Finding) -> Finding:
-    """Keep what a reviewer found."""
+    """Keep what a reviewer found; its id is given here."""
     now = db.now()
     with db.write():
         names = (
@@ -370,7 +372,7 @@ def ask_of(db: Database, finding: int, escalation: int) -> None:
 
 
 def settle_finding(db: Database, finding: int, state: FindingState, answer: str, actor: str) -> bool:
-    """Decide it."""
+    """Decide it; False: it was decided before."""
     now = db.now()
     with db.write():
         row = db.maybe("SELECT * FROM findings WHERE id = ?", (finding,))
@@ -447,13 +449,16 @@ def collect(
     text: str,
     actor: str,
     *,
-    file: str,
-    line: int,
-    bead: str | None,
-    blocks: bool,
+    file: str = "",
+    line: int = 0,
+    bead: str | None = None,
+    blocks: bool = False,
     nth: int = 1,
 ) -> Item | None:
-    """Collect it, unless it was collected before: at the same place with the same words."""
+    """Collect it for the next checkpoint; None: it was collected before (same file and text, or kind and text).
+
+    `nth`: of those with the same text in the file; the second is another one.
+    """
     now = db.now()
     words = " ".join(text.split())[:2000]
     place = f"{file}\0{words}" if file else f"{kind.value}\0{words}"
@@ -482,7 +487,7 @@ def _item(row: Row) -> Item:
 
 
 def settle_items(db: Database, chosen: Collection[int], state: ItemState, actor: str) -> int:
-    """Set the state of those that wait."""
+    """Set the state of those that wait; how many did."""
     now, settled = db.now(), 0
     with db.write():
         for number in sorted(chosen):
@@ -493,128 +498,3 @@ def settle_items(db: Database, chosen: Collection[int], state: ItemState, actor:
             events_db.append(db, now, Kind.ITEM_SETTLED, row["feature"], actor, {"item": number, "state": state.value})
             settled += 1
         return settled
-
-
-# The part of the port `Store` that is the Forge: features, plans, reviews, findings, items.
-
-
-class Features:
-    """Features on one database. Each method is one transaction of store.forge."""
-
-    _db: Database
-
-    def begin_feature(self, feature: Feature) -> Feature:
-        """Keep a new feature; its epic is there."""
-        return begin(self._db, feature)
-
-    def feature(self, feature: str) -> Feature:
-        """One feature."""
-        return features_feature(self._db, feature)
-
-    def features(self, going: bool = True) -> list[Feature]:
-        """Those that are not completed or rolled back, and those that are just being rolled back; or all. By id."""
-        return features(self._db, going)
-
-    def feature_of_session(self, session: int) -> tuple[Feature, str] | None:
-        """The feature that the session plans (""), or reviews (the domain)."""
-        return of_session(self._db, session)
-
-    def move_feature(self, feature: str, step: Step, actor: str, why: str = "", **values: Any) -> Feature:
-        """Let the step move it, and set fields beside it."""
-        return move(self._db, feature, step, actor, why, values)
-
-    def change_feature(self, feature: str, values: Mapping[str, Any], actor: str) -> Feature:
-        """Set fields that no step moves."""
-        return change(self._db, feature, values, actor)
-
-    def note_feature(self, feature: str, values: Mapping[str, Any], actor: str) -> Feature:
-        """Set values of its data (features.model); None takes one away."""
-        return note(self._db, feature, values, actor)
-
-    def keep_plan(self, feature: str, beads: Sequence[Mapping[str, Any]], why: str, actor: str) -> PlanVersion:
-        """Keep the plan's next version; where it is as the one before, that one."""
-        return keep_plan(self._db, feature, beads, why, actor)
-
-    def plan_version(self, feature: str, number: int | None = None) -> PlanVersion | None:
-        """This version of its plan, or the last one."""
-        return version(self._db, feature, number)
-
-    def plan_versions(self, feature: str) -> list[PlanVersion]:
-        """All versions of its plan, oldest first."""
-        return versions(self._db, feature)
-
-    def begin_review(self, feature: str, round_: int, domain: str, session: int | None) -> PlanReview:
-        """A reviewer begins to look at the plan's last version."""
-        return reviews_begin(self._db, feature, round_, domain, session)
-
-    def end_review(self, feature: str, round_: int, domain: str, state: ReviewState, detail: str) -> bool:
-        """The reviewer ended; False: it had ended before."""
-        return end(self._db, feature, round_, domain, state, detail)
-
-    def plan_reviews(self, feature: str, round_: int | None = None) -> list[PlanReview]:
-        """Its reviews, by round and domain."""
-        return reviews(self._db, feature, round_)
-
-    def add_finding(self, finding: Finding) -> Finding:
-        """Keep what a reviewer found."""
-        return add_finding(self._db, finding)
-
-    def settle_finding(self, finding: int, state: FindingState, answer: str, actor: str) -> bool:
-        """Decide it; False: it was decided before."""
-        return settle_finding(self._db, finding, state, answer, actor)
-
-    def ask_of_finding(self, finding: int, escalation: int) -> None:
-        """Note the question that was asked about it."""
-        ask_of(self._db, finding, escalation)
-
-    def close_finding_questions(self, feature: str, why: str) -> int:
-        """The open questions about its findings are over, and its session is told nothing; how many."""
-        return close_questions(self._db, feature, why)
-
-    def findings(self, feature: str, round_: int | None = None) -> list[Finding]:
-        """What was found, by id."""
-        return findings(self._db, feature, round_)
-
-
-class Shapers:
-    """The sessions that serve features, as far as other sessions have no use for it."""
-
-    _db: Database
-
-    def renew_session(self, session: int, seat: tuple[str, str, str] | None = None) -> Session:
-        """The next turn begins a new conversation, perhaps with another agent."""
-        return sessions_db.renew(self._db, session, seat)
-
-    def did(self, turn: int, what: str) -> None:
-        """Note what the agent of an open turn did in it, once."""
-        sessions_db.did(self._db, turn, what)
-
-
-class Collected:
-    """What is collected while features are built."""
-
-    _db: Database
-
-    def collect(
-        self,
-        feature: str,
-        kind: ItemKind,
-        text: str,
-        actor: str,
-        *,
-        file: str = "",
-        line: int = 0,
-        bead: str | None = None,
-        blocks: bool = False,
-        nth: int = 1,
-    ) -> Item | None:
-        """Collect it for the next checkpoint; None: it was collected before."""
-        return collect(self._db, feature, kind, text, actor, file=file, line=line, bead=bead, blocks=blocks, nth=nth)
-
-    def items(self, feature: str) -> list[Item]:
-        """What was collected, by id."""
-        return items(self._db, feature)
-
-    def settle_items(self, items: Collection[int], state: ItemState, actor: str) -> int:
-        """Set the state of those that wait; how many did."""
-        return settle_items(self._db, items, state, actor)

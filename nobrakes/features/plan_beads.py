@@ -1,18 +1,21 @@
 """The plan of a feature: the beads under its epic, as a plan file would have them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..beads.model import CONTENT, Bead, BeadType, DependencyType, Status
 from ..beads.proposals import CANCEL, LISTS, plain
-from ..db.port import Store
+
+if TYPE_CHECKING:
+    from ..db.store import Store
+
 
 _USUAL: Mapping[str, Any] = {
     name: plain(getattr(Bead("x", "x"), name)) for name in CONTENT if name not in ("title", "type", "needs_tests")
 }
 
 
-def under(store: Store, epic: str) -> list[str]:
+def under(store: "Store", epic: str) -> list[str]:
     """The beads under the epic, those of epics in it too, by priority; the epic itself left out."""
     found: list[str] = []
     waiting, seen = [epic], {epic}
@@ -24,18 +27,18 @@ def under(store: Store, epic: str) -> list[str]:
     return found
 
 
-def beads_under(store: Store, epic: str) -> list[Bead]:
+def beads_under(store: "Store", epic: str) -> list[Bead]:
     """The beads under the epic, those of epics in it too."""
     ids = under(store, epic)
     return store.beads(ids=ids) if ids else []
 
 
-def steps_under(store: Store, epic: str) -> list[Bead]:
+def steps_under(store: "Store", epic: str) -> list[Bead]:
     """The beads under the epic that are work: epics are left out."""
     return [bead for bead in beads_under(store, epic) if bead.type is not BeadType.EPIC]
 
 
-def epics_above(store: Store, bead: Bead) -> list[str]:
+def epics_above(store: "Store", bead: Bead) -> list[str]:
     """The epics that the bead lies in, the nearest first."""
     found: list[str] = []
     epic = bead.epic
@@ -45,7 +48,7 @@ def epics_above(store: Store, bead: Bead) -> list[str]:
     return found
 
 
-def nodes_of(store: Store, epic: str) -> list[dict[str, Any]]:
+def nodes_of(store: "Store", epic: str) -> list[dict[str, Any]]:
     """The plan as it lies now: one node a bead, by id, with `status` and what is proposed for live ones (`proposed`).
 
     A draft that is cancelled is no part of it; fields that are as they usually are are left out.
@@ -53,7 +56,7 @@ def nodes_of(store: Store, epic: str) -> list[dict[str, Any]]:
     return [_node(store, bead) for bead in beads_under(store, epic) if bead.status is not Status.CANCELLED]
 
 
-def _node(store: Store, bead: Bead) -> dict[str, Any]:
+def _node(store: "Store", bead: Bead) -> dict[str, Any]:
     node: dict[str, Any] = {"id": bead.id, "status": bead.status.value}
     for name in CONTENT:
         value = plain(getattr(bead, name))

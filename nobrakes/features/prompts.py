@@ -17,7 +17,6 @@ from ..agents.prompts.prompts import instructions, persona
 from ..agents.prompts.quoting import cut, fenced, quoted
 from ..agents.transcript import PREFIX, Marker
 from ..beads.model import CLOSED, Bead
-from ..db.port import Store
 from ..decisions.model import Escalation, answer_text
 from ..errors import ConfigError, NoMain
 from ..git.port import Git
@@ -31,6 +30,7 @@ from .plan_beads import beads_under, nodes_of
 
 if TYPE_CHECKING:
     from ..config.sections import ForgeSettings
+    from ..db.store import Store
 
 
 DISCOVERY, PLANNING, REPLANNING, PLAN_REVIEWER = "discovery", "planning", "replanning", "plan_reviewer"
@@ -91,7 +91,7 @@ def own_instructions(path: str) -> str:
     return text
 
 
-def facts_of(store: Store, feature: Feature, rounds: int, told: Sequence[Message] = ()) -> markers.Facts:
+def facts_of(store: "Store", feature: Feature, rounds: int, told: Sequence[Message] = ()) -> markers.Facts:
     """What the store knows for the feature's context; answers that the turn is `told` are left out."""
     beads = beads_under(store, feature.id)
     asked, said = store.escalations_as_filed(), {one.text for one in told}
@@ -111,7 +111,7 @@ def facts_of(store: Store, feature: Feature, rounds: int, told: Sequence[Message
     )
 
 
-def _result(store: Store, bead: Bead, asked: Iterable[Escalation]) -> markers.Result:
+def _result(store: "Store", bead: Bead, asked: Iterable[Escalation]) -> markers.Result:
     """Its status, and how its last attempt ended or what it waits for a person about."""
     if bead.status in CLOSED:
         return markers.Result(bead.id, bead.status.value, bead.close_reason)
@@ -145,7 +145,7 @@ def shaper_prompt(
     return joined([*parts, *new(told, cut_off, resumes=resumes)])
 
 
-def shaper_turn(store: Store, git: Git | None, settings: "ForgeSettings", feature: Feature, given: Given) -> str:
+def shaper_turn(store: "Store", git: Git | None, settings: "ForgeSettings", feature: Feature, given: Given) -> str:
     """The prompt of one turn of the feature's Shaper; ConfigError for a person's own instructions.
 
     An agent that goes on knows the feature: nothing is read for it.

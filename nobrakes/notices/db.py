@@ -15,7 +15,7 @@ _REMINDED = (NoticeKind.QUESTION.value, NoticeKind.ESCALATION.value)
 
 
 def add(db: Database, notices: Sequence[NewNotice], same_within: float) -> int:
-    """Write them; how many were no repetition. A clock that was set back makes nothing the same for longer."""
+    """Write them; how many were written. One with the fingerprint of one of so many seconds ago is the same."""
     now, written = db.now(), 0
     with db.write():
         for notice in notices:
@@ -63,12 +63,12 @@ def record(row: Row, id_: str = "id") -> NoticeRecord:
 
 
 def unrouted(db: Database, limit: int) -> list[NoticeRecord]:
-    """Oldest first."""
+    """Notices for which nobody has said yet which channels get them, oldest first."""
     return [record(row) for row in db.all("SELECT * FROM notices WHERE routed = 0 ORDER BY id LIMIT ?", (limit,))]
 
 
 def route(db: Database, routes: Sequence[tuple[int, Sequence[tuple[str, float]]]]) -> None:
-    """One delivery for each channel, unless the notice was routed already."""
+    """For each notice by its id the channels that get it, each with the time from which it may be sent."""
     insert = """INSERT INTO deliveries (notice, channel, state, due_at, tries, error)
 SELECT id, ?, 'due', ?, 0, '' FROM notices WHERE id = ? AND routed = 0"""
     with db.write():
@@ -95,7 +95,7 @@ ORDER BY id LIMIT ?"""
 
 
 def prune(db: Database, before: float, limit: int) -> int:
-    """Remove old ones with their deliveries; how many."""
+    """Remove notices that were written before, of which nothing waits and which no open escalation needs."""
     with db.write():
         going = [(row["id"],) for row in db.all(_OLD, (before, limit))]
         db.run_many("DELETE FROM deliveries WHERE notice = ?", going)
@@ -121,7 +121,7 @@ AND created_at BETWEEN :since AND :now"""
 
 
 def queues(db: Database, window: float) -> list[Queue]:
-    """What waits for each channel."""
+    """What waits for each channel for which something waits; messages of the last `window` seconds are counted."""
     now = db.now()
     found = []
     with db.read():
@@ -146,7 +146,7 @@ def _delivery(row: Row) -> Delivery:
 
 
 def first(db: Database, channel: str) -> Delivery | None:
-    """The one that is due and comes first."""
+    """The delivery that is due now and comes first: digests, then what matters most, then the oldest."""
     row = db.maybe(
         f"{_WHOLE} WHERE channel = ? AND state = 'due' AND due_at <= ? "
         f"ORDER BY kind <> 'digest', {_MATTERS}, deliveries.id LIMIT 1",
@@ -156,7 +156,7 @@ def first(db: Database, channel: str) -> Delivery | None:
 
 
 def hold(db: Database, until: float) -> None:
-    """What waits and is not urgent waits until then."""
+    """What waits and is not urgent is not sent before this time."""
     with db.write():
         db.run(
             "UPDATE deliveries SET due_at = ? WHERE state = 'due' AND due_at < ? "
@@ -166,14 +166,14 @@ def hold(db: Database, until: float) -> None:
 
 
 def release(db: Database) -> None:
-    """Everything that waits may be sent now."""
+    """Everything that waits may be sent now: the clock was set, and its times mean nothing any more."""
     now = db.now()
     with db.write():
         db.run("UPDATE deliveries SET due_at = ? WHERE state = 'due' AND due_at > ?", (now, now))
 
 
 def drop_answered(db: Database) -> None:
-    """End what tells of an escalation that is open no more."""
+    """End what waits and tells of an escalation that was answered or decided meanwhile."""
     with db.write():
         db.run(
             "UPDATE deliveries SET state = 'answered', ended_at = ? WHERE state = 'due' AND notice IN ("
@@ -184,7 +184,7 @@ def drop_answered(db: Database) -> None:
 
 
 def make_digest(db: Database, channel: str, compose: Compose, shown: int) -> None:
-    """All single notices that are due there become one."""
+    """All single notices that are due there become one, made of (kind, count) and the `shown` that matter most."""
     now = db.now()
     values = {"channel": channel, "now": now, "shown": shown}
     where = f"WHERE channel = :channel AND {_SINGLE}"
@@ -205,8 +205,11 @@ def make_digest(db: Database, channel: str, compose: Compose, shown: int) -> Non
         )
 
 
-def settle(db: Database, delivery: int, state: DeliveryState, error: str, due_at: float | None) -> bool:
-    """A try is over; whether it is the first of its channel that failed for good since one was sent."""
+def settle(db: Database, delivery: int, state: DeliveryState, error: str = "", due_at: float | None = None) -> bool:
+    """A try is over: sent, failed for good, or `due` again at `due_at`. What has ended already stays as it is.
+
+    Whether it is the first of its channel that failed for good since one was sent.
+    """
     now = db.now()
     with db.write():
         row = db.maybe("SELECT channel, notice FROM deliveries WHERE id = ? AND state = 'due'", (delivery,))
@@ -243,6 +246,6 @@ def end_others(db: Database, known: Sequence[str]) -> None:
 
 
 def listed(db: Database, limit: int) -> list[Delivery]:
-    """Those that wait, then the newest."""
+    """The newest deliveries, newest first; those that wait come before."""
     sql = f"{_WHOLE} ORDER BY state <> 'due', coalesce(ended_at, due_at) DESC, deliveries.id DESC LIMIT ?"
     return [_delivery(row) for row in db.all(sql, (limit,))]

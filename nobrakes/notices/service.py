@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from ..config.user import keep, secret
-from ..db.port import Store
 from ..doctor.health import ERROR, OK, Finding
 from ..errors import ConfigError, NobrakesError, NotAllowed, UsageError
 from ..host.messages import ChildChannels, Pack
@@ -17,6 +16,7 @@ from .senders.channels import packed
 
 if TYPE_CHECKING:
     from ..config.sections import ChannelSettings, NotifySettings
+    from ..db.store import Store
 
 
 SHOWN = 200
@@ -91,7 +91,7 @@ def try_out(settings: "NotifySettings", paths: Paths, name: str | None, now: flo
     return sorted(channels.ended(), key=lambda sent: sent.channel)
 
 
-def view(store: Store, settings: "NotifySettings") -> NotifyView:
+def view(store: "Store", settings: "NotifySettings") -> NotifyView:
     """The channels and what is on its way through them."""
     found = store.deliveries(SHOWN)
     channels = []

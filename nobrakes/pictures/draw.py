@@ -7,16 +7,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..beads.graph import Links, Node
 from ..beads.model import CLOSED, WORKING, Dependency, DependencyType, Status, blocked_by
 from ..beads.readiness import Change, Consequences, Readiness
 from ..beads.work_status import COLUMNS
-from ..db.port import Store
 from ..errors import NoSuchBead, UsageError
 from ..text.cleaning import age, count, cut, one_line
 from .layout import Box, Picture, layers, layout, picture
+
+if TYPE_CHECKING:
+    from ..db.store import Store
+
 
 NAMED = 8
 """So many beads of a list are named; all are counted."""
@@ -152,7 +155,7 @@ class Drawn(NamedTuple):
         )
 
 
-def _view(store: Store, epic: str | None, most: int | None) -> tuple[Picture, int]:
+def _view(store: "Store", epic: str | None, most: int | None) -> tuple[Picture, int]:
     """The picture of at most so many beads of all or of an epic, and how many there are; NoSuchBead."""
     if epic is None and most is not None:
         counts = store.counts()
@@ -175,7 +178,7 @@ def _view(store: Store, epic: str | None, most: int | None) -> tuple[Picture, in
     return picture(near, touching, ready, epic=epic if epic in chosen else None), len(within)
 
 
-def _near(store: Store, most: int) -> Picture:
+def _near(store: "Store", most: int) -> Picture:
     """The picture of so many beads where something happens."""
     busy = [id_ for _, id_ in store.by_priority(_BUSY)]
     order = dict.fromkeys([*sorted(busy), *(node.id for node in store.column("ready", most))])
@@ -216,7 +219,7 @@ def _front(nodes: Sequence[Node], dependencies: Sequence[Dependency], ready: Col
     return set(list(order)[:most])
 
 
-def graph(store: Store, *, format: Format | str = "", epic: str | None = None) -> Drawn:
+def graph(store: "Store", *, format: Format | str = "", epic: str | None = None) -> Drawn:
     """The graph as text, Mermaid, Graphviz' dot or SVG; NoSuchBead, UsageError. No format: text, and not too long."""
     most = MOST if format == "svg" else LINES if not format else None
     format = format or "text"

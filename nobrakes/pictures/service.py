@@ -10,17 +10,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from ..beads.graph import Links, Node, chains_ahead, needs_of, plain_needs
 from ..beads.model import CLOSED, BeadType, Dependency, DependencyType, Status, blocked_by
 from ..beads.readiness import Change, Consequences, Readiness, circles, consequences
 from ..beads.service.listing import natural
 from ..beads.work_status import COLUMNS, column
-from ..db.port import Store
 from ..errors import NoSuchBead, UsageError
 from ..text.cleaning import clean
 from .layout import Placement, Size, break_circles, components, generations, place, shelves
+
+if TYPE_CHECKING:
+    from ..db.store import Store
+
 
 Mode = Literal["focus", "epics", "all"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -379,7 +382,7 @@ ROOM = 28.0
 """Pixels between parts."""
 
 
-def chosen(store: Store) -> tuple[list[str], list[str]]:
+def chosen(store: "Store") -> tuple[list[str], list[str]]:
     """The beads where something happens, and the beginning of the critical path."""
     busy = [node.id for name in BUSY for node in store.column(name, OF_EACH)]
     if len(busy) < FEW:
@@ -388,7 +391,7 @@ def chosen(store: Store) -> tuple[list[str], list[str]]:
     return list(dict.fromkeys([*chain, *busy])), chain
 
 
-def focus_drawn(store: Store) -> tuple[list[GraphNode], list[GraphEdge], float, float]:
+def focus_drawn(store: "Store") -> tuple[list[GraphNode], list[GraphEdge], float, float]:
     """Boxes with their places, edges, and the size of it all."""
     front, chain = chosen(store)
     touching = {bead: store.dependencies(bead) for bead in front}
@@ -479,7 +482,7 @@ SEARCH = 200
 
 
 def graph_view(
-    store: Store, mode: Mode | str = "focus", *, epic: str = "", match: str = "", is_live_only: bool = False
+    store: "Store", mode: Mode | str = "focus", *, epic: str = "", match: str = "", is_live_only: bool = False
 ) -> GraphView:
     """The graph in a mode; UsageError for another one, NoSuchBead for an epic that is not there.
 
@@ -574,7 +577,7 @@ class WhatIf:
     titles: Mapping[str, str]
 
 
-def what_if(store: Store, bead: str, change: Change | str | None = None, hours: float = 0.0) -> WhatIf:
+def what_if(store: "Store", bead: str, change: Change | str | None = None, hours: float = 0.0) -> WhatIf:
     """What the change brings about. None: an answer where the bead waits for one, its end otherwise.
 
     NoSuchBead; UsageError for a delay that is none, and for an answer to a bead that waits for none.

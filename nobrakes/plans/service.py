@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..beads import lifecycle
 from ..beads.graph import Links, Node, node_of, overlay
@@ -20,13 +20,16 @@ from ..beads.model import CLOSED, Bead, Dependency, DependencyType, Status, chec
 from ..beads.proposals import CANCEL, LISTS, ProposedChange, Standing, changes_of, entry, part_of
 from ..beads.readiness import Circle, circles, reasons_of
 from ..beads.service.beads import new_id, unused_id
-from ..db.port import Store
 from ..errors import BadBead, Deadlock, NobrakesError, PlanError
 from ..events.kinds import Kind
 from ..features.service.approving import require
 from ..pictures.layout import chain_of
 from . import files
 from .nodes import Plan, PlanNode, plan_of, refused
+
+if TYPE_CHECKING:
+    from ..db.store import Store
+
 
 # From a plan and the graph as it is to what has to be written; nothing is written here.
 #
@@ -95,7 +98,7 @@ class Work:
             self.removed.add(edge)
 
 
-def work_out(store: Store, plan: Plan, live: bool, at_once: bool = False) -> Work:
+def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False) -> Work:
     """What the plan changes; PlanError names every problem that it has with the graph."""
     same = _same(store, plan, live) if len(plan.nodes) > SMALL else {}
     named = _named(plan).difference(same)
@@ -150,7 +153,7 @@ def work_out(store: Store, plan: Plan, live: bool, at_once: bool = False) -> Wor
     return work
 
 
-def _same(store: Store, plan: Plan, live: bool) -> dict[str, Status]:
+def _same(store: "Store", plan: Plan, live: bool) -> dict[str, Status]:
     """The beads of a large plan for which it wants nothing, with their status."""
     keys = {node.key for node in plan.nodes} - {None}
     said = [
@@ -178,14 +181,14 @@ def _named(plan: Plan) -> set[str]:
     return found - {""}
 
 
-def _dependencies(store: Store, beads: Collection[str]) -> list[Dependency]:
+def _dependencies(store: "Store", beads: Collection[str]) -> list[Dependency]:
     """The dependencies of these beads, and perhaps more: many are read faster all at once."""
     if len(beads) > SMALL:
         return store.dependencies()
     return [dependency for bead in beads for dependency in store.dependencies(bead) if dependency.bead == bead]
 
 
-def _identities(store: Store, plan: Plan, existing: frozenset[str]) -> tuple[dict[str, str], list[str]]:
+def _identities(store: "Store", plan: Plan, existing: frozenset[str]) -> tuple[dict[str, str], list[str]]:
     """(key to id, the id of each node)."""
     taken = {*existing, *(node.id for node in plan.nodes if node.id)}
     if sum(node.id is None for node in plan.nodes) > SMALL:  # one question for all of them
@@ -265,7 +268,7 @@ Parts = dict[str, dict[str, Any] | None]
 """What is to be kept beside a bead: part -> how it is kept, None: taken away."""
 
 
-def proposals_of(store: Store, work: Work, actor: str) -> dict[str, Parts]:
+def proposals_of(store: "Store", work: Work, actor: str) -> dict[str, Parts]:
     """What is to be kept beside the beads that are not changed at once.
 
     A part that the plan names, and that is as it wants it, is not proposed any more.
@@ -301,7 +304,7 @@ def proposals_of(store: Store, work: Work, actor: str) -> dict[str, Parts]:
     return found
 
 
-def neighbourhood(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]:
+def neighbourhood(store: "Store", work: Work) -> tuple[list[Node], list[Dependency]]:
     """What decides about the plan's beads, once it is written: with the plan's drafts approved."""
     nodes, edges = store.around(work.ids)
     drafts = {node.id for node in nodes if node.status is Status.DRAFT} & set(work.ids)
@@ -309,7 +312,7 @@ def neighbourhood(store: Store, work: Work) -> tuple[list[Node], list[Dependency
     return [node._replace(status=live[node.id]) if node.id in live else node for node in nodes], edges
 
 
-def graph_after(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]:
+def graph_after(store: "Store", work: Work) -> tuple[list[Node], list[Dependency]]:
     """The whole graph as it would be, with the plan's drafts and all that is proposed approved."""
     nodes = {node.id: node for node in store.nodes()}
     drafts = [id_ for id_, status in work.same.items() if status is Status.DRAFT]
@@ -339,7 +342,7 @@ def graph_after(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]
     return overlay(nodes.values(), edges, changes)
 
 
-def write(store: Store, work: Work, actor: str) -> dict[str, Parts]:
+def write(store: "Store", work: Work, actor: str) -> dict[str, Parts]:
     """Bring it into the store, in one transaction; what is kept beside live beads since."""
     if work.only_adds and not work.named:
         # alone, so that the store works out what a large one comes to before it begins to write
@@ -451,7 +454,7 @@ def plan_in(text: str, path: str) -> Plan:
 
 
 def apply_plan(
-    store: Store,
+    store: "Store",
     plan: Plan,
     *,
     dry_run: bool = False,
@@ -503,7 +506,7 @@ class _Undone(Exception):
     """Takes back what a dry run wrote."""
 
 
-def _apply_small(store: Store, plan: Plan, work: Work, dry_run: bool, actor: str) -> PlanReport:
+def _apply_small(store: "Store", plan: Plan, work: Work, dry_run: bool, actor: str) -> PlanReport:
     """Write the plan, or write it and take it back; the store looks for circles where the plan adds something."""
     reports = []
     try:
@@ -519,7 +522,7 @@ def _apply_small(store: Store, plan: Plan, work: Work, dry_run: bool, actor: str
     return reports[0]
 
 
-def _apply_many(store: Store, plan: Plan, work: Work, actor: str) -> PlanReport:
+def _apply_many(store: "Store", plan: Plan, work: Work, actor: str) -> PlanReport:
     """Write the plan; the store, which counts what it comes to, tells how its beads stand."""
     _write(store, work, actor)
     ready = store.ready_once_approved(work.ids)
@@ -572,7 +575,7 @@ def _told(
     )
 
 
-def _write(store: Store, work: Work, actor: str) -> None:
+def _write(store: "Store", work: Work, actor: str) -> None:
     try:
         write(store, work, actor)
     except PlanError:

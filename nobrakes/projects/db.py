@@ -1,4 +1,4 @@
-"""The part of the port `Store` that is a project's sprints. Each method is one transaction with its event.
+"""A project's sprints. Each function is one transaction with its event.
 
 1. One run goes on at a time: the database itself refuses a second one.
 2. A new yes takes over the sprint that the run before it left unfinished: nothing that was planned or built is lost,
@@ -33,116 +33,113 @@ MOST_DOCUMENTS = 200
 """Of one sprint: whoever writes more writes a program's log."""
 
 
-class Sprints:
-    """Runs, sprints and what is handed in for them, on one database."""
+def begin_sprints(db: Database, asked: int, needs_tests: bool, terms: Mapping[str, str], actor: str) -> SprintRun:
+    """Keep a person's yes for so many sprints."""
+    now = db.now()
+    with db.write():
+        last = db.maybe(_LAST)
+        before = None if last is None else _run(last)
+        if before is not None and before.state is RunState.GOING:
+            raise going_already(before)
+        values = {"asked": asked, "needs_tests": needs_tests, "terms": rows.as_json(dict(terms)), "why": ""}
+        values |= {"state": RunState.GOING.value, "actor": actor, "created_at": now, "updated_at": now}
+        made = db.insert("sprint_runs", values)
+        if before is not None:
+            db.run("UPDATE sprint_runs SET state = 'over' WHERE id = ? AND state = 'waits'", (before.id,))
+            db.run(_WITHOUT_A_PLANNER)
+            db.run(_TAKEN_OVER, (made,))
+        told = {"state": RunState.GOING.value, "reason": f"{asked} sprints"}
+        events_db.append(db, now, EventKind.SPRINT_MOVED, None, actor, told)
+        return _run(db.one("SELECT * FROM sprint_runs WHERE id = ?", (made,)))
 
-    _db: Database
 
-    def begin_sprints(self, asked: int, needs_tests: bool, terms: Mapping[str, str], actor: str) -> SprintRun:
-        """Keep a person's yes for so many sprints."""
-        db = self._db
-        now = db.now()
-        with db.write():
-            last = db.maybe(_LAST)
-            before = None if last is None else _run(last)
-            if before is not None and before.state is RunState.GOING:
-                raise going_already(before)
-            values = {"asked": asked, "needs_tests": needs_tests, "terms": rows.as_json(dict(terms)), "why": ""}
-            values |= {"state": RunState.GOING.value, "actor": actor, "created_at": now, "updated_at": now}
-            made = db.insert("sprint_runs", values)
-            if before is not None:
-                db.run("UPDATE sprint_runs SET state = 'over' WHERE id = ? AND state = 'waits'", (before.id,))
-                db.run(_WITHOUT_A_PLANNER)
-                db.run(_TAKEN_OVER, (made,))
-            told = {"state": RunState.GOING.value, "reason": f"{asked} sprints"}
-            events_db.append(db, now, EventKind.SPRINT_MOVED, None, actor, told)
-            return _run(db.one("SELECT * FROM sprint_runs WHERE id = ?", (made,)))
+def sprints_going(db: Database) -> Going | None:
+    """The last run with its present sprint and what was handed in for it."""
+    return db.moment(lambda: _going(db))
 
-    def sprints_going(self) -> Going | None:
-        """The last run with its present sprint and what was handed in for it."""
-        db = self._db
-        return db.moment(lambda: _going(db))
 
-    def sprints(self) -> list[Sprint]:
-        """All sprints, by number."""
-        return [_sprint(row) for row in self._db.all("SELECT * FROM sprints ORDER BY number")]
+def sprints(db: Database) -> list[Sprint]:
+    """All sprints, by number."""
+    return [_sprint(row) for row in db.all("SELECT * FROM sprints ORDER BY number")]
 
-    def settle_run(self, run: int, state: RunState, why: str, actor: str) -> bool:
-        """The run is in this state now."""
-        db = self._db
-        now = db.now()
-        with db.write():
-            sql = "UPDATE sprint_runs SET state = ?, why = ?, updated_at = ? WHERE id = ? AND state <> ?"
-            sql += " AND id = (SELECT max(id) FROM sprint_runs)"
-            if not db.run(sql, (state.value, why, now, run, state.value)):
-                return False
-            told = {"state": state.value, "reason": why}
-            events_db.append(db, now, EventKind.SPRINT_MOVED, None, actor, told)
-            return True
 
-    def add_sprint(self, number: int, run: int, session: int) -> Sprint:
-        """A sprint begins, planned by this session."""
-        db = self._db
-        now = db.now()
-        with db.write():
-            known = db.maybe("SELECT * FROM sprints WHERE number = ?", (number,))
-            if known is not None:
-                return _sprint(known)
-            values = {"number": number, "run": run, "name": "", "stage": Stage.PLANNING.value, "session": session}
-            db.insert("sprints", {**values, "nudged": 0, "began_at": now})
-            told = {"sprint": number, "state": Stage.PLANNING.value}
-            events_db.append(db, now, EventKind.SPRINT_MOVED, None, BY, told)
-            return self._one(number)
+def settle_run(db: Database, run: int, state: RunState, why: str, actor: str) -> bool:
+    """The run is in this state now."""
+    now = db.now()
+    with db.write():
+        sql = "UPDATE sprint_runs SET state = ?, why = ?, updated_at = ? WHERE id = ? AND state <> ?"
+        sql += " AND id = (SELECT max(id) FROM sprint_runs)"
+        if not db.run(sql, (state.value, why, now, run, state.value)):
+            return False
+        told = {"state": state.value, "reason": why}
+        events_db.append(db, now, EventKind.SPRINT_MOVED, None, actor, told)
+        return True
 
-    def change_sprint(self, number: int, values: Mapping[str, Any], actor: str) -> Sprint:
-        """Set fields of a sprint."""
-        assert set(values) <= _FIELDS, f"these are no fields of a sprint: {set(values) - _FIELDS}"
-        db = self._db
-        now = db.now()
-        with db.write():
-            before = self._one(number)
-            after = {name: getattr(value, "value", value) for name, value in values.items()}
-            if after.get("stage") == Stage.DONE.value:
-                after["ended_at"] = now
-            sets = ", ".join(f"{name} = ?" for name in after)
-            db.run(f"UPDATE sprints SET {sets} WHERE number = ?", (*after.values(), number))
-            if after.get("stage", before.stage.value) != before.stage.value:
-                told = {"sprint": number, "state": after["stage"]}
-                events_db.append(db, now, EventKind.SPRINT_MOVED, before.bead, actor, told)
-            return self._one(number)
 
-    def sprint_of(self, bead: str | None, session: int | None) -> Sprint | None:
-        """The sprint whose work this bead is, or that this session plans."""
-        row = self._db.maybe(_OF, (bead, session))
-        return None if row is None else _sprint(row)
+def add_sprint(db: Database, number: int, run: int, session: int) -> Sprint:
+    """A sprint begins, planned by this session."""
+    now = db.now()
+    with db.write():
+        known = db.maybe("SELECT * FROM sprints WHERE number = ?", (number,))
+        if known is not None:
+            return _sprint(known)
+        values = {"number": number, "run": run, "name": "", "stage": Stage.PLANNING.value, "session": session}
+        db.insert("sprints", {**values, "nudged": 0, "began_at": now})
+        told = {"sprint": number, "state": Stage.PLANNING.value}
+        events_db.append(db, now, EventKind.SPRINT_MOVED, None, BY, told)
+        return _one(db, number)
 
-    def hand_in_document(self, sprint: int, kind: Kind, text: str, actor: str, name: str = "") -> Document:
-        """Keep what an agent handed in."""
-        db = self._db
-        now = db.now()
-        with db.write():
-            one = self._one(sprint)
-            is_plan = kind is Kind.PLAN
-            if is_plan != (one.stage is Stage.PLANNING) and kind in (Kind.PLAN, Kind.REVIEW):
-                raise NotAllowed(
-                    f"sprint {sprint} is in {one.stage.value}: a {kind.value} is not what it waits for",
-                    "Say a decision, a deviation or a wish with --kind.",
-                )
-            if one.stage in (Stage.CLOSING, Stage.DONE):
-                raise NotAllowed(f"sprint {sprint} is over: its documents are on their way to main", "")
-            count = db.one("SELECT count(*) FROM sprint_documents WHERE sprint = ?", (sprint,))[0]
-            if count >= MOST_DOCUMENTS:
-                raise NotAllowed(f"{count} documents were handed in for sprint {sprint}", "Put the rest into one.")
-            if is_plan:
-                db.run("UPDATE sprints SET name = ? WHERE number = ?", (slug(name), sprint))
-            values = {"sprint": sprint, "kind": kind.value, "text": text, "actor": actor, "at": now}
-            made = db.insert("sprint_documents", values)
-            told = {"sprint": sprint, "state": one.stage.value, "reason": f"a {kind.value} was handed in"}
-            events_db.append(db, now, EventKind.SPRINT_MOVED, one.bead, actor, told)
-            return _document(db.one("SELECT * FROM sprint_documents WHERE id = ?", (made,)))
 
-    def _one(self, number: int) -> Sprint:
-        return _sprint(self._db.one("SELECT * FROM sprints WHERE number = ?", (number,)))
+def change_sprint(db: Database, number: int, values: Mapping[str, Any], actor: str) -> Sprint:
+    """Set fields of a sprint."""
+    assert set(values) <= _FIELDS, f"these are no fields of a sprint: {set(values) - _FIELDS}"
+    now = db.now()
+    with db.write():
+        before = _one(db, number)
+        after = {name: getattr(value, "value", value) for name, value in values.items()}
+        if after.get("stage") == Stage.DONE.value:
+            after["ended_at"] = now
+        sets = ", ".join(f"{name} = ?" for name in after)
+        db.run(f"UPDATE sprints SET {sets} WHERE number = ?", (*after.values(), number))
+        if after.get("stage", before.stage.value) != before.stage.value:
+            told = {"sprint": number, "state": after["stage"]}
+            events_db.append(db, now, EventKind.SPRINT_MOVED, before.bead, actor, told)
+        return _one(db, number)
+
+
+def sprint_of(db: Database, bead: str | None, session: int | None) -> Sprint | None:
+    """The sprint whose work this bead is, or that this session plans."""
+    row = db.maybe(_OF, (bead, session))
+    return None if row is None else _sprint(row)
+
+
+def hand_in_document(db: Database, sprint: int, kind: Kind, text: str, actor: str, name: str = "") -> Document:
+    """Keep what an agent handed in."""
+    now = db.now()
+    with db.write():
+        one = _one(db, sprint)
+        is_plan = kind is Kind.PLAN
+        if is_plan != (one.stage is Stage.PLANNING) and kind in (Kind.PLAN, Kind.REVIEW):
+            raise NotAllowed(
+                f"sprint {sprint} is in {one.stage.value}: a {kind.value} is not what it waits for",
+                "Say a decision, a deviation or a wish with --kind.",
+            )
+        if one.stage in (Stage.CLOSING, Stage.DONE):
+            raise NotAllowed(f"sprint {sprint} is over: its documents are on their way to main", "")
+        count = db.one("SELECT count(*) FROM sprint_documents WHERE sprint = ?", (sprint,))[0]
+        if count >= MOST_DOCUMENTS:
+            raise NotAllowed(f"{count} documents were handed in for sprint {sprint}", "Put the rest into one.")
+        if is_plan:
+            db.run("UPDATE sprints SET name = ? WHERE number = ?", (slug(name), sprint))
+        values = {"sprint": sprint, "kind": kind.value, "text": text, "actor": actor, "at": now}
+        made = db.insert("sprint_documents", values)
+        told = {"sprint": sprint, "state": one.stage.value, "reason": f"a {kind.value} was handed in"}
+        events_db.append(db, now, EventKind.SPRINT_MOVED, one.bead, actor, told)
+        return _document(db.one("SELECT * FROM sprint_documents WHERE id = ?", (made,)))
+
+
+def _one(db: Database, number: int) -> Sprint:
+    return _sprint(db.one("SELECT * FROM sprints WHERE number = ?", (number,)))
 
 
 def _going(db: Database) -> Going | None:
@@ -172,7 +169,7 @@ def _document(row: Row) -> Document:
     return Document(**dict(row) | {"kind": Kind(row["kind"])})
 
 
-# The part of the port `Store` that is schedules of sprints.
+# Schedules of sprints.
 #
 # What came of a due time and the yes that it is are one transaction: a second daemon, and a second look, find it
 # written.
@@ -181,56 +178,51 @@ _ALL = """SELECT schedules.*, coalesce((SELECT max(due) FROM schedule_starts WHE
 FROM schedules WHERE removed_at IS NULL ORDER BY id"""
 
 
-class Schedules(Sprints):
-    """Schedules on one database."""
+def add_schedule(db: Database, wanted: Schedule) -> Schedule:
+    """Keep it; its number and its time are given here."""
+    now = db.now()
+    with db.write():
+        values: dict[str, Any] = {"at": wanted.at, "days": ",".join(wanted.days), "zone": wanted.zone}
+        values |= {"sprints": wanted.sprints, "late_hours": wanted.late_hours, "needs_tests": wanted.needs_tests}
+        values |= {"terms": rows.as_json(dict(wanted.terms)), "actor": wanted.actor, "created_at": now}
+        made = db.insert("schedules", values)
+        told = {"state": "scheduled", "reason": f"schedule {made}: {wanted.sprints} sprints at {wanted.at}"}
+        events_db.append(db, now, EventKind.SPRINT_MOVED, None, wanted.actor, told)
+        return next(one for one in schedules(db) if one.id == made)
 
-    _db: Database
 
-    def add_schedule(self, wanted: Schedule) -> Schedule:
-        """Keep it; its number and its time are given here."""
-        db = self._db
-        now = db.now()
-        with db.write():
-            values: dict[str, Any] = {"at": wanted.at, "days": ",".join(wanted.days), "zone": wanted.zone}
-            values |= {"sprints": wanted.sprints, "late_hours": wanted.late_hours, "needs_tests": wanted.needs_tests}
-            values |= {"terms": rows.as_json(dict(wanted.terms)), "actor": wanted.actor, "created_at": now}
-            made = db.insert("schedules", values)
-            told = {"state": "scheduled", "reason": f"schedule {made}: {wanted.sprints} sprints at {wanted.at}"}
-            events_db.append(db, now, EventKind.SPRINT_MOVED, None, wanted.actor, told)
-            return next(one for one in self.schedules() if one.id == made)
+def remove_schedule(db: Database, schedule: int, actor: str) -> bool:
+    """It begins nothing any more; False: it did not before."""
+    now = db.now()
+    with db.write():
+        if not db.run("UPDATE schedules SET removed_at = ? WHERE id = ? AND removed_at IS NULL", (now, schedule)):
+            return False
+        told = {"state": "unscheduled", "reason": f"schedule {schedule}"}
+        events_db.append(db, now, EventKind.SPRINT_MOVED, None, actor, told)
+        return True
 
-    def remove_schedule(self, schedule: int, actor: str) -> bool:
-        """It begins nothing any more; False: it did not before."""
-        db = self._db
-        now = db.now()
-        with db.write():
-            if not db.run("UPDATE schedules SET removed_at = ? WHERE id = ? AND removed_at IS NULL", (now, schedule)):
-                return False
-            told = {"state": "unscheduled", "reason": f"schedule {schedule}"}
-            events_db.append(db, now, EventKind.SPRINT_MOVED, None, actor, told)
-            return True
 
-    def schedules(self) -> list[Schedule]:
-        """Those that begin something, by number."""
-        return [_schedule(row) for row in self._db.all(_ALL)]
+def schedules(db: Database) -> list[Schedule]:
+    """Those that begin something, by number."""
+    return [_schedule(row) for row in db.all(_ALL)]
 
-    def settle_due(self, due: Due) -> bool:
-        """Write down what came of a due time, and begin its sprints where they start; False: it was written down."""
-        db = self._db
-        now = db.now()
-        with db.write():
-            known = "SELECT 1 FROM schedule_starts WHERE schedule = ? AND due = ?"
-            one = next((one for one in self.schedules() if one.id == due.schedule), None)
-            if one is None or db.maybe(known, (due.schedule, due.at)) is not None:
-                return False
-            run = None
-            if due.came is Came.STARTED:
-                run = self.begin_sprints(one.sprints, one.needs_tests, one.terms, one.actor).id
-            values = {"schedule": due.schedule, "due": due.at, "came": due.came.value, "why": due.why}
-            db.insert("schedule_starts", {**values, "run": run, "at": now})
-            told = {"state": due.came.value, "reason": f"schedule {due.schedule}" + (f": {due.why}" if due.why else "")}
-            events_db.append(db, now, EventKind.SPRINT_MOVED, None, BY, told)
-            return True
+
+def settle_due(db: Database, due: Due) -> bool:
+    """Write down what came of a due time, and begin its sprints where they start; False: it was written down."""
+    now = db.now()
+    with db.write():
+        known = "SELECT 1 FROM schedule_starts WHERE schedule = ? AND due = ?"
+        one = next((one for one in schedules(db) if one.id == due.schedule), None)
+        if one is None or db.maybe(known, (due.schedule, due.at)) is not None:
+            return False
+        run = None
+        if due.came is Came.STARTED:
+            run = begin_sprints(db, one.sprints, one.needs_tests, one.terms, one.actor).id
+        values = {"schedule": due.schedule, "due": due.at, "came": due.came.value, "why": due.why}
+        db.insert("schedule_starts", {**values, "run": run, "at": now})
+        told = {"state": due.came.value, "reason": f"schedule {due.schedule}" + (f": {due.why}" if due.why else "")}
+        events_db.append(db, now, EventKind.SPRINT_MOVED, None, BY, told)
+        return True
 
 
 def _schedule(row: Row) -> Schedule:

@@ -6,20 +6,18 @@ Each step is one transaction, or can be done again: a daemon that is killed in t
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..agents import limits
 from ..beads import lifecycle
 from ..beads.model import WAITING_FOR_AGENT, Bead, Role, Status, of_person
-from ..beads.proposals import is_built, is_handed_back
+from ..beads.proposals import ByHand, is_built, is_handed_back
 from ..daemon.model import Board
 from ..daemon.worker.ports import Ports
-from ..db.port import Store
 from ..decisions.model import EscalationType
 from ..errors import FileTooLarge, NobrakesError, NotAllowed
 from ..git.port import Git, Message
 from ..host.command import named_zone
-from ..review.port import ByHand
 from ..review.worker.evidence import US
 from ..sessions.model import SessionKind, State
 from ..text.cleaning import clean
@@ -42,6 +40,10 @@ from .sprints import (
     next_step,
     whats_next,
 )
+
+if TYPE_CHECKING:
+    from ..db.store import Store
+
 
 # A project's documents as main has them; live state is the store's, and what lies in a checkout is nobody's word.
 
@@ -146,14 +148,14 @@ def _between(ports: Ports, going: Going) -> Facts:
     )
 
 
-def _planner(store: Store, number: int | None) -> Planner | None:
+def _planner(store: "Store", number: int | None) -> Planner | None:
     if number is None:
         return None
     session = store.session(number)
     return Planner(session.state in _BUSY, session.state is State.STUCK, session.ended_at is not None)
 
 
-def _work(going: Going, store: Store, id_: str | None) -> Work | None:
+def _work(going: Going, store: "Store", id_: str | None) -> Work | None:
     if id_ is None:
         return None
     bead = store.bead(id_)
@@ -464,6 +466,6 @@ class Sprints:
         return self.ports.store.settle_run(step.run, step.state, why, BY)
 
 
-def _last_words(store: Store, session: int) -> str:
+def _last_words(store: "Store", session: int) -> str:
     said = [one.text for one in store.messages(session) if not one.author]
     return said[-1] if said else ""

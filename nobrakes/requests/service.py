@@ -26,7 +26,7 @@ from .text import RequestView, base_of, of_epic, unit_of, view
 if TYPE_CHECKING:
     from ..beads.model import Attempt
     from ..config.settings import Config
-    from ..db.port import Store
+    from ..db.store import Store
     from ..git.port import Git
     from ..paths import Paths
     from .hosts.port import PullPorts

@@ -1,6 +1,6 @@
 """Conversations: begun, spoken to, ended. Each function is one transaction with its event."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..agents.db import spending
@@ -28,9 +28,9 @@ def begin(
     agent: tuple[str, str, str],
     text: str,
     actor: str,
-    data: Mapping[str, Any],
+    data: Mapping[str, Any] | None = None,
 ) -> Session:
-    """A new session with its first message."""
+    """A new session with its first message; `agent` is its name, its provider and its model."""
     now = db.now()
     name, provider, model = agent
     values = {
@@ -50,7 +50,7 @@ def begin(
         "tokens": 0,
         "created_at": now,
         "updated_at": now,
-        "data": rows.as_json(dict(data)),
+        "data": rows.as_json(dict(data or {})),
     }
     with db.write():
         number = db.insert("sessions", values)
@@ -61,7 +61,7 @@ def begin(
 
 
 def say(db: Database, number: int, text: str, author: str) -> Message:
-    """Something that the next turn is told."""
+    """Something that the next turn is told; NoSuchSession, NotAllowed for one that has ended."""
     now = db.now()
     with db.write():
         one = conversations_session(db, number)
@@ -83,7 +83,7 @@ def _message(
 
 
 def note(db: Database, number: int, data: Mapping[str, Any]) -> Session:
-    """Set values of the session's data; what else is in it stays."""
+    """Set values of the session's data; what else is in it stays. NoSuchSession."""
     with db.write():
         kept = {**conversations_session(db, number).data, **data}
         db.run("UPDATE sessions SET data = ?, updated_at = ? WHERE id = ?", (rows.as_json(kept), db.now(), number))
@@ -128,10 +128,10 @@ def settled(db: Database, number: int) -> None:
         move(db, one, Fact.SETTLED, db.now())
 
 
-def renew(db: Database, number: int, seat: tuple[str, str, str] | None) -> Session:
-    """The next turn begins a new conversation, perhaps with another agent: name, provider, model.
+def renew(db: Database, number: int, seat: tuple[str, str, str] | None = None) -> Session:
+    """The next turn begins a new conversation, perhaps with another agent: its name, provider and model.
 
-    What the turn was told that another agent could not finish is told again. NotAllowed while a turn is at work.
+    What was said to a turn that the other agent could not finish is said again. NotAllowed while a turn is at work.
     """
     with db.write():
         one = conversations_session(db, number)
@@ -178,7 +178,7 @@ def end(db: Database, number: int, actor: str) -> Session:
 
 
 def ask_to_stop(db: Database, number: int, actor: str) -> Session:
-    """Ask the turn at work to stop."""
+    """Ask the turn at work to stop; the session waits for what is said to it next."""
     now = db.now()
     with db.write():
         one = conversations_session(db, number)
@@ -210,10 +210,10 @@ def conversations_going(db: Database) -> list[Session]:
     return [rows.session(row) for row in db.all(f"{SESSION} INDEXED BY sessions_going WHERE {GOING} ORDER BY id")]
 
 
-def reading(db: Database, owner: str) -> list[Session]:
-    """The sessions that read the owner's work, oldest first."""
+def code_reviews(db: Database, bead: str) -> list[Session]:
+    """The sessions that read the bead's work, oldest first."""
     which = "INDEXED BY sessions_reading WHERE kind = 'code_review' AND owner = ? ORDER BY id"
-    return [rows.session(row) for row in db.all(f"{SESSION} {which}", (owner,))]
+    return [rows.session(row) for row in db.all(f"{SESSION} {which}", (of_bead(bead),))]
 
 
 _HELD = """SELECT session FROM features
@@ -235,6 +235,11 @@ def listed(db: Database) -> list[Session]:
     return [rows.session(row) for row in db.all(f"{SESSION} ORDER BY id DESC")]
 
 
+def sessions(db: Database, going: bool = True) -> list[Session]:
+    """Sessions that are no attempt's and go on; with `going` False all of them, newest first."""
+    return conversations_going(db) if going else listed(db)
+
+
 def messages(db: Database, number: int) -> list[Message]:
     """All that was said in it, oldest first."""
     conversations_session(db, number)
@@ -251,7 +256,7 @@ CUT_OFF = "cut_off"
 """In a session's data: how the turn ended that its agent had begun and could not finish."""
 
 
-def open_turn(db: Database, secret: Callable[[], str], number: int) -> tuple[Turn, Sequence[Message]] | None:
+def open_turn(db: Database, number: int) -> tuple[Turn, Sequence[Message]] | None:
     """Begin the next turn of a session that is ready; None: it is not."""
     now = db.now()
     with db.write():
@@ -273,7 +278,7 @@ def open_turn(db: Database, secret: Callable[[], str], number: int) -> tuple[Tur
             "data": "{}",
         }
         made = db.insert("turns", values)
-        db.run("UPDATE turns SET token = ? WHERE id = ?", (f"s{made}.{number}.{secret()}", made))
+        db.run("UPDATE turns SET token = ? WHERE id = ?", (f"s{made}.{number}.{db.token_source()}", made))
         db.run("UPDATE messages SET turn = ? WHERE session = ? AND turn IS NULL", (made, number))
         _acts_by(db, made, number, now)
         move(db, one, Fact.STARTED, now, retry_at=None, stop_asked=False)
@@ -334,14 +339,14 @@ def turns_note(db: Database, made: int, data: Mapping[str, Any]) -> None:
 
 
 def did(db: Database, made: int, what: str) -> None:
-    """Note what the agent of an open turn did in it."""
+    """Note what the agent of an open turn did in it, once: its words need not be read then. Stale: it has ended."""
     with db.write():
         _still_open(db, made)
         db.run(DID, {"turn": made, "what": what})
 
 
-def spend(db: Database, made: int, cost_usd: float, tokens: int, context: float | None) -> None:
-    """Set what the turn has cost, and how full its context is; the session costs what its turns do."""
+def spend(db: Database, made: int, cost_usd: float, tokens: int, context: float | None = None) -> None:
+    """Set what the turn has cost, and how full its context is (0 to 1); the session costs what its turns do."""
     with db.write():
         if context is not None:
             db.run("UPDATE turns SET data = json_set(data, '$.context', ?) WHERE id = ?", (round(context, 3), made))
@@ -364,14 +369,18 @@ def close_turn(
     outcome: Outcome,
     detail: str,
     *,
-    said: str,
-    told_again: bool,
-    breaker: Breaker | None,
-    retry_at: float | None,
-    failed: bool,
-    lost: bool,
+    said: str = "",
+    told_again: bool = False,
+    breaker: Breaker | None = None,
+    retry_at: float | None = None,
+    failed: bool = False,
+    lost: bool = False,
 ) -> Session:
-    """End the turn and move its session, all or nothing."""
+    """End the turn. Stale: it has ended.
+
+    `said`: the agent's words; `told_again`: what it was given waits again; `breaker`: the session's at its provider
+    from now on; `failed`: it counts as a failure in a row; `lost`: its CLI does not know the session any more.
+    """
     now = db.now()
     with db.write():
         open_ = _still_open(db, made)
@@ -448,7 +457,7 @@ def opened(db: Database) -> list[Turn]:
 
 
 def speaker(db: Database, token: str) -> tuple[Turn, Session]:
-    """The open turn that the token speaks for, with its session."""
+    """The open turn that the token speaks for, with its session; Stale when there is none."""
     from hmac import compare_digest  # loads OpenSSL, and only agents come to the door
 
     number = turn_of(token)
@@ -457,119 +466,3 @@ def speaker(db: Database, token: str) -> tuple[Turn, Session]:
         raise Stale("this turn has ended, or the token is not one of nobrakes")
     found = rows.turn(row)
     return found, conversations_session(db, found.session)
-
-
-# The part of the port `Store` that is sessions: conversations, turns, messages.
-
-
-class Talks:
-    """Sessions on one database. Each method is one transaction of conversations or turns."""
-
-    _db: Database
-    _token_source: Callable[[], str]
-
-    def begin_session(
-        self,
-        kind: SessionKind,
-        owner: str,
-        title: str,
-        agent: tuple[str, str, str],
-        text: str,
-        actor: str,
-        data: Mapping[str, Any] | None = None,
-    ) -> Session:
-        """A new session with its first message; `agent` is its name, its provider and its model."""
-        return begin(self._db, kind, owner, title, agent, text, actor, data or {})
-
-    def say(self, session: int, text: str, author: str) -> Message:
-        """Something that the next turn is told."""
-        return say(self._db, session, text, author)
-
-    def note_session(self, session: int, data: Mapping[str, Any]) -> Session:
-        """Set values of the session's data."""
-        return note(self._db, session, data)
-
-    def session(self, session: int) -> Session:
-        """One session."""
-        return conversations_session(self._db, session)
-
-    def sessions(self, going: bool = True) -> list[Session]:
-        """Sessions that are no attempt's and go on; with `going` False all of them, newest first."""
-        return conversations_going(self._db) if going else listed(self._db)
-
-    def code_reviews(self, bead: str) -> list[Session]:
-        """The sessions that read the bead's work, oldest first."""
-        return reading(self._db, of_bead(bead))
-
-    def messages(self, session: int) -> list[Message]:
-        """All that was said in it, oldest first."""
-        return messages(self._db, session)
-
-    def turn(self, turn: int) -> Turn:
-        """One turn."""
-        return turns_turn(self._db, turn)
-
-    def turns(self, session: int) -> list[Turn]:
-        """The turns of a session, oldest first."""
-        return turns(self._db, session)
-
-    def open_turn(self, session: int) -> tuple[Turn, Sequence[Message]] | None:
-        """Begin the next turn of a session that is ready; None: it is not ready."""
-        return open_turn(self._db, self._token_source, session)
-
-    def told(self, turn: int) -> Sequence[Message]:
-        """What the turn was given to say, oldest first."""
-        return told_to(self._db, turn)
-
-    def note_turn(self, turn: int, data: Mapping[str, Any]) -> None:
-        """Set values of an open turn's data."""
-        turns_note(self._db, turn, data)
-
-    def hear_session(self, turn: int, provider_session: str) -> bool:
-        """The turn's agent says that its session has begun, and its id; False: that id is another session's."""
-        return hear(self._db, turn, provider_session)
-
-    def spend_turn(self, turn: int, cost_usd: float, tokens: int, context: float | None = None) -> None:
-        """Set what the turn has cost, and how full its context is."""
-        spend(self._db, turn, cost_usd, tokens, context)
-
-    def close_turn(
-        self,
-        turn: int,
-        fact: Fact,
-        outcome: Outcome,
-        detail: str,
-        *,
-        said: str = "",
-        told_again: bool = False,
-        breaker: Breaker | None = None,
-        retry_at: float | None = None,
-        failed: bool = False,
-        lost: bool = False,
-    ) -> Session:
-        """End the turn and move its session; Stale when it has ended."""
-        return close_turn(
-            self._db,
-            turn,
-            fact,
-            outcome,
-            detail,
-            said=said,
-            told_again=told_again,
-            breaker=breaker,
-            retry_at=retry_at,
-            failed=failed,
-            lost=lost,
-        )
-
-    def stop_session(self, session: int, actor: str) -> Session:
-        """Ask the turn at work to stop."""
-        return ask_to_stop(self._db, session, actor)
-
-    def end_session(self, session: int, actor: str) -> Session:
-        """End the session; a turn at work is stopped."""
-        return end(self._db, session, actor)
-
-    def speaker(self, token: str) -> tuple[Turn, Session]:
-        """The open turn that the token speaks for, with its session."""
-        return speaker(self._db, token)

@@ -31,8 +31,7 @@ from ..beads.branches import is_approval
 from ..beads.model import TABLE, Outcome, Role, Run, RunKind, Status, of_session, retry_after
 from ..daemon.model import Board, Limits
 from ..daemon.worker.ports import Ports
-from ..db.port import NewEscalation
-from ..decisions.model import EscalationType
+from ..decisions.model import EscalationType, NewEscalation
 from ..errors import ConfigError, NobrakesError, NoMain, NoSandbox, NoSuchSession
 from ..events.kinds import Kind
 from ..features import prompts as features_prompts

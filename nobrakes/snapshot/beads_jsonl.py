@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 from ..beads.branches import PATTERN, named
 from ..beads.lifecycle import returns_to
-from ..beads.model import Attempt, AttemptLog, Bead, BeadType, DependencyType, Outcome, Role, Status, parse_type
-from ..beads.port import Alike
+from ..beads.model import Alike, Attempt, AttemptLog, Bead, BeadType, DependencyType, Outcome, Role, Status, parse_type
 from ..beads.progress import KEPT
-from ..db.port import Changes
+from ..db.model import Changes
 from ..decisions.forms import as_values, form
 from ..decisions.model import Escalation, EscalationType
 from ..environ import process_environment

@@ -17,9 +17,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from ..db.port import Position, Store
+from ..db.model import Position
 from ..errors import NobrakesError, StoreBroken, StoreBusy
 from ..git.port import Git
 from ..host.files import storage_errors, write_atomic
@@ -27,7 +27,8 @@ from ..paths import Paths
 from .marks import last_mark
 
 if TYPE_CHECKING:
-    from ..db.port import Changes
+    from ..db.model import Changes
+    from ..db.store import Store
     from ..git.port import Git
 
 
@@ -52,7 +53,7 @@ def settle(paths: Paths) -> None:
             os.close(descriptor)
 
 
-def shorten(store: Store, paths: Paths, upto: Position) -> None:
+def shorten(store: "Store", paths: Paths, upto: Position) -> None:
     """Drop from the file what the snapshot holds: all up to this position. What has no place in a snapshot stays."""
     with storage_errors(paths.since), locked(paths.since) as descriptor:
         later, missed = store.changes(upto), store.changes(mark(descriptor))
@@ -71,7 +72,7 @@ def _of_attempts(descriptor: int) -> bytes:
     return b"".join(begin[1:] + line + b"\n" for line in dict.fromkeys(line for line, end, _ in rests if end))
 
 
-def settings(store: Store) -> dict[str, str]:
+def settings(store: "Store") -> dict[str, str]:
     """What people have set."""
     from ..daemon.service.control import LIMITS, PAUSED
     from ..review.queue import SETTING
@@ -157,15 +158,7 @@ PAGE = 5000
 """So many events at a time, each with a mark of its own: a plan of a million beads is never in memory for this."""
 
 
-class Telling(Store, Protocol):
-    """A store that tells when it changed."""
-
-    def tell(self, tell: Callable[[], None], settle: Callable[[], None]) -> None:
-        """Call `tell` after each transaction that changed what `changes` gives, and `settle` in `sync`."""
-        ...
-
-
-def attach(store: Telling, paths: Paths, say: Callable[[str], None], git: "Callable[[], Git] | None" = None) -> None:
+def attach(store: "Store", paths: Paths, say: Callable[[str], None], git: "Callable[[], Git] | None" = None) -> None:
     """Keep the file up with this store from now on, and make good what was missed on either side.
 
     `say` hears of what was brought back, and of trouble, once; `git` is asked for only to bring back.
@@ -194,7 +187,7 @@ def attach(store: Telling, paths: Paths, say: Callable[[str], None], git: "Calla
     store.tell(follow, lambda: settle(paths))
 
 
-def keep_up(store: Store, paths: Paths, git: "Callable[[], Git] | None" = None) -> str:
+def keep_up(store: "Store", paths: Paths, git: "Callable[[], Git] | None" = None) -> str:
     """Append what changed after the file's last mark; what was brought back first, in words, if anything was.
 
     DiskFull, StoreReadOnly, StoreBusy: it is as it was.

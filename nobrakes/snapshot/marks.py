@@ -3,7 +3,7 @@
 Every command reads it, so nothing is imported for it but the value that it stands for.
 """
 
-from ..db.port import Position
+from ..db.model import Position
 
 MARKS_BEGIN = '{"_type":"nobrakes_mark","seq":'
 

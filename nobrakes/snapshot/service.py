@@ -19,7 +19,7 @@ from ..beads import lifecycle
 from ..beads.graph import node_of
 from ..beads.model import CLOSED, Attempt, Bead, BeadType, Status, fences, last_attempt
 from ..beads.readiness import deadlocks
-from ..db.port import Position, Restored, Store
+from ..db.model import Position, Restored
 from ..decisions.model import STOPS_BEAD, Escalation
 from ..errors import DaemonRunning, GitFailed, NoMain, StoreBroken
 from ..git.port import EPICS, Git
@@ -35,6 +35,7 @@ from .log import shorten
 from .reader import graph, moment, records
 
 if TYPE_CHECKING:
+    from ..db.store import Store
     from ..git.port import Git
 
 
@@ -73,7 +74,7 @@ class Snapshot:
     mark: str
 
 
-def snapshot(store: Store, paths: Paths) -> Snapshot:
+def snapshot(store: "Store", paths: Paths) -> Snapshot:
     """The graph as text."""
     known = json.loads(store.setting(WRITTEN) or "{}")
     old = _written_before(paths, known)
@@ -88,7 +89,7 @@ def snapshot(store: Store, paths: Paths) -> Snapshot:
     return Snapshot(text, json.dumps(mark))
 
 
-def remember(store: Store, written: Snapshot) -> None:
+def remember(store: "Store", written: Snapshot) -> None:
     """The text lies in its file now."""
     store.set_setting(WRITTEN, written.mark)
 
@@ -110,7 +111,7 @@ def _writer() -> str:
     return f"{__version__} {own.st_mtime_ns} {own.st_size}"
 
 
-def _brought_along(store: Store, lines: list[bytes], touched: list[str]) -> bytes:
+def _brought_along(store: "Store", lines: list[bytes], touched: list[str]) -> bytes:
     """The lines, with those of the touched beads made anew in their places."""
     for line in interop.dump(store.alike(touched)).encode().split(b"\n")[:-1]:
         place = bisect_left(lines, _id(line), key=_id)
@@ -521,7 +522,7 @@ def _keep_old(paths: Paths) -> str | None:
 # that nobody knows (daemon.worker.recovery).
 
 
-def bring_back(store: Store, paths: Paths, git: Git | None, beyond: Position) -> str:
+def bring_back(store: "Store", paths: Paths, git: Git | None, beyond: Position) -> str:
     """Bring it back; what a person is told. `beyond`: the last position that the file names. PlanError."""
     sources = gather(paths, git, dump(store.alike()))
     found, _, problems = restorable(sources, git)

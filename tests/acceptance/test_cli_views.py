@@ -9,8 +9,7 @@ import pytest
 
 from nobrakes.cli import main
 from nobrakes.db.opening import open_store
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.events.schema import plain
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Status
 from nobrakes.db.opening import open_store
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.features.model import Feature, Stage
 from tests.support import shim
 from tests.support.scripted import Scripted, lives, until
@@ -34,7 +34,7 @@ class Built(Scripted):
         self.nobrakes("run")
         self.merges = [bead for bead in self.landed().values() if bead != "other"][::-1]
 
-    def store(self) -> "closing[SqliteStore]":
+    def store(self) -> "closing[Store]":
         return closing(open_store(str(self.folder / ".nobrakes" / "nobrakes.db")))
 
     def feature(self) -> Feature:

@@ -6,7 +6,7 @@ from typing import Any
 
 from nobrakes.beads.model import Bead, BeadType
 from nobrakes.db.opening import open_store
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.features.model import Criterion, Feature
 from tests.support.scripted import Scripted
 
@@ -57,7 +57,7 @@ class _Open:
     def __init__(self, path: str) -> None:
         self.path = path
 
-    def __enter__(self) -> SqliteStore:
+    def __enter__(self) -> Store:
         self.opened = open_store(self.path)
         return self.opened
 

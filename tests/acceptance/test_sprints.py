@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nobrakes.db.opening import open_store
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from tests.support.scripted import Scripted, until
 
 BRIEF = """# Tea
@@ -96,7 +96,7 @@ class Tea(Scripted):
         return dict(found["run"])
 
     @contextmanager
-    def database(self) -> Iterator[SqliteStore]:
+    def database(self) -> Iterator[Store]:
         store = open_store(str(self.folder / ".nobrakes" / "nobrakes.db"))
         try:
             yield store
@@ -195,7 +195,7 @@ def test_a_schedule_begins_its_sprints_once_and_a_daemon_continues_them(tmp_path
     tea.nobrakes("run")
     assert tea.sprints()["state"] == "", "it was asked for after it would have been due"
     with tea.database() as store:
-        store._db.run("UPDATE schedules SET created_at = created_at - 600")
+        store.run("UPDATE schedules SET created_at = created_at - 600")
     tea.nobrakes("pause")
     tea.nobrakes("run", expect=62)
     assert tea.sprints()["state"] == "", "paused, nothing begins"
@@ -215,7 +215,7 @@ def test_a_schedule_begins_its_sprints_once_and_a_daemon_continues_them(tmp_path
     brief.write_text(brief.read_text().replace("Sell tea", "Sell coffee"))
     tea.git("commit", "-q", "-am", "Another objective")
     with tea.database() as store:
-        store._db.run("DELETE FROM schedule_starts")
+        store.run("DELETE FROM schedule_starts")
     tea.nobrakes("run")
     refused = [one for one in tea.events("sprint_moved") if one["metadata"].get("state") == "refused"]
     assert "the brief changed" in refused[0]["metadata"]["reason"] and tea.sprints()["done"] == 1

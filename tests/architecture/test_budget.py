@@ -126,8 +126,7 @@ def loaded_by(folder: Path, words: list[str]) -> int:
 def asked(folder: Path) -> None:
     """A question that waits, number 1."""
     from nobrakes.db.opening import create_store
-    from nobrakes.db.port import NewEscalation
-    from nobrakes.decisions.model import EscalationType
+    from nobrakes.decisions.model import EscalationType, NewEscalation
 
     store = create_store(str(folder / "project" / ".nobrakes" / "nobrakes.db"))
     store.escalate(NewEscalation(EscalationType.QUESTION, "Which colour?"), None, None, "me")

@@ -16,8 +16,7 @@ from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
 from nobrakes.daemon.service import control
 from nobrakes.db.opening import create_store
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.events import glossary
 from nobrakes.events.kinds import Event, Kind

@@ -16,9 +16,8 @@ import pytest
 from nobrakes.beads.model import Bead, BeadType, Dependency, Role, Status
 from nobrakes.cli import main
 from nobrakes.db.opening import open_store
-from nobrakes.db.port import NewEscalation
 from nobrakes.decisions import forms
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.features.model import Criterion, Feature, Finding, ItemKind
 from nobrakes.sessions.model import SessionKind
 from tests.support.web import NAME, Served, serving

@@ -12,8 +12,7 @@ import pytest
 
 from nobrakes.cli import main
 from nobrakes.db.opening import open_store
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from tests.browser.conftest import CHROMIUM, EVIL, NAME, Person
 from tests.browser.test_pages_in_a_browser import PAGES
 

@@ -13,7 +13,7 @@ from nobrakes.agents.policy.shell import pattern_of
 from nobrakes.beads.model import Outcome
 from nobrakes.config.sections import ASK_FIRST
 from nobrakes.db.opening import create_store
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.decisions.service import desk
 from nobrakes.errors import UsageError
 from nobrakes.projects.service.coding import is_answered_by_chat
@@ -29,7 +29,7 @@ class Agent:
         (folder / "clone").mkdir(parents=True)
         self.folder = folder
         self.path = str(folder / "nobrakes.db")
-        self.store: SqliteStore = create_store(self.path)
+        self.store: Store = create_store(self.path)
         seat = ("claude", "anthropic", "")
         self.session = self.store.begin_session(SessionKind.RELAY, "me", "Tea", seat, "Deploy", "Ada").id
         self.turn()

@@ -9,7 +9,7 @@ import pytest
 from nobrakes.beads.model import Bead, BeadType, Dependency, Status
 from nobrakes.daemon.model import Limits
 from nobrakes.db.opening import create_store
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.events.kinds import Event, Kind
 
 ROUNDS = 60
@@ -17,7 +17,7 @@ FRONT = 32
 MOST = 1.5
 
 
-def _filled(path: Path, count: int) -> SqliteStore:
+def _filled(path: Path, count: int) -> Store:
     """Layers of beads in epics: some ready, some done, some held, some deferred, most of them blocked."""
     store = create_store(str(path / f"{count}.db"))
     epics = [Bead(f"e{i}", "Epic", BeadType.EPIC, status=Status.OPEN) for i in range(count // 50)]
@@ -42,7 +42,7 @@ def _filled(path: Path, count: int) -> SqliteStore:
     return store
 
 
-def _seconds(store: SqliteStore) -> float:
+def _seconds(store: Store) -> float:
     start = time.perf_counter()
     board = store.board(Limits(), FRONT)
     taken = time.perf_counter() - start

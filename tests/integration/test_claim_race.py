@@ -10,8 +10,7 @@ import pytest
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.daemon.model import Limits
 from nobrakes.db.opening import create_store, open_store
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NotAllowed
 
 RACERS = 16

@@ -29,7 +29,7 @@ def to_its_end(world: World) -> list[sqlite3.Connection]:
     copies = []
     for step in range(2000):
         if step % 12 == 0:
-            copies.append(copy_of(world.store._db.connection))
+            copies.append(copy_of(world.store.connection))
         if not world.step():
             return copies
     raise AssertionError("it does not end")
@@ -47,8 +47,8 @@ def test_whatever_moment_the_database_goes_back_to_nothing_is_merged_twice(
     for copy in copies[::-1]:
         landed = Counter(world.git.merged())
         before = len(world.git.landings)
-        copy.backup(world.store._db.connection)
-        world.store._db._forget()  # whoever starts then has read nothing yet
+        copy.backup(world.store.connection)
+        world.store._forget()  # whoever starts then has read nothing yet
         world.processes.reboot()
         world.daemon = world._boot()
         to_its_end(world)
@@ -71,7 +71,7 @@ def test_before_main_moves_the_database_that_says_so_is_on_the_disk(seed: int) -
     world = World(seed, rates=KIND, beads=8)
     on_disk: list[sqlite3.Connection] = []
     seen: list[tuple[str, ...]] = []
-    world.store.tell(lambda: None, lambda: on_disk.append(copy_of(world.store._db.connection)))
+    world.store.tell(lambda: None, lambda: on_disk.append(copy_of(world.store.connection)))
 
     def landed(commits: Sequence[str]) -> None:
         seen.append(tuple(commits))

@@ -17,7 +17,7 @@ from nobrakes.daemon.model import Board
 from nobrakes.daemon.worker.loop import Daemon
 from nobrakes.daemon.worker.ports import Ports
 from nobrakes.db.opening import create_store
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.errors import NoAgent
 from nobrakes.events.kinds import Kind
 from nobrakes.git.port import Argv
@@ -194,7 +194,7 @@ class Reviews:
 
     # --- the machine -----------------------------------------------------------------------------
 
-    def _store(self) -> SqliteStore:
+    def _store(self) -> Store:
         return create_store(os.path.join(self.paths.folder, "nobrakes.db"), self.clock)
 
     def _git(self) -> Repository:
@@ -237,7 +237,7 @@ class Reviews:
             self.clock.advance_to(moment)
         self.clock.advance_to(end)
 
-    def _daemon(self, store: SqliteStore, git: Repository) -> Daemon:
+    def _daemon(self, store: Store, git: Repository) -> Daemon:
         config = replace(self.config)
         return Daemon(
             Ports(

@@ -3,8 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from nobrakes.beads.model import Bead, Dependency
-from nobrakes.beads.port import Alike
+from nobrakes.beads.model import Alike, Bead, Dependency
 from nobrakes.snapshot import beads_jsonl as interop
 
 

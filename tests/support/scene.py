@@ -12,9 +12,8 @@ from nobrakes.app import App, open_app
 from nobrakes.beads.model import Attempt, Outcome, Role
 from nobrakes.beads.service import beads
 from nobrakes.cli import main
-from nobrakes.db.port import NewEscalation
 from nobrakes.decisions import forms
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.events.kinds import Event, Kind
 
 TITLES = (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.db.opening import open_memory
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from tests.support.hand_clock import Hand
 
 
@@ -28,7 +28,7 @@ def now() -> Now:
 
 
 @pytest.fixture
-def store(now: Now) -> Iterator[SqliteStore]:
+def store(now: Now) -> Iterator[Store]:
     opened = open_memory(now)
     yield opened
     opened.close()

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from nobrakes.beads.model import Role
 from nobrakes.checks.policy import ownership
-from nobrakes.db.port import NewEscalation, Store
-from nobrakes.decisions.model import EscalationType
+from nobrakes.db.store import Store
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import GitFailed, NobrakesError
 
 from .clock import FakeClock

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from nobrakes.db.port import NewEscalation, Store
+from nobrakes.db.store import Store
 from nobrakes.decisions import forms
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NobrakesError, Stale
 from nobrakes.features.categories import CATEGORIES
 from nobrakes.features.model import Feature

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from nobrakes.beads.model import owners_bead_of
-from nobrakes.db.port import Store
+from nobrakes.db.store import Store
 from nobrakes.decisions.model import Escalation
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event, Kind

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nobrakes.config.settings import Config
 from nobrakes.daemon.worker.upkeep import WATCH
-from nobrakes.db.port import Store
+from nobrakes.db.store import Store
 from nobrakes.review.main_monitor import Phase, Watch
 
 from .scene import Scene

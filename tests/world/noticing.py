@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from nobrakes.config.sections import ChannelSettings, NotifySettings
 from nobrakes.config.settings import Config
-from nobrakes.db.port import Store
+from nobrakes.db.store import Store
 from nobrakes.notices.model import MOST_TRIES, DeliveryState, Severity, notice_of, quiet_until
 
 from .clock import FakeClock

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from nobrakes.beads.branches import APPROVE
 from nobrakes.beads.model import CLOSED, WORKING, Bead, BeadType, Dependency, Status
-from nobrakes.db.port import Store
+from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NobrakesError

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from nobrakes.config.settings import Config
 from nobrakes.daemon.worker.ports import Ports
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 
 from . import approving, by_epics, by_hand, features, reading
 from .at_the_host import AtTheHost
@@ -35,7 +35,7 @@ class World(Protocol):
     rates: Rates
     rng: random.Random
     config: Config
-    store: SqliteStore
+    store: Store
     git: FakeGit
     ports: Ports
     people: People

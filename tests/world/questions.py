@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from nobrakes.db.port import NewEscalation, Store
+from nobrakes.db.store import Store
 from nobrakes.decisions import forms
-from nobrakes.decisions.model import Escalation, EscalationType
+from nobrakes.decisions.model import Escalation, EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NobrakesError, UsageError
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nobrakes.db.port import Store
+from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NobrakesError, Stale, UsageError

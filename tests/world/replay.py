@@ -21,7 +21,7 @@ from nobrakes.beads.model import (
     Outcome,
     Status,
 )
-from nobrakes.db.port import Store
+from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import UNDO_MARK, Event, Kind

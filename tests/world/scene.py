@@ -7,7 +7,7 @@ from typing import Any
 from nobrakes.beads.model import Bead
 from nobrakes.config.settings import Config
 from nobrakes.daemon.model import Board
-from nobrakes.db.port import Store
+from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType
 from nobrakes.host.port import Notice
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from nobrakes.beads.model import TABLE, Session, of_bead, of_session
-from nobrakes.db.port import Store
+from nobrakes.db.store import Store
 from nobrakes.host.port import Command, Step
 from nobrakes.sessions.worker import BEGINS_ANEW
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from nobrakes.agents.limits import attempt_of
 from nobrakes.beads.model import Attempt, Bead, BeadType, Outcome, Run, Status
-from nobrakes.db.port import Store
+from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType
 from nobrakes.errors import NobrakesError
 from nobrakes.events.kinds import Kind

@@ -16,7 +16,7 @@ from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.worker.loop import Daemon
 from nobrakes.daemon.worker.ports import Ports
 from nobrakes.db.opening import open_memory
-from nobrakes.db.port import Store
+from nobrakes.db.store import Store
 from nobrakes.errors import NobrakesError
 from nobrakes.features.service.shaping import Words
 from nobrakes.git.port import Argv

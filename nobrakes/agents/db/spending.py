@@ -141,7 +141,7 @@ def _breaker(row: Row) -> Breaker:
 
 
 def gates(db: Database) -> dict[str, Cooldown]:
-    """By provider."""
+    """By provider, the cooldowns that go on, or after which no agent was served yet."""
     return {row["provider"]: _gate(row) for row in db.all("SELECT * FROM gates ORDER BY provider")}
 
 
@@ -167,7 +167,7 @@ def end_cooldown(db: Database, provider: str, actor: str) -> bool:
 
 
 def breakers(db: Database, owner: str) -> dict[str, Breaker]:
-    """By provider."""
+    """By provider, the breakers of an owner (beads.model) that failures have left a mark on."""
     if not _any_breaker(db):
         return {}
     return {row["provider"]: _breaker(row) for row in db.all("SELECT * FROM breakers WHERE owner = ?", (owner,))}
@@ -196,7 +196,7 @@ def save_breaker(db: Database, owner: str, provider: str, breaker: Breaker) -> N
 
 
 def reset_breakers(db: Database, bead: str, actor: str) -> int:
-    """Half-open the open ones, with one event for each."""
+    """Half-open every open breaker of the bead, and record it; how many. NoSuchBead."""
     with db.write():
         moves.require(db, (bead,))
         owner = of_bead(bead)
@@ -253,9 +253,9 @@ def move_on(db: Database, caps: Caps, now: float) -> None:
             sums_move_on(db, RUN, float(since[0]))
 
 
-def spent_since(db: Database, since: float, now: float) -> Amount:
-    """What agents cost that began at `since` or later, the beginning of a day; with the minutes until `now`."""
-    found, are_many = sums_since(db, DAY, since, now)
+def spent_since(db: Database, since: float) -> Amount:
+    """What agents cost that began at `since` or later, the beginning of a day; with the minutes until now."""
+    found, are_many = sums_since(db, DAY, since, db.now())
     if are_many:
         sums_move_on(db, DAY, since)
     return found

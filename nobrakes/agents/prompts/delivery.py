@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ...beads.branches import branch_of
 from ...beads.model import CLOSED, Attempt, Bead, BeadType, Outcome, Status
-from ...db.port import Store
 from ...decisions.model import Escalation
 from ...errors import NoMain
 from ...features.plan_beads import epics_above
@@ -24,6 +23,7 @@ from .quoting import answered, answers_of
 
 if TYPE_CHECKING:
     from ...config.settings import Config
+    from ...db.store import Store
 
 
 _HAPPENED: Mapping[Outcome, str] = {
@@ -93,7 +93,7 @@ RECENT = 40
 """So many of main's last commits are looked at where a person's commit may have taken merges back just now."""
 
 
-def delivery_of(store: Store, config: "Config", bead: Bead) -> Delivery:
+def delivery_of(store: "Store", config: "Config", bead: Bead) -> Delivery:
     """How the bead's work gets to people from now on; of one that is done, how it got there."""
     rules = config.review.rules(config.main)
     above = epics_above(store, bead) if rules.features and bead.epic else [bead.epic] if bead.epic else []
@@ -112,18 +112,18 @@ def delivery_of(store: Store, config: "Config", bead: Bead) -> Delivery:
     return replace(found, epic="") if found.epic and _goes_by_itself(store, bead, found.epic) else found
 
 
-def _is_begun(store: Store, epic: str) -> bool:
+def _is_begun(store: "Store", epic: str) -> bool:
     """Whether the epic's branch has something that is not done."""
     return any(one.epic == epic for one in store.beads(statuses=(Status.LANDED,)))
 
 
-def _goes_by_itself(store: Store, bead: Bead, epic: str) -> bool:
+def _goes_by_itself(store: "Store", bead: Bead, epic: str) -> bool:
     """Whether the bead has an open request of its own, or was opened again when nobody asks for its epic any more."""
     pull = store.pull(bead.id)
     return (pull is not None and pull.waits) or store.bead(epic).status is Status.DONE
 
 
-def merged_into(store: Store, bead: Bead) -> str:
+def merged_into(store: "Store", bead: Bead) -> str:
     """The branch beside main that the bead came to: that of its request, of its epic's, or that it was pushed to;
     empty: there is none.
     """
@@ -131,7 +131,7 @@ def merged_into(store: Store, bead: Bead) -> str:
     return (store.setting(own_base(bead.id)) or "") if pull is None else pull.into
 
 
-def below_of(store: Store, config: "Config", bead: Bead) -> str:
+def below_of(store: "Store", config: "Config", bead: Bead) -> str:
     """The bead on top of whose open request this one is worked on and proven; empty: it stands on main."""
     below = bead.stacks_on
     if below is None or not config.review.by_request or store.bead(below).status in CLOSED:
@@ -139,7 +139,7 @@ def below_of(store: Store, config: "Config", bead: Bead) -> str:
     return below
 
 
-def where_of(store: Store, config: "Config", bead: Bead) -> Where:
+def where_of(store: "Store", config: "Config", bead: Bead) -> Where:
     """By which branch the bead is begun, reviewed and proven."""
     if not config.review.by_request:
         return Where()
@@ -157,7 +157,7 @@ def bases(config: "Config") -> list[str]:
     return [base for base in named if base not in (None, rules.main)]
 
 
-def off_main(store: Store, git: Git, config: "Config") -> str:
+def off_main(store: "Store", git: Git, config: "Config") -> str:
     """What a person is told of done beads whose merge main does not carry any more; empty: there is none. NoMain.
 
     What people merged into another branch is theirs to look after.
@@ -170,7 +170,7 @@ def off_main(store: Store, git: Git, config: "Config") -> str:
     return fallen_off(done, off, git.merged()) if off else ""
 
 
-def taken_back(store: Store, git: Git, most: int = RECENT) -> list[Lost]:
+def taken_back(store: "Store", git: Git, most: int = RECENT) -> list[Lost]:
     """The merges of done beads whose changes a person's commit took back unseen, in so many of main's last commits.
 
     NoMain.

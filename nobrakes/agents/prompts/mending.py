@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from ...beads.lifecycle import live
 from ...beads.model import Bead, BeadType
-from ...db.port import Store
 from ...text.cleaning import shorten
 
 if TYPE_CHECKING:
-    pass
+    from ...db.store import Store
 
 
 MOST = 8000
@@ -23,7 +22,7 @@ OF_READERS = "what fresh eyes found in the whole of"
 """What the bead answers, as its title says, where readers found it."""
 
 
-def mend(store: Store, epic: Bead, what: str, detail: str, actor: str) -> Bead:
+def mend(store: "Store", epic: Bead, what: str, detail: str, actor: str) -> Bead:
     """Add the bead. `what`: of the epic, in words; `detail`: what its Doer is told. The caller has a transaction."""
     free = (name for name in _names(epic.id) if not store.beads(ids=[name]))
     mends = Bead(

@@ -12,11 +12,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...beads.branches import branch_of
 from ...beads.model import Attempt, Bead, Role
-from ...db.port import Store
 from ...decisions.model import Escalation
 from ...errors import ConfigError
 from ...paths import Paths, resource
@@ -26,6 +25,10 @@ from ...text.cleaning import clean, only_seen
 from ..transcript import PREFIX, Marker
 from .delivery import new_since, resume_prompt
 from .quoting import CRITERION, TITLES, answered, answers_of, bead_text, cut, earlier_text, fenced, plan_text, quoted
+
+if TYPE_CHECKING:
+    from ...db.store import Store
+
 
 ROLE = "code_reviewer"
 """The persona's name."""
@@ -393,7 +396,7 @@ class Briefing:
 
 
 def brief(
-    store: Store,
+    store: "Store",
     paths: Paths,
     config: Settings,
     main: str,

@@ -7,7 +7,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import paths
 from ...beads.service import board
@@ -15,7 +15,6 @@ from ...commands import service as commands_service
 from ...config.settings import load
 from ...db import fast
 from ...db.opening import open_store
-from ...db.port import Store
 from ...errors import NoSuchBead, NotInitialised, UsageError
 from ...events.kinds import Actor, Surface
 from ...events.schema import plain
@@ -24,6 +23,10 @@ from ...lightjson import visible
 from ...paths import Paths
 from ...plans import service as plans_service
 from .api import Operation, Parameter, Reply, choose
+
+if TYPE_CHECKING:
+    from ...db.store import Store
+
 
 INSTRUCTIONS = (
     "The board of nobrakes in this repository. Read it, and propose drafts; a person makes them live with "
@@ -40,7 +43,7 @@ def _place() -> Paths:
 
 
 @contextmanager
-def _store() -> Iterator[Store]:
+def _store() -> "Iterator[Store]":
     store = open_store(_place().database)
     try:
         yield store

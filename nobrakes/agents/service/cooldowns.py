@@ -16,7 +16,7 @@ from ..limits import CALLS, Cap, Caps, Cooldown, Spent, ends_at, period_of
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.port import Store
+    from ...db.store import Store
 
 
 @dataclass(frozen=True, slots=True)

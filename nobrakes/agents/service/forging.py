@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ...db.port import Store
 from ...lightjson import dumps
 from ...sessions.model import Turn
 from . import client
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from ...db.port import Store
+    from ...db.store import Store
     from ...sessions.model import Session, Turn
 
 

@@ -9,7 +9,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...beads.lifecycle import GIVEN_BACK
 from ...beads.model import TABLE, WAITING_FOR_AGENT, Attempt, AttemptLog, Bead, Outcome, Role, of_bead, retry_after
@@ -17,10 +17,9 @@ from ...beads.progress import approaches
 from ...beads.proposals import handed_back, is_by_person, submitted
 from ...daemon.model import Limits
 from ...daemon.worker.ports import Ports
-from ...db.port import NewEscalation, Store
 from ...decisions import forms
 from ...decisions import model as decisions_model
-from ...decisions.model import EscalationType, hypothesis
+from ...decisions.model import EscalationType, NewEscalation, hypothesis
 from ...events.kinds import Event, Kind
 from ...features import asking
 from ...features.plan_beads import epics_above
@@ -31,6 +30,10 @@ from ..adapter import Verdict
 from ..limits import RESUMES, Breaker, Thresholds
 from . import process
 from .watch import in_diary
+
+if TYPE_CHECKING:
+    from ...db.store import Store
+
 
 # What an agent's end says about others: the provider's gate, the bead's breaker, what was spent.
 #
@@ -270,7 +273,7 @@ def _escalation(
     return None
 
 
-def offered(store: Store, bead: Bead, new: NewEscalation) -> NewEscalation:
+def offered(store: "Store", bead: Bead, new: NewEscalation) -> NewEscalation:
     """With the ways that a person has where it is a step of a feature that fails."""
     feature = asking.of(store.features(), epics_above(store, bead)) if new.type in asking.OFFERED else None
     if feature is None:

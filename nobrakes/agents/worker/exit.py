@@ -39,7 +39,7 @@ from ...checks.worker.validation import (
 from ...daemon.model import Board, Limits
 from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import of_run, parked
-from ...db.port import NewEscalation
+from ...decisions.model import NewEscalation
 from ...errors import NobrakesError, Tampered
 from ...events.kinds import Kind
 from ..adapter import NOT_GUARDED, UNSEEN, Verdict

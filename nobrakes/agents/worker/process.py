@@ -21,8 +21,7 @@ from ...config.settings import Config
 from ...daemon.model import Board
 from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import owner_of
-from ...db.port import NewEscalation
-from ...decisions.model import STARTS, EscalationType
+from ...decisions.model import STARTS, EscalationType, NewEscalation
 from ...git.port import Argv
 from ...host.confine import OWN, Confined, Confinement
 from ...host.port import Command, Step, StepEnd

@@ -6,25 +6,24 @@
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...db import rows
 from ...db.database import Database, Row
 from ...db.database import row as row_of
 from ...db.fast import OPEN_ATTEMPT, attempt_of
-from ...db.port import NewEscalation
 from ...decisions import db as decisions_db
-from ...decisions.model import STOPS_BEAD
+from ...decisions.model import NO_ANSWERS, STOPS_BEAD, NewEscalation
 from ...errors import NobrakesError, NoSuchBead, Stale
 from ...events import db as events_db
 from ...events.kinds import Kind
-from ...review.port import ByHand
 from ...sessions.model import SessionKind, State
 from .. import proposals
-from ..branches import named
+from ..branches import PATTERN, named
 from ..lifecycle import Facts, advance
 from ..model import CLOSED, FORK, Attempt, AttemptLog, Bead, Outcome, Role, Status, next_name, of_bead
+from ..proposals import ByHand
 from . import levels, moves, transitions
 from .planning import get_bead as whole_bead
 
@@ -47,18 +46,22 @@ _HANDED_IN = (Kind.WORK_SUBMITTED, Kind.TESTS_PROVEN_RED)
 
 def open_attempt(
     db: Database,
-    token_source: Callable[[], str],
     bead_id: str,
     role: Role,
-    agent_spec: tuple[str, str, str],
+    agent: str,
     names: Sequence[str],
     lease_seconds: float,
     base: str | None,
-    branch_pattern: str,
+    provider: str = "",
+    model: str = "",
+    branch_pattern: str = PATTERN,
 ) -> Attempt | None:
-    """Claim the bead for the seat (agent, provider, model); None when somebody else has it or it is not ready."""
+    """Claim a ready bead for a role: name, lease, fence + 1, token, status moved, event. None: lost the race.
+
+    A bead that has no branch yet gets one by the pattern, and keeps it.
+    A REVIEWER claim needs status needs_review and takes the name "Reviewer"; it needs no readiness.
+    """
     status, kind = _CLAIM[role]
-    agent, provider, model = agent_spec
     now = db.now()
     moves.wake(db, now)
     with db.write():
@@ -78,7 +81,7 @@ def open_attempt(
             "role": role.value,
             "name": name,
             "fence": fence,
-            "token": f"{attempt_id}.{fence}.{token_source()}",
+            "token": f"{attempt_id}.{fence}.{db.token_source()}",
             "started_at": now,
             "agent": agent,
             "base": base,
@@ -132,16 +135,20 @@ def close_attempt(
     kind: Kind,
     outcome: Outcome,
     *,
-    detail: str,
-    head: str | None,
-    log: AttemptLog | None,
-    data: Mapping[str, Any] | None,
-    counts: bool,
-    retry_at: float | None,
-    escalation: NewEscalation | None,
-    merged_commit: str | None,
+    detail: str = "",
+    head: str | None = None,
+    log: AttemptLog | None = None,
+    data: Mapping[str, Any] | None = None,
+    counts: bool = False,
+    retry_at: float | None = None,
+    escalation: NewEscalation | None = None,
+    merged_commit: str | None = None,
 ) -> Bead:
-    """End the attempt and advance its bead, all or nothing."""
+    """End the attempt, advance the bead by `kind`, free the lock, file the escalation: one transaction.
+
+    With an escalation whose type stops beads the bead then moves to escalated and remembers the status
+    that `kind` gave it. Stale when the attempt is not open any more.
+    """
     now = db.now()
     with db.write():
         bead = whole_bead(db, attempt_.bead)
@@ -244,10 +251,11 @@ def _begun(attempt_id: int) -> str:
     return f"attempt {attempt_id} begun"
 
 
-def journal(db: Database, attempt_id: int, data: Mapping[str, Any], answers_: Mapping[int, str]) -> bool:
-    """Replace an open attempt's data; what the agent said about its end is kept apart and stays. Stale: it ended.
+def journal(db: Database, attempt_id: int, data: Mapping[str, Any], answers_: Mapping[int, str] = NO_ANSWERS) -> bool:
+    """Replace the attempt's `data` (the review's journal, the agent's session); Stale when it has ended.
 
-    False, and nothing is written: one of the answers that it acts by from now on does not stand any more.
+    `answers`: what it acts by from now on, as for `act_by`. False, and nothing is written: one of them does not
+    stand any more.
     """
     if answers_:
         with db.write():
@@ -320,7 +328,7 @@ def move_times(db: Database, seconds: float) -> None:
 
 
 def door(db: Database, token: str) -> Attempt:
-    """The open attempt that the token speaks for."""
+    """The open attempt that the token speaks for; Stale when there is none."""
     from hmac import compare_digest  # loads OpenSSL, and only agents come to the door
 
     number = attempt_of(token)
@@ -338,7 +346,7 @@ def door(db: Database, token: str) -> Attempt:
 
 
 def hand_in(db: Database, work: ByHand) -> Attempt:
-    """Write it down, all or nothing; NotAllowed, Stale."""
+    """Bring a person's work before the Reviewer. NotAllowed: somebody works on it, or it lands; Stale: fence."""
     now = db.now()
     with db.write():
         bead = whole_bead(db, work.bead)
@@ -390,9 +398,9 @@ _LIVES = "SELECT 1 FROM attempts WHERE id = :id AND outcome IS NULL UNION ALL SE
 
 
 def hold_session(db: Database, session: str, attempt: int, fresh: bool = False) -> bool:
-    """Give the session to the attempt; False: it is another bead's, or another run of it may live.
+    """Give the agent's session of this id to the attempt, for as long as it or its process lives.
 
-    `fresh`: nobody may have had it before.
+    False: it is another bead's, or another run of it may live; or, where it is to be `fresh`, somebody has had it.
     """
     with db.write():
         row = db.maybe("SELECT * FROM sessions WHERE provider_session = ?", (session,))

@@ -58,7 +58,7 @@ AND {UNFINISHED} LIMIT ?)"""
 
 
 def usual(db: Database) -> Usual:
-    """What the levels are computed with now."""
+    """What is to be expected of beads without an estimate, as the levels are computed with it."""
     row = db.maybe("SELECT value FROM settings WHERE key = ?", (USUAL,), row_of("settings", USUAL))
     return Usual() if row is None else Usual(**json.loads(row[0]))
 
@@ -116,9 +116,9 @@ _EPIC_CHILD = f"SELECT id FROM beads WHERE id = ? AND type = 'epic' AND done_lev
 
 
 def longest_chain(db: Database, limit: int | None = None) -> list[str]:
-    """The beads of the longest chain by estimate, first bead first, epics left out; empty without live beads.
+    """The longest chain of live work by estimate, first bead first, epics left out; empty without live beads.
 
-    `limit`: so many of its beginning; None: all.
+    `limit`: so many beads of its beginning; None: all.
     """
     with db.read():
         first = db.maybe(_FIRST)
@@ -157,7 +157,7 @@ _DEPENDENCY: Callable[[tuple[Any, ...]], Dependency] = partial(tuple.__new__, De
 
 
 def all_nodes(db: Database) -> list[Node]:
-    """Every bead without its texts, by id order."""
+    """Every bead without its texts, by id order: for questions about the whole graph."""
     statuses = rows.STATUSES
     return list(
         map(node_of_places, [(row[0], statuses[row[1]], *row[2:]) for row in db.plain(f"{rows.NODE} ORDER BY id")])
@@ -239,7 +239,7 @@ def mark(db: Database, beads: Iterable[str]) -> None:
 
 
 def is_due(db: Database) -> bool:
-    """Whether some levels lag behind the graph."""
+    """Whether levels lag behind the graph: they are settled in parts."""
     return bool(db.one(f"SELECT {IS_DUE}", (), OF_DUE)[0])
 
 
@@ -274,7 +274,7 @@ def mark_unestimated(db: Database) -> None:
 
 
 def relearn(db: Database) -> bool:
-    """Learn what is usual in a transaction of its own, and mark what follows; whether it changed."""
+    """Keep what beads without an estimate take as a rule by now (beads.graph); whether that changed."""
     with db.write(derived=True):
         changed = learn(db)
         if changed:

@@ -21,8 +21,7 @@ from ...events import db as events_db
 from ...events.kinds import Kind
 from .. import lifecycle
 from ..graph import rank, rises_at
-from ..model import Bead, BeadType, Dependency, DependencyType, Status, check_bead
-from ..port import Said
+from ..model import Bead, BeadType, Dependency, DependencyType, Said, Status, check_bead
 from ..proposals import LISTS, is_part
 from . import importing, levels, moves
 from .levels import learn
@@ -40,7 +39,7 @@ def get_bead(db: Database, bead_id: str) -> Bead:
 
 
 def put(db: Database, beads: Sequence[Bead], dependencies: Sequence[Dependency], actor: str) -> None:
-    """Add beads and dependencies."""
+    """Add beads (any status) and dependencies in one transaction. Deadlock, BadBead: nothing written."""
     now = db.now()
     wanted = _with_epics(beads, dependencies)
     for one in wanted:
@@ -152,7 +151,7 @@ def _tell(db: Database, now: float, kind: Kind, dependency: Dependency, actor: s
 
 
 def add_dependency(db: Database, dependency: Dependency, actor: str) -> None:
-    """Add one dependency; nothing happens when it is there."""
+    """Add one dependency; Deadlock names the circle, NoSuchBead a missing end."""
     now = db.now()
     if dependency.type in (DependencyType.BLOCKS, DependencyType.PARENT_CHILD):
         levels.settle_all(db)
@@ -184,7 +183,8 @@ def remove_dependency(db: Database, dependency: Dependency, actor: str) -> None:
 
 
 def stack(db: Database, bead: str, on: str | None) -> None:
-    """The bead is worked on on top of the request of this blocker of it, or of nobody's."""
+    """The bead is worked on on top of the open request of this blocker of it, which keeps it from nothing any
+    more; None: it waits for all of them. It ends by itself when that one is done. NoSuchBead."""
     with db.write():
         moves.stack(db, bead, on, db.now())
 
@@ -264,9 +264,17 @@ def _of_kind(type_: str, needs_tests: int) -> Bead:
 
 
 def propose(
-    db: Database, bead_id: str, parts: Mapping[str, Mapping[str, Any] | None], actor: str, kind: Kind, why: str
+    db: Database,
+    bead_id: str,
+    parts: Mapping[str, Mapping[str, Any] | None],
+    actor: str,
+    kind: Kind = Kind.CHANGE_PROPOSED,
+    why: str = "",
 ) -> Bead:
-    """Set parts of what is proposed, or take them away (None); the event says what was there and what is."""
+    """Keep changes beside the bead (beads.proposals.entry) or, with None, take them away.
+
+    `kind` and `why` are what the event says of it. BadBead, NoSuchBead.
+    """
     wrong = [part for part in parts if not is_part(part)]
     if wrong:
         raise BadBead(f"'{wrong[0][:80]}' is no part of a bead that can be proposed")

@@ -38,7 +38,12 @@ _OPENING = (Kind.UNDONE, Kind.REOPENED, Kind.REVERTED)
 
 
 def record(db: Database, event: Event) -> Bead | None:
-    """Append the event, and move its bead where the kind moves beads."""
+    """Append the event; a moving kind advances its bead by the table. NotAllowed moves nothing.
+
+    `data` keys with meaning: held {reason} / released, deferred {until}, resolved {to}. A person's
+    cancel or done_by_hand also ends an open attempt (outcome cancelled) and raises the fence; it is NotAllowed
+    while the bead's review moves main or has moved it.
+    """
     now = db.now()
     if event.kind in _OPENING and not db.connection.in_transaction:
         levels.settle_all(db)
@@ -252,7 +257,7 @@ _TEXTS = {*CONTENT} & {*rows.TEXT_COLUMNS}
 
 
 def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -> Bead:
-    """Set content fields; the bead after it."""
+    """Set content fields of Bead by name; NoSuchBead, BadBead, Deadlock (for `epic`)."""
     unknown = sorted({*changes}.difference(CONTENT))
     if unknown:
         raise BadBead(f"'{unknown[0]}' is not a field that can be changed", f"Fields: {', '.join(sorted(CONTENT))}.")
@@ -294,3 +299,25 @@ def _change_epic(db: Database, after: Bead, now: float) -> None:
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
+
+
+# What doctor asks, and sets right.
+
+
+def stored_differences(db: Database) -> dict[str, dict[str, tuple[Any, Any]]]:
+    """Bead -> derived column -> (stored, recomputed by the rules). Empty when all is right."""
+    now = db.now()
+    moves.wake(db, now)
+    with db.read():
+        return levels.differences(db, now, lag=True)
+
+
+def recount(db: Database) -> int:
+    """Set every derived column right; how many beads were wrong."""
+    with db.write():
+        return levels.recompute(db, db.now())
+
+
+def check(db: Database) -> list[str]:
+    """What is wrong: with the file as SQLite sees it, with references, with derived columns. Empty: sound."""
+    return levels.problems(db) or levels.told(stored_differences(db))

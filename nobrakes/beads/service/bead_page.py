@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...db.port import Store
 from ...decisions.model import Escalation
 from ...errors import NoSuchBead
 from ...events.kinds import Event, Kind
@@ -22,7 +21,7 @@ from ..readiness import explain as explain_all
 from ..work_status import BEGINS, WorkStatus, statuses
 
 if TYPE_CHECKING:
-    from ...db.port import Store
+    from ...db.store import Store
     from ...git.port import Git
 
 
@@ -39,7 +38,7 @@ class WholeBead(Bead):
     request: RequestView | None = None
 
 
-def whole_bead(store: Store, bead: str) -> WholeBead:
+def whole_bead(store: "Store", bead: str) -> WholeBead:
     """The bead; NoSuchBead."""
     found = store.bead(bead)
     pull = store.pull(bead)
@@ -53,7 +52,7 @@ def whole_bead(store: Store, bead: str) -> WholeBead:
     )
 
 
-def neighbours(store: Store, bead: WholeBead) -> dict[str, Bead]:
+def neighbours(store: "Store", bead: WholeBead) -> dict[str, Bead]:
     """The beads at the other ends of its dependencies, and it itself, by id."""
     ids = {id_ for one in bead.dependencies for id_ in (one.bead, one.needs)}
     return {one.id: one for one in store.beads(ids=ids)} if ids else {}
@@ -177,7 +176,7 @@ def spoken(claim: Claim, commits: int | None) -> str:
     return ", ".join(part for part in (step, fact, claim.text) if part)
 
 
-def claimed(store: Store, attempt: Attempt) -> Claim | None:
+def claimed(store: "Store", attempt: Attempt) -> Claim | None:
     """What the attempt last said of its progress; None: nothing."""
     after, found = 0, None
     while page := store.events(after, PROGRESS_PAGE, attempt.bead):
@@ -211,17 +210,17 @@ class Explained(NamedTuple):
     whys: tuple[str, ...] = ()
 
 
-def ready(store: Store, limit: int = 20) -> list[Bead]:
+def ready(store: "Store", limit: int = 20) -> list[Bead]:
     """The ready beads in the order in which they will be taken, at most `limit`."""
     return store.ready(limit)
 
 
-def ready_beyond(store: Store, limit: int) -> int:
+def ready_beyond(store: "Store", limit: int) -> int:
     """How many beads are ready beyond the first `limit`."""
     return max(0, store.counts()["ready"] - limit)
 
 
-def explain(store: Store, ids: Collection[str] | None = None) -> list[Explained]:
+def explain(store: "Store", ids: Collection[str] | None = None) -> list[Explained]:
     """The reasons of the named beads, or of all, by id; NoSuchBead."""
     # a bead that is asked for by name needs its neighbourhood only: the store lets no circle in
     nodes, dependencies = store.around(tuple(ids)) if ids else (store.nodes(), store.dependencies())
@@ -331,7 +330,7 @@ def spent(page: BeadPage) -> Mapping[str, float]:
 WORK_STATUS_PAGE = 1000
 
 
-def events_between(store: Store, bead: str, first: int, last: int) -> Iterator[Event]:
+def events_between(store: "Store", bead: str, first: int, last: int) -> Iterator[Event]:
     """A bead's events up to number `last`, from its last beginning at or before `first` on, oldest first."""
     began = store.latest_events(BEGINS, first + 1, 1, bead)
     after = began[0].seq - 1 if began else 0
@@ -340,7 +339,7 @@ def events_between(store: Store, bead: str, first: int, last: int) -> Iterator[E
         yield from (event for event in page if event.seq <= last)
 
 
-def status_now(store: Store, bead: str) -> WorkStatus | None:
+def status_now(store: "Store", bead: str) -> WorkStatus | None:
     """How the bead stands; None: nobody has begun on it."""
     last = store.position().seq
     found = statuses(events_between(store, bead, last, last))

@@ -9,22 +9,25 @@
 import secrets
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...daemon.service.waking import wake
-from ...db.port import Store
 from ...errors import BadBead, Deadlock, NoSuchBead, NotAllowed
 from ...events.kinds import Event, Kind
 from ...paths import Paths
 from .. import lifecycle
 from ..model import CONTENT, Bead, BeadType, Dependency, DependencyType, Status, check_bead, parse_type
 
+if TYPE_CHECKING:
+    from ...db.store import Store
+
+
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 """Digits and letters that nobody mistakes for one another."""
 ID_LENGTH = 6
 
 
-def new_id(store: Store, taken: Container[str] = frozenset()) -> str:
+def new_id(store: "Store", taken: Container[str] = frozenset()) -> str:
     """An id that no bead has, like "nb-k3f9q2". It says nothing about the title, which may change."""
     return unused_id(lambda found: found in taken or _exists(store, found))
 
@@ -40,7 +43,7 @@ def unused_id(is_taken: Callable[[str], bool]) -> str:
         length += 1
 
 
-def _exists(store: Store, bead: str) -> bool:
+def _exists(store: "Store", bead: str) -> bool:
     return bool(store.beads(ids=[bead]))
 
 
@@ -63,7 +66,7 @@ def content(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def add(
-    store: Store,
+    store: "Store",
     title: str,
     type: BeadType | str = BeadType.TASK,
     description: str = "",
@@ -120,7 +123,7 @@ def add(
 
 
 def add_take_back(
-    store: Store, title: str, description: str, actor: str, id: str | None = None, epic: str | None = None
+    store: "Store", title: str, description: str, actor: str, id: str | None = None, epic: str | None = None
 ) -> Bead:
     """Add the live bead that stands for taking merges off main, or off the branch of an epic that it is in then; no
     agent works on it. Raises as `add` does.
@@ -140,7 +143,7 @@ def add_take_back(
     )
 
 
-def edit(store: Store, id: str, fields: Mapping[str, Any], actor: str, paths: Paths | None = None) -> Bead:
+def edit(store: "Store", id: str, fields: Mapping[str, Any], actor: str, paths: Paths | None = None) -> Bead:
     """Set content fields by name. What an agent at work was told stays as it was told; the next one reads this."""
     made = content(fields)
     before = store.bead(id)
@@ -153,7 +156,7 @@ def edit(store: Store, id: str, fields: Mapping[str, Any], actor: str, paths: Pa
     return after
 
 
-def _record(store: Store, kind: Kind, id: str, actor: str, paths: Paths | None, data: Mapping[str, Any]) -> Bead:
+def _record(store: "Store", kind: Kind, id: str, actor: str, paths: Paths | None, data: Mapping[str, Any]) -> Bead:
     store.bead(id)
     store.record(Event(kind, bead=id, actor=actor, data=data))
     _woken(paths)
@@ -165,7 +168,7 @@ def _woken(paths: Paths | None) -> None:
         wake(paths)
 
 
-def _unfinished(store: Store, id: str, what: str) -> Bead:
+def _unfinished(store: "Store", id: str, what: str) -> Bead:
     bead = store.bead(id)
     if bead.status in (Status.DONE, Status.CANCELLED):
         raise NotAllowed(
@@ -174,31 +177,31 @@ def _unfinished(store: Store, id: str, what: str) -> Bead:
     return bead
 
 
-def hold(store: Store, id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
+def hold(store: "Store", id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
     """Keep the bead from being assigned until `release`; what works on it goes on."""
     _unfinished(store, id, "held")
     return _record(store, Kind.HELD, id, actor, paths, {"reason": reason})
 
 
-def release(store: Store, id: str, actor: str, paths: Paths | None = None) -> Bead:
+def release(store: "Store", id: str, actor: str, paths: Paths | None = None) -> Bead:
     """Let a held bead be assigned again."""
     if store.bead(id).held is None:
         raise NotAllowed(f"bead {id} is not held")
     return _record(store, Kind.RELEASED, id, actor, paths, {})
 
 
-def defer(store: Store, id: str, until: float | None, actor: str, paths: Paths | None = None) -> Bead:
+def defer(store: "Store", id: str, until: float | None, actor: str, paths: Paths | None = None) -> Bead:
     """Leave the bead alone until a time (seconds since 1970 UTC); None: not any more."""
     _unfinished(store, id, "deferred")
     return _record(store, Kind.DEFERRED, id, actor, paths, {"until": until})
 
 
-def cancel(store: Store, id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
+def cancel(store: "Store", id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
     """Give the bead up. An agent that works on it is stopped; what it made is archived."""
     return _record(store, Kind.CANCELLED, id, actor, paths, {"reason": reason})
 
 
-def done(store: Store, id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
+def done(store: "Store", id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
     """Say that the bead was done by hand. An agent that works on it is stopped; what waited may go on.
 
     NotAllowed for an epic whose beads are on its branch: nobody would ask for that any more.
@@ -212,13 +215,13 @@ def done(store: Store, id: str, reason: str, actor: str, paths: Paths | None = N
     return _record(store, Kind.DONE_BY_HAND, id, actor, paths, {"reason": reason})
 
 
-def reopen(store: Store, id: str, actor: str, reason: str = "", paths: Paths | None = None) -> Bead:
+def reopen(store: "Store", id: str, actor: str, reason: str = "", paths: Paths | None = None) -> Bead:
     """Bring a done or cancelled bead back to its beginning."""
     return _record(store, Kind.REOPENED, id, actor, paths, {"reason": reason})
 
 
 def depend(
-    store: Store,
+    store: "Store",
     bead: str,
     needs: str,
     type: DependencyType = DependencyType.BLOCKS,
@@ -235,7 +238,7 @@ def depend(
 
 
 def undepend(
-    store: Store,
+    store: "Store",
     bead: str,
     needs: str,
     type: DependencyType = DependencyType.BLOCKS,

@@ -35,7 +35,7 @@ from .requested import landed, requested
 if TYPE_CHECKING:
     from ...config.settings import Config
     from ...daemon.model import Limits
-    from ...db.port import Store
+    from ...db.store import Store
     from ...review.queue import Quarantined
     from ..graph import Node
 

@@ -4,14 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
-from ...db.port import Store
 from ...requests.text import RequestLine
 from ..graph import Node
 from ..model import Bead, Status
 from .requested import requested
 
 if TYPE_CHECKING:
-    from ...db.port import Store
+    from ...db.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Listing:
 
 
 def listing(
-    store: Store,
+    store: "Store",
     statuses: Iterable[Status] = (),
     epic: str | None = None,
     labels: Iterable[str] = (),
@@ -61,7 +60,7 @@ def with_requests(found: Listing) -> list[ListedBead]:
     ]
 
 
-def _read(store: Store, ids: list[str], lines_only: bool) -> list[Bead | Node]:
+def _read(store: "Store", ids: list[str], lines_only: bool) -> list[Bead | Node]:
     """These beads in this order; of a whole graph for its lines, what a line tells."""
     if not ids:
         return []

@@ -3,14 +3,13 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...db.port import Store
 from ...requests.model import PullState
 from ...requests.text import RequestLine, page_of
 from ...review.journal import waits_for_people
 from ..model import BeadType, Status
 
 if TYPE_CHECKING:
-    from ...db.port import Store
+    from ...db.store import Store
 
 
 def requested(store: "Store") -> dict[str, RequestLine]:

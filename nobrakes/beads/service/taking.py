@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from ...agents.limits import State
 from ...agents.prompts.delivery import git_at, where_of
 from ...daemon.service.waking import wake
-from ...db.port import Store
 from ...decisions import forms
 from ...decisions.model import STOPS_BEAD, Escalation
 from ...decisions.service import desk
@@ -28,7 +27,6 @@ from ...git.landing.standing import Worktree
 from ...git.persons import Persons
 from ...git.port import EPICS, Conflict, Git, Message
 from ...paths import Paths
-from ...review.port import ByHand
 from ..branches import named
 from ..model import (
     CLOSED,
@@ -44,17 +42,18 @@ from ..model import (
     Status,
     of_bead,
 )
-from ..proposals import is_with_person, taken
+from ..proposals import ByHand, is_with_person, taken
 
 if TYPE_CHECKING:
     from ...config.settings import Config
+    from ...db.store import Store
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
     """What taking and handing in work with; `config` names branches, and says where beads land."""
 
-    store: Store
+    store: "Store"
     git: Git
     persons: Persons
     paths: Paths
@@ -69,7 +68,7 @@ class Repository:
         return git_at(self.git, where_of(self.store, self.config, bead))
 
 
-def repository(store: Store, git: Git, paths: Paths, config: "Config") -> Repository:
+def repository(store: "Store", git: Git, paths: Paths, config: "Config") -> Repository:
     """The repository that is open, for `take` and `hand_in`."""
     persons = Persons(paths.root, config.main)
     return Repository(store, git, persons, paths, config)
@@ -346,7 +345,7 @@ class Retried:
 
 
 def retry(
-    store: Store, bead: str, actor: str, note: str = "", all: bool = False, paths: Paths | None = None
+    store: "Store", bead: str, actor: str, note: str = "", all: bool = False, paths: Paths | None = None
 ) -> Retried:
     """Send the bead back to agents; `note` is in the next prompt, with what was asked or among the bead's notes.
 

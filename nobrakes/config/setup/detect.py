@@ -26,7 +26,7 @@ from ..sections import CheckSettings, Format, Kind
 from ..settings import Config
 
 if TYPE_CHECKING:
-    from ...db.port import Store
+    from ...db.store import Store
 
 
 # What kind of project this is, and the commands that check it. Files are read, nothing is run.

@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ...beads.model import Bead, Status
-from ...db.port import Store
 from ...errors import ConfigError, NoMain, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...git.port import Git
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from ...beads.model import Attempt
     from ...config.sections import LimitSettings
     from ...config.settings import Config
-    from ...db.port import Store
+    from ...db.store import Store
     from ...git.port import Git
     from ..model import Limits
 
@@ -44,7 +43,7 @@ class Archived:
     goes: bool = False
 
 
-def look(store: Store, git: Git, keep_days: float | None) -> list[Archived]:
+def look(store: "Store", git: Git, keep_days: float | None) -> list[Archived]:
     """What is archived, newest first. `keep_days` None: all of it is kept."""
     now = store.now()
     heads: dict[str, tuple[str, float] | None] = {}
@@ -60,7 +59,7 @@ def look(store: Store, git: Git, keep_days: float | None) -> list[Archived]:
     return found
 
 
-def _merged_head(store: Store, git: Git, name: str) -> tuple[str, float] | None:
+def _merged_head(store: "Store", git: Git, name: str) -> tuple[str, float] | None:
     """(what was handed in, when it was merged) of a bead whose merge stands on main."""
     known: list[Bead] = store.beads(ids=[name])
     if not known or known[0].status is not Status.DONE or known[0].merged_commit is None:
@@ -73,7 +72,7 @@ def _merged_head(store: Store, git: Git, name: str) -> tuple[str, float] | None:
     return str(last[0].data["head"]), last[0].at
 
 
-def expire(store: Store, git: Git, keep_days: float | None, actor: str) -> list[Archived]:
+def expire(store: "Store", git: Git, keep_days: float | None, actor: str) -> list[Archived]:
     """Remove the refs that may go; those that went. UsageError: the settings keep everything."""
     if keep_days is None:
         raise UsageError(

@@ -36,7 +36,7 @@ from . import control
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.port import Store
+    from ...db.store import Store
     from ...decisions.service.hindrances import Hindrances
     from ...paths import Paths
 

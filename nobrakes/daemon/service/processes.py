@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ...db.port import Store
 from ...decisions.hindrances import BACKGROUND
 from ...environ import process_environment
 from ...errors import DaemonNotRunning, NobrakesError
@@ -18,7 +17,7 @@ from ...paths import Paths
 from ..deciders import WANTED
 
 if TYPE_CHECKING:
-    from ...db.port import Store
+    from ...db.store import Store
 
 
 POLL_SECONDS = 0.02

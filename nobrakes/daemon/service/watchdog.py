@@ -27,7 +27,7 @@ from . import control, processes
 if TYPE_CHECKING:
     from ...agents.adapter import Adapter
     from ...config.settings import Config
-    from ...db.port import Store
+    from ...db.store import Store
 
 
 Reach = Callable[[Sequence[str]], Mapping[str, str]]

@@ -15,7 +15,7 @@ from ...beads.model import Attempt, Outcome, Role, Run, RunKind, Status, of_bead
 from ...beads.progress import approaches
 from ...checks.worker import validation
 from ...checks.worker.validation import Validation
-from ...db.port import NewEscalation
+from ...decisions.model import NewEscalation
 from ...errors import ConfigError, NobrakesError, NotAllowed, Tampered
 from ...events.kinds import Event, Kind
 from ...features.worker.reviews import holds_back

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ...agents.adapter import Adapter
 from ...beads.proposals import Merged
 from ...config.settings import Config
-from ...db.port import Store
 from ...errors import NoSandbox, NotAllowed
 from ...features.markers import PlanStep
 from ...git.port import Git
@@ -19,6 +18,9 @@ from ...paths import Paths
 from ...requests.hosts.port import PullPorts
 from ...requests.text import Where
 from ..model import Limits
+
+if TYPE_CHECKING:
+    from ...db.store import Store
 
 
 class NoChannel:
@@ -112,7 +114,7 @@ class NoWords:
 class Ports:
     """The doors, and the few facts about this machine that agents and checks are started with."""
 
-    store: Store
+    store: "Store"
     git: Git
     processes: Processes
     notifier: Notifier

@@ -18,10 +18,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ...agents.worker import launch
-from ...db.port import Store
 from ...decisions.hindrances import BACKGROUND, RUN_SINCE
 from ...errors import RepositoryReplaced
 from ...events.kinds import Event, Kind
@@ -37,6 +36,10 @@ from ..model import Board
 from . import loop
 from .loop import Daemon, View
 from .ports import Ports
+
+if TYPE_CHECKING:
+    from ...db.store import Store
+
 
 STOPPING = "stopping"
 USUAL_GRACE_SECONDS = 10.0
@@ -186,7 +189,7 @@ def _temporary(folder: str, trash: Trash) -> Iterator[None]:
         tempfile.tempdir = None
 
 
-def _should_end(signals: _Signals, store: Store, waker: Waker, board: Board) -> bool:
+def _should_end(signals: _Signals, store: "Store", waker: Waker, board: Board) -> bool:
     if not signals.asked:
         return False
     if signals.asked >= 2:

@@ -23,8 +23,7 @@ from itertools import islice
 from ...agents.limits import DAY, attempt_of, let_go, let_turns_go, turn_of
 from ...beads.lifecycle import GIVEN_BACK
 from ...beads.model import CLOSED, Attempt, Outcome, Status, called, of_bead, of_session, owners_bead_of
-from ...db.port import NewEscalation
-from ...decisions.model import EscalationType
+from ...decisions.model import EscalationType, NewEscalation
 from ...errors import DiskFull, MachineShort, NobrakesError, NoSuchBead, StoreReadOnly
 from ...events.kinds import Event, Kind
 from ...host.files import storage_errors

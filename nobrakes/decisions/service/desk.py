@@ -13,7 +13,6 @@ from ...beads.model import Bead, BeadType, Dependency, DependencyType, Role, Sta
 from ...beads.proposals import handed_back, is_by_person, submitted
 from ...beads.service import beads
 from ...daemon.service.waking import wake
-from ...db.port import Store
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...features import asking
@@ -29,7 +28,7 @@ from .. import model as decisions_model
 from ..model import ANSWERED, HOWS, OF_A_HEAD, OF_TESTS, STARTS, Escalation, EscalationType, How
 
 if TYPE_CHECKING:
-    from ...db.port import Store
+    from ...db.store import Store
     from ...paths import Paths
 
 
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 _TITLE = 120
 
 
-def give(store: Store, session: Session, answer: str) -> dict[str, int]:
+def give(store: "Store", session: Session, answer: str) -> dict[str, int]:
     """Keep the review that the session gives, in the place of an earlier one; how many findings of each priority.
 
     NotAllowed: it reads no work. UsageError: it is no review, and nothing of it is kept.
@@ -58,7 +57,7 @@ def give(store: Store, session: Session, answer: str) -> dict[str, int]:
     return reading.counted(found)
 
 
-def follow_reading(store: Store, found: Escalation, label: str, actor: str) -> bool:
+def follow_reading(store: "Store", found: Escalation, label: str, actor: str) -> bool:
     """Do what the chosen option means, and end the question; False: it is an answer, and nothing more."""
     if found.bead is None:
         return False
@@ -74,7 +73,7 @@ def follow_reading(store: Store, found: Escalation, label: str, actor: str) -> b
     return True
 
 
-def _tickets(store: Store, found: Escalation, bead: str, actor: str) -> None:
+def _tickets(store: "Store", found: Escalation, bead: str, actor: str) -> None:
     said = reading.kept(found.evidence.get("findings") or ())
     made = [_draft(store, found, bead, one, actor) for one in said if one.priority is Priority.SHOULD]
     words = f"drafts {', '.join(dict.fromkeys(made))}"
@@ -86,7 +85,7 @@ def _tickets(store: Store, found: Escalation, bead: str, actor: str) -> None:
         store.resolve(found.id, f"{APPROVE}: {words}", actor, Status.NEEDS_REVIEW)
 
 
-def mended_in_epic(store: Store, found: Escalation, words: str, actor: str) -> bool:
+def mended_in_epic(store: "Store", found: Escalation, words: str, actor: str) -> bool:
     """Send an epic back that people merge as a whole: a bead of it mends what was found, or what the person says.
 
     False: it is about no epic, or its review begins again with nothing to mend; nothing was done then.
@@ -124,7 +123,7 @@ _TOLD = (EscalationType.CODE_REVIEW, EscalationType.ASKED_AGAIN)
 """What was asked about has in it what is to be mended."""
 
 
-def _draft(store: Store, found: Escalation, bead: str, one: Finding, actor: str) -> str:
+def _draft(store: "Store", found: Escalation, bead: str, one: Finding, actor: str) -> str:
     title = shorten(" ".join(only_seen(f"{one.category.replace('_', ' ')}: {one.text}").split()), _TITLE)
     known = [each.bead for each in store.dependencies(bead) if each.type is DependencyType.DISCOVERED_FROM]
     same = next((each for each in known if each != bead and store.bead(each).title == title), None)
@@ -146,7 +145,7 @@ def _draft(store: Store, found: Escalation, bead: str, one: Finding, actor: str)
 # 2. It is one transaction with the end of the question. A refusal leaves the question open, and nothing is changed.
 
 
-def follow_choice(store: Store, found: Escalation, label: object, actor: str) -> bool:
+def follow_choice(store: "Store", found: Escalation, label: object, actor: str) -> bool:
     """Do what the chosen option means, and end the question; False: it is an answer, and nothing more."""
     if found.type is EscalationType.CODE_REVIEW:
         return follow_reading(store, found, str(label), actor)
@@ -161,7 +160,7 @@ def follow_choice(store: Store, found: Escalation, label: object, actor: str) ->
     return True
 
 
-Act = Callable[[Store, Escalation, str], str]
+Act = Callable[["Store", Escalation, str], str]
 """Does it; why the bead is held then."""
 
 
@@ -171,11 +170,11 @@ def _asked(found: Escalation) -> str:
     return asking.FEATURE if found.evidence.get(asking.FEATURE) else ""
 
 
-def _rest(store: Store, found: Escalation, actor: str) -> str:
+def _rest(store: "Store", found: Escalation, actor: str) -> str:
     return f"{actor} lets it rest, asked by question {found.id}"
 
 
-def _pause(store: Store, found: Escalation, actor: str) -> str:
+def _pause(store: "Store", found: Escalation, actor: str) -> str:
     feature = store.feature(str(found.evidence[asking.FEATURE]))
     if feature.state is not State.PAUSED:
         store.move_feature(feature.id, Step.PAUSED, actor, f"chosen at escalation {found.id}")
@@ -183,7 +182,7 @@ def _pause(store: Store, found: Escalation, actor: str) -> str:
     return asking.PAUSED.format(feature=feature.id)
 
 
-def _replan(store: Store, found: Escalation, actor: str) -> str:
+def _replan(store: "Store", found: Escalation, actor: str) -> str:
     feature = resting.checkpoint(store, str(found.evidence[asking.FEATURE]), actor)
     text = f"{found.title}: a person wants the plan changed because of it"
     store.collect(feature.id, ItemKind.ESCALATION, text, actor, bead=found.bead, nth=found.id)
@@ -208,7 +207,7 @@ TITLE, DETAIL = 200, 4_000
 """Characters of a suggestion that a draft takes over."""
 
 
-def add(store: Store, found: Escalation, note: str, actor: str) -> Bead:
+def add(store: "Store", found: Escalation, note: str, actor: str) -> Bead:
     """The draft that the open suggestion became; the suggestion is resolved. NotAllowed: it is none."""
     if found.type is not EscalationType.DOER_SUGGESTION:
         raise NotAllowed(
@@ -248,18 +247,18 @@ WAYS = tuple(how for how in HOWS if how != "answer")
 _ENDS = {"cancel": Kind.CANCELLED, "done": Kind.DONE_BY_HAND}
 
 
-def escalations(store: Store, all: bool = False) -> list[Escalation]:
+def escalations(store: "Store", all: bool = False) -> list[Escalation]:
     """What is open: the urgent first, then by how many beads wait behind it. With `all`, what was decided too."""
     return store.escalations(open_only=not all)
 
 
-def show(store: Store, n: int) -> Escalation:
+def show(store: "Store", n: int) -> Escalation:
     """One escalation; NoSuchEscalation."""
     return store.escalation(n)
 
 
 def answer(
-    store: Store, n: int, text: str, actor: str, paths: Paths | None = None, recommended: bool = False
+    store: "Store", n: int, text: str, actor: str, paths: Paths | None = None, recommended: bool = False
 ) -> Escalation:
     """Answer; the bead goes on, and the answer is in its next prompt.
 
@@ -287,7 +286,7 @@ def answer(
     return decided
 
 
-def take_back(store: Store, n: int, actor: str, paths: Paths | None = None) -> Escalation:
+def take_back(store: "Store", n: int, actor: str, paths: Paths | None = None) -> Escalation:
     """Take an answer back that nobody has read: the question is open again. NotAllowed: somebody acts by it."""
     found = store.take_back(n, actor)
     if paths is not None:
@@ -302,7 +301,7 @@ def decisions(found: Escalation) -> str:
 
 
 def resolve(
-    store: Store, n: int, how: How | str, note: str = "", actor: str = "person", paths: Paths | None = None
+    store: "Store", n: int, how: How | str, note: str = "", actor: str = "person", paths: Paths | None = None
 ) -> Escalation:
     """Decide an escalation. NotAllowed: it was decided before, or there is no bead to cancel or finish.
 
@@ -365,13 +364,13 @@ def resolve(
     return store.escalation(n)
 
 
-def _is_of_test_writer(store: Store, found: Escalation) -> bool:
+def _is_of_test_writer(store: "Store", found: Escalation) -> bool:
     """Whether it was asked when a Test Writer ended: then a Doer is next, and no review."""
     past = store.attempts(found.bead) if found.bead is not None and found.evidence.get(OF_TESTS) else ()
     return any(one.id == found.attempt and one.role is Role.TEST_WRITER for one in past)
 
 
-def _send_back(store: Store, found: Escalation, note: str, actor: str) -> None:
+def _send_back(store: "Store", found: Escalation, note: str, actor: str) -> None:
     """Work whose merge was not approved: a Doer is told the note, or the person whose work it is."""
     assert found.bead is not None
     with store.together():
@@ -400,7 +399,7 @@ def _words(how: str, note: str) -> str:
     return f"{how}: {note}" if note.strip() else how
 
 
-def then(store: Store, decided: Escalation) -> str:
+def then(store: "Store", decided: Escalation) -> str:
     """What became of the bead, to go on a sentence with: one that several escalations stop waits for the last."""
     if decided.bead is None:
         return ""

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from ...config.sections import FROM_THE_START
 from ...config.setup.changing import Changed
 from ...daemon.service import control, processes
-from ...db.port import Store
 from ...paths import Paths
 from .hindrances import Here, of_agent
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.port import Store
+    from ...db.store import Store
     from ...paths import Paths
 
 

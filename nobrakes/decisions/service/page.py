@@ -15,7 +15,6 @@ from ...beads.progress import approaches
 from ...beads.proposals import is_by_person, submitted
 from ...beads.stages import main_of
 from ...daemon.model import Limits
-from ...db.port import Store
 from ...errors import NobrakesError, NoSuchBead
 from ...events.glossary import CAUSES, ESCALATIONS, OUTCOMES
 from ...events.kinds import Clash, Hunk
@@ -51,6 +50,7 @@ from .view import (
 
 if TYPE_CHECKING:
     from ...config.settings import Config
+    from ...db.store import Store
     from ...git.port import Git
     from ...paths import Paths
 
@@ -138,13 +138,15 @@ SEARCHED = 200
 """So many commits of main are looked through for the other side."""
 
 
-def conflict(store: Store, git: Git, found: Escalation, branch: Branch | None, is_whole: bool) -> ConflictView:
+def conflict(store: "Store", git: Git, found: Escalation, branch: Branch | None, is_whole: bool) -> ConflictView:
     """The conflict as it was when it was asked about."""
     where = main_of(str(found.evidence.get("epic") or ""))
     return replace(_seen(store, git, found, branch, is_whole, where), where=where)
 
 
-def _seen(store: Store, git: Git, found: Escalation, branch: Branch | None, is_whole: bool, where: str) -> ConflictView:
+def _seen(
+    store: "Store", git: Git, found: Escalation, branch: Branch | None, is_whole: bool, where: str
+) -> ConflictView:
     noted = tuple(line(path) for path in found.evidence.get("files") or () if isinstance(path, str))
     onto = str(found.evidence.get("main") or "")
     if branch is None or not onto or not git.has(onto):
@@ -189,7 +191,7 @@ def _how(clash: Clash, where: str) -> str:
     return f"the branch removed or renamed it, and {where} changed it"
 
 
-def _conflict_others(store: Store, git: Git, onto: str, base: str, paths: Sequence[str]) -> Iterator[OtherSide]:
+def _conflict_others(store: "Store", git: Git, onto: str, base: str, paths: Sequence[str]) -> Iterator[OtherSide]:
     """The newest commits of main that touch these files, since the branch left it."""
     wanted, shown = frozenset(paths), 0
     for made in git.line(onto, base)[:SEARCHED]:
@@ -203,7 +205,7 @@ def _conflict_others(store: Store, git: Git, onto: str, base: str, paths: Sequen
             return
 
 
-def _other(store: Store, made: Made, paths: tuple[str, ...]) -> OtherSide:
+def _other(store: "Store", made: Made, paths: tuple[str, ...]) -> OtherSide:
     bead = made.trailer("Bead")
     title, who = line(made.subject), line(made.author.rpartition(" <")[0] or made.author)
     if bead:
@@ -405,7 +407,7 @@ def _tried(row: Mapping[str, Any], attempt: Attempt | None, is_whole: bool) -> T
     )
 
 
-def last_words(store: Store, paths: Paths, found: Escalation, attempts: Sequence[Attempt]) -> LastWords | None:
+def last_words(store: "Store", paths: Paths, found: Escalation, attempts: Sequence[Attempt]) -> LastWords | None:
     """The last lines of the agent whose attempt led here, or worked last before it; None: no agent said anything."""
     agents = [one for one in attempts if one.role not in NO_AGENTS and one.started_at <= found.created_at]
     chosen = [one for one in agents if one.id == found.attempt] or agents
@@ -427,7 +429,7 @@ _WITHOUT_BRANCH = frozenset((EscalationType.DOER_SUGGESTION, *OF_A_WAIT))
 
 
 def decision(
-    store: Store,
+    store: "Store",
     paths: "Paths",
     git: "Callable[[], Git]",
     config: "Callable[[], Config]",
@@ -463,7 +465,7 @@ def decision(
     )
 
 
-def listed(store: Store, all: bool = False) -> list[Asked]:
+def listed(store: "Store", all: bool = False) -> list[Asked]:
     """What waits for a person, the most urgent first, each with its bead's title and why it is asked."""
     found = store.escalations(open_only=not all)
     ids = {one.bead for one in found if one.bead}
@@ -471,7 +473,7 @@ def listed(store: Store, all: bool = False) -> list[Asked]:
     return [Asked(**_own(one), cause=CAUSES[one.type], subject=titles.get(one.bead or "", "")) for one in found]
 
 
-def choices_of(store: Store, config: "Callable[[], Config]", n: int) -> tuple[Choice, ...]:
+def choices_of(store: "Store", config: "Callable[[], Config]", n: int) -> tuple[Choice, ...]:
     """The ways to decide escalation `n`, without what git knows of it."""
     found = store.escalation(n)
     about = None if found.bead is None else store.bead(found.bead)
@@ -499,7 +501,7 @@ def _about(bead: Bead, stakes: Stakes, is_whole: bool) -> AboutBead:
 
 
 def _stakes(
-    store: Store, config: "Callable[[], Config]", bead: Bead | None, attempts: Sequence[Attempt], ref: str
+    store: "Store", config: "Callable[[], Config]", bead: Bead | None, attempts: Sequence[Attempt], ref: str
 ) -> Stakes:
     if bead is None:
         return Stakes()
@@ -509,7 +511,7 @@ def _stakes(
     return Stakes(bead, _limits(store, config), spent, _waiting(store, bead), ref, done.name if done else "")
 
 
-def _limits(store: Store, config: "Callable[[], Config]") -> Limits | None:
+def _limits(store: "Store", config: "Callable[[], Config]") -> Limits | None:
     from ...daemon.service import control
 
     try:
@@ -518,14 +520,14 @@ def _limits(store: Store, config: "Callable[[], Config]") -> Limits | None:
         return None
 
 
-def _waiting(store: Store, bead: Bead) -> tuple[str, ...]:
+def _waiting(store: "Store", bead: Bead) -> tuple[str, ...]:
     """The open beads that wait for this one directly."""
     ids = blocked_by(bead.id, store.dependencies(bead.id))
     return tuple(one.id for one in store.beads(ids=ids) if one.status not in CLOSED) if ids else ()
 
 
 def _of_git(
-    store: Store, git: "Callable[[], Git]", found: Escalation, attempts: Sequence[Attempt], is_whole: bool
+    store: "Store", git: "Callable[[], Git]", found: Escalation, attempts: Sequence[Attempt], is_whole: bool
 ) -> tuple[BranchDifference | None, ConflictView | None, str]:
     """The difference, the conflict, and the ref that keeps the branch."""
     if found.bead is None or found.type in _WITHOUT_BRANCH:
@@ -543,7 +545,7 @@ def _of_git(
         return BranchDifference(missing=str(error)), ConflictView(missing=str(error)) if is_conflict else None, ""
 
 
-def _others(store: Store, found: Escalation) -> tuple[int, ...]:
+def _others(store: "Store", found: Escalation) -> tuple[int, ...]:
     if found.bead is None or found.resolved_at is not None:
         return ()
     return tuple(one.id for one in store.escalations(bead=found.bead) if one.id != found.id and one.type in STOPS_BEAD)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from ...beads.model import Bead, Outcome, Role, Status
 from ...beads.proposals import CANCEL, ProposedChange, Standing
 from ...beads.service.beads import content
-from ...db.port import Store
 from ...errors import NobrakesError, NoMain, NotAllowed, OnlyByRequest, PlanError, UsageError
 from ...events.kinds import Event, Kind
 from ...git.port import Git, Message
@@ -33,6 +32,7 @@ from .strategy import COMMITTED, proposals, revision
 if TYPE_CHECKING:
     from ...agents.prompts.prompts import Briefing
     from ...config.settings import Config
+    from ...db.store import Store
     from ...plans import service as plans_service
 
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def feature_approval_approved(
-    store: Store, drafts: Collection[str], changes: Collection[str], actor: str
+    store: "Store", drafts: Collection[str], changes: Collection[str], actor: str
 ) -> tuple[str, ...]:
     """The features that these drafts and changes (BEAD:PART) made whole; they are built from now on."""
     named = {*drafts, *(name.partition(":")[0] for name in changes)}
@@ -54,7 +54,7 @@ def feature_approval_approved(
     )
 
 
-def _approve(store: Store, feature: Feature, named: frozenset[str], actor: str) -> bool:
+def _approve(store: "Store", feature: Feature, named: frozenset[str], actor: str) -> bool:
     beads = beads_under(store, feature.id)
     if named.isdisjoint(bead.id for bead in beads):
         return False
@@ -71,7 +71,7 @@ def _approve(store: Store, feature: Feature, named: frozenset[str], actor: str) 
 # Whether the plan of a feature was signed off as it lies now: asked before any of it goes live.
 
 
-def is_as_kept(store: Store, feature: Feature) -> bool:
+def is_as_kept(store: "Store", feature: Feature) -> bool:
     """Whether what of the plan waits for a yes is as the last version has it.
 
     What is live by now and has no change proposed was approved, or dropped, by a person: no change of the plan.
@@ -92,7 +92,7 @@ def _waits(node: Mapping[str, object]) -> bool:
     return node["status"] == Status.DRAFT.value or bool(node.get("proposed"))
 
 
-def require(store: Store, drafts: Collection[str]) -> None:
+def require(store: "Store", drafts: Collection[str]) -> None:
     """NotAllowed where one of the drafts is of a feature whose plan nobody signed off as it lies.
 
     A plan that its Shaper never called whole was under no review: the yes of commit-strategy is enough for it.
@@ -149,7 +149,7 @@ class Made:
     dropped: tuple[str, ...]
 
 
-def approve(store: Store, choice: Choice, actor: str, seen: str | None = None) -> Made:
+def approve(store: "Store", choice: Choice, actor: str, seen: str | None = None) -> Made:
     """Bring it into force, in the caller's transaction. NotAllowed: `seen` is not the revision of now."""
     if seen is not None and seen != revision(store):
         raise NotAllowed(
@@ -183,7 +183,7 @@ def approve(store: Store, choice: Choice, actor: str, seen: str | None = None) -
     return Made(tuple(live), *(tuple(one.name for one in group) for group in (goes, left, dropped)))
 
 
-def drop(store: Store, names: Collection[str], actor: str) -> tuple[str, ...]:
+def drop(store: "Store", names: Collection[str], actor: str) -> tuple[str, ...]:
     """A person's no: take away what is proposed under these names (BEAD: all that is proposed for it)."""
     with store.together():
         found = [change for bead in proposals(store) for change in bead.changes]
@@ -209,7 +209,7 @@ def _known(names: Collection[str], found: Sequence[ProposedChange], drafts: Coll
         )
 
 
-def _apply(store: Store, goes: Sequence[ProposedChange], actor: str) -> None:
+def _apply(store: "Store", goes: Sequence[ProposedChange], actor: str) -> None:
     """Each bead's yes is written before what it changes."""
     beads: dict[str, list[ProposedChange]] = {}
     for one in goes:
@@ -235,7 +235,7 @@ def _apply(store: Store, goes: Sequence[ProposedChange], actor: str) -> None:
             _named([one], partial(store.record, cancelled))
 
 
-def _change(store: Store, bead: str, values: Mapping[str, Any], actor: str) -> None:
+def _change(store: "Store", bead: str, values: Mapping[str, Any], actor: str) -> None:
     store.change(bead, content(values), actor)
 
 
@@ -281,7 +281,9 @@ class Approved:
     features: tuple[str, ...] = ()
 
 
-def propose(store: Store, plan: "plans_service.Plan", actor: str, dry_run: bool = False) -> "plans_service.PlanReport":
+def propose(
+    store: "Store", plan: "plans_service.Plan", actor: str, dry_run: bool = False
+) -> "plans_service.PlanReport":
     """File a plan's beads as drafts, change drafts, and keep what it wants of live beads beside them.
 
     PlanError for a plan that wants more than that. `dry_run`: say what would be, and write nothing.
@@ -300,13 +302,13 @@ def propose(store: Store, plan: "plans_service.Plan", actor: str, dry_run: bool 
     return plans_service.apply_plan(store, plan, actor=actor, dry_run=dry_run)
 
 
-def approved(store: Store) -> frozenset[str]:
+def approved(store: "Store") -> frozenset[str]:
     """The beads that a person's word made live, finished ones too."""
     return frozenset(node.id for node in store.nodes() if node.status is not Status.DRAFT)
 
 
 def commit_strategy(
-    store: Store, git: Git, paths: Paths, actor: str, choice: Choice = ALL, revision: str | None = None
+    store: "Store", git: Git, paths: Paths, actor: str, choice: Choice = ALL, revision: str | None = None
 ) -> Approved:
     """Make the drafts live and bring the proposed changes into force, all or none; then commit the snapshot on main.
 
@@ -321,7 +323,7 @@ def commit_strategy(
     return Approved(made.drafts, commit, made.changes, made.left, made.dropped, features)
 
 
-def make_live(store: Store, choice: Choice, actor: str, revision: str | None = None) -> tuple[Made, tuple[str, ...]]:
+def make_live(store: "Store", choice: Choice, actor: str, revision: str | None = None) -> tuple[Made, tuple[str, ...]]:
     """The yes of commit-strategy in the store, all or none of it, and the features whose plans are whole by it.
 
     The snapshot that holds it is the caller's to write next.
@@ -340,7 +342,7 @@ def _subject(made: Made) -> str:
     return f"Strategy: {', '.join(told)}" if told else "Snapshot of the beads"
 
 
-def commit_snapshot(store: Store, git: Git, paths: Paths, subject: str) -> str | None:
+def commit_snapshot(store: "Store", git: Git, paths: Paths, subject: str) -> str | None:
     """Write the graph to .nobrakes/beads.jsonl and commit it with the settings; None: nothing differed, or no main."""
     upto = store.position()
     made = snapshot(store, paths)
@@ -369,7 +371,7 @@ def commit_snapshot(store: Store, git: Git, paths: Paths, subject: str) -> str |
 
 
 def bead_prompt(
-    store: Store, paths: Paths, config: "Config", id: str, role: Role | None = None, git: Git | None = None
+    store: "Store", paths: Paths, config: "Config", id: str, role: Role | None = None, git: Git | None = None
 ) -> "Briefing":
     """What the next agent on this bead would be given; the real prompt differs in its nonce alone. NoSuchBead."""
     from ...agents.prompts.prompts import brief
@@ -394,7 +396,7 @@ def _own(git: Git | None, bead: Bead) -> str:
     return "" if git is None or main is None else instructions(lambda path: git.read(main, path), bead.touches)
 
 
-def _start(store: Store, git: Git, bead: str, role: Role) -> str | None:
+def _start(store: "Store", git: Git, bead: str, role: Role) -> str | None:
     """The commit that the next attempt would start from: proven tests for a Doer, else main; None: there is none."""
     attempts = store.attempts(bead) if role is Role.DOER else []
     proven = [a.head for a in attempts if a.role is Role.TEST_WRITER and a.outcome is Outcome.COMPLETED and a.head]

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from ...beads.model import CLOSED, Status
-from ...db.port import Store
 from ...events.kinds import Event, Kind
 from .. import model as keys
 from ..asking import PAUSED
@@ -15,10 +14,10 @@ from ..model import (
 from ..plan_beads import steps_under
 
 if TYPE_CHECKING:
-    pass
+    from ...db.store import Store
 
 
-def hold(store: Store, feature: str, actor: str) -> tuple[str, ...]:
+def hold(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
     """Hold its live beads that are not held yet, in the caller's transaction; which."""
     done = []
     for bead in steps_under(store, feature):
@@ -28,7 +27,7 @@ def hold(store: Store, feature: str, actor: str) -> tuple[str, ...]:
     return tuple(done)
 
 
-def let_go(store: Store, feature: str, actor: str) -> tuple[str, ...]:
+def let_go(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
     """Let go what is held for that alone; which."""
     held = [bead.id for bead in steps_under(store, feature) if bead.held == PAUSED.format(feature=feature)]
     for id_ in held:
@@ -36,7 +35,7 @@ def let_go(store: Store, feature: str, actor: str) -> tuple[str, ...]:
     return tuple(held)
 
 
-def checkpoint(store: Store, id_: str, actor: str) -> Feature:
+def checkpoint(store: "Store", id_: str, actor: str) -> Feature:
     """Ask for it; the daemon does it once no other feature is being planned. NoSuchFeature, NotAllowed."""
     with store.together():
         feature = store.feature(id_)

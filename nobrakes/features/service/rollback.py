@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from ...beads.model import BeadType, Status
 from ...beads.service import beads
 from ...daemon.service.waking import wake
-from ...db.port import Store
 from ...errors import FileTooLarge, NoMain, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...git.port import Git
@@ -45,6 +44,7 @@ from .rollbacks import settle_questions, stop_turns
 
 if TYPE_CHECKING:
     from ...config.settings import Config
+    from ...db.store import Store
 
 
 # Rolling a feature back: what will happen, and its beginning and its end in the store.
@@ -90,7 +90,7 @@ def way_of(fresh: bool, from_base: bool, view: bool) -> Way | None:
     return chosen[0] if chosen else None
 
 
-def resume(store: Store, paths: Paths, id: str, actor: str, way: Way | None = None) -> Feature:
+def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = None) -> Feature:
     """Go on with it. NotAllowed where another feature has the repository's turn, or where it is being rolled back.
 
     `way` is of an expired feature; None: afresh.
@@ -115,14 +115,14 @@ def resume(store: Store, paths: Paths, id: str, actor: str, way: Way | None = No
     return after
 
 
-def _try_again(store: Store, feature: Feature, actor: str) -> None:
+def _try_again(store: "Store", feature: Feature, actor: str) -> None:
     """Whoever goes on with a feature whose session is stuck wants it tried."""
     session = None if feature.session is None else store.session(feature.session)
     if session is not None and session.state is At.STUCK:
         store.say(session.id, "Go on.", actor)
 
 
-def go_on(store: Store, id: str, way: str, actor: str) -> int:
+def go_on(store: "Store", id: str, way: str, actor: str) -> int:
     """Go on with a feature that has expired: how many drafts were given up for it. One transaction; NotAllowed."""
     with store.together():
         feature = store.feature(id)
@@ -141,7 +141,7 @@ def go_on(store: Store, id: str, way: str, actor: str) -> int:
         return 0
 
 
-def _anew(store: Store, feature: Feature, actor: str) -> int:
+def _anew(store: "Store", feature: Feature, actor: str) -> int:
     """Its drafts are given up, with the reviews of them; how many."""
     count = _drop_drafts(store, feature.id, actor)
     store.note_feature(feature.id, planning.opened_anew(feature), actor)
@@ -151,7 +151,7 @@ def _anew(store: Store, feature: Feature, actor: str) -> int:
     return count
 
 
-def _drop_drafts(store: Store, feature: str, actor: str) -> int:
+def _drop_drafts(store: "Store", feature: str, actor: str) -> int:
     """Cancel the drafts of the plan, and take back what it wants of live beads; how many drafts."""
     why, beads = "the feature begins from its base again", beads_under(store, feature)
     drafts = [bead for bead in beads if bead.status is Status.DRAFT]
@@ -211,7 +211,7 @@ def _read(git: Git, commit: str, paths: list[str]) -> tuple[tuple[Todo, ...], tu
     return tuple(found), tuple(skipped)
 
 
-def scan_of(store: Store, git: Git, id: str) -> ScanView:
+def scan_of(store: "Store", git: Git, id: str) -> ScanView:
     """The scan of a feature, on its base commit; NoSuchFeature."""
     feature = store.feature(id)
     paths = _paths(git, feature.base)
@@ -268,7 +268,7 @@ def usual_of(config: "Config", paths: Paths) -> tuple[Criterion, ...]:
 
 
 def begin(
-    store: Store, paths: Paths, config: "Config", git: Git, wanted: Wanted, actor: str, id: str | None = None
+    store: "Store", paths: Paths, config: "Config", git: Git, wanted: Wanted, actor: str, id: str | None = None
 ) -> Feature:
     """Begin a feature: its epic, the facts, and the open points that the scan finds. UsageError, NotAllowed.
 
@@ -301,7 +301,7 @@ def begin(
     return store.feature(made.id)
 
 
-def edit(store: Store, paths: Paths, config: "Config", id: str, wanted: Wanted, actor: str) -> Feature:
+def edit(store: "Store", paths: Paths, config: "Config", id: str, wanted: Wanted, actor: str) -> Feature:
     """Change what is said of it. Own criteria and `without` together make the list anew. UsageError, NoSuchFeature."""
     before = store.feature(id)
     values: dict[str, Any] = {}
@@ -330,7 +330,7 @@ def edit(store: Store, paths: Paths, config: "Config", id: str, wanted: Wanted, 
     return after
 
 
-def pause(store: Store, paths: Paths, id: str, actor: str) -> Feature:
+def pause(store: "Store", paths: Paths, id: str, actor: str) -> Feature:
     """Begin no turn of it and no attempt any more; what runs may end. It gives the repository's turn up."""
     with store.together():
         moved = store.move_feature(id, Step.PAUSED, actor, "paused by a person")
@@ -339,7 +339,7 @@ def pause(store: Store, paths: Paths, id: str, actor: str) -> Feature:
     return moved
 
 
-def cancel(store: Store, paths: Paths, id: str, actor: str) -> Feature:
+def cancel(store: "Store", paths: Paths, id: str, actor: str) -> Feature:
     """End its turn at once, and pause it. Its drafts, its questions and the work of its beads stay."""
     with store.together():
         feature = store.feature(id)
@@ -350,7 +350,7 @@ def cancel(store: Store, paths: Paths, id: str, actor: str) -> Feature:
     return moved
 
 
-def archive(store: Store, id: str, away: bool, actor: str) -> Feature:
+def archive(store: "Store", id: str, away: bool, actor: str) -> Feature:
     """Hide it from lists, or show it there again. NotAllowed while it goes on."""
     feature = store.feature(id)
     if away and feature.state is State.ACTIVE:
@@ -361,7 +361,7 @@ def archive(store: Store, id: str, away: bool, actor: str) -> Feature:
     return store.change_feature(id, {"archived": away}, actor)
 
 
-def ask_change(store: Store, paths: Paths, id: str, text: str, actor: str, bead: str = "") -> Feature:
+def ask_change(store: "Store", paths: Paths, id: str, text: str, actor: str, bead: str = "") -> Feature:
     """Tell its Shaper what should be another way in the plan; NotAllowed before there is a conversation."""
     with store.together():
         feature, words = _tell(store, id, "Change the plan{}: {}", text, actor, bead)
@@ -372,7 +372,7 @@ def ask_change(store: Store, paths: Paths, id: str, text: str, actor: str, bead:
     return moved
 
 
-def discuss(store: Store, paths: Paths, id: str, text: str, actor: str, bead: str = "") -> Feature:
+def discuss(store: "Store", paths: Paths, id: str, text: str, actor: str, bead: str = "") -> Feature:
     """Say something to its Shaper, of one step of the plan or of all; nothing is changed by it."""
     with store.together():
         feature, _ = _tell(store, id, "A question{}; change nothing before it is answered: {}", text, actor, bead)
@@ -380,7 +380,7 @@ def discuss(store: Store, paths: Paths, id: str, text: str, actor: str, bead: st
     return feature
 
 
-def _tell(store: Store, id: str, form: str, text: str, actor: str, bead: str) -> tuple[Feature, str]:
+def _tell(store: "Store", id: str, form: str, text: str, actor: str, bead: str) -> tuple[Feature, str]:
     """Say it to the feature's Shaper, with the step that it is about; the feature, and the words alone.
 
     NotAllowed, UsageError.

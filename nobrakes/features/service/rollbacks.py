@@ -9,7 +9,6 @@ from ...beads.model import CLOSED, WORKING, Bead, BeadType, Status
 from ...beads.proposals import Merged
 from ...beads.service import beads
 from ...daemon.service.waking import wake
-from ...db.port import Store
 from ...errors import NotAllowed
 from ...events.kinds import UNDO_MARK, Event, Kind
 from ...git.history import sorted_out
@@ -31,11 +30,11 @@ from ..plan_beads import beads_under, steps_under
 from ..planning import GIVEN_UP, ROLLBACK_HELD
 
 if TYPE_CHECKING:
-    pass
+    from ...db.store import Store
 
 
 def settle_questions(
-    store: Store, feature: Feature, resolution: str, actor: str, about: Collection[About] = tuple(About)
+    store: "Store", feature: Feature, resolution: str, actor: str, about: Collection[About] = tuple(About)
 ) -> None:
     """Those about this are decided, where they are open, and forgotten; what was held for them is let go. In the
     caller's transaction.
@@ -92,7 +91,7 @@ class RollbackCount:
     bead: str = ""
 
 
-def counted(store: Store, feature: Feature) -> RollbackCount | None:
+def counted(store: "Store", feature: Feature) -> RollbackCount | None:
     """How much it would do; None: it is rolled back."""
     if feature.state is State.ROLLED_BACK:
         return None
@@ -102,7 +101,7 @@ def counted(store: Store, feature: Feature) -> RollbackCount | None:
     return RollbackCount(open_, len(_landed(store, inside)), str(rolling.get("bead", "")))
 
 
-def look(store: Store, git: Git, id: str) -> RollbackView:
+def look(store: "Store", git: Git, id: str) -> RollbackView:
     """What `begin` would do; NotAllowed where it was rolled back, or is just now."""
     feature = store.feature(id)
     _refuse(feature)
@@ -121,7 +120,7 @@ def look(store: Store, git: Git, id: str) -> RollbackView:
     )
 
 
-def _base(store: Store, inside: Sequence[Bead]) -> str:
+def _base(store: "Store", inside: Sequence[Bead]) -> str:
     """The branch beside main that all of them were merged into; empty: main. NotAllowed: some here and some there."""
     into = {merged_into(store, bead): bead.id for bead in inside if bead.status is Status.DONE and bead.merged_commit}
     if len(into) > 1:
@@ -133,7 +132,7 @@ def _base(store: Store, inside: Sequence[Bead]) -> str:
     return next(iter(into), "")
 
 
-def rollback_begin(store: Store, git: Git, paths: Paths, id: str, actor: str) -> RollbackView:
+def rollback_begin(store: "Store", git: Git, paths: Paths, id: str, actor: str) -> RollbackView:
     """Roll it back, as far as the store goes: what it did. NotAllowed: nothing changed."""
     seen = look(store, git, id)
     with store.together():
@@ -162,28 +161,28 @@ def _refuse(feature: Feature) -> None:
     refuse_while_rolling(feature)
 
 
-def stop_turns(store: Store, feature: Feature, actor: str) -> None:
+def stop_turns(store: "Store", feature: Feature, actor: str) -> None:
     """Ask the feature's turns at work to end: its Shaper's and its reviewers'."""
     for session in _live_sessions(store, feature, [one for one in store.plan_reviews(feature.id) if not one.ended_at]):
         store.stop_session(session, actor)
 
 
-def _live_sessions(store: Store, feature: Feature, reviews: Sequence[PlanReview]) -> list[int]:
+def _live_sessions(store: "Store", feature: Feature, reviews: Sequence[PlanReview]) -> list[int]:
     """Its Shaper's, and those of the reviews, that have not ended."""
     named = dict.fromkeys([feature.session, *(one.session for one in reviews)])
     return [one for one in named if one is not None and store.session(one).ended_at is None]
 
 
-def landed(store: Store, id: str) -> tuple[Merged, ...]:
+def landed(store: "Store", id: str) -> tuple[Merged, ...]:
     """The merges of beads of the feature that nobody took back."""
     return _landed(store, steps_under(store, id))
 
 
-def _landed(store: Store, beads: Sequence[Bead]) -> tuple[Merged, ...]:
+def _landed(store: "Store", beads: Sequence[Bead]) -> tuple[Merged, ...]:
     return tuple(one for bead in beads for one in standing(store, bead))
 
 
-def give_up(store: Store, id: str, actor: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def give_up(store: "Store", id: str, actor: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Cancel the feature's open beads, with their work archived: (those, those that land just now and are left)."""
     done: list[str] = []
     left: list[str] = []
@@ -200,7 +199,7 @@ def give_up(store: Store, id: str, actor: str) -> tuple[tuple[str, ...], tuple[s
     return tuple(done), tuple(left)
 
 
-def _cancel(store: Store, bead: str, actor: str, feature: str) -> None:
+def _cancel(store: "Store", bead: str, actor: str, feature: str) -> None:
     reason = GIVEN_UP.format(feature=feature)
     store.record(Event(Kind.CANCELLED, bead, actor=_marked(actor), data={"reason": reason}))
 
@@ -210,7 +209,7 @@ def _marked(actor: str) -> str:
     return f"{actor}{UNDO_MARK}"
 
 
-def _hand(store: Store, feature: Feature, actor: str) -> str:
+def _hand(store: "Store", feature: Feature, actor: str) -> str:
     """The bead that takes the merges back; no agent works on it."""
     what = f"Takes the merges of feature {feature.id} off main again, as {actor} asked."
     bead = beads.add_take_back(store, f"Roll back: {feature.title}", what, actor)
@@ -223,7 +222,7 @@ def _hand(store: Store, feature: Feature, actor: str) -> str:
     return bead.id
 
 
-def end(store: Store, id: str, actor: str, taken: Sequence[Merged], why: str, commit: str = "") -> Feature:
+def end(store: "Store", id: str, actor: str, taken: Sequence[Merged], why: str, commit: str = "") -> Feature:
     """It is rolled back: the beads whose merges `commit` took off main are given up, and so is its epic. What nobrakes
     asked about it is decided by that.
     """
@@ -240,7 +239,7 @@ def end(store: Store, id: str, actor: str, taken: Sequence[Merged], why: str, co
         return store.move_feature(id, Step.ROLLED_BACK, actor, why)
 
 
-def off(store: Store, id: str, actor: str, why: str) -> Feature | None:
+def off(store: "Store", id: str, actor: str, why: str) -> Feature | None:
     """It is not rolled back after all, and can go on; None: it is not being rolled back."""
     with store.together():
         feature = store.feature(id)
@@ -251,7 +250,7 @@ def off(store: Store, id: str, actor: str, why: str) -> Feature | None:
         return store.feature(id)
 
 
-def takes_back(store: Store, git: Git, bead: str) -> tuple[Merged, ...]:
+def takes_back(store: "Store", git: Git, bead: str) -> tuple[Merged, ...]:
     """The merges that work on this bead takes off main, newest first; none where it rolls no feature back."""
     for one in store.features():
         if (one.data.get(keys.ROLLBACK) or {}).get("bead") == bead:
@@ -259,7 +258,7 @@ def takes_back(store: Store, git: Git, bead: str) -> tuple[Merged, ...]:
     return ()
 
 
-def _gone(store: Store, name: str, merges: Sequence[Merged], actor: str, feature: str, commit: str) -> None:
+def _gone(store: "Store", name: str, merges: Sequence[Merged], actor: str, feature: str, commit: str) -> None:
     """The bead is not on main any more, unless it was done in another way since. `merges`: the bead's."""
     bead = store.bead(name)
     if bead.status is Status.DONE and any(one.commit == bead.merged_commit for one in merges):
@@ -270,7 +269,7 @@ def _gone(store: Store, name: str, merges: Sequence[Merged], actor: str, feature
         _cancel(store, bead.id, actor, feature)
 
 
-def _close(store: Store, epic: str, actor: str) -> None:
+def _close(store: "Store", epic: str, actor: str) -> None:
     """The epics of a feature are given up with it, those that were complete as well."""
     for bead in (*beads_under(store, epic), store.bead(epic)):
         if bead.type is not BeadType.EPIC or bead.status is Status.CANCELLED:

@@ -23,7 +23,6 @@ from ...beads.graph import Node
 from ...beads.model import CLOSED, Bead, BeadType, DependencyType, Role, Status
 from ...beads.proposals import Merged
 from ...beads.readiness import Why, deadlocks, explain
-from ...db.port import Store
 from ...decisions.forms import PRIORITIES
 from ...errors import Deadlock, NoAgent, NotAllowed, PlanError, UsageError
 from ...git.port import Git
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...config.settings import Config
-    from ...db.port import Store
+    from ...db.store import Store
     from ...sessions.model import Turn
 
 
@@ -66,7 +65,7 @@ PROPOSED, READY, FOUND = "proposed", "ready", "found"
 """What a turn did, in its data (`did`)."""
 
 
-def propose(store: Store, session: int, text: str, turn: Turn | None = None) -> plans_service.PlanReport:
+def propose(store: "Store", session: int, text: str, turn: Turn | None = None) -> plans_service.PlanReport:
     """File what the Shaper proposes. NotAllowed, PlanError, UsageError, Deadlock: nothing was written."""
     if len(text) > LARGEST_PLAN:
         raise UsageError(f"the plan has more than {LARGEST_PLAN} characters", "Propose it in parts.")
@@ -85,7 +84,7 @@ def propose(store: Store, session: int, text: str, turn: Turn | None = None) -> 
     return made
 
 
-def _changed(store: Store, feature: Feature, actor: str) -> None:
+def _changed(store: "Store", feature: Feature, actor: str) -> None:
     """The plan is another: what was signed off was the one before, and its Shaper says when this one is whole."""
     if feature.stage is Stage.DISCOVERY:
         store.move_feature(feature.id, Step.PROPOSED, actor)
@@ -93,7 +92,7 @@ def _changed(store: Store, feature: Feature, actor: str) -> None:
         store.note_feature(feature.id, {keys.SIGNED: None, keys.SIGN_OFF_ASKED: None, keys.REVISING: True}, actor)
 
 
-def propose_steps(store: Store, session: int, steps: Sequence[PlanStep]) -> plans_service.PlanReport:
+def propose_steps(store: "Store", session: int, steps: Sequence[PlanStep]) -> plans_service.PlanReport:
     """File the steps of a turn's words, each after the one before it; steps with parts become epics."""
     feature, _ = _served(store, session, as_reviewer=False)
     parents = {step.parent for step in steps}
@@ -125,7 +124,7 @@ def _one_line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:300]
 
 
-def _of_feature(store: Store, feature: Feature, plan: Plan) -> Plan:
+def _of_feature(store: "Store", feature: Feature, plan: Plan) -> Plan:
     """The plan with its new beads under the feature's epic; PlanError for one that reaches for something else."""
     own = {feature.id, *under(store, feature.id)}
     named = {name for node in plan.nodes for name in (node.id, node.key) if name}
@@ -160,7 +159,7 @@ def _refused(feature: Feature, node: PlanNode, bead: Bead | None, own: set[str])
     return ""
 
 
-def plan_ready(store: Store, session: int, turn: Turn | None = None) -> PlanVersion:
+def plan_ready(store: "Store", session: int, turn: Turn | None = None) -> PlanVersion:
     """The Shaper says that the plan is whole: keep a version of it. NotAllowed where it is none yet, and why."""
     with store.together():
         feature = _planned(store, session)
@@ -188,7 +187,7 @@ def plan_ready(store: Store, session: int, turn: Turn | None = None) -> PlanVers
 
 
 def _unchanged(
-    store: Store, feature: Feature, nodes: Sequence[Mapping[str, Any]], session: int, turn: Turn | None
+    store: "Store", feature: Feature, nodes: Sequence[Mapping[str, Any]], session: int, turn: Turn | None
 ) -> PlanVersion:
     """A plan that was approved before is whole as it is: nothing goes live by that, and it is built on."""
     store.note_feature(feature.id, {keys.REVISING: None, keys.SIGNED: None}, _name(session))
@@ -203,7 +202,7 @@ def _waits(nodes: Sequence[Mapping[str, Any]]) -> bool:
     return any(n["status"] == Status.DRAFT.value or n.get("proposed") for n in nodes)
 
 
-def _judge(store: Store, feature: Feature, nodes: Sequence[Mapping[str, Any]]) -> None:
+def _judge(store: "Store", feature: Feature, nodes: Sequence[Mapping[str, Any]]) -> None:
     """NotAllowed for a plan that is empty, or in which a bead could never start."""
     work = [n for n in nodes if n.get("type") != BeadType.EPIC.value and not is_dropped(n)]
     waits = [n for n in nodes if n["status"] == Status.DRAFT.value or n.get("proposed")]
@@ -228,7 +227,7 @@ def _judge(store: Store, feature: Feature, nodes: Sequence[Mapping[str, Any]]) -
 
 
 def find(
-    store: Store,
+    store: "Store",
     session: int,
     issue: str,
     impact: str,
@@ -282,12 +281,12 @@ def _name(session: int) -> str:
     return f"Session {session}"
 
 
-def _did(store: Store, turn: Turn | None, what: str) -> None:
+def _did(store: "Store", turn: Turn | None, what: str) -> None:
     if turn is not None:
         store.did(turn.id, what)
 
 
-def _served(store: Store, session: int, *, as_reviewer: bool) -> tuple[Feature, str]:
+def _served(store: "Store", session: int, *, as_reviewer: bool) -> tuple[Feature, str]:
     """The feature that the session serves in this part, and its domain; NotAllowed."""
     found = store.feature_of_session(session)
     if found is None:
@@ -304,7 +303,7 @@ def _served(store: Store, session: int, *, as_reviewer: bool) -> tuple[Feature, 
     return found
 
 
-def _planned(store: Store, session: int) -> Feature:
+def _planned(store: "Store", session: int) -> Feature:
     """The feature whose plan the session may change now."""
     feature, _ = _served(store, session, as_reviewer=False)
     if feature.state is not State.ACTIVE or feature.stage not in PLANNED:
@@ -323,7 +322,7 @@ NONCE = "preview0"
 
 
 def feature_prompt(
-    store: Store, paths: Paths, config: "Config", git: Git | None, id: str, role: str | None = None
+    store: "Store", paths: Paths, config: "Config", git: Git | None, id: str, role: str | None = None
 ) -> Briefing:
     """The persona and the prompt; the real one differs in its nonce alone. NoSuchFeature, NotAllowed.
 
@@ -341,7 +340,7 @@ def feature_prompt(
     return Briefing(only_seen(persona(role or prompts.role_of(feature), folder)), prompt)
 
 
-def _review(store: Store, config: "Config", id: str, folder: str) -> Briefing:
+def _review(store: "Store", config: "Config", id: str, folder: str) -> Briefing:
     feature, plans, reviews = store.feature(id), store.plan_versions(id), store.plan_reviews(id)
     if not plans:
         raise NotAllowed(f"feature {id} has no plan to review yet", "Its Shaper says when it is whole.")
@@ -357,7 +356,7 @@ def _review(store: Store, config: "Config", id: str, folder: str) -> Briefing:
 class Words:
     """The port `daemon.worker.ports.ShaperWords` on one store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: "Store") -> None:
         self._store = store
 
     def propose_steps(self, session: int, steps: Sequence[PlanStep]) -> PlanReport:
@@ -404,7 +403,7 @@ PAGE = 300
 MAX_ESCALATIONS = 24_000
 
 
-def shaper_prompt(store: Store, config: "Config", mode: Mode | str = "initial", overrides: str = "") -> str:
+def shaper_prompt(store: "Store", config: "Config", mode: Mode | str = "initial", overrides: str = "") -> str:
     """The persona and the graph so far; to reshape, also what was escalated. `overrides` is .nobrakes/roles."""
     parts = [system_prompt(Role.SHAPER, overrides), f"# This repository\n\nWork is merged into `{config.main}`."]
     parts[1] += " Its checks: " + ("; ".join(f"`{clean(c.command)}`" for c in config.checks) or "none yet") + "."
@@ -414,7 +413,7 @@ def shaper_prompt(store: Store, config: "Config", mode: Mode | str = "initial", 
     return only_seen("\n\n".join(parts) + "\n")
 
 
-def _graph(store: Store) -> str:
+def _graph(store: "Store") -> str:
     live = [status for status in Status if status not in CLOSED]
     found = [id_ for statuses in (live, CLOSED) for _, id_ in sorted(store.by_priority(statuses))]
     if not found:
@@ -439,7 +438,7 @@ def _graph(store: Store) -> str:
     return "\n".join(lines)
 
 
-def _nodes(store: Store, ids: Sequence[str]) -> Iterator[tuple[Node, list[str]]]:
+def _nodes(store: "Store", ids: Sequence[str]) -> Iterator[tuple[Node, list[str]]]:
     """The beads in this order, each with what blocks it; read a page at a time, since few of many are told."""
     for first in range(0, len(ids), PAGE):
         page = ids[first : first + PAGE]
@@ -456,7 +455,7 @@ def _shaper_one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
-def _escalations(store: Store) -> str:
+def _escalations(store: "Store") -> str:
     found = store.escalations()
     if not found:
         return "Nothing is open."

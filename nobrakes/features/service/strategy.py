@@ -16,13 +16,12 @@ from ...beads.graph import Links, Node, Usual, levels, node_of, overlay, weight
 from ...beads.model import CLOSED, CONTENT, Bead, BeadType, Dependency, DependencyType, Status
 from ...beads.proposals import CANCEL, ProposedChange, Standing, changes_of, plain
 from ...beads.readiness import Circle, Readiness, circles
-from ...db.port import Store
 from ...events.kinds import Kind
 from ...pictures.layout import chain_of
 from ..model import Bar, timeline
 
 if TYPE_CHECKING:
-    from ...db.port import Store
+    from ...db.store import Store
 
 
 COMMITTED = "strategy_committed"
@@ -78,7 +77,7 @@ class StrategyView:
         return not (self.drafts or self.proposed)
 
 
-def proposals(store: Store) -> tuple[ChangedBead, ...]:
+def proposals(store: "Store") -> tuple[ChangedBead, ...]:
     """Every bead for which something is proposed, with how each part stands."""
     found = []
     for bead in store.proposed():
@@ -104,7 +103,7 @@ class _Future:
     circles: tuple[Circle, ...] = ()
 
 
-def strategy(store: Store) -> StrategyView:
+def strategy(store: "Store") -> StrategyView:
     """What commit-strategy would do now, and what people changed since the last one."""
     waiting = proposals(store)
     applies = [one for bead in waiting for one in bead.changes if one.standing is Standing.APPLIES]
@@ -136,7 +135,7 @@ def strategy(store: Store) -> StrategyView:
     )
 
 
-def _whole(store: Store, live: Mapping[str, Node], applies: Sequence[ProposedChange]) -> _Future:
+def _whole(store: "Store", live: Mapping[str, Node], applies: Sequence[ProposedChange]) -> _Future:
     """By the whole graph: a change may move chains anywhere."""
     nodes, dependencies = store.nodes(), store.dependencies()
     expected, now = store.usual(), store.now()
@@ -149,7 +148,7 @@ def _whole(store: Store, live: Mapping[str, Node], applies: Sequence[ProposedCha
     return _Future(after, edges, behind, becomes, before, _chain(links, expected), tuple(circles(links)))
 
 
-def _of_drafts(store: Store, live: Mapping[str, Node], waiting: Sequence[ChangedBead]) -> _Future:
+def _of_drafts(store: "Store", live: Mapping[str, Node], waiting: Sequence[ChangedBead]) -> _Future:
     """By what is near them. Drafts count in levels and chains as live beads do, and no circle of them was ever let in:
     all that a yes changes is what becomes ready, among them and what is in them."""
     inside = list(live)
@@ -176,7 +175,7 @@ def _ready(links: Links, now: float, beads: Iterable[str]) -> frozenset[str]:
     return frozenset(bead for bead in beads if readiness.ready(bead))
 
 
-def own_dependencies(store: Store, beads: Collection[str]) -> dict[str, list[Dependency]]:
+def own_dependencies(store: "Store", beads: Collection[str]) -> dict[str, list[Dependency]]:
     """By bead what it depends on; of many beads everything is read at once."""
     found: dict[str, list[Dependency]] = {bead: [] for bead in beads}
     if len(found) > FEW:
@@ -189,7 +188,7 @@ def own_dependencies(store: Store, beads: Collection[str]) -> dict[str, list[Dep
     return found
 
 
-def revision(store: Store) -> str:
+def revision(store: "Store") -> str:
     """What a yes is said to: the drafts and the proposals as they are, and the beads that these are about."""
     drafts, changed = store.beads([Status.DRAFT]), store.proposed()
     beads = {bead.id: bead for bead in (*drafts, *changed)}
@@ -232,7 +231,7 @@ def _warnings(waiting: Sequence[ChangedBead], after: Sequence[Node], edges: Sequ
 _EDITS = frozenset({Kind.CHANGED, Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED})
 
 
-def _since(store: Store, drafts: Collection[str]) -> tuple[set[str], set[str]]:
+def _since(store: "Store", drafts: Collection[str]) -> tuple[set[str], set[str]]:
     """(edited, cancelled) live beads since the last commit-strategy; before the first one, nothing was live."""
     changed: set[str] = set()
     removed: set[str] = set()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ...beads.model import WORKING, Bead, BeadType, DependencyType, Status
 from ...beads.service.bead_page import status_now
 from ...beads.work_status import WorkStatus
-from ...db.port import Store
 from ...decisions.model import Escalation
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
@@ -40,7 +39,7 @@ from ..rounds import Estimate, Iteration, SignOff, Tracker
 from .approving import is_as_kept
 
 if TYPE_CHECKING:
-    from ...db.port import Store
+    from ...db.store import Store
 
 
 # A feature's plan in the three ways in which people read it, and its versions with what each has other than before.
@@ -95,12 +94,12 @@ class VersionView:
     changes: PlanChanges
 
 
-def planned(store: Store, epic: str) -> tuple[Bead, ...]:
+def planned(store: "Store", epic: str) -> tuple[Bead, ...]:
     """The beads under the epic; what was given up is left out."""
     return tuple(bead for bead in beads_under(store, epic) if bead.status is not Status.CANCELLED)
 
 
-def look(store: Store, epic: str) -> PlanLook:
+def look(store: "Store", epic: str) -> PlanLook:
     """The plan under the epic; what was given up is left out."""
     known = {bead.id: bead for bead in planned(store, epic)}
     _, edges = store.around(list(known)) if known else ([], [])
@@ -160,7 +159,7 @@ def versions(kept: Sequence[PlanVersion]) -> tuple[VersionView, ...]:
     return tuple(found)
 
 
-def difference(store: Store, feature: str, number: int) -> PlanChanges:
+def difference(store: "Store", feature: str, number: int) -> PlanChanges:
     """What version `number` of the feature's plan has other than the one before it. NoSuchFeature, UsageError."""
     last = store.feature(feature).plan
     now, before = store.plan_version(feature, number), store.plan_version(feature, number - 1)
@@ -358,7 +357,7 @@ class ReviewsView:
     signed: Mapping[str, object] | None
 
 
-def reviews(store: Store, rules: Rules, id_: str) -> ReviewsView:
+def reviews(store: "Store", rules: Rules, id_: str) -> ReviewsView:
     """What is known of the feature's reviews. NoSuchFeature."""
     feature = store.feature(id_)
     looked, findings, plans = store.plan_reviews(id_), store.findings(id_), store.plan_versions(id_)
@@ -394,12 +393,14 @@ def reviews(store: Store, rules: Rules, id_: str) -> ReviewsView:
 # 3. Signing off makes nothing live, and no agent can do it.
 
 
-def tracker(store: Store, feature: Feature, rules: Rules) -> Tracker:
+def tracker(store: "Store", feature: Feature, rules: Rules) -> Tracker:
     """The rounds of the feature's reviews that count."""
     return planning.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))
 
 
-def sign_off(store: Store, rules: Rules, id_: str, actor: str, *, take_risk: bool = False, reason: str = "") -> SignOff:
+def sign_off(
+    store: "Store", rules: Rules, id_: str, actor: str, *, take_risk: bool = False, reason: str = ""
+) -> SignOff:
     """Sign the plan off. NoSuchFeature; NotAllowed: there is nothing to sign, or what has to be said is missing."""
     with store.together():
         feature = store.feature(id_)

@@ -6,20 +6,18 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...beads.model import CLOSED, WAITING_FOR_AGENT, Bead, Status, of_bead
-from ...beads.proposals import Merged, is_handed_back, of_attempts
+from ...beads.proposals import ByHand, Merged, is_handed_back, of_attempts
 from ...daemon.worker.ports import Ports
-from ...db.port import NewEscalation, Store
 from ...decisions.forms import LABEL, MOST_OPTIONS, as_values, form, parted
-from ...decisions.model import STOPS_BEAD, EscalationType
+from ...decisions.model import STOPS_BEAD, EscalationType, NewEscalation
 from ...errors import FileTooLarge, GitFailed, NobrakesError, NoMain, NotAllowed
 from ...events.kinds import Event, Kind
 from ...git.history import Hindered, later_work, sorted_out, taken_back
 from ...git.port import Git, Message
 from ...requests.worker.landing_branch import base_of
-from ...review.port import ByHand
 from ...review.worker.evidence import US
 from ...sessions.model import SessionKind
 from ...sessions.model import State as Of
@@ -60,6 +58,9 @@ from ..plan_beads import beads_under
 from ..planning import AGAIN, ROLLBACK_HELD, asking, unfinished
 from ..prompts import review_text
 from .shapers import BY, Answers, Shapers, tell
+
+if TYPE_CHECKING:
+    from ...db.store import Store
 
 
 class PlanReviews:
@@ -258,7 +259,7 @@ def collect(ports: Ports, feature: Feature) -> bool:
     return True
 
 
-def _collect(store: Store, feature: Feature, bead: str, todo: Todo) -> None:
+def _collect(store: "Store", feature: Feature, bead: str, todo: Todo) -> None:
     named, blocks = {"file": todo.file, "bead": bead}, is_affected(todo.file, feature.files)
     store.collect(feature.id, todo.kind, todo.text, BY, line=todo.line, nth=todo.nth, blocks=blocks, **named)
 
@@ -526,13 +527,13 @@ class Rollbacks:
         return True
 
 
-def _rolling(store: Store, id_: str) -> _Rolling | None:
+def _rolling(store: "Store", id_: str) -> _Rolling | None:
     feature = store.feature(id_)
     asked = feature.data.get(keys.ROLLBACK)
     return None if asked is None else _Rolling(feature, str(asked["by"]), store.bead(str(asked["bead"])))
 
 
-def _is_as_seen(store: Store, one: _Rolling) -> bool:
+def _is_as_seen(store: "Store", one: _Rolling) -> bool:
     """Whether nobody took the bead in hand since, nor gave the rollback up."""
     now = _rolling(store, one.feature.id)
     return now is not None and _place(now.bead) == _place(one.bead)

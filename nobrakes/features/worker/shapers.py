@@ -7,16 +7,15 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...agents.limits import State as Trip
 from ...beads.model import CLOSED, Bead, Outcome, Status, of_bead, of_session
 from ...beads.proposals import is_built
 from ...daemon.model import Board
 from ...daemon.worker.ports import Ports
-from ...db.port import NewEscalation, Store
 from ...decisions.forms import MOST_OPTIONS, as_values, form, made
-from ...decisions.model import EscalationType
+from ...decisions.model import EscalationType, NewEscalation
 from ...errors import NobrakesError, UsageError
 from ...events.kinds import Event, Kind
 from ...sessions.model import CLEAN, Session, SessionKind
@@ -50,6 +49,10 @@ from ..markers import Question, Reading
 from ..model import PLANNED, Feature, ItemState, PlanReview, ReviewState, Stage, State, Step
 from ..plan_beads import beads_under
 
+if TYPE_CHECKING:
+    from ...db.store import Store
+
+
 # Who acts where nobody did, and how people are told about a feature.
 
 BY = "nobrakes"
@@ -57,7 +60,7 @@ LONGEST = 1000
 """Characters of what is told."""
 
 
-def tell(store: Store, feature: Feature, text: str, severity: str) -> None:
+def tell(store: "Store", feature: Feature, text: str, severity: str) -> None:
     """Have people told: `severity` is info, warning or urgent."""
     data = {"text": text[:LONGEST], "severity": severity, "session": feature.session}
     store.record(Event(Kind.FEATURE_TOLD, feature.id, actor=BY, data=data))
@@ -361,7 +364,7 @@ def _standing(
     )
 
 
-def _rolling(store: Store, feature: Feature) -> Rolling | None:
+def _rolling(store: "Store", feature: Feature) -> Rolling | None:
     asked = feature.data.get(keys.ROLLBACK)
     if asked is None:
         return None
@@ -379,12 +382,12 @@ def _named(feature: Feature, beads: Sequence[Bead]) -> tuple[tuple[str, ...], tu
     return hold, free
 
 
-def _running(store: Store, reviews: Sequence[PlanReview]) -> dict[int, Session]:
+def _running(store: "Store", reviews: Sequence[PlanReview]) -> dict[int, Session]:
     running = [one.session for one in reviews if one.state is ReviewState.RUNNING]
     return {number: store.session(number) for number in running if number is not None}
 
 
-def _halted(store: Store, running: Mapping[int, Session]) -> frozenset[int]:
+def _halted(store: "Store", running: Mapping[int, Session]) -> frozenset[int]:
     """The reviewers that wait for nothing since a person stopped them: what they did not find says nothing."""
     idle = [number for number, session in running.items() if session.state is At.IDLE]
     return frozenset(number for number in idle if store.turns(number)[-1].outcome not in CLEAN)

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...beads.model import of_bead
 from ...daemon.model import Board
 from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import parked
-from ...db.port import Store
 from ...errors import NoAgent
 from .. import planning
 from ..actions import (
@@ -27,6 +26,10 @@ from ..actions import (
 from ..model import ItemState, Stage, Step
 from .reviews import Checkpoints, PlanReviews, Rollbacks, collect, rests
 from .shapers import Answers, Shapers, board_of
+
+if TYPE_CHECKING:
+    from ...db.store import Store
+
 
 MOST_STEPS = 20
 """Of each feature in one turn; the rest comes with the next."""
@@ -120,7 +123,7 @@ class Forge:
 # Where something that was collected still waits, a checkpoint comes first: the feature stays where it is.
 
 
-def complete(store: Store, epic: str) -> bool:
+def complete(store: "Store", epic: str) -> bool:
     """The epic was completed: so is its feature, if it is one that is built. Whether it is done now."""
     for feature in store.features():
         if feature.id == epic and feature.stage in (Stage.IMPLEMENTATION, Stage.REQUEST):

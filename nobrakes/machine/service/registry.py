@@ -40,7 +40,7 @@ from ..db import Repository, UserDatabase, UserStore, open_escalations
 from ..place import CHANGES, ENTERS, UserPlace, make, require_own, require_safe, user_place
 
 if TYPE_CHECKING:
-    from ...db.port import Store
+    from ...db.store import Store
 
 
 # By what a repository is known, wherever it lies: a word in its git folder, drawn once.

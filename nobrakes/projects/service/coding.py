@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...abilities import program_of
 from ...agents.db.channel import KEY as ASK_FIRST
@@ -27,7 +27,6 @@ from ...config.settings import load
 from ...daemon.service.control import PAUSED, YES
 from ...daemon.service.waking import wake
 from ...db.opening import open_store
-from ...db.port import Store
 from ...decisions import model as decisions_model
 from ...decisions.model import Escalation, EscalationType
 from ...decisions.service import desk
@@ -50,6 +49,10 @@ from .. import model as projects_model
 from . import projects
 from .projects import SKILL, Workspace, complete, database, listed, opened, require_chat, require_confirmed
 
+if TYPE_CHECKING:
+    from ...db.store import Store
+
+
 TOOLS = ("claude", "codex", "gemini", "acp")
 _NO_DAEMON = "no daemon works there"
 
@@ -70,7 +73,7 @@ class Begun:
 
 
 @contextmanager
-def project_store(folder: str) -> Iterator[tuple[Store, Paths]]:
+def project_store(folder: str) -> "Iterator[tuple[Store, Paths]]":
     """The database of the project in this folder. NotAllowed: nobrakes is not set up there."""
     paths = Paths(os.path.join(folder, FOLDER))
     if not os.path.exists(paths.config):
@@ -143,7 +146,7 @@ def _require_program(paths: Paths, agent: str) -> str:
     return f"{why} for this server; the daemon that works there may find it"
 
 
-def _current(runs: list[ChatRun], project: str, wanted: relay.Wanted, store: Store) -> ChatRun | None:
+def _current(runs: list[ChatRun], project: str, wanted: relay.Wanted, store: "Store") -> ChatRun | None:
     """The session that the tool goes on with; None: its agent is made anew."""
     for run in runs:
         if (run.project, run.tool, run.is_current) != (project, wanted.agent, True):
@@ -158,7 +161,7 @@ def _current(runs: list[ChatRun], project: str, wanted: relay.Wanted, store: Sto
     return None
 
 
-def see_to_a_daemon(store: Store, paths: Paths) -> str:
+def see_to_a_daemon(store: "Store", paths: Paths) -> str:
     """A daemon runs the session; what the chat agent has to know otherwise."""
     try:
         if relay.see_to_a_daemon(store, paths).beads:
@@ -280,7 +283,7 @@ def _looked_at(workspace: Workspace, run: ChatRun) -> RunView:
         return RunView(name_of(run), run.tool, LOST, trouble=trouble)
 
 
-def _view(store: Store, paths: Paths, run: ChatRun) -> RunView:
+def _view(store: "Store", paths: Paths, run: ChatRun) -> RunView:
     if not is_of(store.session(run.session), run.chat):
         raise NoSuchSession(f"session {run.session} is another one now")
     done = relay.summary(store, paths, run.session)
@@ -311,7 +314,7 @@ def _view(store: Store, paths: Paths, run: ChatRun) -> RunView:
     return replace(made, last_words=_fits(made.last_words, lambda text: replace(made, last_words=text)))
 
 
-def _asked(store: Store, session: int, bead: Bead | None) -> Escalation | None:
+def _asked(store: "Store", session: int, bead: Bead | None) -> Escalation | None:
     """What waits for somebody: a question of the session, or one about the bead of its work."""
     return next((e for e in store.escalations() if e.session == session or (bead and e.bead == bead.id)), None)
 
@@ -337,7 +340,7 @@ def dumped(value: object) -> str:
 
 
 @contextmanager
-def _own_run(chat: str, run: str) -> Iterator[tuple[Store, Paths, int]]:
+def _own_run(chat: str, run: str) -> "Iterator[tuple[Store, Paths, int]]":
     """The store that has the run, and its session. NoProject; UsageError: this chat began no such run."""
     chat = require_chat(chat)
     workspace = opened()

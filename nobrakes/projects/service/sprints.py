@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from ...agents.limits import Cap, Caps
 from ...daemon.service.control import limits
 from ...daemon.service.waking import wake
-from ...db.port import Store
 from ...errors import NobrakesError, NotAllowed, UsageError
 from ...git import persons
 from ...git.port import Git
@@ -40,6 +39,7 @@ from .projects import MOST, ProjectView, Workspace, listed, one, opened
 
 if TYPE_CHECKING:
     from ...config.settings import Config
+    from ...db.store import Store
 
 
 SHORT = 2000
@@ -78,7 +78,7 @@ NONE = SprintsView()
 """Nobody said yes to a sprint."""
 
 
-def offer(store: Store, git: Git, config: "Config", sprints: int, needs_tests: bool, later: bool = False) -> Offer:
+def offer(store: "Store", git: Git, config: "Config", sprints: int, needs_tests: bool, later: bool = False) -> Offer:
     """What a yes to so many sprints would be given for; `later`: not for now. UsageError, NotAllowed."""
     if not 1 <= sprints <= ASKED:
         raise UsageError(f"from 1 to {ASKED} sprints can be asked for, and not {sprints}")
@@ -126,14 +126,14 @@ def _caps(caps: Caps) -> list[str]:
     return found or ["none: `[caps]` in .nobrakes/config.toml sets them"]
 
 
-def accept(store: Store, paths: Paths, wanted: Offer, actor: str) -> SprintRun:
+def accept(store: "Store", paths: Paths, wanted: Offer, actor: str) -> SprintRun:
     """The yes, kept. NotAllowed: sprints go on already."""
     made = store.begin_sprints(wanted.sprints, wanted.needs_tests, wanted.terms, actor)
     wake(paths)
     return made
 
 
-def view(store: Store) -> SprintsView:
+def view(store: "Store") -> SprintsView:
     """How far the repository's sprints are, now; documents say how it was when one began or ended."""
     going = store.sprints_going()
     if going is None:
@@ -145,7 +145,7 @@ def view(store: Store) -> SprintsView:
     return SprintsView(run.state.value, run.asked, going.done, run.why, sprint.title, sprint.stage.value, waits)
 
 
-def _waits(store: Store, sprint: Sprint) -> str:
+def _waits(store: "Store", sprint: Sprint) -> str:
     """What of the sprint waits for a person."""
     mine = {sprint.bead, sprint.opening, sprint.closing} - {None}
     for asked in store.escalations():
@@ -154,7 +154,7 @@ def _waits(store: Store, sprint: Sprint) -> str:
     return ""
 
 
-def unfinished(store: Store) -> str:
+def unfinished(store: "Store") -> str:
     """What a daemon would go on with here, in words; empty: nothing."""
     going = store.sprints_going()
     if going is not None and going.run.state is RunState.GOING:
@@ -187,26 +187,26 @@ def wanted(at: str, days: str, zone: str, late_hours: float, offer: Offer, actor
     )
 
 
-def add(store: Store, paths: Paths, one: Schedule) -> ScheduleView:
+def add(store: "Store", paths: Paths, one: Schedule) -> ScheduleView:
     """Keep it, and let the daemon know."""
     made = store.add_schedule(one)
     wake(paths)
     return _view(store, made)
 
 
-def remove(store: Store, paths: Paths, number: int, actor: str) -> None:
+def remove(store: "Store", paths: Paths, number: int, actor: str) -> None:
     """Take it away; what it began goes on. UsageError."""
     if not store.remove_schedule(number, actor):
         raise UsageError(f"there is no schedule {number}", "`nobrakes project schedule NAME` lists them.")
     wake(paths)
 
 
-def scheduling_listed(store: Store) -> list[ScheduleView]:
+def scheduling_listed(store: "Store") -> list[ScheduleView]:
     """All that begin something."""
     return [_view(store, one) for one in store.schedules()]
 
 
-def _view(store: Store, one: Schedule) -> ScheduleView:
+def _view(store: "Store", one: Schedule) -> ScheduleView:
     zone = named_zone(one.zone) or local_zone()
     return ScheduleView(one, projects_model.next_due(one, zone, store.now()))
 

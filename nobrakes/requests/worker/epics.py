@@ -9,12 +9,12 @@
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ...agents.prompts import mending
 from ...beads.model import CLOSED, Attempt, Bead, BeadType, DependencyType, Outcome, Status
 from ...beads.proposals import submitted
 from ...daemon.worker.ports import Ports
-from ...db.port import Store
 from ...events.kinds import Event, Kind
 from ...features.worker.turn import complete
 from ...git.port import EPICS, Candidate, Conflict, Git, Message
@@ -24,6 +24,10 @@ from ...review.verify import NONE
 from ...review.worker import evidence
 from ...review.worker.evidence import AttemptEnd, Report, refused
 from . import landing_branch
+
+if TYPE_CHECKING:
+    from ...db.store import Store
+
 
 _SENT_BACK = {
     Outcome.FAILED_REVIEW: "what the checks say of the pull request of",
@@ -163,7 +167,7 @@ def within(ports: Ports, bead: Bead) -> list[Bead]:
     return [one.bead for one in landing_branch.landings(ports, bead.id)] if is_whole_epic(bead) else []
 
 
-def _children(store: Store, bead: Bead) -> list[Bead]:
+def _children(store: "Store", bead: Bead) -> list[Bead]:
     found = store.dependencies(bead.id)
     ids = [one.bead for one in found if one.needs == bead.id and one.type is DependencyType.PARENT_CHILD]
     return store.beads(ids=ids) if ids else []

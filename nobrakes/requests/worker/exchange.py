@@ -8,6 +8,7 @@
 import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ...beads.model import NO_AGENTS, Bead, BeadType, Role, Status, blockers_of
 from ...beads.proposals import Merged, is_built, of_attempts, submitted
@@ -15,7 +16,6 @@ from ...checks.counts import TestCounts
 from ...checks.worker.steps import clean
 from ...checks.worker.validation import counts_of
 from ...daemon.worker.ports import Ports
-from ...db.port import Store
 from ...errors import FileTooLarge, GitFailed, HostRefused, HostUnavailable
 from ...events.kinds import UNDO_MARK, Event, Kind
 from ...features import model as keys
@@ -29,6 +29,10 @@ from .. import text
 from ..hosts.port import PullPorts, Wanted
 from ..model import PullRequest, PullState, Seen, Told, failed, of_auto_merge, running
 from . import landing_branch
+
+if TYPE_CHECKING:
+    from ...db.store import Store
+
 
 MOST_LOGS = 5
 
@@ -313,7 +317,7 @@ def in_base(git: Git, pull: PullRequest) -> str:
 _PAGE = 1000
 
 
-def settle(store: Store, bead: str, commit: str) -> None:
+def settle(store: "Store", bead: str, commit: str) -> None:
     """`bead` was merged as `commit`. Done again it does nothing; its caller has a transaction."""
     attempts = store.attempts(bead)
     last = submitted(attempts)
@@ -335,7 +339,7 @@ def settle(store: Store, bead: str, commit: str) -> None:
         store.record(Event(Kind.HELD, was.id, actor=f"{by}{UNDO_MARK}", data={"reason": why}))
 
 
-def _with(store: Store, merge: Merged) -> list[Merged]:
+def _with(store: "Store", merge: Merged) -> list[Merged]:
     """The beads that came to main with the merged request of an epic."""
     if store.bead(merge.bead).type is not BeadType.EPIC:
         return []
@@ -351,7 +355,7 @@ def _with(store: Store, merge: Merged) -> list[Merged]:
     return found
 
 
-def _came_as(store: Store, found: Event) -> str:
+def _came_as(store: "Store", found: Event) -> str:
     """The commit by which the bead is on main: its own one where people merged the epic as its commits, and that was
     found by its trailer since. Work that was merged later is other work.
     """

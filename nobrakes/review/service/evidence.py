@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...beads.model import FORK, Bead, Outcome, Role, Status
 from ...beads.service.bead_page import Review, review_of
 from ...checks.contract import CheckResult, Contract, overall
-from ...db.port import Store
 from ...errors import GitFailed, NoEvidence, NotAllowed, UsageError
 from ...events.kinds import ChangedLines, Event, Kind
 from ...git.port import Git
@@ -25,7 +24,7 @@ from ..verify import verify as compare
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.port import Store
+    from ...db.store import Store
     from ...paths import Paths
     from ..queue import Line, Quarantined
 
@@ -276,7 +275,7 @@ class _Found:
     ref: str | None = None
 
 
-def diff(store: Store, git: Git, bead: str, most: int = MOST) -> DiffView:
+def diff(store: "Store", git: Git, bead: str, most: int = MOST) -> DiffView:
     """What the bead changes; `most`: bytes of the patch, 0 for none. NoSuchBead; NotAllowed: there is no work of it.
 
     Tampered, TooLarge: what lies in its clone cannot be read.
@@ -310,7 +309,7 @@ def _file(file: ChangedLines) -> FileDiff:
     return FileDiff(path, file.how, file.added or 0, file.removed or 0, is_binary, before)
 
 
-def _found(store: Store, git: Git, bead: Bead) -> _Found | None:
+def _found(store: "Store", git: Git, bead: Bead) -> _Found | None:
     places: tuple[Callable[[], _Found | None], ...] = (
         lambda: _merge(store, git, bead, bead.merged_commit) if bead.status is Status.DONE else None,
         lambda: _branch(store, git, bead, "branch", git.tip(bead)),
@@ -321,7 +320,7 @@ def _found(store: Store, git: Git, bead: Bead) -> _Found | None:
 
 
 def _branch(
-    store: Store, git: Git, bead: Bead, source: Source, head: str | None, ref: str | None = None
+    store: "Store", git: Git, bead: Bead, source: Source, head: str | None, ref: str | None = None
 ) -> _Found | None:
     if head is None:
         return None
@@ -333,7 +332,7 @@ def _branch(
     return _Found(source, base, head, ref)
 
 
-def _kept(store: Store, git: Git, bead: Bead) -> _Found | None:
+def _kept(store: "Store", git: Git, bead: Bead) -> _Found | None:
     """What was handed in last, or archived last: a branch before files that were not committed."""
     mine = {name: head for name, head in git.kept().items() if name.startswith(f"incoming/{bead.id}/")}
     newest = max(mine, key=lambda name: _fence(name), default=None)
@@ -351,7 +350,7 @@ def _fence(name: str) -> int:
     return int(number) if number.isdigit() else -1
 
 
-def _merge(store: Store, git: Git, bead: Bead, commit: str | None) -> _Found | None:
+def _merge(store: "Store", git: Git, bead: Bead, commit: str | None) -> _Found | None:
     """What came to main with the merge: by its review's journal, else its evidence, else the trailers of main."""
     if commit is None or not git.has(commit):
         return None

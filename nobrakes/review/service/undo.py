@@ -9,15 +9,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...agents.prompts.delivery import git_at, merged_into
 from ...beads.model import CLOSED, Bead, Dependency, DependencyType, Status
-from ...beads.proposals import Merged
+from ...beads.proposals import ByHand, Merged
 from ...beads.service import beads
 from ...beads.service.beads import content
 from ...daemon.service.waking import wake
-from ...db.port import Store
 from ...errors import GitFailed, NobrakesError, NotAllowed, NothingToUndo
 from ...events.kinds import MERGES, UNDO_MARK, Event, Kind
 from ...git.history import Hindered, taken_back
@@ -25,7 +24,10 @@ from ...git.port import Git, Landing, Message
 from ...paths import Paths
 from ...requests.model import own_base
 from ...requests.text import Where
-from ..port import ByHand
+
+if TYPE_CHECKING:
+    from ...db.store import Store
+
 
 # The steps that a person took, as the event log tells them: what can be taken back, newest first.
 #
@@ -76,7 +78,7 @@ class UndoStep:
         return tuple(event.bead for event in self.events if event.bead is not None)
 
 
-def _back(store: Store) -> Iterator[Event]:
+def _back(store: "Store") -> Iterator[Event]:
     """What people did and took back, newest first, read as far as it is asked for."""
     before = None
     while True:
@@ -87,7 +89,7 @@ def _back(store: Store) -> Iterator[Event]:
         before = page[-1].seq
 
 
-def steps_back(store: Store) -> Iterator[UndoStep]:
+def steps_back(store: "Store") -> Iterator[UndoStep]:
     """The steps that were not taken back yet, newest first. An undo is written after its step, so it is met before."""
     undone: set[int] = set()
     group: list[Event] = []
@@ -136,7 +138,7 @@ def _proposed_at(event: Event) -> float | None:
     return max((float(part["is"]["at"]) for part in parts if part.get("is")), default=None)
 
 
-def event_of(store: Store, seq: int) -> Event | None:
+def event_of(store: "Store", seq: int) -> Event | None:
     """The event with this number."""
     found = store.events(seq - 1, 1)
     return found[0] if found and found[0].seq == seq else None
@@ -148,7 +150,7 @@ MOST = 1000
 """Merges of one bead, and takings back, that are looked through."""
 
 
-def merge_of(store: Store, event: Event, bead: Bead) -> Merged:
+def merge_of(store: "Store", event: Event, bead: Bead) -> Merged:
     """The merge that the event tells of; its commit is empty where nobody knows it any more."""
     commit = str(event.data.get("commit") or event.data.get("merged_commit") or bead.merged_commit or "")
     base = str(event.data.get("base") or "")
@@ -159,7 +161,7 @@ def merge_of(store: Store, event: Event, bead: Bead) -> Merged:
     return Merged(bead.id, commit, base, event.seq)
 
 
-def standing(store: Store, bead: Bead) -> tuple[Merged, ...]:
+def standing(store: "Store", bead: Bead) -> tuple[Merged, ...]:
     """The bead's merges that nobody took back, newest first: also those from before it was opened again. A done bead
     whose merge no event tells of (the database was rebuilt) is known by its commit alone.
     """
@@ -201,7 +203,7 @@ Keep = Callable[[Bead, str, str], object]
 """Writes down that a bead's merge (base, commit) was taken back; done again, it changes nothing."""
 
 
-def revert_merge(store: Store, git: Git, bead: Bead, commit: str, base: str, prove: Prove) -> str:
+def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, prove: Prove) -> str:
     """Put a commit on main that takes `base`..`commit` back; its id.
 
     NotAllowed: later work or open edits are in the way. NotProven: main would be red without it.
@@ -257,7 +259,7 @@ def revert_merge(store: Store, git: Git, bead: Bead, commit: str, base: str, pro
 # 4. What is on an epic's branch only is taken off that, by a bead of the epic.
 
 
-def asked(store: Store, git: Git, bead: Bead, merge: Merged, actor: str, base: str = "") -> str:
+def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base: str = "") -> str:
     """The bead that takes the merge back. NotAllowed: it was asked for already, or later work builds on it.
 
     `base`: the branch beside main that it was merged into.
@@ -308,7 +310,9 @@ def asked(store: Store, git: Git, bead: Bead, merge: Merged, actor: str, base: s
     return new.id
 
 
-def _by_request_bead(store: Store, bead: Bead, merge: Merged, name: str, is_known: bool, actor: str, line: str) -> Bead:
+def _by_request_bead(
+    store: "Store", bead: Bead, merge: Merged, name: str, is_known: bool, actor: str, line: str
+) -> Bead:
     """A new one, or the one that was given up before."""
     if is_known:
         return beads.reopen(store, name, actor, "it is asked for again")
@@ -329,13 +333,13 @@ class Undone:
     archived: tuple[tuple[str, str], ...] = ()
 
 
-def last(store: Store) -> UndoStep | None:
+def last(store: "Store") -> UndoStep | None:
     """The step that `undo` would take back; None: there is none."""
     return next(steps_back(store), None)
 
 
 def undo(
-    store: Store,
+    store: "Store",
     git: Git | None,
     actor: str,
     seq: int | None = None,
@@ -400,7 +404,7 @@ class Last:
         return self.commit is not None or len(self.beads) > 1
 
 
-def last_of(store: Store, bead: str) -> Last:
+def last_of(store: "Store", bead: str) -> Last:
     """NoSuchBead, NothingToUndo."""
     found = store.bead(bead)
     if found.status is Status.LANDED:
@@ -420,7 +424,7 @@ def last_of(store: Store, bead: str) -> Last:
     )
 
 
-def _step_of(store: Store, seq: int) -> UndoStep:
+def _step_of(store: "Store", seq: int) -> UndoStep:
     """The step that the event belongs to; NothingToUndo."""
     for step in steps_back(store):
         found = next((event for event in step.events if event.seq == seq), None)
@@ -458,7 +462,7 @@ def _told(step: UndoStep) -> str:
 
 
 def _merge(
-    store: Store,
+    store: "Store",
     git: Git | None,
     event: Event,
     actor: str,
@@ -493,7 +497,7 @@ def _merge(
     )
 
 
-def _request(store: Store, git: Git | None, event: Event, actor: str, paths: Paths | None) -> Undone:
+def _request(store: "Store", git: Git | None, event: Event, actor: str, paths: Paths | None) -> Undone:
     """Have a pull request take the merge back."""
     assert event.bead is not None, "a merge is of a bead"
     if git is None:
@@ -530,13 +534,13 @@ def _bead(event: Event) -> str:
     return event.bead
 
 
-def _before(store: Store, event: Event, kinds: tuple[Kind, ...]) -> Event | None:
+def _before(store: "Store", event: Event, kinds: tuple[Kind, ...]) -> Event | None:
     """The last event of these kinds on the same bead before this one."""
     found = store.latest_events(kinds, event.seq, 1, _bead(event))
     return found[0] if found else None
 
 
-def _unheld(store: Store, event: Event, actor: str) -> None:
+def _unheld(store: "Store", event: Event, actor: str) -> None:
     before = _before(store, event, (Kind.HELD, Kind.RELEASED))
     if before is not None and before.kind is Kind.HELD:
         store.record(Event(Kind.HELD, event.bead, actor=actor, data={"reason": before.data.get("reason", "")}))
@@ -544,19 +548,19 @@ def _unheld(store: Store, event: Event, actor: str) -> None:
         store.record(Event(Kind.RELEASED, event.bead, actor=actor))
 
 
-def _held_again(store: Store, event: Event, actor: str) -> None:
+def _held_again(store: "Store", event: Event, actor: str) -> None:
     before = _before(store, event, (Kind.HELD,))
     reason = before.data.get("reason", "") if before is not None else event.data.get("before", "")
     store.record(Event(Kind.HELD, event.bead, actor=actor, data={"reason": reason}))
 
 
-def _undeferred(store: Store, event: Event, actor: str) -> None:
+def _undeferred(store: "Store", event: Event, actor: str) -> None:
     before = _before(store, event, (Kind.DEFERRED,))
     until = before.data.get("until") if before is not None else event.data.get("before")
     store.record(Event(Kind.DEFERRED, event.bead, actor=actor, data={"until": until}))
 
 
-def _unchanged(store: Store, event: Event, actor: str) -> None:
+def _unchanged(store: "Store", event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
     back: dict[str, Any] = {}
     for name, change in event.data["fields"].items():
@@ -569,7 +573,7 @@ def _unchanged(store: Store, event: Event, actor: str) -> None:
         store.change(bead.id, back, actor)
 
 
-def _as_proposed_before(store: Store, event: Event, actor: str) -> None:
+def _as_proposed_before(store: "Store", event: Event, actor: str) -> None:
     """What was proposed for the bead before the event is proposed again, and nothing else."""
     bead = store.bead(_bead(event))
     parts = event.data["parts"]
@@ -578,7 +582,7 @@ def _as_proposed_before(store: Store, event: Event, actor: str) -> None:
     store.propose(bead.id, {name: one["was"] for name, one in parts.items()}, actor, why="taken back")
 
 
-def _nothing(store: Store, event: Event, actor: str) -> None:
+def _nothing(store: "Store", event: Event, actor: str) -> None:
     """The yes itself changed nothing; what it brought into force has events of its own."""
 
 
@@ -586,15 +590,15 @@ def _dependency(event: Event) -> Dependency:
     return Dependency(_bead(event), str(event.data["needs"]), DependencyType(event.data.get("type", "blocks")))
 
 
-def _undepended(store: Store, event: Event, actor: str) -> None:
+def _undepended(store: "Store", event: Event, actor: str) -> None:
     store.remove_dependency(_dependency(event), actor)
 
 
-def _depended(store: Store, event: Event, actor: str) -> None:
+def _depended(store: "Store", event: Event, actor: str) -> None:
     store.add_dependency(_dependency(event), actor)
 
 
-def _unclosed(store: Store, event: Event, actor: str) -> None:
+def _unclosed(store: "Store", event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
     wanted = Status.CANCELLED if event.kind is Kind.CANCELLED else Status.DONE
     if bead.status is not wanted:
@@ -602,7 +606,7 @@ def _unclosed(store: Store, event: Event, actor: str) -> None:
     store.record(Event(Kind.UNDONE, bead.id, actor=actor, data={"undone": [event.seq]}))
 
 
-def _draft_again(store: Store, event: Event, actor: str) -> None:
+def _draft_again(store: "Store", event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
     if bead.status is Status.DRAFT:
         return
@@ -611,7 +615,7 @@ def _draft_again(store: Store, event: Event, actor: str) -> None:
     store.record(Event(Kind.UNDONE, bead.id, actor=actor, data={"undone": [event.seq]}))
 
 
-def _unproposed(store: Store, event: Event, actor: str) -> None:
+def _unproposed(store: "Store", event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
     if bead.status in CLOSED:
         raise _refuse(event, f"{bead.id} is {bead.status.value} already; `nobrakes reopen` opens it again")
@@ -620,7 +624,7 @@ def _unproposed(store: Store, event: Event, actor: str) -> None:
     store.record(Event(Kind.CANCELLED, bead.id, actor=actor, data={"reason": "its adding was taken back"}))
 
 
-def _closed_again(store: Store, event: Event, actor: str) -> None:
+def _closed_again(store: "Store", event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
     before = _before(
         store, event, (Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.MERGED, Kind.FOUND_MERGED, Kind.EPIC_COMPLETED)

@@ -40,9 +40,8 @@ from ...config.settings import parse
 from ...config.values import layout_of
 from ...daemon.model import Board
 from ...daemon.worker.ports import Ports
-from ...db.port import NewEscalation
 from ...decisions.forms import as_values, form
-from ...decisions.model import OF_TESTS, Escalation, EscalationType, is_accepted
+from ...decisions.model import OF_TESTS, Escalation, EscalationType, NewEscalation, is_accepted
 from ...errors import ConfigError, FileTooLarge, GitFailed
 from ...events.kinds import Event, Kind
 from ...git.port import Message

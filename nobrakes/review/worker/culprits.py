@@ -7,7 +7,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...agents.worker.end import close
 from ...beads.model import Attempt, AttemptLog, Bead, Outcome, Role, Status
@@ -17,9 +17,8 @@ from ...checks.worker.validation import as_json, explain
 from ...daemon.model import Limits
 from ...daemon.service import control
 from ...daemon.worker.ports import Ports
-from ...db.port import NewEscalation, Store
 from ...decisions import model as decisions_model
-from ...decisions.model import EscalationType
+from ...decisions.model import EscalationType, NewEscalation
 from ...errors import GitFailed
 from ...events.kinds import MERGES, Event, Kind
 from ...git.port import Candidate, Message
@@ -30,6 +29,10 @@ from ..machine import Fact, Next
 from ..main_monitor import Phase, Watch, at_rest
 from .evidence import US
 
+if TYPE_CHECKING:
+    from ...db.store import Store
+
+
 # One red main is one question: whoever finds main red asks here, and what is open already is added to.
 #
 # 1. Red begins with the question and lasts until main was seen green: by the canary, or by a merge.
@@ -39,12 +42,14 @@ from .evidence import US
 _SEEN_GREEN = (Kind.MERGED, Kind.MAIN_GREEN, Kind.MAIN_UNFROZEN)
 
 
-def question(store: Store, title: str, detail: str, evidence: Mapping[str, Any], hypothesis: str = "") -> NewEscalation:
+def question(
+    store: "Store", title: str, detail: str, evidence: Mapping[str, Any], hypothesis: str = ""
+) -> NewEscalation:
     """What a person is asked about the main that is red now: more of the open question, where there is one."""
     return NewEscalation(EscalationType.MAIN_RED, title, detail, evidence, hypothesis, _open(store))
 
 
-def _open(store: Store) -> int:
+def _open(store: "Store") -> int:
     """The open question about this red main; 0: there is none."""
     green = store.latest_events(_SEEN_GREEN, limit=1)
     since = green[0].at if green else 0.0

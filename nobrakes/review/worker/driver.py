@@ -23,8 +23,7 @@ from ...checks.worker.validation import Validation, explain
 from ...daemon.deciders import look_again, may_pass
 from ...daemon.model import Board
 from ...daemon.worker.ports import Ports
-from ...db.port import NewEscalation
-from ...decisions.model import EscalationType
+from ...decisions.model import EscalationType, NewEscalation
 from ...errors import GitFailed, NotAllowed
 from ...git.port import EPICS, Candidate, Conflict, Land, Landing
 from ...host.port import Notice

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...beads.model import Attempt, Bead, BeadType, Outcome, Role
 from ...beads.proposals import of_attempts, submitted
@@ -21,7 +21,6 @@ from ...checks.worker.steps import OUTPUT_TAIL, clean
 from ...checks.worker.validation import CONTRACT
 from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import NOBODY
-from ...db.port import Store
 from ...events.kinds import MERGES, Kind
 from ...git.port import Message
 from ...requests.worker.landing_branch import lands_on
@@ -43,6 +42,10 @@ from ..journal import Journal, Step
 from ..machine import Fact
 from ..queue import Entry
 from ..verify import NONE
+
+if TYPE_CHECKING:
+    from ...db.store import Store
+
 
 STEPS = 200
 """So many steps of a bead's reviews are looked through for those of this one."""
@@ -500,7 +503,7 @@ def for_revert(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
 # Since when what is known of a bead counts: its last merge. What was said of it before is of another life.
 
 
-def last_merge(store: Store, bead: str) -> int:
+def last_merge(store: "Store", bead: str) -> int:
     """The number of the event by which the bead was merged last; 0: it never was."""
     merges = store.latest_events(MERGES, None, 1, bead)
     return merges[0].seq if merges else 0

@@ -18,9 +18,8 @@ from ...checks.contract import CheckOutcome, CheckResult, overall, setup_failed
 from ...checks.worker.validation import MOST_CUT_OFF, Validation, as_json, explain
 from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import about
-from ...db.port import NewEscalation
 from ...decisions import model as decisions_model
-from ...decisions.model import EscalationType
+from ...decisions.model import EscalationType, NewEscalation
 from ...errors import GitFailed
 from ...events.kinds import Event, Kind
 from ...git.port import Candidate, Land, Landing

@@ -22,7 +22,6 @@ from ...beads.service.board import Worker, workers
 from ...beads.service.requested import requested
 from ...daemon.model import Limits
 from ...daemon.service import control
-from ...db.port import Store
 from ...decisions.model import Escalation
 from ...decisions.service.hindrances import hindrances
 from ...errors import NoSuchBead, NotAllowed, UsageError
@@ -38,7 +37,7 @@ from ..reader import NEAR, Ring, follow
 if TYPE_CHECKING:
     from ...beads.graph import Node
     from ...config.settings import Config
-    from ...db.port import Store
+    from ...db.store import Store
     from ...paths import Paths
 
 
@@ -144,7 +143,7 @@ def of_turn(paths: Paths, session: Talk, turn: Turn) -> AgentOutput:
     return AgentOutput(0, name_of(session.id), turn.number, name, role, session.agent, path, turn.id)
 
 
-def find_session(store: Store, paths: Paths, name_or_bead: str) -> AgentOutput:
+def find_session(store: "Store", paths: Paths, name_or_bead: str) -> AgentOutput:
     """The session of who works under this name, or the latest one of this bead; the last turn of `session~N`.
 
     NoSuchBead where nobody is called so; NotAllowed where no agent has worked on the bead, or in the session.
@@ -171,14 +170,14 @@ def find_session(store: Store, paths: Paths, name_or_bead: str) -> AgentOutput:
     return of(paths, past[-1])
 
 
-def outcome(store: Store, session: AgentOutput) -> str | None:
+def outcome(store: "Store", session: AgentOutput) -> str | None:
     """How the session's attempt ended; None while it works."""
     found = store.turn(session.turn).outcome if session.turn else store.attempt(session.attempt).outcome
     return found.value if found else None
 
 
 def transcript(
-    store: Store, session: AgentOutput, *, follow: bool, last: int, wait: Callable[[float], None] = time.sleep
+    store: "Store", session: AgentOutput, *, follow: bool, last: int, wait: Callable[[float], None] = time.sleep
 ) -> Iterator[Line]:
     """The last `last` readable lines that are there, then with `follow` every new one until the attempt ends."""
     ring = Ring(session.path, adapter(session.agent).lines, last)
@@ -497,7 +496,7 @@ class AttemptLines:
     lines: tuple[Line, ...]
 
 
-def transcripts(store: Store, paths: Paths, bead: str, number: int | None, last: int) -> tuple[AttemptLines, ...]:
+def transcripts(store: "Store", paths: Paths, bead: str, number: int | None, last: int) -> tuple[AttemptLines, ...]:
     """At most `last` lines of each attempt of an agent, or of the one with this number. NoSuchBead, UsageError."""
     agents = [one for one in store.attempts(bead) if one.role not in NO_AGENTS]
     chosen = [one for one in agents if number is None or one.number == number]

@@ -20,7 +20,6 @@ from ...beads.service import beads, taking
 from ...beads.service.taking import Repository
 from ...daemon.service import processes
 from ...daemon.service.waking import wake
-from ...db.port import Store
 from ...decisions.model import Escalation
 from ...decisions.service import desk
 from ...errors import DaemonRunning, NobrakesError, NotAllowed, UsageError
@@ -62,7 +61,7 @@ from . import live
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.port import Store
+    from ...db.store import Store
     from ...decisions.model import Escalation
 
 
@@ -458,7 +457,7 @@ def hand_in(here: Repository, number: int, actor: str) -> Landing:
     return Landing(number, bead.id, handed.head, handed.branch or done.branch)
 
 
-def _bead(store: Store, one: Session, actor: str) -> Bead:
+def _bead(store: "Store", one: Session, actor: str) -> Bead:
     """The bead that stands for the session's work; a new one is held, so that nobody begins with it."""
     known = store.beads(ids=[str(one.data[BEAD])]) if one.data.get(BEAD) else []
     if known and known[0].status not in CLOSED:

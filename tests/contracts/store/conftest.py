@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 
 START = 1_750_000_000.0
 
@@ -27,15 +27,15 @@ def clock() -> HandClock:
 
 
 @pytest.fixture(params=["memory", "file"])
-def open_again(request: pytest.FixtureRequest, tmp_path: Path, clock: HandClock) -> Callable[[], SqliteStore]:
+def open_again(request: pytest.FixtureRequest, tmp_path: Path, clock: HandClock) -> Callable[[], Store]:
     """Opens the test's database; the one in memory cannot be opened twice."""
     if request.param == "memory":
-        return lambda: SqliteStore(":memory:", clock, create=True)
-    return lambda: SqliteStore(str(tmp_path / "nobrakes.db"), clock, create=True)
+        return lambda: Store(":memory:", clock, create=True)
+    return lambda: Store(str(tmp_path / "nobrakes.db"), clock, create=True)
 
 
 @pytest.fixture
-def store(open_again: Callable[[], SqliteStore]) -> Iterator[SqliteStore]:
+def store(open_again: Callable[[], Store]) -> Iterator[Store]:
     """The store; when the test is over, its derived columns must be what beads.readiness makes of the facts."""
     opened = open_again()
     yield opened

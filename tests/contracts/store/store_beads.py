@@ -3,7 +3,7 @@
 from typing import Any
 
 from nobrakes.beads.model import Attempt, Bead, BeadType, DependencyType, Outcome, Role, Status
-from nobrakes.db.port import Store
+from nobrakes.db.store import Store
 from nobrakes.events.kinds import Kind
 
 NAMES = ["Ada", "Bob", "Cleo"]

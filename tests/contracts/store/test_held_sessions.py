@@ -6,21 +6,21 @@ from pathlib import Path
 from threading import Barrier
 
 from nobrakes.beads.model import Attempt, Bead, Outcome, Role, Run, RunKind, Status
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.events.kinds import Kind
 
 
-def opened(store: SqliteStore, bead: str) -> Attempt:
+def opened(store: Store, bead: str) -> Attempt:
     found = store.open_attempt(bead, Role.DOER, "claude", ["Ada", "Bo", "Cyd"], 60.0, None)
     assert found is not None
     return found
 
 
-def put(store: SqliteStore, *names: str) -> None:
+def put(store: Store, *names: str) -> None:
     store.put([Bead(b, b, status=Status.NEEDS_DOER, needs_tests=False) for b in names], [], "me")
 
 
-def test_a_session_is_of_one_bead_for_ever(store: SqliteStore) -> None:
+def test_a_session_is_of_one_bead_for_ever(store: Store) -> None:
     put(store, "a", "b")
     mine, other = opened(store, "a"), opened(store, "b")
     assert store.hold_session("s", mine.id)
@@ -30,7 +30,7 @@ def test_a_session_is_of_one_bead_for_ever(store: SqliteStore) -> None:
     assert not store.hold_session("s", other.id)
 
 
-def test_the_next_attempt_has_it_when_nothing_of_the_last_one_lives(store: SqliteStore) -> None:
+def test_the_next_attempt_has_it_when_nothing_of_the_last_one_lives(store: Store) -> None:
     put(store, "a")
     first = opened(store, "a")
     assert store.hold_session("s", first.id)
@@ -44,7 +44,7 @@ def test_the_next_attempt_has_it_when_nothing_of_the_last_one_lives(store: Sqlit
     assert not store.hold_session("s", first.id)
 
 
-def test_what_agents_of_two_beads_call_theirs_is_nobodys(store: SqliteStore) -> None:
+def test_what_agents_of_two_beads_call_theirs_is_nobodys(store: Store) -> None:
     put(store, "a", "b")
     liar, owner = opened(store, "a"), opened(store, "b")
     assert store.hold_session("s", liar.id, fresh=True)  # heard first
@@ -54,9 +54,7 @@ def test_what_agents_of_two_beads_call_theirs_is_nobodys(store: SqliteStore) -> 
     assert not store.hold_session("s", owner.id)
 
 
-def test_of_many_who_want_it_at_once_one_has_it(
-    open_again: Callable[[], SqliteStore], store: SqliteStore, tmp_path: Path
-) -> None:
+def test_of_many_who_want_it_at_once_one_has_it(open_again: Callable[[], Store], store: Store, tmp_path: Path) -> None:
     names = [f"b{n}" for n in range(8)]
     put(store, *names)
     wanting = [opened(store, name).id for name in names]

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Outcome, Role, Status
-from nobrakes.db.port import NewEscalation, Store
+from nobrakes.db.store import Store
 from nobrakes.decisions import forms
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchEscalation, NotAllowed
 from nobrakes.events.kinds import Event, Kind
 from tests.contracts.store.store_beads import bead, claim

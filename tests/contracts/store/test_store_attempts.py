@@ -7,7 +7,7 @@ import pytest
 from nobrakes.beads.lifecycle import RETURNS_TO, TABLE
 from nobrakes.beads.model import CLOSED, WORKING, AttemptLog, BeadType, Outcome, Role, Run, RunKind, Status
 from nobrakes.daemon.model import Limits
-from nobrakes.db.port import Store
+from nobrakes.db.store import Store
 from nobrakes.errors import NoSuchBead, NotAllowed, Stale
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.review.journal import Journal, Step

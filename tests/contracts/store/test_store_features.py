@@ -7,9 +7,9 @@ import pytest
 
 from nobrakes.beads.model import Bead, BeadType
 from nobrakes.daemon.model import Limits
-from nobrakes.db.port import NewEscalation, Restored
-from nobrakes.db.store import SqliteStore
-from nobrakes.decisions.model import EscalationType
+from nobrakes.db.model import Restored
+from nobrakes.db.store import Store
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchFeature, NotAllowed
 from nobrakes.events.kinds import Kind
 from nobrakes.features.model import (
@@ -27,16 +27,16 @@ from nobrakes.features.model import (
 from nobrakes.sessions.model import SessionKind
 
 
-def begun(store: SqliteStore, id_: str = "windows", **more: Any) -> Feature:
+def begun(store: Store, id_: str = "windows", **more: Any) -> Feature:
     store.put([Bead(id_, id_.title(), type=BeadType.EPIC)], [], "me")
     return store.begin_feature(Feature(id_, id_.title(), "Support it", actor="me", **more))
 
 
-def kinds(store: SqliteStore) -> list[Kind]:
+def kinds(store: Store) -> list[Kind]:
     return [event.kind for event in store.events(0, 1000) if event.bead == "windows"][1:]
 
 
-def test_a_feature_is_kept_as_it_was_said(store: SqliteStore) -> None:
+def test_a_feature_is_kept_as_it_was_said(store: Store) -> None:
     said = (Criterion("The tests pass", "automated"), Criterion("It looks right", "manual", usual=False))
     one = begun(store, criteria=said, files=("a.py",), notes="paths", base="c0de", data={"scan": 3})
     assert store.feature("windows") == one == store.features()[0]
@@ -49,7 +49,7 @@ def test_a_feature_is_kept_as_it_was_said(store: SqliteStore) -> None:
         store.feature("linux")
 
 
-def test_one_feature_is_planned_at_a_time(store: SqliteStore) -> None:
+def test_one_feature_is_planned_at_a_time(store: Store) -> None:
     begun(store)
     with pytest.raises(NotAllowed, match="one feature of a repository"):
         begun(store, "linux")
@@ -59,7 +59,7 @@ def test_one_feature_is_planned_at_a_time(store: SqliteStore) -> None:
         store.move_feature("windows", Step.RESUMED, "me")
 
 
-def test_what_is_built_or_gave_its_turn_up_leaves_it_to_another(store: SqliteStore) -> None:
+def test_what_is_built_or_gave_its_turn_up_leaves_it_to_another(store: Store) -> None:
     begun(store)
     store.move_feature("windows", Step.APPROVED, "me")
     begun(store, "linux")
@@ -77,7 +77,7 @@ def test_what_is_built_or_gave_its_turn_up_leaves_it_to_another(store: SqliteSto
     assert [one.id for one in store.features(going=False)] == ["linux", "mac", "windows"]
 
 
-def test_a_plan_is_kept_once_for_each_change(store: SqliteStore) -> None:
+def test_a_plan_is_kept_once_for_each_change(store: Store) -> None:
     begun(store)
     first = store.keep_plan("windows", [{"id": "a", "title": "A"}], "it is whole", "Shaper")
     assert store.keep_plan("windows", [{"id": "a", "title": "A"}], "again", "Shaper") == first
@@ -87,7 +87,7 @@ def test_a_plan_is_kept_once_for_each_change(store: SqliteStore) -> None:
     assert kinds(store) == [Kind.FEATURE_BEGAN, Kind.PLAN_KEPT, Kind.PLAN_KEPT]
 
 
-def test_reviews_and_findings_end_once(store: SqliteStore) -> None:
+def test_reviews_and_findings_end_once(store: Store) -> None:
     begun(store)
     session = store.begin_session(SessionKind.PLANNING, "f", "t", ("script", "", ""), "look", "nobrakes").id
     store.begin_review("windows", 1, "backend", session)
@@ -106,7 +106,7 @@ def test_reviews_and_findings_end_once(store: SqliteStore) -> None:
     assert [one.state for one in store.plan_reviews("windows")] == [ReviewState.DONE]
 
 
-def test_an_item_is_collected_once(store: SqliteStore) -> None:
+def test_an_item_is_collected_once(store: Store) -> None:
     begun(store)
     first = store.collect("windows", ItemKind.TODO, "long  paths", "nobrakes", file="a.py", line=3)
     assert first is not None and first.text == "long paths"
@@ -118,14 +118,14 @@ def test_an_item_is_collected_once(store: SqliteStore) -> None:
     assert [one.state for one in store.items("windows")] == [ItemState.REVIEWED, ItemState.WAITING]
 
 
-def test_a_feature_comes_back_with_its_bead(store: SqliteStore, tmp_path: Path) -> None:
+def test_a_feature_comes_back_with_its_bead(store: Store, tmp_path: Path) -> None:
     said = (Criterion("It looks right", "manual", usual=False),)
     begun(store, criteria=said, files=("a.py",), notes="paths", base="c0de")
     store.keep_plan("windows", [{"id": "a"}], "it is whole", "Shaper")
     store.move_feature("windows", Step.PLAN_READY, "nobrakes")
     store.put([Bead("none", "None", type=BeadType.EPIC, metadata={"feature": {"stage": "moon"}})], [], "me")
     found = Restored(store.beads(), store.dependencies())
-    lost = SqliteStore(str(tmp_path / "lost.db"), create=True)
+    lost = Store(str(tmp_path / "lost.db"), create=True)
     lost.restore(found, "me")
     back = lost.feature("windows")
     assert (back.title, back.criteria, back.files, back.notes, back.base) == (
@@ -145,9 +145,7 @@ def test_a_feature_comes_back_with_its_bead(store: SqliteStore, tmp_path: Path) 
     lost.close()
 
 
-def test_what_comes_back_is_of_epics_with_facts_that_can_be_and_one_has_the_turn(
-    store: SqliteStore, tmp_path: Path
-) -> None:
+def test_what_comes_back_is_of_epics_with_facts_that_can_be_and_one_has_the_turn(store: Store, tmp_path: Path) -> None:
     begun(store)
     facts = store.bead("windows").metadata["feature"]
     wrong = [facts | {"created_at": moment} for moment in (10**400, 1e300, -1)]
@@ -156,7 +154,7 @@ def test_what_comes_back_is_of_epics_with_facts_that_can_be_and_one_has_the_turn
     beads.append(Bead("task", "A task", metadata={"feature": facts}))
     beads.append(Bead("linux", "Linux", type=BeadType.EPIC, metadata={"feature": facts}))
     beads.append(Bead("mac", "Mac", type=BeadType.EPIC, metadata={"feature": facts | {"state": "paused"}}))
-    lost = SqliteStore(str(tmp_path / "lost.db"), create=True)
+    lost = Store(str(tmp_path / "lost.db"), create=True)
     lost.restore(Restored([*beads, *store.beads()], []), "me")
     assert [(one.id, one.state) for one in lost.features()] == [
         ("linux", State.ACTIVE),
@@ -172,7 +170,7 @@ def test_what_comes_back_is_of_epics_with_facts_that_can_be_and_one_has_the_turn
     lost.close()
 
 
-def test_no_session_of_a_feature_that_is_paused_begins_a_turn(store: SqliteStore) -> None:
+def test_no_session_of_a_feature_that_is_paused_begins_a_turn(store: Store) -> None:
     begun(store)
     seat = ("claude", "anthropic", "")
     shaper = store.begin_session(SessionKind.PLANNING, "bead:windows", "Windows", seat, "begin", "me").id
@@ -187,7 +185,7 @@ def test_no_session_of_a_feature_that_is_paused_begins_a_turn(store: SqliteStore
     assert store.open_turn(shaper) is not None and store.open_turn(reviewer) is not None
 
 
-def test_an_answer_to_a_session_that_has_ended_is_past(store: SqliteStore) -> None:
+def test_an_answer_to_a_session_that_has_ended_is_past(store: Store) -> None:
     session = store.begin_session(SessionKind.PLANNING, "person:me", "Talk", ("claude", "", ""), "hi", "me").id
     asked = [store.escalate(_question(session, title), None, None, "Session 1").id for title in ("a?", "b?")]
     store.answer(asked[0], "so", "me")

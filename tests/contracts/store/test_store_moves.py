@@ -4,8 +4,8 @@ import pytest
 
 from nobrakes.beads import lifecycle
 from nobrakes.beads.model import BeadType, Status
-from nobrakes.db.port import NewEscalation, Store
-from nobrakes.decisions.model import EscalationType
+from nobrakes.db.store import Store
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.events.kinds import Event, Kind
 from tests.contracts.store.store_beads import bead
 

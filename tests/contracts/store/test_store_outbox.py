@@ -1,9 +1,8 @@
 """The outbox: a notice is written once, sent by one delivery a channel, counted in a digest, and never lost."""
 
 from nobrakes.beads.model import Bead, Status
-from nobrakes.db.port import NewEscalation
-from nobrakes.db.store import SqliteStore
-from nobrakes.decisions.model import EscalationType
+from nobrakes.db.store import Store
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.notices.model import SHOWN, DeliveryState, NewNotice, NoticeKind, Severity, digest
 from tests.contracts.store.conftest import HandClock
 
@@ -12,19 +11,19 @@ def notice(text: str = "it is merged", severity: Severity = Severity.INFO, mark:
     return NewNotice(NoticeKind.MERGED, severity, text, "a", fingerprint=mark, **more)
 
 
-def fill(store: SqliteStore, *notices: NewNotice, channels: tuple[str, ...] = ("c",), due_at: float = 0.0) -> None:
+def fill(store: Store, *notices: NewNotice, channels: tuple[str, ...] = ("c",), due_at: float = 0.0) -> None:
     store.add_notices(notices, 600.0)
     store.route_notices([(one.id, [(name, due_at) for name in channels]) for one in store.unrouted_notices(99_999)])
 
 
-def states(store: SqliteStore) -> dict[str, int]:
+def states(store: Store) -> dict[str, int]:
     found: dict[str, int] = {}
     for one in store.deliveries(99_999):
         found[one.state.value] = found.get(one.state.value, 0) + 1
     return found
 
 
-def test_the_same_within_a_while_is_one(store: SqliteStore, clock: HandClock) -> None:
+def test_the_same_within_a_while_is_one(store: Store, clock: HandClock) -> None:
     assert store.add_notices([notice(mark="x"), notice(mark="x"), notice(mark="y"), notice(), notice()], 600.0) == 4
     assert store.add_notices([notice(mark="x")], 600.0) == 0
     clock.time += 601
@@ -33,7 +32,7 @@ def test_the_same_within_a_while_is_one(store: SqliteStore, clock: HandClock) ->
     assert store.add_notices([notice(mark="x")], 600.0) == 1
 
 
-def test_what_is_written_with_a_setting_is_there_with_it_or_not_at_all(store: SqliteStore) -> None:
+def test_what_is_written_with_a_setting_is_there_with_it_or_not_at_all(store: Store) -> None:
     try:
         with store.together():
             store.add_notices([notice()], 600.0)
@@ -44,7 +43,7 @@ def test_what_is_written_with_a_setting_is_there_with_it_or_not_at_all(store: Sq
     assert store.unrouted_notices(9) == [] and store.setting("news") is None
 
 
-def test_it_is_routed_once(store: SqliteStore) -> None:
+def test_it_is_routed_once(store: Store) -> None:
     store.add_notices([notice()], 600.0)
     (one,) = store.unrouted_notices(9)
     for _ in range(2):
@@ -52,7 +51,7 @@ def test_it_is_routed_once(store: SqliteStore) -> None:
     assert store.unrouted_notices(9) == [] and states(store) == {"due": 2}
 
 
-def test_what_matters_most_goes_first_and_is_settled_once(store: SqliteStore, clock: HandClock) -> None:
+def test_what_matters_most_goes_first_and_is_settled_once(store: Store, clock: HandClock) -> None:
     fill(store, notice("one"), notice("two", Severity.URGENT), notice("three"))
     first = store.next_delivery("c")
     assert first is not None and first.notice.text == "two" and first.tries == 0
@@ -72,7 +71,7 @@ def test_what_matters_most_goes_first_and_is_settled_once(store: SqliteStore, cl
     assert again is not None and (again.tries, again.error) == (1, "no answer")
 
 
-def test_only_the_first_failure_since_a_success_is_said(store: SqliteStore, clock: HandClock) -> None:
+def test_only_the_first_failure_since_a_success_is_said(store: Store, clock: HandClock) -> None:
     said = []
     for state in ("failed", "failed", "sent", "failed"):
         clock.time += 1
@@ -83,7 +82,7 @@ def test_only_the_first_failure_since_a_success_is_said(store: SqliteStore, cloc
     assert said == [True, False, False, True]
 
 
-def test_ten_thousand_become_one_message(store: SqliteStore, clock: HandClock) -> None:
+def test_ten_thousand_become_one_message(store: Store, clock: HandClock) -> None:
     fill(store, *(notice(f"n{number}", mark=str(number)) for number in range(10_000)), notice("!", Severity.URGENT))
     fill(store, notice("later"), due_at=clock.time + 999)
     store.make_digest("c", digest, SHOWN)
@@ -97,7 +96,7 @@ def test_ten_thousand_become_one_message(store: SqliteStore, clock: HandClock) -
     assert store.next_delivery("c") is None
 
 
-def test_what_is_not_urgent_is_held_and_all_is_released(store: SqliteStore, clock: HandClock) -> None:
+def test_what_is_not_urgent_is_held_and_all_is_released(store: Store, clock: HandClock) -> None:
     fill(store, notice("one"), notice("two", Severity.URGENT), channels=("c", "d"))
     store.hold_deliveries(clock.time + 500)
     assert [(queue.due, queue.next_at) for queue in store.queues(60.0)] == [(1, clock.time + 500)] * 2
@@ -107,7 +106,7 @@ def test_what_is_not_urgent_is_held_and_all_is_released(store: SqliteStore, cloc
     assert states(store) == {"failed": 2, "due": 2}
 
 
-def test_an_open_question_is_known_until_it_is_decided(store: SqliteStore, clock: HandClock) -> None:
+def test_an_open_question_is_known_until_it_is_decided(store: Store, clock: HandClock) -> None:
     store.put([Bead("a", "a", status=Status.NEEDS_DOER, needs_tests=False)], [], "me")
     number = store.escalate(NewEscalation(EscalationType.QUESTION, "Which?"), "a", None, "me").id
     asked = NewNotice(NoticeKind.QUESTION, Severity.WARNING, "Which?", "a", escalation=number)
@@ -131,7 +130,7 @@ def test_an_open_question_is_known_until_it_is_decided(store: SqliteStore, clock
     assert store.open_questions() == [] and states(store)["answered"] == 1
 
 
-def test_what_is_old_goes_but_what_waits_or_is_open(store: SqliteStore, clock: HandClock) -> None:
+def test_what_is_old_goes_but_what_waits_or_is_open(store: Store, clock: HandClock) -> None:
     store.put([Bead("a", "a", status=Status.NEEDS_DOER, needs_tests=False)], [], "me")
     number = store.escalate(NewEscalation(EscalationType.QUESTION, "Which?"), "a", None, "me").id
     fill(store, notice("sent"), notice("open", escalation=number), notice("waits"))

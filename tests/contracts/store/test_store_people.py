@@ -3,8 +3,8 @@
 import pytest
 
 from nobrakes.beads.model import Dependency, Outcome, Status
-from nobrakes.db.port import NewEscalation, Store
-from nobrakes.decisions.model import EscalationType
+from nobrakes.db.store import Store
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import Deadlock, NoSuchBead, NoSuchEscalation, NotAllowed
 from nobrakes.events.kinds import Event, Kind
 from tests.contracts.store.store_beads import bead, claim

@@ -15,8 +15,7 @@ from nobrakes.beads.model import CLOSED, Bead, BeadType, Dependency, DependencyT
 from nobrakes.beads.readiness import b_levels, deadlocks, ready_beads
 from nobrakes.daemon.model import Limits
 from nobrakes.db.opening import open_memory
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import BadBead, Deadlock, NotAllowed, Stale
 from nobrakes.events.kinds import Event, Kind
 
@@ -243,7 +242,7 @@ class AnyLife(RuleBasedStateMachine):
 
     def in_order(self, ready: Any, nodes: Any, dependencies: Any) -> None:
         level = b_levels(nodes, dependencies, self.store.usual())
-        since = {row["id"]: row["ready_since"] for row in self.store._db.all("SELECT id, ready_since FROM beads")}
+        since = {row["id"]: row["ready_since"] for row in self.store.all("SELECT id, ready_since FROM beads")}
         blocked = Counter(one.needs for one in dependencies if one.type is DependencyType.BLOCKS)
 
         def order(bead: Any) -> Any:
@@ -286,8 +285,8 @@ class LevelsLag(AnyLife):
     @precondition(lambda self: self.count)
     @rule()
     def catch_up(self) -> None:
-        levels.settle_all(self.store._db)
-        kept = {row["id"]: row["b_level"] for row in self.store._db.all("SELECT id, b_level FROM beads")}
+        levels.settle_all(self.store)
+        kept = {row["id"]: row["b_level"] for row in self.store.all("SELECT id, b_level FROM beads")}
         assert kept == b_levels(self.store.nodes(), self.store.dependencies(), self.store.usual())
 
 

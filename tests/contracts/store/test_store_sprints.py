@@ -3,7 +3,7 @@
 import pytest
 
 from nobrakes.beads.model import Bead
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event
 from nobrakes.events.kinds import Kind as EventKind
@@ -13,7 +13,7 @@ from nobrakes.sessions.model import SessionKind
 TERMS = {"brief": "a", "checks": "b", "caps": "c"}
 
 
-def begun(store: SqliteStore) -> int:
+def begun(store: Store) -> int:
     """A run with its first sprint in planning; the session's number."""
     run = store.begin_sprints(3, False, TERMS, "you")
     seat = ("script", "", "")
@@ -22,7 +22,7 @@ def begun(store: SqliteStore) -> int:
     return session
 
 
-def test_one_run_goes_on_and_a_new_yes_takes_over_what_was_begun(store: SqliteStore) -> None:
+def test_one_run_goes_on_and_a_new_yes_takes_over_what_was_begun(store: Store) -> None:
     assert store.sprints_going() is None and store.sprints() == []
     session = begun(store)
     with pytest.raises(NotAllowed, match="go on"):
@@ -40,7 +40,7 @@ def test_one_run_goes_on_and_a_new_yes_takes_over_what_was_begun(store: SqliteSt
     assert "the brief changed" in told and "late" not in told
 
 
-def test_documents_are_taken_while_the_sprint_waits_for_them(store: SqliteStore) -> None:
+def test_documents_are_taken_while_the_sprint_waits_for_them(store: Store) -> None:
     session = begun(store)
     store.put([Bead("sprint-1", "Sprint 1")], [], "nobrakes")
     with pytest.raises(NotAllowed, match="planning"):
@@ -65,7 +65,7 @@ def test_documents_are_taken_while_the_sprint_waits_for_them(store: SqliteStore)
     assert done is not None and done.sprint is None and done.done == 1 and store.sprints()[0].ended_at is not None
 
 
-def test_a_new_yes_makes_anew_what_a_person_gave_up(store: SqliteStore) -> None:
+def test_a_new_yes_makes_anew_what_a_person_gave_up(store: Store) -> None:
     session = begun(store)
     first = store.sprints_going()
     assert first is not None

@@ -9,9 +9,8 @@ from nobrakes.agents.limits import Breaker
 from nobrakes.agents.limits import State as Trip
 from nobrakes.beads.model import Outcome
 from nobrakes.daemon.model import Limits
-from nobrakes.db.port import NewEscalation
-from nobrakes.db.store import SqliteStore
-from nobrakes.decisions.model import EscalationType
+from nobrakes.db.store import Store
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchSession, NotAllowed, Stale
 from nobrakes.events.kinds import Kind
 from nobrakes.sessions.model import Fact, Session, SessionKind, State, Turn
@@ -19,21 +18,21 @@ from nobrakes.sessions.model import Fact, Session, SessionKind, State, Turn
 SEAT = ("claude", "anthropic", "opus")
 
 
-def begun(store: SqliteStore, text: str = "hello") -> Session:
+def begun(store: Store, text: str = "hello") -> Session:
     return store.begin_session(SessionKind.PLANNING, "person:me", "a plan", SEAT, text, "me")
 
 
-def opened(store: SqliteStore, session: int) -> Turn:
+def opened(store: Store, session: int) -> Turn:
     found = store.open_turn(session)
     assert found is not None
     return found[0]
 
 
-def asks(store: SqliteStore, session: int, title: str = "Which?") -> int:
+def asks(store: Store, session: int, title: str = "Which?") -> int:
     return store.escalate(NewEscalation(EscalationType.QUESTION, title, session=session), None, None, "Session").id
 
 
-def test_a_turn_takes_all_that_waits_and_no_other_does(store: SqliteStore) -> None:
+def test_a_turn_takes_all_that_waits_and_no_other_does(store: Store) -> None:
     one = begun(store)
     store.say(one.id, "and this", "me")
     found = store.open_turn(one.id)
@@ -44,7 +43,7 @@ def test_a_turn_takes_all_that_waits_and_no_other_does(store: SqliteStore) -> No
     assert store.session(one.id).waiting == 1 and store.session(one.id).state is State.RUNNING
 
 
-def test_what_was_said_meanwhile_makes_it_go_on_at_once(store: SqliteStore) -> None:
+def test_what_was_said_meanwhile_makes_it_go_on_at_once(store: Store) -> None:
     one = begun(store)
     turn = opened(store, one.id)
     store.say(one.id, "later", "me")
@@ -57,7 +56,7 @@ def test_what_was_said_meanwhile_makes_it_go_on_at_once(store: SqliteStore) -> N
     assert found is not None and [m.text for m in found[1]] == ["later"]
 
 
-def test_what_its_agent_never_began_with_is_said_again(store: SqliteStore) -> None:
+def test_what_its_agent_never_began_with_is_said_again(store: Store) -> None:
     one = begun(store)
     first = opened(store, one.id)
     assert store.close_turn(first.id, Fact.CUT_OFF, Outcome.LOST, "", told_again=True).state is State.READY
@@ -70,7 +69,7 @@ def test_what_its_agent_never_began_with_is_said_again(store: SqliteStore) -> No
     assert third is not None and third[1] == [] and third[0].resumes
 
 
-def test_its_question_is_answered_once_and_told_once(store: SqliteStore) -> None:
+def test_its_question_is_answered_once_and_told_once(store: Store) -> None:
     one = begun(store)
     turn = opened(store, one.id)
     number, same = asks(store, one.id), asks(store, one.id)
@@ -84,7 +83,7 @@ def test_its_question_is_answered_once_and_told_once(store: SqliteStore) -> None
     assert found is not None and [m.text for m in found[1]] == ["You asked: Which?\nThe answer: this one"]
 
 
-def test_it_waits_for_its_last_question(store: SqliteStore) -> None:
+def test_it_waits_for_its_last_question(store: Store) -> None:
     one = begun(store)
     turn = opened(store, one.id)
     first, second = asks(store, one.id, "This?"), asks(store, one.id, "That?")
@@ -95,7 +94,7 @@ def test_it_waits_for_its_last_question(store: SqliteStore) -> None:
     assert store.session(one.id).state is State.READY and store.session(one.id).waiting == 2
 
 
-def test_who_is_stopped_waits_for_the_next_word(store: SqliteStore) -> None:
+def test_who_is_stopped_waits_for_the_next_word(store: Store) -> None:
     one = begun(store)
     turn = opened(store, one.id)
     assert store.stop_session(one.id, "me").stop_asked
@@ -106,7 +105,7 @@ def test_who_is_stopped_waits_for_the_next_word(store: SqliteStore) -> None:
     assert found is not None and [m.text for m in found[1]] == ["hello", "go on"]
 
 
-def test_what_has_ended_hears_nothing_and_says_nothing(store: SqliteStore) -> None:
+def test_what_has_ended_hears_nothing_and_says_nothing(store: Store) -> None:
     one = begun(store)
     turn = opened(store, one.id)
     number = asks(store, one.id)
@@ -119,7 +118,7 @@ def test_what_has_ended_hears_nothing_and_says_nothing(store: SqliteStore) -> No
     assert store.sessions() == [] and [s.id for s in store.sessions(going=False)] == [one.id]
 
 
-def test_a_token_speaks_for_an_open_turn_alone(store: SqliteStore) -> None:
+def test_a_token_speaks_for_an_open_turn_alone(store: Store) -> None:
     one = begun(store)
     turn = opened(store, one.id)
     assert store.speaker(turn.token)[1].id == one.id
@@ -131,7 +130,7 @@ def test_a_token_speaks_for_an_open_turn_alone(store: SqliteStore) -> None:
         store.speaker(turn.token)
 
 
-def test_an_id_that_two_sessions_claim_is_nobodys(store: SqliteStore) -> None:
+def test_an_id_that_two_sessions_claim_is_nobodys(store: Store) -> None:
     one, other = begun(store), begun(store)
     first, second = opened(store, one.id), opened(store, other.id)
     assert store.hear_session(first.id, "uuid") and not store.hear_session(second.id, "uuid")
@@ -140,7 +139,7 @@ def test_an_id_that_two_sessions_claim_is_nobodys(store: SqliteStore) -> None:
     assert not opened(store, one.id).resumes  # nobody can tell whose it is
 
 
-def test_what_turns_cost_is_the_sessions_cost_and_counts_for_the_day(store: SqliteStore) -> None:
+def test_what_turns_cost_is_the_sessions_cost_and_counts_for_the_day(store: Store) -> None:
     from nobrakes.agents.limits import Cap, Caps
 
     one = begun(store)
@@ -152,7 +151,7 @@ def test_what_turns_cost_is_the_sessions_cost_and_counts_for_the_day(store: Sqli
     assert (spent.day.usd, spent.day.tokens, spent.calls) == (2.0, 1500, 1)
 
 
-def test_a_word_to_one_that_is_stuck_half_opens_its_breaker(store: SqliteStore) -> None:
+def test_a_word_to_one_that_is_stuck_half_opens_its_breaker(store: Store) -> None:
     one = begun(store)
     turn = opened(store, one.id)
     open_ = Breaker(Trip.OPEN, 3, 3, "crashed")
@@ -162,7 +161,7 @@ def test_a_word_to_one_that_is_stuck_half_opens_its_breaker(store: SqliteStore) 
     assert store.breakers(f"session:{one.id}")["anthropic"].state is Trip.HALF_OPEN
 
 
-def test_the_board_has_who_is_ready_and_who_is_at_work(store: SqliteStore) -> None:
+def test_the_board_has_who_is_ready_and_who_is_at_work(store: Store) -> None:
     ready, working, idle = begun(store), begun(store), begun(store)
     opened(store, working.id)
     store.close_turn(opened(store, idle.id).id, Fact.ENDED_WELL, Outcome.COMPLETED, "")
@@ -171,7 +170,7 @@ def test_the_board_has_who_is_ready_and_who_is_at_work(store: SqliteStore) -> No
     assert [talk.session.id for talk in board.talks] == [working.id]
 
 
-def test_everything_is_in_the_log(store: SqliteStore) -> None:
+def test_everything_is_in_the_log(store: Store) -> None:
     one = begun(store)
     store.close_turn(opened(store, one.id).id, Fact.ENDED_WELL, Outcome.COMPLETED, "")
     store.end_session(one.id, "me")
@@ -179,12 +178,12 @@ def test_everything_is_in_the_log(store: SqliteStore) -> None:
     assert [event.kind for event in store.events()] == kinds
 
 
-def test_who_is_not_there(store: SqliteStore) -> None:
+def test_who_is_not_there(store: Store) -> None:
     with pytest.raises(NoSuchSession):
         store.session(7)
 
 
-def test_an_id_that_a_session_had_before_is_nobodys_again(store: SqliteStore) -> None:
+def test_an_id_that_a_session_had_before_is_nobodys_again(store: Store) -> None:
     one, liar = begun(store), begun(store)
     first = opened(store, one.id)
     assert store.hear_session(first.id, "old")
@@ -195,7 +194,7 @@ def test_an_id_that_a_session_had_before_is_nobodys_again(store: SqliteStore) ->
     assert store.session(one.id).provider_session == "new"
 
 
-def test_who_was_to_begin_anew_and_says_the_one_before_has_begun_nothing(store: SqliteStore) -> None:
+def test_who_was_to_begin_anew_and_says_the_one_before_has_begun_nothing(store: Store) -> None:
     one = begun(store)
     first = opened(store, one.id)
     assert store.hear_session(first.id, "full") and store.hear_session(first.id, "full"), "heard again after a crash"
@@ -208,7 +207,7 @@ def test_who_was_to_begin_anew_and_says_the_one_before_has_begun_nothing(store: 
 
 def test_what_a_turn_did_is_noted_once_by_every_way(tmp_path: Path) -> None:
     path = str(tmp_path / "nobrakes.db")
-    store = SqliteStore(path, create=True)
+    store = Store(path, create=True)
     turn = opened(store, begun(store).id)
     store.note_turn(turn.id, {"seen": 1})
     for title in ("Which?", "Who?"):
@@ -223,7 +222,7 @@ def test_what_a_turn_did_is_noted_once_by_every_way(tmp_path: Path) -> None:
     store.close()
 
 
-def test_what_is_noted_of_a_session_stays_beside_what_a_turn_notes(store: SqliteStore) -> None:
+def test_what_is_noted_of_a_session_stays_beside_what_a_turn_notes(store: Store) -> None:
     one = begun(store)
     store.note_session(one.id, {"stage": "plan"})
     turn = opened(store, one.id)

@@ -10,8 +10,7 @@ from nobrakes.beads.model import Bead, BeadType, Dependency, Role
 from nobrakes.beads.service import beads
 from nobrakes.cli import main
 from nobrakes.db.opening import open_store
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.features.model import Criterion, Feature, Finding, ItemKind, ReviewState, Step
 from nobrakes.features.plan_beads import nodes_of
 from nobrakes.requests.model import PullRequest, PullState

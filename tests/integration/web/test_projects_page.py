@@ -1,7 +1,6 @@
 """The page of the workspace: its projects, and which of them each chat agent's session works on."""
 
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.projects.model import Brief
 from nobrakes.projects.service import coding, projects
 from nobrakes.sessions.model import SessionKind

@@ -10,8 +10,7 @@ from nobrakes.agents.limits import Amount, Breaker, Cap, Caps, State
 from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.daemon.model import Limits
 from nobrakes.db.opening import open_memory
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.events.kinds import Kind
 from tests.support.hand_clock import DAY, Hand
 
@@ -86,7 +85,7 @@ def test_the_sums_never_scan_the_attempts(store: Any) -> None:
         (spending._OF_BEADS, {"beads": "[]", "now": 1.0}),
         (spending._CALLS, (1.0,)),
     ):
-        plan = [row["detail"] for row in store._db.all(f"EXPLAIN QUERY PLAN {sql}", values)]
+        plan = [row["detail"] for row in store.all(f"EXPLAIN QUERY PLAN {sql}", values)]
         assert all(step.startswith("SEARCH") for step in plan if "attempts" in step or "turns" in step), plan
 
 

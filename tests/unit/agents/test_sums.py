@@ -39,7 +39,7 @@ def ends(store: Any, attempt: Attempt, usd: float, tokens: int) -> None:
 
 
 def whole(store: Any, since: float, now: float) -> Amount:
-    usd, tokens, seconds = store._db.one(WHOLE, {"since": since, "now": now})
+    usd, tokens, seconds = store.one(WHOLE, {"since": since, "now": now})
     return Amount(pytest.approx(usd, abs=2e-6), tokens, pytest.approx(seconds / 60))  # type: ignore[arg-type]
 
 
@@ -61,9 +61,7 @@ def test_the_sum_is_that_of_all(store: Any, clock: Hand, monkeypatch: pytest.Mon
             case 6 if open_:
                 store.spend(chance.choice(list(open_.values())).id, chance.random(), 17)
             case 7:
-                store.spend(
-                    chance.randrange(1, 1 + max(1, store._db.one("SELECT max(id) FROM attempts")[0] or 1)), 0.5, 3
-                )
+                store.spend(chance.randrange(1, 1 + max(1, store.one("SELECT max(id) FROM attempts")[0] or 1)), 0.5, 3)
                 jump = chance.choice((-4000.0, 5000.0))
                 clock.time += jump
                 store.move_times(jump)
@@ -78,16 +76,16 @@ def test_the_sum_is_that_of_all(store: Any, clock: Hand, monkeypatch: pytest.Mon
 def test_an_hour_of_a_thousand_attempts_costs_what_one_of_a_hundred_costs(store: Any, clock: Hand) -> None:
     costs = []
     for many in (200, 2000):
-        while (store._db.one("SELECT max(id) FROM attempts")[0] or 0) < many:
+        while (store.one("SELECT max(id) FROM attempts")[0] or 0) < many:
             clock.time += 1
             ends(store, begins(store, "b1"), 0.25, 10)
             if store.bead("b1").status is not Status.NEEDS_DOER:
                 store.retry("b1", "me")
             store.spent_since(DAY)
         steps = count(1)
-        store._db.connection.set_progress_handler(lambda steps=steps: next(steps) and 0, 10)
+        store.connection.set_progress_handler(lambda steps=steps: next(steps) and 0, 10)
         assert store.spent_since(DAY) == Amount(0.25 * many, 10 * many, 0.0)
-        store._db.connection.set_progress_handler(None, 0)
+        store.connection.set_progress_handler(None, 0)
         costs.append(next(steps))
     assert costs[1] < 2 * costs[0] and costs[1] * 10 < 20 * 2 * spending.FEW, costs
 

@@ -7,8 +7,7 @@ from nobrakes.beads.service import bead_page, beads, board
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
 from nobrakes.daemon.service import control
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchBead, UsageError
 from nobrakes.events.kinds import Kind
 from nobrakes.paths import Paths

@@ -6,8 +6,7 @@ from nobrakes.beads.model import Bead, BeadType, Dependency, Role, Status
 from nobrakes.beads.service.board import MAIN, columns
 from nobrakes.daemon.model import Limits
 from nobrakes.db.opening import open_memory
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 
 
 @pytest.fixture

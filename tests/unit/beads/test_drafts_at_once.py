@@ -15,7 +15,7 @@ TABLES = ("beads", "bead_text", "edges", "events", "settings", "levels_due")
 
 
 def rows(store):
-    return {table: sorted(map(repr, store._db.plain(f"SELECT * FROM {table}"))) for table in TABLES}
+    return {table: sorted(map(repr, store.plain(f"SELECT * FROM {table}"))) for table in TABLES}
 
 
 def approved(seed, monkeypatch, at_once):

@@ -7,7 +7,7 @@ import pytest
 
 from nobrakes.beads.db import importing, planning
 from nobrakes.beads.model import Bead, BeadType, Dependency, DependencyType, Status
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.errors import BadBead, Deadlock, NoSuchBead
 from tests.world.graph import random_graph
 
@@ -18,7 +18,7 @@ CHILD = DependencyType.PARENT_CHILD
 def everything(store):
     for _ in range(1000):
         store.counts()  # who asks settles a part of the levels
-    return {table: sorted(map(repr, store._db.plain(f"SELECT * FROM {table}"))) for table in TABLES}
+    return {table: sorted(map(repr, store.plain(f"SELECT * FROM {table}"))) for table in TABLES}
 
 
 class Clock:
@@ -32,7 +32,7 @@ def filled(seed, monkeypatch, large, split):
     """A random graph, in two calls; dependencies and epics are always of earlier beads."""
     monkeypatch.setattr(planning, "LARGE", 0 if large else 10_000)
     beads, edges = random_graph(random.Random(seed), 60)
-    store = SqliteStore(":memory:", Clock())
+    store = Store(":memory:", Clock())
     early = {one.id for one in beads[:split]}
     for chosen, mine in ((beads[:split], early), (beads[split:], {one.id for one in beads[split:]})):
         store.put(chosen, [edge for edge in edges if edge.bead in mine], "me")
@@ -52,12 +52,12 @@ def beside(seed, monkeypatch, large):
     """A random graph, and then beads that only wait for it and for each other, with epics of their own."""
     monkeypatch.setattr(planning, "LARGE", 10_000)
     beads, edges = random_graph(random.Random(seed), 60)
-    store = SqliteStore(":memory:", Clock())
+    store = Store(":memory:", Clock())
     early = {one.id for one in beads[:35]}
     store.put(beads[:35], [edge for edge in edges if edge.bead in early], "me")
     late = [replace(one, epic=None) if one.epic in early else one for one in beads[35:]]
     mine = [edge for edge in edges if edge.bead not in early]
-    assert importing.is_beside(store._db, late, mine)
+    assert importing.is_beside(store, late, mine)
     monkeypatch.setattr(planning, "LARGE", 0 if large else 10_000)
     if large:
         monkeypatch.setattr(importing, "all_nodes", None)  # nobody reads the graph
@@ -79,8 +79,8 @@ def test_beside_the_graph_as_one_by_one(seed, monkeypatch):
 def test_another_commit_between_is_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(planning, "LARGE", 2)  # what the other one adds is small
     path = str(tmp_path / "nobrakes.db")
-    store = SqliteStore(path, create=True)
-    other = SqliteStore(path)
+    store = Store(path, create=True)
+    other = Store(path)
     real = importing.stage
 
     def stage(*given):
@@ -94,7 +94,7 @@ def test_another_commit_between_is_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(importing, "stage", real)
     store.put([Bead("y", "Y", epic="e"), Bead("z", "Z")], [Dependency("y", "x"), Dependency("x", "z")], "me")
     assert store.check() == [] and store.bead("y").epic == "e"
-    assert not store._db.all("SELECT name FROM temp.sqlite_schema")
+    assert not store.all("SELECT name FROM temp.sqlite_schema")
     store.close()
     other.close()
 
@@ -111,7 +111,7 @@ def test_another_commit_between_is_seen(tmp_path, monkeypatch):
     ],
 )
 def test_what_is_refused_wrote_nothing(beads, edges, refused, monkeypatch):
-    store = SqliteStore(":memory:", Clock())
+    store = Store(":memory:", Clock())
     store.put([Bead("e", "E", BeadType.EPIC), Bead("a", "A", epic="e", status=Status.NEEDS_DOER)], [], "me")
     before = everything(store)
     monkeypatch.setattr(planning, "LARGE", 0)

@@ -7,12 +7,12 @@ import pytest
 from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.beads.service.bead_page import status_now
 from nobrakes.beads.work_status import statuses
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.events.service import StoreFacts
 
 
-def test_no_event_from_before_the_last_beginning_is_read(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_event_from_before_the_last_beginning_is_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.put([Bead("b", "B", status=Status.NEEDS_DOER, needs_tests=False)], [], "me")
     for _ in range(2):
         attempt = store.open_attempt("b", Role.DOER, "script", ["Ada"], 60.0, None)

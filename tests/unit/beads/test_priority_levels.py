@@ -7,7 +7,7 @@ import pytest
 from nobrakes.beads.db import levels
 from nobrakes.beads.model import Bead, Dependency, Status
 from nobrakes.beads.readiness import deadlocks
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.errors import Deadlock
 
 BEADS = 400
@@ -17,7 +17,7 @@ BEADS = 400
 def store():
     """A graph in which a bead waits for three of the fifty before it, and one alone."""
     rng = random.Random(7)
-    made = SqliteStore(":memory:", create=True)
+    made = Store(":memory:", create=True)
     beads = [Bead(f"b{n:03}", "B", status=Status.NEEDS_DOER, estimate=rng.randint(1, 60)) for n in range(BEADS)]
     alone = Bead("alone", "B", status=Status.NEEDS_DOER, estimate=5000)
     needs = {(n, rng.randrange(max(0, n - 50), n)) for n in range(1, BEADS) for _ in range(3)}
@@ -43,28 +43,28 @@ def settled(monkeypatch):
 def test_a_change_that_reaches_everything_computes_each_bead_once(store, settled):
     store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
     assert len(settled) == len(set(settled)) > BEADS // 2
-    assert levels.differences(store._db, store.now()) == {}
+    assert levels.differences(store, store.now()) == {}
 
 
 def test_one_transaction_settles_its_part_and_later_ones_the_rest(store, settled, monkeypatch):
     monkeypatch.setattr(levels, "PART", 50)
     store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
-    assert len(settled) == 50 and levels.is_due(store._db)
-    assert levels.differences(store._db, store.now()) != {}
+    assert len(settled) == 50 and levels.is_due(store)
+    assert levels.differences(store, store.now()) != {}
     assert store.differences() == {}, "levels that are due are nothing to repair"
     parts = 0
-    while levels.is_due(store._db):
+    while levels.is_due(store):
         store.ready(1)
         parts += 1
     assert 3 < parts < 12 and len(settled) == len(set(settled))
-    assert levels.differences(store._db, store.now()) == {}
+    assert levels.differences(store, store.now()) == {}
 
 
 def test_a_circle_is_refused_while_levels_lag(store, monkeypatch):
     monkeypatch.setattr(levels, "PART", 10)
     with store.together():  # nothing is caught up inside of a transaction
         store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
-        assert levels.is_due(store._db)
+        assert levels.is_due(store)
         monkeypatch.setattr(levels, "settle_all", lambda db: None)
         with pytest.raises(Deadlock):
             store.add_dependency(Dependency("b000", "alone"), "me")
@@ -73,12 +73,12 @@ def test_a_circle_is_refused_while_levels_lag(store, monkeypatch):
 def test_levels_in_a_circle_come_to_an_end(store, monkeypatch):
     """The store lets none in, but a database may be another's."""
     monkeypatch.setattr(levels, "PART", 50)
-    with store._db.write():
-        store._db.run("INSERT INTO edges (bead, type, needs) VALUES ('b000', 'blocks', ?)", (f"b{BEADS - 1:03}",))
-        levels.refresh(store._db, [f"b{BEADS - 1:03}"])
+    with store.write():
+        store.run("INSERT INTO edges (bead, type, needs) VALUES ('b000', 'blocks', ?)", (f"b{BEADS - 1:03}",))
+        levels.refresh(store, [f"b{BEADS - 1:03}"])
     assert deadlocks(store.nodes(), store.dependencies())
     looks = 0
-    while levels.is_due(store._db):
+    while levels.is_due(store):
         store.ready(1)
         looks += 1
         assert looks < 100, "levels grow for ever"
@@ -93,16 +93,16 @@ def test_what_is_computed_anew_is_written_in_parts_and_others_write_between(tmp_
     monkeypatch.setattr(levels, "levels", lambda *of: dict(sorted(in_order(*of).items(), reverse=reverse)))
     monkeypatch.setattr(levels, "PART", 3)
     monkeypatch.setattr(levels, "MARKS", 12)
-    store, other = (SqliteStore(str(tmp_path / "db"), create=True) for _ in range(2))
+    store, other = (Store(str(tmp_path / "db"), create=True) for _ in range(2))
     chain = [Bead(f"b{n:02}", "B", status=Status.NEEDS_DOER, estimate=1) for n in range(40)]
     store.put(chain, [Dependency(f"b{n:02}", f"b{n - 1:02}") for n in range(1, 40)], "me")
-    levels.settle_all(store._db)  # or every bead would be due anyway
+    levels.settle_all(store)  # or every bead would be due anyway
     store.put([Bead("late", "L", status=Status.NEEDS_DOER, estimate=5)], [Dependency("late", "b39")], "me")
-    assert levels.is_due(store._db)
-    with store._db.write():
-        store._db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, '1000')", (levels.PARTS,))
+    assert levels.is_due(store)
+    with store.write():
+        store.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, '1000')", (levels.PARTS,))
     writes = []
-    write = store._db.write
+    write = store.write
 
     def counted(**kwargs):
         writes.append(kwargs)
@@ -111,56 +111,56 @@ def test_what_is_computed_anew_is_written_in_parts_and_others_write_between(tmp_
             other.put([Bead("new", "N", status=Status.NEEDS_DOER, estimate=3)], [Dependency("new", "b10")], "you")
         return write(**kwargs)
 
-    monkeypatch.setattr(store._db, "write", counted)
-    levels.settle_some(store._db)
-    assert at is not None or (len(writes) > 10 and not levels.is_due(store._db))
+    monkeypatch.setattr(store, "write", counted)
+    levels.settle_some(store)
+    assert at is not None or (len(writes) > 10 and not levels.is_due(store))
     for _ in range(200):
-        levels.settle_some(store._db)
-    assert not levels.is_due(store._db) and levels.differences(store._db, store.now()) == {}
+        levels.settle_some(store)
+    assert not levels.is_due(store) and levels.differences(store, store.now()) == {}
     store.close()
     other.close()
 
 
 def test_what_many_plans_in_a_row_made_due_is_computed_anew_where_somebody_waits_for_all(settled, monkeypatch):
     monkeypatch.setattr("nobrakes.beads.db.planning.LARGE", 10)
-    store = SqliteStore(":memory:", create=True)
+    store = Store(":memory:", create=True)
     for plan in range(6):
         names = range(plan * 50, plan * 50 + 50)
         beads = [Bead(f"b{n:03}", "B", status=Status.NEEDS_DOER, estimate=5) for n in names]
         store.put(beads, [Dependency(f"b{n:03}", f"b{n - 50:03}") for n in names if plan], "me")
-    assert levels.is_due(store._db) and not settled
+    assert levels.is_due(store) and not settled
     monkeypatch.setattr(levels, "PART", 20)
     store.add_dependency(Dependency("b001", "b000"), "me")
     assert len(settled) < 20, "each would be settled once for each plan that came after it"
-    assert levels.differences(store._db, store.now()) == {}
+    assert levels.differences(store, store.now()) == {}
     store.close()
 
 
 def test_what_is_computed_anew_leaves_nothing_due(store, monkeypatch):
     monkeypatch.setattr(levels, "PART", 10)
     store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
-    with store._db.write():
-        assert levels.recompute(store._db, store.now()) > 0
-    assert not levels.is_due(store._db)
+    with store.write():
+        assert levels.recompute(store, store.now()) > 0
+    assert not levels.is_due(store)
 
 
 def test_what_is_usual_is_learnt_and_the_levels_follow_in_parts(monkeypatch):
     monkeypatch.setattr(levels, "PART", 3)
     monkeypatch.setattr(levels, "MARKS", 4)
     monkeypatch.setattr("nobrakes.beads.db.levels.USUAL_MANY", 2)
-    store = SqliteStore(":memory:", create=True)
+    store = Store(":memory:", create=True)
     chain = [Bead(f"c{i}", "C", status=Status.NEEDS_DOER) for i in range(9)]
     store.put(chain, [Dependency(f"c{i + 1}", f"c{i}") for i in range(8)], "me")
     store.put([Bead("known", "K", status=Status.NEEDS_DOER, estimate=10)], [], "me")
-    assert levels.is_due(store._db), "not all at once"
-    levels.settle_all(store._db)
+    assert levels.is_due(store), "not all at once"
+    levels.settle_all(store)
     assert store.differences() == {} and level(store, "c0") == 90
     store.change("known", {"estimate": 12}, "me")
-    assert level(store, "c0") == 90 and not levels.is_due(store._db), "that little is not worth it"
+    assert level(store, "c0") == 90 and not levels.is_due(store), "that little is not worth it"
     store.change("known", {"estimate": 20}, "me")
-    levels.settle_all(store._db)
+    levels.settle_all(store)
     assert level(store, "c0") == 180 and store.differences() == {}
 
 
 def level(store, bead):
-    return store._db.one("SELECT b_level FROM beads WHERE id = ?", (bead,))[0]
+    return store.one("SELECT b_level FROM beads WHERE id = ?", (bead,))[0]

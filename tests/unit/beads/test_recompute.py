@@ -9,16 +9,16 @@ from nobrakes.beads.graph import usual_of
 from nobrakes.beads.model import Bead, BeadType, Dependency, Status
 from nobrakes.beads.readiness import deadlocks, explain
 from nobrakes.beads.work_status import COLUMNS, column
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.errors import StoreBroken
 
 DERIVED = ("open_blockers", "children", "open_children", "done_children", "asleep", "resting", "b_level", "done_level")
 STATUSES = (Status.DRAFT, Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.NEEDS_REVIEW, Status.DONE, Status.CANCELLED)
 
 
-def made(seed: int) -> SqliteStore:
+def made(seed: int) -> Store:
     rng = random.Random(seed)
-    store = SqliteStore(":memory:", create=True)
+    store = Store(":memory:", create=True)
     epics = [
         Bead(f"e{i}", "E", type=BeadType.EPIC, status=rng.choice((Status.OPEN, Status.DRAFT, Status.CANCELLED)),
              epic=f"e{rng.randrange(i)}" if i and rng.random() < 0.5 else None,
@@ -42,8 +42,8 @@ def test_a_column_that_is_spoilt_is_named_and_set_right(seed, name):
     store = made(seed)
     assert store.differences() == {} and store.check() == []
     bead = f"b{random.Random(seed).randrange(60)}"
-    kept = store._db.one(f"SELECT {name} FROM beads WHERE id = ?", (bead,))[0]
-    store._db.run(f"UPDATE beads SET {name} = {name} + 3 WHERE id = ?", (bead,))
+    kept = store.one(f"SELECT {name} FROM beads WHERE id = ?", (bead,))[0]
+    store.run(f"UPDATE beads SET {name} = {name} + 3 WHERE id = ?", (bead,))
     assert store.differences() == {bead: {name: (kept + 3, kept)}}
     assert store.check() == [f"{bead}.{name} is {kept + 3}, and should be {kept}"]
     assert store.recount() == 1
@@ -52,18 +52,18 @@ def test_a_column_that_is_spoilt_is_named_and_set_right(seed, name):
 
 def test_a_circle_that_no_write_lets_in_hides_nothing_else():
     store = made(1)
-    store._db.run("UPDATE beads SET status = 'needs_doer' WHERE id IN ('b1', 'b2')")
+    store.run("UPDATE beads SET status = 'needs_doer' WHERE id IN ('b1', 'b2')")
     for bead, needs in (("b1", "b2"), ("b2", "b1")):
-        store._db.run("INSERT OR IGNORE INTO edges (bead, type, needs) VALUES (?, 'blocks', ?)", (bead, needs))
+        store.run("INSERT OR IGNORE INTO edges (bead, type, needs) VALUES (?, 'blocks', ?)", (bead, needs))
     store.recount()
-    store._db.run("UPDATE beads SET rank = rank + 3 WHERE id = 'b7'")
+    store.run("UPDATE beads SET rank = rank + 3 WHERE id = 'b7'")
     assert [text.split()[0] for text in store.check()] == ["b7.rank"]
     (circle,) = deadlocks(store.nodes(), store.dependencies())
     assert {circle.cut.bead, circle.cut.needs} == {"b1", "b2"}
 
 
 def test_what_is_wrong_with_the_file_goes_before_what_could_not_be_read(tmp_path, monkeypatch):
-    store = SqliteStore(str(tmp_path / "nobrakes.db"), create=True)
+    store = Store(str(tmp_path / "nobrakes.db"), create=True)
 
     def refuses(*_, **__):
         raise StoreBroken("cannot be read")
@@ -71,8 +71,8 @@ def test_what_is_wrong_with_the_file_goes_before_what_could_not_be_read(tmp_path
     monkeypatch.setattr(levels, "differences", refuses)
     with pytest.raises(StoreBroken, match="cannot be read"):
         store.check()
-    store._db.run("PRAGMA foreign_keys = OFF")
-    store._db.run("INSERT INTO edges (bead, type, needs) VALUES ('b1', 'blocks', 'ghost')")
+    store.run("PRAGMA foreign_keys = OFF")
+    store.run("INSERT INTO edges (bead, type, needs) VALUES ('b1', 'blocks', 'ghost')")
     assert store.check() and all(text.startswith("a row of edges refers to beads") for text in store.check())
     store.close()
 

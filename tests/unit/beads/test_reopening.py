@@ -38,7 +38,7 @@ def tangled(rng):
 
 def refused(store, bead):
     try:
-        importing.refuse_reopening(store._db, bead)
+        importing.refuse_reopening(store, bead)
     except Deadlock:
         return True
     return False

@@ -10,8 +10,7 @@ import pytest
 from nobrakes.beads.model import Bead, BeadType, Dependency, DependencyType, Outcome, Role, Status
 from nobrakes.db import snapshot
 from nobrakes.db.opening import open_memory
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NobrakesError
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.paths import Paths

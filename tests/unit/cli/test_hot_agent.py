@@ -11,7 +11,7 @@ from nobrakes.agents.service import api, own_bead
 from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.cli import hot, main
 from nobrakes.db.opening import create_store
-from nobrakes.db.port import Store
+from nobrakes.db.store import Store
 from nobrakes.errors import UsageError
 from nobrakes.events.kinds import Kind
 

@@ -8,7 +8,7 @@ import pytest
 
 from nobrakes.commands.service import Answer, Once, named, once
 from nobrakes.db.opening import create_store, open_store
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.errors import NotAllowed, UsageError
 from nobrakes.events.kinds import Actor, Event, Kind, Surface
 from nobrakes.paths import Paths
@@ -27,7 +27,7 @@ def paths(tmp_path: Path) -> Paths:
 
 
 @pytest.fixture
-def store(paths: Paths) -> SqliteStore:
+def store(paths: Paths) -> Store:
     return create_store(paths.database)
 
 
@@ -38,7 +38,7 @@ def wanted(together: bool, key: str = "k", command: str = "") -> Once:
 class Doing:
     """Pauses, and counts how often."""
 
-    def __init__(self, store: SqliteStore, error: BaseException | None = None) -> None:
+    def __init__(self, store: Store, error: BaseException | None = None) -> None:
         self.store, self.error, self.times = store, error, 0
 
     def __call__(self) -> Answer:
@@ -53,7 +53,7 @@ BOTH = pytest.mark.parametrize("together", [True, False])
 
 
 @BOTH
-def test_the_second_time_it_answers_as_the_first(store: SqliteStore, paths: Paths, together: bool) -> None:
+def test_the_second_time_it_answers_as_the_first(store: Store, paths: Paths, together: bool) -> None:
     do = Doing(store)
     first, before = once(store, paths, wanted(together), do)
     second, again = once(store, paths, wanted(together), do)
@@ -61,7 +61,7 @@ def test_the_second_time_it_answers_as_the_first(store: SqliteStore, paths: Path
 
 
 @BOTH
-def test_other_words_under_the_key_are_refused(store: SqliteStore, paths: Paths, together: bool) -> None:
+def test_other_words_under_the_key_are_refused(store: Store, paths: Paths, together: bool) -> None:
     do = Doing(store)
     once(store, paths, wanted(together), do)
     for command in (named("pause", {"x": 2}), named("resume", {"x": 1}), named("pause", {"x": 1}, "from stdin")):
@@ -71,7 +71,7 @@ def test_other_words_under_the_key_are_refused(store: SqliteStore, paths: Paths,
 
 
 @BOTH
-def test_what_failed_leaves_no_key(store: SqliteStore, paths: Paths, together: bool) -> None:
+def test_what_failed_leaves_no_key(store: Store, paths: Paths, together: bool) -> None:
     with pytest.raises(NotAllowed):
         once(store, paths, wanted(together), Doing(store, NotAllowed("no")))
     assert store.request("k") is None and len(store.events()) == (0 if together else 1)
@@ -79,13 +79,13 @@ def test_what_failed_leaves_no_key(store: SqliteStore, paths: Paths, together: b
     assert once(store, paths, wanted(together), do)[1] is False and do.times == 1
 
 
-def test_killed_in_one_transaction_nothing_was_done(store: SqliteStore, paths: Paths) -> None:
+def test_killed_in_one_transaction_nothing_was_done(store: Store, paths: Paths) -> None:
     with pytest.raises(Killed):
         once(store, paths, wanted(True), Doing(store, Killed()))
     assert store.request("k") is None and store.events() == []
 
 
-def test_killed_between_transactions_it_is_not_done_again_unasked(store: SqliteStore, paths: Paths) -> None:
+def test_killed_between_transactions_it_is_not_done_again_unasked(store: Store, paths: Paths) -> None:
     with pytest.raises(Killed):
         once(store, paths, wanted(False), Doing(store, Killed()))
     do = Doing(store)
@@ -96,7 +96,7 @@ def test_killed_between_transactions_it_is_not_done_again_unasked(store: SqliteS
     assert once(store, paths, wanted(False, key="other"), do)[1] is False
 
 
-def test_killed_before_anything_was_written_it_may_be_done(store: SqliteStore, paths: Paths) -> None:
+def test_killed_before_anything_was_written_it_may_be_done(store: Store, paths: Paths) -> None:
     def killed() -> Answer:
         raise Killed
 
@@ -106,7 +106,7 @@ def test_killed_before_anything_was_written_it_may_be_done(store: SqliteStore, p
 
 
 @pytest.mark.parametrize("key", ["", "a b", "é", "x" * 201, "a\n"])
-def test_a_key_that_cannot_be_is_refused(store: SqliteStore, paths: Paths, key: str) -> None:
+def test_a_key_that_cannot_be_is_refused(store: Store, paths: Paths, key: str) -> None:
     with pytest.raises(UsageError, match="cannot be one"):
         once(store, paths, wanted(True, key=key), Doing(store))
 
@@ -123,7 +123,7 @@ def _racer(folder: str, together: bool, barrier: object, said: object) -> None:
 
 @pytest.mark.slow
 @BOTH
-def test_of_several_at_once_one_does_it(store: SqliteStore, paths: Paths, together: bool) -> None:
+def test_of_several_at_once_one_does_it(store: Store, paths: Paths, together: bool) -> None:
     store.close()
     spawn = multiprocessing.get_context("spawn")
     barrier, said = spawn.Barrier(4), spawn.Queue()
@@ -139,7 +139,7 @@ def test_of_several_at_once_one_does_it(store: SqliteStore, paths: Paths, togeth
         assert connection.execute("SELECT count(*) FROM events").fetchone() == (1,)
 
 
-def test_old_keys_are_forgotten(store: SqliteStore, paths: Paths) -> None:
+def test_old_keys_are_forgotten(store: Store, paths: Paths) -> None:
     once(store, paths, wanted(True), Doing(store))
     assert store.forget_requests(store.now() - 60) == 0
     assert store.forget_requests(store.now() + 60) == 1 and store.request("k") is None

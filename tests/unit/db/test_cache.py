@@ -12,9 +12,8 @@ from nobrakes.beads.model import Bead, Dependency, DependencyType, Role, Status
 from nobrakes.daemon.model import Limits
 from nobrakes.db.database import Database, row, tables
 from nobrakes.db.opening import create_store, open_store
-from nobrakes.db.port import NewEscalation
-from nobrakes.db.store import SqliteStore
-from nobrakes.decisions.model import EscalationType
+from nobrakes.db.store import Store
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NobrakesError, NoSuchBead
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.review.journal import LABEL
@@ -214,7 +213,7 @@ def test_a_statement_that_is_all_there_is_to_write_takes_no_transaction_of_its_o
     assert [text.split()[0] for text in asked] == ["BEGIN", "INSERT", "COMMIT"]
 
 
-def opened(path: str) -> SqliteStore:
+def opened(path: str) -> Store:
     store = open_store(path)
     store.keep_answers()
     return store
@@ -238,7 +237,7 @@ def test_a_remark_that_moves_nothing_is_one_statement_and_of_a_bead_that_is_ther
         store.put([Bead("a", "A", status=Status.NEEDS_DOER, needs_tests=False)], [], "you")
         store.record(Event(Kind.PROGRESSED, "a", data={"text": "half"}))
         assert store.bead("a").title == "A"
-        asked = traced(store._db)
+        asked = traced(store)
         store.record(Event(Kind.PROGRESSED, "a", data={"text": "nearly"}))
         assert [text.split()[0] for text in asked] == ["INSERT"]
         with pytest.raises(NoSuchBead):
@@ -264,14 +263,14 @@ def test_who_is_asked_and_which_breakers_there_are_is_seen_whoever_writes_it(pat
     with closing(opened(path)) as ours, closing(opened(path)) as theirs:
         ours.put([Bead(one, one.upper(), status=Status.NEEDS_DOER, needs_tests=False) for one in "ab"], [], "you")
         for bead in "ab":
-            assert ours.escalations(bead=bead) == [] and not has_stopping(ours._db, bead)
+            assert ours.escalations(bead=bead) == [] and not has_stopping(ours, bead)
         filed = theirs.escalate(NewEscalation(EscalationType.CONFLICT, "Which?", ""), "a", None, "me")
         ours.doubt()
-        assert [one.id for one in ours.escalations(bead="a")] == [filed.id] and has_stopping(ours._db, "a")
-        assert ours.escalations(bead="b") == [] and not has_stopping(ours._db, "b")
+        assert [one.id for one in ours.escalations(bead="a")] == [filed.id] and has_stopping(ours, "a")
+        assert ours.escalations(bead="b") == [] and not has_stopping(ours, "b")
         theirs.resolve(filed.id, "this one", "me")
         ours.doubt()
-        assert ours.escalations(bead="a") == [] and not has_stopping(ours._db, "a")
+        assert ours.escalations(bead="a") == [] and not has_stopping(ours, "a")
         assert [one.resolution for one in ours.escalations(open_only=False, bead="a")] == ["this one"]
         assert ours.breakers("bead a") == {}
         theirs.save_breaker("bead a", "north", Breaker(idle=1))
@@ -285,7 +284,7 @@ def test_all_reads_of_a_beads_attempts_are_one_question(path: str) -> None:
         mine = store.open_attempt("a", Role.DOER, "script", ("Ada",), 60.0, None)
         assert mine is not None
         store.attempts("a")
-        asked = traced(store._db)
+        asked = traced(store)
         assert store.attempts("a") == [store.attempt(mine.id)] == [mine]
         store.journal(mine.id, {"step": 1})
         assert store.attempt(mine.id).data == store.attempts("a")[0].data == {"step": 1}
@@ -296,7 +295,7 @@ def test_all_reads_of_a_beads_attempts_are_one_question(path: str) -> None:
 
 def test_an_attempt_that_was_not_there_yet_is_seen_when_it_begins(path: str) -> None:
     with closing(open_store(path)) as store:
-        store._db.keep_answers()
+        store.keep_answers()
         store.put([Bead("a", "A", status=Status.NEEDS_DOER, needs_tests=False)], [], "me")
         with pytest.raises(NobrakesError):
             store.attempt(1)
@@ -313,4 +312,4 @@ def test_a_line_that_cannot_be_made_leaves_no_transaction_open(path: str, monkey
         store.put([Bead("a", "A"), Bead("b", "B")], [], "me")
         with pytest.raises(ValueError) as held:  # noqa: F841 - as long as it is held, so is what it came from
             beads_jsonl.dump(store.alike())
-        assert not store._db.connection.in_transaction
+        assert not store.connection.in_transaction

@@ -14,9 +14,8 @@ from nobrakes.beads.model import Attempt, Bead, Outcome, Role, Run, RunKind, Sta
 from nobrakes.daemon.model import Limits
 from nobrakes.db import fast, migrations, schema
 from nobrakes.db.opening import create_store, open_store
-from nobrakes.db.port import NewEscalation
-from nobrakes.db.store import SqliteStore
-from nobrakes.decisions.model import EscalationType
+from nobrakes.db.store import Store
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.events.kinds import Kind
 from tests.support.landed_schemas import landed, make, normal, version_of
 from tests.support.version_3 import bring_back
@@ -165,7 +164,7 @@ def test_every_earlier_version_has_its_step() -> None:
     assert sorted(migrations.STEPS) == list(range(1, schema.VERSION))
 
 
-def numberless(store: SqliteStore) -> list[Attempt]:
+def numberless(store: Store) -> list[Attempt]:
     """The attempts, whatever number their session has."""
     return [replace(one, session=None) for bead in ("a", "b") for one in store.attempts(bead)]
 

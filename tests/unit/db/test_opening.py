@@ -82,11 +82,11 @@ def test_a_damaged_file_is_named(opens: Opens, path: str, where: int) -> None:
 def test_read_only_is_read_only(path: str) -> None:
     store = open_store(path)
     # what a read-only mount answers; root may write to any file, so permissions cannot show it
-    store._db.run("PRAGMA query_only = ON")
+    store.run("PRAGMA query_only = ON")
     with pytest.raises(StoreReadOnly) as caught:
         store.put([Bead("a", "A")], [], "me")
     assert "permissions" in caught.value.hint
-    store._db.run("PRAGMA query_only = OFF")
+    store.run("PRAGMA query_only = OFF")
     assert store.beads() == []
 
 
@@ -102,8 +102,8 @@ def test_a_folder_where_no_log_can_be_made_is_read_only(path: str, monkeypatch: 
 def test_a_full_disk_loses_nothing(path: str) -> None:
     store = open_store(path)
     store.put([Bead("a", "A")], [], "me")
-    pages = store._db.one("PRAGMA page_count")[0]
-    store._db.run(f"PRAGMA max_page_count = {pages + 1}")
+    pages = store.one("PRAGMA page_count")[0]
+    store.run(f"PRAGMA max_page_count = {pages + 1}")
     with pytest.raises(DiskFull) as caught:
         store.put([Bead(f"b{i}", "B", description="x" * 50_000) for i in range(20)], [], "me")
     assert "Nothing" not in str(caught.value) and "space" in caught.value.hint
@@ -125,14 +125,14 @@ def test_a_locked_database_is_waited_for_and_then_named(path: str, monkeypatch: 
 
 def test_bugs_are_not_dressed_up(path: str) -> None:
     with pytest.raises(sqlite3.OperationalError):
-        open_store(path)._db.run("SELEC")
+        open_store(path).run("SELEC")
     assert translated(sqlite3.IntegrityError("x"), path) is None
 
 
 def test_doctor_finds_and_mends_wrong_counters(path: str) -> None:
     store = open_store(path)
     store.put([Bead("a", "A")], [], "me")
-    store._db.run("UPDATE beads SET open_blockers = 3, b_level = 9")
+    store.run("UPDATE beads SET open_blockers = 3, b_level = 9")
     assert store.check() == ["a.open_blockers is 3, and should be 0", "a.b_level is 9, and should be 1"]
     assert store.recount() == 1
     assert store.check() == []

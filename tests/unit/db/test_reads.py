@@ -15,10 +15,9 @@ from nobrakes.beads.model import Attempt, AttemptLog, Bead, BeadType, Dependency
 from nobrakes.beads.service import bead_page
 from nobrakes.db import fast
 from nobrakes.db.opening import create_store
-from nobrakes.db.port import NewEscalation
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.decisions import forms
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchEscalation, NotAllowed, Stale, UsageError
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.events.schema import plain
@@ -44,14 +43,14 @@ def path(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def store(path: str) -> Iterator[SqliteStore]:
+def store(path: str) -> Iterator[Store]:
     made = create_store(path)
     yield made
     assert made.check() == []
     made.close()
 
 
-def filled(store: SqliteStore) -> Attempt:
+def filled(store: Store) -> Attempt:
     store.put(
         [
             Bead("e", "Epic", BeadType.EPIC, status=Status.OPEN),
@@ -90,7 +89,7 @@ def test_importing_it_costs_next_to_nothing() -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 100])
-def test_ready_is_what_the_store_says(store: SqliteStore, path: str, limit: int) -> None:
+def test_ready_is_what_the_store_says(store: Store, path: str, limit: int) -> None:
     assert fast.ready_json(path, limit) == ("[]", 0)
     filled(store)
     store.put([Bead(f"m{i}", "More", status=Status.NEEDS_TESTS, priority=i % 5) for i in range(9)], [], "me")
@@ -99,18 +98,18 @@ def test_ready_is_what_the_store_says(store: SqliteStore, path: str, limit: int)
     assert more == bead_page.ready_beyond(store, limit) == max(0, len(store.ready(1000)) - limit)
 
 
-def test_ready_lets_in_what_has_come_due(store: SqliteStore, path: str) -> None:
+def test_ready_lets_in_what_has_come_due(store: Store, path: str) -> None:
     filled(store)
     store.record(Event(Kind.DEFERRED, "a", data={"until": store.now() + 3600}))
     assert json.loads(fast.ready_json(path, 9)[0]) == []
-    store._db.run("UPDATE beads SET defer_until = 1.0 WHERE id = 'a'")
+    store.run("UPDATE beads SET defer_until = 1.0 WHERE id = 'a'")
     assert [bead["id"] for bead in json.loads(fast.ready_json(path, 9)[0])] == ["a"]
 
 
-def test_ready_lets_rise_what_has_waited_for_a_day(store: SqliteStore, path: str) -> None:
+def test_ready_lets_rise_what_has_waited_for_a_day(store: Store, path: str) -> None:
     store.put([Bead("old", "Old", status=Status.NEEDS_DOER), Bead("new", "New", status=Status.NEEDS_DOER)], [], "me")
     store.change("old", {"priority": 3}, "me")
-    store._db.run(
+    store.run(
         "UPDATE beads SET rises_at = rises_at - 2 * 86400, ready_since = ready_since - 2 * 86400 WHERE id = 'old'"
     )
     found = json.loads(fast.ready_json(path, 9)[0])
@@ -118,7 +117,7 @@ def test_ready_lets_rise_what_has_waited_for_a_day(store: SqliteStore, path: str
 
 
 @pytest.mark.parametrize("bead", ["a", "b", "c", "e", "w"])
-def test_show_is_what_the_store_says_without_tokens(store: SqliteStore, path: str, bead: str) -> None:
+def test_show_is_what_the_store_says_without_tokens(store: Store, path: str, bead: str) -> None:
     attempt = filled(store)
     edits.agent_done(path, attempt.token, "failed", "sum", "bl", "le", keep=False)
     for title in ("idea", "other"):
@@ -147,7 +146,7 @@ def test_show_is_what_the_store_says_without_tokens(store: SqliteStore, path: st
     assert fast.show_json(path, "ghost") is None
 
 
-def test_an_agent_speaks(store: SqliteStore, path: str) -> None:
+def test_an_agent_speaks(store: Store, path: str) -> None:
     attempt = filled(store)
     for word, kind in (("log", Kind.LOGGED), ("progress", Kind.PROGRESSED), ("notify", Kind.NOTIFIED)):
         edits.agent_say(path, attempt.token, word, f"{word} it", '{"step": 3}')
@@ -159,7 +158,7 @@ def test_an_agent_speaks(store: SqliteStore, path: str) -> None:
     assert store.events()[-1].kind is Kind.NOTIFIED
 
 
-def test_what_agents_say_is_bounded(store: SqliteStore, path: str) -> None:
+def test_what_agents_say_is_bounded(store: Store, path: str) -> None:
     attempt = filled(store)
     edits.agent_say(path, attempt.token, "log", "a\0b\udcff" + "x" * 100_000)
     text = store.events()[-1].data["text"]
@@ -170,7 +169,7 @@ def test_what_agents_say_is_bounded(store: SqliteStore, path: str) -> None:
     assert len(store.escalation(number).title) == len(store.escalation(number).detail) == edits.LIMIT
 
 
-def test_what_an_agent_says_of_its_end_outlives_the_journal(store: SqliteStore, path: str) -> None:
+def test_what_an_agent_says_of_its_end_outlives_the_journal(store: Store, path: str) -> None:
     attempt = filled(store)
     edits.agent_done(path, attempt.token, "gave_up_tests", "tried", "walls", "lots", keep=False)
     store.journal(attempt.id, {"phase": "agent"})
@@ -186,7 +185,7 @@ def test_what_an_agent_says_of_its_end_outlives_the_journal(store: SqliteStore, 
         edits.agent_done(path, other.token, "merged", "")
 
 
-def test_an_agent_asks_and_is_answered(store: SqliteStore, path: str) -> None:
+def test_an_agent_asks_and_is_answered(store: Store, path: str) -> None:
     attempt = filled(store)
     with pytest.raises(NoSuchEscalation):
         edits.agent_answer(path, attempt.token)
@@ -205,7 +204,7 @@ OPTIONS = [{"label": "UTC", "means": "password: hunter2secret"}, {"label": "C\x1
 FORM = json.dumps({"kind": "radio", "options": OPTIONS, "recommended": ["utc"], "priority": 1})
 
 
-def test_an_agent_asks_with_a_form(store: SqliteStore, path: str) -> None:
+def test_an_agent_asks_with_a_form(store: Store, path: str) -> None:
     attempt = filled(store)
     number = edits.agent_ask(path, attempt.token, "which?", FORM)
     assert edits.agent_ask(path, attempt.token, "which?", FORM) == number
@@ -220,7 +219,7 @@ def test_an_agent_asks_with_a_form(store: SqliteStore, path: str) -> None:
 
 
 @pytest.mark.parametrize("by", ["answer", "number", "bead"])
-def test_who_reads_an_answer_acts_by_it(store: SqliteStore, path: str, by: str) -> None:
+def test_who_reads_an_answer_acts_by_it(store: Store, path: str, by: str) -> None:
     attempt = filled(store)
     other = edits.agent_ask(path, attempt.token, "other?")
     number = edits.agent_ask(path, attempt.token, "which?")
@@ -244,13 +243,13 @@ def test_who_reads_an_answer_acts_by_it(store: SqliteStore, path: str, by: str) 
         assert store.take_back(other, "me").answer is None
 
 
-def filed(store: SqliteStore, file: Callable[[Attempt], int]) -> list[list[tuple[Any, ...]]]:
+def filed(store: Store, file: Callable[[Attempt], int]) -> list[list[tuple[Any, ...]]]:
     """Every row that a filing leaves, the times left out: they are the clock's."""
     attempt = filled(store)
     numbers = [file(attempt), file(attempt)]
     assert numbers[0] == numbers[1], "the same is filed once"
     assert store.check() == []
-    run = store._db.connection.execute
+    run = store.connection.execute
     run("UPDATE beads SET created_at = 0, updated_at = 0, ready_since = 0, rank = 0, rises_at = 0, lease_until = 0")
     run("UPDATE attempts SET started_at = 0, token = ''")
     run("UPDATE events SET at = 0 WHERE at > 0")
@@ -298,9 +297,7 @@ CALLS: dict[str, Callable[[str, str], object]] = {
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_the_door_is_closed_to_everybody_else(
-    store: SqliteStore, path: str, call: Callable[[str, str], object]
-) -> None:
+def test_the_door_is_closed_to_everybody_else(store: Store, path: str, call: Callable[[str, str], object]) -> None:
     attempt = filled(store)
     wrong = ["", "x", f"{attempt.id}.", attempt.token[:-1], attempt.token + "x", "9" * 30, "\udcff", "²"]
     for token in wrong:
@@ -313,7 +310,7 @@ def test_the_door_is_closed_to_everybody_else(
     assert store.events() == before and store.escalations() == []
 
 
-def test_who_is_blocked_has_asked_and_ended_or_neither(store: SqliteStore, path: str) -> None:
+def test_who_is_blocked_has_asked_and_ended_or_neither(store: Store, path: str) -> None:
     attempt, form = filled(store), json.dumps(forms.as_values(forms.made("radio", ["a", "b"])))
     with sqlite3.connect(path) as own:
         own.execute("CREATE TRIGGER full BEFORE UPDATE OF said ON attempts BEGIN SELECT raise(ABORT, 'full'); END")

@@ -4,9 +4,8 @@ import pytest
 
 from nobrakes.beads.model import Status
 from nobrakes.beads.service import beads
-from nobrakes.db.port import NewEscalation
 from nobrakes.decisions import forms
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NoSuchEscalation, NotAllowed, UsageError
 

@@ -10,8 +10,7 @@ from nobrakes.beads.service import beads
 from nobrakes.cli.decisions import shown
 from nobrakes.cli.screen import Screen
 from nobrakes.config.settings import Config
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import desk, page
 from nobrakes.decisions.service.view import DecisionView
 from nobrakes.errors import NotAllowed

@@ -57,4 +57,4 @@ def test_as_a_walk_over_the_graph_counts_them(data: Any, size: int) -> None:
             continue
         edges.append(Dependency(bead, needs))
     for bead in beads:
-        assert behind(store._db.connection.execute, bead) == walked(beads, edges, bead)
+        assert behind(store.connection.execute, bead) == walked(beads, edges, bead)

@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.beads.model import Bead, Status
 from nobrakes.config.settings import Config
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.doctor.agreement import off_main, unknown
 from nobrakes.review.evidence import Made
 from nobrakes.review.verify import COMPARED
@@ -55,7 +55,7 @@ class CountedGit:
         return iter(())
 
 
-class Narrow(SqliteStore):
+class Narrow(Store):
     """A store of which nobody may read all the done beads whole."""
 
     def beads(self, statuses=(), ids=()):  # type: ignore[no-untyped-def]
@@ -65,7 +65,7 @@ class Narrow(SqliteStore):
 
 
 @pytest.fixture
-def store() -> Iterator[SqliteStore]:
+def store() -> Iterator[Store]:
     made = Narrow(":memory:", create=True)
     with made.together():
         made.put(
@@ -81,7 +81,7 @@ def store() -> Iterator[SqliteStore]:
 
 
 @pytest.mark.slow
-def test_where_both_agree_git_is_asked_once_about_all_beads(store: SqliteStore) -> None:
+def test_where_both_agree_git_is_asked_once_about_all_beads(store: Store) -> None:
     git = CountedGit(MANY)
     assert off_main(store, git, Config()) == "" and git.asked == [f"off main: {MANY}"]
     git.asked.clear()
@@ -89,7 +89,7 @@ def test_where_both_agree_git_is_asked_once_about_all_beads(store: SqliteStore) 
 
 
 @pytest.mark.slow
-def test_both_disagreements_are_told_and_bounded(store: SqliteStore) -> None:
+def test_both_disagreements_are_told_and_bounded(store: Store) -> None:
     git = CountedGit(MANY - 2)
     text = off_main(store, git, Config())
     assert f"b{MANY} ({commit_of(MANY)[:12]})" in text and f"b{MANY - 1} (" in text and f"b{MANY - 2} (" not in text

@@ -13,8 +13,7 @@ from nobrakes.config.sections import AgentSettings, CheckSettings, ReviewSetting
 from nobrakes.config.settings import Config
 from nobrakes.config.setup import init
 from nobrakes.db.opening import open_store
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import hindrances
 from nobrakes.doctor import service as doctor_service
 from nobrakes.errors import DaemonRunning, StoreBroken, UsageError

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.db.opening import open_memory
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.errors import NotAllowed
 from nobrakes.events import service as events_service
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.events.service import public_events
 
 
-def filled(store: SqliteStore, beads: int = 3) -> SqliteStore:
+def filled(store: Store, beads: int = 3) -> Store:
     """A store in which agents began and lost beads, so that some events are said in several parts."""
     for number in range(beads):
         store.put([Bead(f"b{number}", "A title", status=Status.NEEDS_DOER, needs_tests=False)], [], "me")
@@ -27,7 +27,7 @@ def filled(store: SqliteStore, beads: int = 3) -> SqliteStore:
     return store
 
 
-def wanted(store: SqliteStore) -> list[str]:
+def wanted(store: Store) -> list[str]:
     return [events_service.line(event) for _, page in public_events(store, 0) for event in page]
 
 
@@ -45,13 +45,13 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "EVENTS.jsonl"
 
 
-def keep(store: SqliteStore, path: Path) -> events_service.Exported:
+def keep(store: Store, path: Path) -> events_service.Exported:
     done = events_service.keep_up(store, str(path.parent), path.name)
     assert done is not None
     return done
 
 
-def test_a_file_begins_and_grows(store: SqliteStore, path: Path) -> None:
+def test_a_file_begins_and_grows(store: Store, path: Path) -> None:
     filled(store)
     assert keep(store, path).is_new
     first, *rest = lines(path)
@@ -82,7 +82,7 @@ def test_killed_at_any_byte_no_line_is_lost_or_doubled(data: st.DataObject, tmp_
     store.close()
 
 
-def test_a_full_disk_leaves_the_file_as_it_was(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_file_as_it_was(store: Store, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(store)
     keep(store, path)
     before = path.read_bytes()
@@ -105,7 +105,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(store: SqliteStore, path: Path, m
     assert lines(path)[1:] == wanted(store) and len(told) == 1
 
 
-def test_a_file_that_was_moved_away_begins_anew_with_a_note(store: SqliteStore, path: Path) -> None:
+def test_a_file_that_was_moved_away_begins_anew_with_a_note(store: Store, path: Path) -> None:
     told: list[str] = []
     exporter = events_service.Exporter(store, str(path.parent), lambda: path.name, told.append)
     filled(store)
@@ -115,9 +115,7 @@ def test_a_file_that_was_moved_away_begins_anew_with_a_note(store: SqliteStore, 
     assert lines(path)[1:] == wanted(store) and "begins anew" in told[0]
 
 
-def test_nothing_is_looked_at_while_nothing_happens(
-    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_looked_at_while_nothing_happens(store: Store, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exporter = events_service.Exporter(filled(store), str(path.parent), lambda: path.name, print)
     exporter.turn()
     monkeypatch.setattr(events_service, "keep_up", lambda *_: pytest.fail("it was opened again"))
@@ -131,8 +129,8 @@ def test_a_database_that_went_back_goes_on_after_the_last_event_that_both_know(n
     store.record(Event(Kind.PAUSED, actor="me", data={"settings": {}}))
     lost = store.position().seq
     keep(store, path)
-    with store._db.write():
-        store._db.run("DELETE FROM events WHERE seq = ?", (lost,))
+    with store.write():
+        store.run("DELETE FROM events WHERE seq = ?", (lost,))
     store.record(Event(Kind.RESUMED, actor="me", data={"settings": {}}))
     for _ in range(2):
         keep(store, path)
@@ -152,14 +150,14 @@ def test_another_database_begins_anew(now: Any, path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["my notes\n", "my notes", '{"ts":1}\nnotes\n', '{"ts":1}\nnotes'])
-def test_a_file_of_somebody_else_is_not_touched(store: SqliteStore, path: Path, content: str) -> None:
+def test_a_file_of_somebody_else_is_not_touched(store: Store, path: Path, content: str) -> None:
     path.write_text(content)
     with pytest.raises(NotAllowed, match="something else"):
         keep(filled(store), path)
     assert path.read_text() == content
 
 
-def test_no_link_is_followed(store: SqliteStore, path: Path, tmp_path: Path) -> None:
+def test_no_link_is_followed(store: Store, path: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     root = tmp_path / "root"
@@ -179,7 +177,7 @@ def test_no_link_is_followed(store: SqliteStore, path: Path, tmp_path: Path) -> 
         events_service.keep_up(store, str(tmp_path / "elsewhere"), str(root / "to_git" / "events"))
 
 
-def test_who_finds_it_locked_leaves_it_to_the_other(store: SqliteStore, path: Path) -> None:
+def test_who_finds_it_locked_leaves_it_to_the_other(store: Store, path: Path) -> None:
     import fcntl
 
     keep(filled(store), path)

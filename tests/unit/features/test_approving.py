@@ -12,8 +12,7 @@ from nobrakes.config.sections import AgentSettings, CheckSettings, ClaudeSetting
 from nobrakes.config.settings import Config
 from nobrakes.config.setup import init
 from nobrakes.db.opening import open_store
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoAgent, PlanError
 from nobrakes.features.service import approving, shaping, strategy
 from nobrakes.git.repository import Repository

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Status
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import FileTooLarge, GitFailed, NotAllowed
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import ItemKind, ItemState, Stage, Step

@@ -7,9 +7,8 @@ import pytest
 
 from nobrakes.agents.worker.end import offered
 from nobrakes.beads.model import Bead, Status
-from nobrakes.db.port import NewEscalation
 from nobrakes.decisions import forms
-from nobrakes.decisions.model import Escalation, EscalationType
+from nobrakes.decisions.model import Escalation, EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NotAllowed
 from nobrakes.features import asking

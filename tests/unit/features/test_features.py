@@ -8,7 +8,7 @@ import pytest
 from nobrakes.beads.model import Bead, Dependency, Status
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.errors import FileTooLarge, NoSuchFeature, NotAllowed, UsageError
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import Feature, ItemKind, ItemState, Rules, Stage, State, Step
@@ -61,22 +61,22 @@ def paths(tmp_path: Path) -> Paths:
     return Paths(str(tmp_path))
 
 
-def begun(store: SqliteStore, paths: Paths, title: str = "Windows", **more: Any) -> Feature:
+def begun(store: Store, paths: Paths, title: str = "Windows", **more: Any) -> Feature:
     return rollback.begin(store, paths, CONFIG, GIT, Wanted(title, "Support it", **more), "me")
 
 
-def planned(store: SqliteStore, feature: str) -> None:
+def planned(store: Store, feature: str) -> None:
     beads = [Bead("one", "One", epic=feature, estimate=10), Bead("two", "Two", epic=feature)]
     store.put(beads, [Dependency("two", "one")], "Shaper")
 
 
-def yes(store: SqliteStore, **choice: Any) -> tuple[str, ...]:
+def yes(store: Store, **choice: Any) -> tuple[str, ...]:
     with store.together():
         made = approving.approve(store, approving.Choice(**choice), "me")
         return approving.feature_approval_approved(store, made.drafts, made.changes, "me")
 
 
-def test_only_finds_in_files_that_it_touches_are_open_points(store: SqliteStore, paths: Paths) -> None:
+def test_only_finds_in_files_that_it_touches_are_open_points(store: Store, paths: Paths) -> None:
     GIT.looked_into.clear()
     one = begun(store, paths, files=("src",), own=("review: short",), without=frozenset({2}))
     assert (one.base, one.files, len(one.criteria)) == (GIT.main(), ("src",), 8)
@@ -103,13 +103,13 @@ def test_only_finds_in_files_that_it_touches_are_open_points(store: SqliteStore,
         Wanted("t", "x", only=frozenset({0})),
     ],
 )
-def test_what_cannot_be_leaves_nothing_behind(store: SqliteStore, paths: Paths, wanted: Wanted) -> None:
+def test_what_cannot_be_leaves_nothing_behind(store: Store, paths: Paths, wanted: Wanted) -> None:
     with pytest.raises(UsageError):
         rollback.begin(store, paths, CONFIG, GIT, wanted, "me")
     assert store.features(going=False) == [] and store.nodes() == []
 
 
-def test_a_second_one_is_refused_whole(store: SqliteStore, paths: Paths) -> None:
+def test_a_second_one_is_refused_whole(store: Store, paths: Paths) -> None:
     one = begun(store, paths)
     with pytest.raises(NotAllowed):
         begun(store, paths, "Linux")
@@ -133,7 +133,7 @@ def test_a_second_one_is_refused_whole(store: SqliteStore, paths: Paths) -> None
         rollback.pause(store, paths, "nope", "me")
 
 
-def test_its_epic_alone_has_its_title_and_description(store: SqliteStore, paths: Paths) -> None:
+def test_its_epic_alone_has_its_title_and_description(store: Store, paths: Paths) -> None:
     one = begun(store, paths)
     store.change(one.id, {"title": "Windows 11", "acceptance": ("It runs",)}, "me")
     assert rollback.edit(store, paths, CONFIG, one.id, Wanted(notes="long paths"), "me").title == "Windows 11"
@@ -145,7 +145,7 @@ def test_its_epic_alone_has_its_title_and_description(store: SqliteStore, paths:
     assert told == [["notes"], ["description", "title"]]
 
 
-def test_cancel_ends_the_turn_and_keeps_the_rest(store: SqliteStore, paths: Paths) -> None:
+def test_cancel_ends_the_turn_and_keeps_the_rest(store: Store, paths: Paths) -> None:
     one = begun(store, paths)
     session = store.begin_session(SessionKind.PLANNING, "f", "t", ("script", "", ""), "begin", "nobrakes").id
     store.change_feature(one.id, {"session": session}, "nobrakes")
@@ -157,7 +157,7 @@ def test_cancel_ends_the_turn_and_keeps_the_rest(store: SqliteStore, paths: Path
     assert rollback.resume(store, paths, one.id, "me").state is State.ACTIVE
 
 
-def test_a_change_is_told_to_the_shaper_with_its_step(store: SqliteStore, paths: Paths) -> None:
+def test_a_change_is_told_to_the_shaper_with_its_step(store: Store, paths: Paths) -> None:
     one = begun(store, paths)
     with pytest.raises(NotAllowed, match="begun to plan"):
         rollback.ask_change(store, paths, one.id, "smaller", "me")
@@ -173,7 +173,7 @@ def test_a_change_is_told_to_the_shaper_with_its_step(store: SqliteStore, paths:
     assert len(told) == 2 and all("step one (One)" in text for text in told) and "smaller" in told[1]
 
 
-def test_a_part_of_the_plan_is_not_the_plan(store: SqliteStore, paths: Paths) -> None:
+def test_a_part_of_the_plan_is_not_the_plan(store: Store, paths: Paths) -> None:
     one = begun(store, paths, files=("src",))
     assert yes(store, only=frozenset({one.id})) == ()  # its epic alone is no plan
     planned(store, one.id)
@@ -186,7 +186,7 @@ def test_a_part_of_the_plan_is_not_the_plan(store: SqliteStore, paths: Paths) ->
     assert begun(store, paths, "Linux").has_turn
 
 
-def test_a_plan_that_is_signed_off_goes_live_in_parts(store: SqliteStore, paths: Paths) -> None:
+def test_a_plan_that_is_signed_off_goes_live_in_parts(store: Store, paths: Paths) -> None:
     one = begun(store, paths)
     planned(store, one.id)
     store.put([Bead("live", "Live", epic=one.id, status=Status.NEEDS_DOER)], [], "me")
@@ -208,7 +208,7 @@ def test_a_plan_that_is_signed_off_goes_live_in_parts(store: SqliteStore, paths:
     assert kept.number == 1 and yes(store) == (one.id,)
 
 
-def test_it_is_done_with_its_epic_unless_something_waits(store: SqliteStore, paths: Paths) -> None:
+def test_it_is_done_with_its_epic_unless_something_waits(store: Store, paths: Paths) -> None:
     one = begun(store, paths)
     planned(store, one.id)
     yes(store)
@@ -221,7 +221,7 @@ def test_it_is_done_with_its_epic_unless_something_waits(store: SqliteStore, pat
     assert (store.feature(one.id).stage, store.feature(one.id).state) == (Stage.DONE, State.COMPLETED)
 
 
-def test_the_plan_is_a_tree_columns_and_a_timeline(store: SqliteStore, paths: Paths) -> None:
+def test_the_plan_is_a_tree_columns_and_a_timeline(store: Store, paths: Paths) -> None:
     one = begun(store, paths)
     planned(store, one.id)
     store.keep_plan(one.id, [{"id": "one", "title": "1"}], "first", "Shaper")

@@ -9,9 +9,8 @@ import pytest
 from nobrakes.beads.model import Bead, BeadType, Outcome, Status
 from nobrakes.beads.proposals import is_built, of_attempts
 from nobrakes.beads.service import taking
-from nobrakes.db.port import NewEscalation
-from nobrakes.db.store import SqliteStore
-from nobrakes.decisions.model import EscalationType
+from nobrakes.db.store import Store
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import Feature, Stage, State, Step
@@ -61,7 +60,7 @@ def git() -> Any:
     return Line()
 
 
-def begun(store: SqliteStore, **more: Any) -> None:
+def begun(store: Store, **more: Any) -> None:
     """A feature with an open bead, a draft, and one that was done by hand."""
     store.put([Bead("login", "Login", type=BeadType.EPIC, status=Status.OPEN)], [], "me")
     store.begin_feature(Feature("login", "Login", "People log in.", base="c0de", **more))
@@ -70,19 +69,17 @@ def begun(store: SqliteStore, **more: Any) -> None:
     store.record(Event(Kind.DONE_BY_HAND, "own", actor="me"))
 
 
-def merged(store: SqliteStore, *ids: str) -> None:
+def merged(store: Store, *ids: str) -> None:
     for id_ in ids:
         store.put([Bead(id_, id_, epic="login", needs_tests=False, status=Status.NEEDS_DOER)], [], "me")
         store.record(Event(Kind.FOUND_MERGED, id_, data={"merged_commit": f"c-{id_}", "base": "c0de"}))
 
 
-def statuses(store: SqliteStore) -> dict[str, str]:
+def statuses(store: Store) -> dict[str, str]:
     return {bead.id: bead.status.value for bead in store.beads()}
 
 
-def test_a_feature_of_which_nothing_is_on_main_is_rolled_back_at_once(
-    store: SqliteStore, paths: Paths, git: Any
-) -> None:
+def test_a_feature_of_which_nothing_is_on_main_is_rolled_back_at_once(store: Store, paths: Paths, git: Any) -> None:
     begun(store)
     session = store.begin_session(SessionKind.PLANNING, "bead:login", "Login", ("a", "p", ""), "Begin", "me", {})
     store.change_feature("login", {"session": session.id}, "me")
@@ -104,7 +101,7 @@ def test_a_feature_of_which_nothing_is_on_main_is_rolled_back_at_once(
 
 @pytest.mark.parametrize("state", [State.ACTIVE, State.COMPLETED])
 def test_what_is_on_main_waits_for_a_bead_that_takes_it_back(
-    store: SqliteStore, paths: Paths, git: Any, state: State
+    store: Store, paths: Paths, git: Any, state: State
 ) -> None:
     begun(store, stage=Stage.IMPLEMENTATION)
     merged(store, "one", "two", "gone")
@@ -143,7 +140,7 @@ def test_what_is_on_main_waits_for_a_bead_that_takes_it_back(
 
 
 def test_what_a_rollback_gives_up_is_no_step_that_undo_takes_back_by_itself(
-    store: SqliteStore, paths: Paths, git: Any
+    store: Store, paths: Paths, git: Any
 ) -> None:
     begun(store)
     rollbacks.rollback_begin(store, git, paths, "login", "ada")
@@ -151,7 +148,7 @@ def test_what_a_rollback_gives_up_is_no_step_that_undo_takes_back_by_itself(
 
 
 def test_a_bead_that_lands_just_now_is_left_and_taken_back_with_the_rest(
-    store: SqliteStore, paths: Paths, git: Any, monkeypatch: pytest.MonkeyPatch
+    store: Store, paths: Paths, git: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun(store)
     merged(store, "one")
@@ -174,9 +171,7 @@ def test_a_bead_that_lands_just_now_is_left_and_taken_back_with_the_rest(
     assert (statuses(store)["open"], statuses(store)["one"]) == ("cancelled", "cancelled")
 
 
-def test_where_main_holds_none_of_its_merges_any_more_it_is_over_at_once(
-    store: SqliteStore, paths: Paths, git: Any
-) -> None:
+def test_where_main_holds_none_of_its_merges_any_more_it_is_over_at_once(store: Store, paths: Paths, git: Any) -> None:
     begun(store)
     merged(store, "one", "two")
     git.commits = ("x",)
@@ -184,7 +179,7 @@ def test_where_main_holds_none_of_its_merges_any_more_it_is_over_at_once(
     assert done.is_over and done.bead == "" and len(done.off_main) == 2 and done.reverts == ()
 
 
-def test_all_merges_of_a_bead_that_nobody_took_back_are_taken_back(store: SqliteStore, paths: Paths, git: Any) -> None:
+def test_all_merges_of_a_bead_that_nobody_took_back_are_taken_back(store: Store, paths: Paths, git: Any) -> None:
     begun(store)
     merged(store, "one", "two", "three")
     store.record(Event(Kind.REOPENED, "one", actor="me"))  # and it is open when the feature is rolled back
@@ -203,7 +198,7 @@ def test_all_merges_of_a_bead_that_nobody_took_back_are_taken_back(store: Sqlite
 
 
 @pytest.mark.parametrize("ends", ["begins", "ends", "off"])
-def test_what_nobrakes_asked_about_it_is_settled(store: SqliteStore, paths: Paths, git: Any, ends: str) -> None:
+def test_what_nobrakes_asked_about_it_is_settled(store: Store, paths: Paths, git: Any, ends: str) -> None:
     begun(store)
     merged(store, "one")
     git.commits = ("c-one",)
@@ -225,7 +220,7 @@ def test_what_nobrakes_asked_about_it_is_settled(store: SqliteStore, paths: Path
 
 
 def test_while_it_is_rolled_back_neither_a_yes_to_its_plan_nor_an_answer_makes_it_go_on(
-    store: SqliteStore, paths: Paths, git: Any
+    store: Store, paths: Paths, git: Any
 ) -> None:
     expired(store)
     merged(store, "one")
@@ -240,7 +235,7 @@ def test_while_it_is_rolled_back_neither_a_yes_to_its_plan_nor_an_answer_makes_i
 
 
 def test_what_a_person_hands_in_for_it_takes_the_merges_back(
-    store: SqliteStore, paths: Paths, git: Any, monkeypatch: pytest.MonkeyPatch
+    store: Store, paths: Paths, git: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun(store)
     merged(store, "one")
@@ -253,7 +248,7 @@ def test_what_a_person_hands_in_for_it_takes_the_merges_back(
     assert [one.commit for one in of_attempts(attempts)] == ["c-one"] and not is_built(attempts)
 
 
-def expired(store: SqliteStore) -> int:
+def expired(store: Store) -> int:
     begun(store, stage=Stage.REVIEW, plan=1, round=2)
     session = store.begin_session(SessionKind.PLANNING, "bead:login", "Login", ("a", "p", ""), "Begin", "me", {})
     store.change_feature("login", {"session": session.id}, "me")
@@ -261,7 +256,7 @@ def expired(store: SqliteStore) -> int:
     return session.id
 
 
-def test_an_expired_feature_goes_on_from_the_terminal_in_three_ways(store: SqliteStore, paths: Paths) -> None:
+def test_an_expired_feature_goes_on_from_the_terminal_in_three_ways(store: Store, paths: Paths) -> None:
     session = expired(store)
     looked = rollback.resume(store, paths, "login", "me", rollback.Way.VIEW)
     assert looked.state is State.EXPIRED and looked.data["left"] == store.session(session).waiting
@@ -275,7 +270,7 @@ def test_an_expired_feature_goes_on_from_the_terminal_in_three_ways(store: Sqlit
     assert store.messages(session)[-1].text == rollback.ANEW and statuses(store)["open"] == "needs_doer"
 
 
-def test_a_feature_that_did_not_go_on_is_tried_again_by_who_resumes_it(store: SqliteStore, paths: Paths) -> None:
+def test_a_feature_that_did_not_go_on_is_tried_again_by_who_resumes_it(store: Store, paths: Paths) -> None:
     begun(store)
     session = store.begin_session(SessionKind.PLANNING, "bead:login", "Login", ("a", "p", ""), "Begin", "me", {}).id
     store.change_feature("login", {"session": session}, "me")
@@ -287,7 +282,7 @@ def test_a_feature_that_did_not_go_on_is_tried_again_by_who_resumes_it(store: Sq
     assert store.session(session).state is At.READY
 
 
-def test_a_question_about_an_expired_feature_is_settled_by_who_resumes_it(store: SqliteStore, paths: Paths) -> None:
+def test_a_question_about_an_expired_feature_is_settled_by_who_resumes_it(store: Store, paths: Paths) -> None:
     expired(store)
     asked = store.escalate(NewEscalation(EscalationType.QUESTION, "How?"), None, None, "nobrakes")
     store.note_feature("login", {"asked": {"expired": asked.id}, "held": "expired"}, "nobrakes")

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Status
-from nobrakes.beads.proposals import Merged, handed_back, taken
+from nobrakes.beads.proposals import ByHand, Merged, handed_back, taken
 from nobrakes.config.settings import Config
 from nobrakes.db.opening import open_memory
-from nobrakes.db.port import NewEscalation
-from nobrakes.db.store import SqliteStore
-from nobrakes.decisions.model import EscalationType
+from nobrakes.db.store import Store
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import GitFailed, NotAllowed
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.actions import About, DropRollback, FinishRollback, TakeBack
@@ -25,7 +24,6 @@ from nobrakes.features.worker.turn import Forge
 from nobrakes.git.port import Candidate, Conflict
 from nobrakes.paths import Paths
 from nobrakes.review.evidence import Made
-from nobrakes.review.port import ByHand
 from tests.world.clock import FakeClock
 
 
@@ -69,7 +67,7 @@ class Main:
 class World:
     """A feature with one merged bead, and its rollback begun."""
 
-    def __init__(self, store: SqliteStore, paths: Paths) -> None:
+    def __init__(self, store: Store, paths: Paths) -> None:
         self.store, self.git = store, Main()
         store.put([Bead("login", "Login", type=BeadType.EPIC, status=Status.OPEN)], [], "me")
         store.begin_feature(Feature("login", "Login", "In.", base="c0de", stage=Stage.IMPLEMENTATION))

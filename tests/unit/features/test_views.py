@@ -14,9 +14,8 @@ from nobrakes.commands import service as commands_service
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
 from nobrakes.daemon.service import now
-from nobrakes.db.port import NewEscalation
-from nobrakes.db.store import SqliteStore
-from nobrakes.decisions.model import EscalationType
+from nobrakes.db.store import Store
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import page
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.events.schema import mistakes, plain, schema
@@ -39,7 +38,7 @@ from nobrakes.sessions.service import live
 
 
 @pytest.fixture
-def lively(store: SqliteStore) -> SqliteStore:
+def lively(store: Store) -> Store:
     """A store with something of everything that is shown."""
     beads.add(store, "An epic", id="e", type="epic", draft=False, actor="me")
     for id_ in ("a", "b", "c"):
@@ -76,7 +75,7 @@ class Code:
         return b"# TODO: long paths\n"
 
 
-def features(store: SqliteStore, folder: Path) -> dict[str, Any]:
+def features(store: Store, folder: Path) -> dict[str, Any]:
     git: Any = Code()
     paths = Paths(str(folder))
     wanted = forging.Wanted("Windows", "Support it", ("review: it is short",), frozenset({4}), ("src",), "paths first")
@@ -120,7 +119,7 @@ def _no_git() -> NoReturn:
     raise AssertionError("what nobody has worked on has no branch")
 
 
-def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
+def shown(store: Store, folder: Path) -> dict[str, Any]:
     escalation = store.escalations()[0]
     attempt = store.attempts("a")[0]
     bead = store.bead("c")
@@ -154,7 +153,7 @@ def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
     }
 
 
-def test_every_view_is_as_it_is_described(lively: SqliteStore, tmp_path: Path) -> None:
+def test_every_view_is_as_it_is_described(lively: Store, tmp_path: Path) -> None:
     found = shown(lively, tmp_path)
     assert found.keys() == commands_service.VIEWS.keys()
     tokens = {attempt.token for bead in "ab" for attempt in lively.attempts(bead)}
@@ -165,11 +164,11 @@ def test_every_view_is_as_it_is_described(lively: SqliteStore, tmp_path: Path) -
         assert not [token for token in tokens if token in json.dumps(values)]
 
 
-def test_the_next_step_is_a_view(lively: SqliteStore) -> None:
+def test_the_next_step_is_a_view(lively: Store) -> None:
     assert mistakes(plain(now.next_step(lively)), schema(commands_service.NEXT)) == []
 
 
-def test_the_keys_that_scripts_know_are_there(lively: SqliteStore, tmp_path: Path) -> None:
+def test_the_keys_that_scripts_know_are_there(lively: Store, tmp_path: Path) -> None:
     """They are version 1: one that goes, or means something else, is another version."""
     found = {words: plain(value) for words, value in shown(lively, tmp_path).items()}
     known = {

@@ -12,8 +12,7 @@ from nobrakes.beads.model import Bead, Status
 from nobrakes.config.sections import ChannelSettings, NotifySettings
 from nobrakes.config.settings import Config
 from nobrakes.db.opening import open_memory
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.notices import model as notices_model
 from nobrakes.notices.model import DeliveryState, Message, NewNotice, NoticeKind, Sent, Severity

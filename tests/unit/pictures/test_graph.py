@@ -7,8 +7,7 @@ import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, Role, Status
 from nobrakes.db.opening import create_store, open_memory
-from nobrakes.db.port import NewEscalation
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchBead, UsageError
 from nobrakes.pictures import service as pictures_service
 from nobrakes.pictures.service import graph_view, what_if

@@ -11,9 +11,8 @@ import pytest
 
 from nobrakes.beads.model import Outcome, of_person
 from nobrakes.db.opening import create_store
-from nobrakes.db.port import NewEscalation
-from nobrakes.db.store import SqliteStore
-from nobrakes.decisions.model import EscalationType
+from nobrakes.db.store import Store
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NoAgent, NoProject, NotAllowed, UsageError
 from nobrakes.projects import model as projects_model
@@ -56,15 +55,15 @@ def workspace(git: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Work
         return do
 
     @contextmanager
-    def together(store: SqliteStore, told: bool = True) -> Iterator[None]:
-        with store._db.write(told=told):
+    def together(store: Store, told: bool = True) -> Iterator[None]:
+        with store.write(told=told):
             outer, made.inside = made.inside, True
             try:
                 yield
             finally:
                 made.inside = outer
 
-    monkeypatch.setattr(SqliteStore, "together", together)
+    monkeypatch.setattr(Store, "together", together)
     monkeypatch.setattr(relay.RelayClones, "start", noted("git", relay.RelayClones.start))
     monkeypatch.setattr(coding, "wake", noted("wake", coding.wake))
     monkeypatch.setattr(relay, "wake", noted("wake", relay.wake))

@@ -25,11 +25,11 @@ from nobrakes.beads.model import CLOSED, Bead, BeadType, Dependency, DependencyT
 from nobrakes.beads.service import beads as operation
 from nobrakes.config.setup.init import _make
 from nobrakes.daemon.service import control
+from nobrakes.db.model import Position
 from nobrakes.db.opening import create_store, open_memory, open_store
-from nobrakes.db.port import NewEscalation, Position
-from nobrakes.db.store import SqliteStore
+from nobrakes.db.store import Store
 from nobrakes.decisions import forms
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import BadBead, Deadlock, NobrakesError, NoMain, NotAllowed, Stale, StoreBusy
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.paths import Paths
@@ -43,7 +43,7 @@ from tests.support.records import dumped
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def opened(paths: Paths, git: Any = None) -> SqliteStore:
+def opened(paths: Paths, git: Any = None) -> Store:
     store = open_store(paths.database)
     snapshot_log.attach(store, paths, brings_back, (lambda: git) if git is not None else None)
     return store
@@ -80,7 +80,7 @@ class Pins:
         return True
 
 
-def facts(store: SqliteStore) -> dict[str, Any]:
+def facts(store: Store) -> dict[str, Any]:
     """The plan, and what people were asked and said. Of a worker nothing is known in a rebuilt database."""
     beads = []
     asked = {e.bead for e in store.escalations() if e.type is not EscalationType.DOER_SUGGESTION}
@@ -261,7 +261,7 @@ class AnyPlanning(RuleBasedStateMachine):
     def is_copied(self) -> None:
         self.copies.append(os.path.join(self.folder.name, f"copy-{len(self.copies)}"))
         with closing(sqlite3.connect(self.copies[-1])) as copy:
-            self.store._db.connection.backup(copy)
+            self.store.connection.backup(copy)
 
     @precondition(lambda self: self.copies)
     @rule(which=NUMBER)
@@ -295,7 +295,7 @@ TestAnyPlanning.settings = settings(
     max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
-STEPS: dict[str, Callable[[SqliteStore, Paths], object]] = {
+STEPS: dict[str, Callable[[Store, Paths], object]] = {
     "add": lambda store, _: operation.add(store, "New", id="new", needs=["one"]),
     "edit": lambda store, _: operation.edit(store, "one", {"priority": 0}, "me"),
     "hold": lambda store, _: operation.hold(store, "one", "why", "me"),
@@ -532,7 +532,7 @@ def test_each_step_is_there_again_when_the_database_of_before_it_comes_back(
     store.escalate(NewEscalation(EscalationType.DOER_SUGGESTION, "!"), None, None, "me")
     copy = str(tmp_path / "copy")
     with closing(sqlite3.connect(copy)) as kept:
-        store._db.connection.backup(kept)
+        store.connection.backup(kept)
     STEPS[step](store, paths)
     before, last = facts(store), store.position()
     store.close()
@@ -556,7 +556,7 @@ def test_who_works_on_what_comes_back_does_so_no_more(paths: Paths, tmp_path: Pa
     assert attempt is not None
     copy = str(tmp_path / "copy")
     with closing(sqlite3.connect(copy)) as kept:
-        store._db.connection.backup(kept)
+        store.connection.backup(kept)
     store.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED, counts=True)
     operation.hold(store, "one", "why", "me")
     before = facts(store)

@@ -1,0 +1,52 @@
+"""What goes out of the database and comes back into it as a whole: changes since a position, and what is restored."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..beads.model import Alike, Attempt, Bead, Dependency
+from ..decisions.model import Escalation
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in the event log: an event's seq and time, which tell one database from another. (0, 0): before all."""
+
+    seq: int = 0
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What of the facts changed after a position, as it is now; `upto` is the position up to which it holds.
+
+    `restarted`: the position is not of this database, and everything is given. `settings` None: unchanged.
+    `attempts` are those that have ended. `more`: there is more after `upto`.
+    """
+
+    upto: Position
+    beads: Sequence[Alike] = ()
+    escalations: Sequence[Escalation] = ()
+    settings: Mapping[str, str] | None = None
+    restarted: bool = False
+    attempts: Sequence[Attempt] = ()
+    more: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.beads or self.escalations or self.attempts or self.settings is not None or self.restarted)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was kept outside of a database, to be put into one.
+
+    `tests`: bead -> the commit of its proven tests; `settings` None: not known; `attempts`: the last one's number;
+    `ended`: attempts that are known.
+    """
+
+    beads: Sequence[Bead]
+    dependencies: Sequence[Dependency]
+    escalations: Sequence[Escalation] = ()
+    settings: Mapping[str, str] | None = None
+    tests: Mapping[str, str] = field(default_factory=dict)
+    attempts: int = 0
+    ended: Sequence[Attempt] = ()

@@ -1,0 +1,38 @@
+"""Pull requests: the newest of each bead, as it was seen last, among the machine's small facts (`settings`)."""
+
+import json
+
+from ..db import views
+from ..db.database import Database
+from ..serialise import as_values, of_values
+from .model import WAITING, PullRequest, PullState
+
+_KEY = "pull/"
+
+
+def pull(db: Database, bead: str) -> PullRequest | None:
+    """The bead's newest request; None: there was none."""
+    kept = views.setting(db, _KEY + bead)
+    return None if kept is None else _made(bead, kept)
+
+
+def pulls(db: Database, waiting: bool = True) -> list[PullRequest]:
+    """The requests that wait, or all of them; oldest first."""
+    # the loop asks in each quiet turn: what is over is large, and is not read
+    states = json.dumps(sorted(WAITING if waiting else PullState))
+    rows = db.all(
+        "SELECT key, value FROM settings WHERE key >= 'pull/' AND key < 'pull0' AND "
+        "coalesce(json_extract(value, '$.state'), 'opening') IN (SELECT value FROM json_each(?))",
+        (states,),
+    )
+    found = [_made(str(row[0]).removeprefix(_KEY), str(row[1])) for row in rows]
+    return sorted(found, key=lambda one: (one.opened_at, one.bead))
+
+
+def save_pull(db: Database, pull: PullRequest) -> None:
+    """Keep it in the place of the bead's last one."""
+    views.set_setting(db, _KEY + pull.bead, json.dumps(as_values(pull), sort_keys=True))
+
+
+def _made(bead: str, text: str) -> PullRequest:
+    return of_values(PullRequest, {**json.loads(text), "bead": bead})
