@@ -332,7 +332,7 @@ def strays(given: Mapping[str, str]) -> list[str]:
 
 
 OLDEST = (2, 38)
-_SHOWN = 200
+_SHOWN = 400
 _TOO_LARGE = re.compile(r": File too large$", re.MULTILINE)
 _BROKEN_REFS = re.compile(r"^fatal: (?:unexpected|unterminated) line in .*packed-refs", re.MULTILINE)
 # at the end of a line, where git puts the system's own words, and not in a name of an agent's
@@ -365,7 +365,8 @@ class Answer:
 def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
     """The error that a failed command stands for."""
     lines = [line.strip() for line in error.splitlines() if line.strip()]
-    last = lines[-1][:_SHOWN] if lines else f"exit code {code}"
+    said = [line for line in lines if line.startswith(("fatal: ", "error: "))] or lines  # else it gives hints
+    last = said[-1][:_SHOWN] if said else f"exit code {code}"
     if "No space left on device" in error or "Disk quota exceeded" in error or _TOO_LARGE.search(error):
         return DiskFull(f"git could not write: {last}")
     if _SHORT.search(error):

@@ -48,6 +48,11 @@ class Cause(StrEnum):
     SILENT = "silent"
     REMOTE_LOCK = "remote_lock"
     REMOTE_DISK = "remote_disk"
+    REMOTE_FAULT = "remote_fault"
+    TRUST = "trust"
+    STORED = "stored"
+    PROGRAM = "program"
+    DAMAGED = "damaged"
     NAMES = "names"
     SHALLOW = "shallow"
     ADDRESSES = "addresses"
@@ -125,11 +130,39 @@ WAITS: dict[Cause, Wait] = {
         passes=PASSES,
     ),
     Cause.SILENT: Wait("the remote does not answer", "It is asked again by itself.", passes=PASSES),
-    Cause.REMOTE_LOCK: Wait("another push holds a lock at the remote", "It is pushed again by itself.", passes=PASSES),
-    Cause.REMOTE_DISK: Wait("no space is left at the remote", "Free some space there, and the merge goes on."),
+    Cause.REMOTE_LOCK: Wait(
+        "another push holds a lock at the remote",
+        "It is pushed again by itself. A lock that stays was left there by a killed push, and is moved away there.",
+        passes=PASSES,
+    ),
+    Cause.REMOTE_DISK: Wait(
+        "no space is left at the remote", "Free some space there, or raise its limit, and the merge goes on."
+    ),
+    Cause.REMOTE_FAULT: Wait(
+        "the remote cannot store what is pushed",
+        "Look there: its disk, and the owner and rights of its files. The merge goes on by itself.",
+    ),
+    Cause.TRUST: Wait(
+        "this machine does not trust the remote",
+        "`git ls-remote` from this folder has to work without a question: check the remote's host key, certificate or "
+        "owner, and let git know that it is right.",
+    ),
+    Cause.STORED: Wait(
+        "content that Git LFS keeps is not here",
+        "`git lfs fetch --all` brings it. Where it is nowhere, send the bead back with `nobrakes retry BEAD`.",
+    ),
+    Cause.PROGRAM: Wait(
+        "git cannot run a program that it needs here",
+        "Install what git's words name, or mend the setting: `git config --list --show-origin` tells where it is.",
+    ),
+    Cause.DAMAGED: Wait(
+        "what git stored here is damaged or gone",
+        "`git fsck` names it. Bring it here from a copy of the repository, and the merge goes on.",
+    ),
     Cause.NAMES: Wait(
-        "another name stands in the way of a branch",
-        "Two names cannot be a branch and a folder of branches, or differ in case alone: rename or remove one of them.",
+        "a name cannot be made here or there",
+        "Two names cannot be a branch and a folder of branches, or differ in case alone, and no disk takes them all: "
+        "rename or remove one.",
     ),
     Cause.SHALLOW: Wait(
         "a part of the history is missing",
@@ -139,66 +172,106 @@ WAITS: dict[Cause, Wait] = {
     Cause.AHEAD: Wait("main here has commits that the remote has not", asked=AT_WORK),
     Cause.PARTED: Wait("main here and the remote's have parted", asked=AT_WORK),
     Cause.BY_REQUEST: Wait("main changes by merged pull requests alone", asked=AT_WORK),
-    Cause.RACES: Wait("main moves faster than it can be followed", passes=PASSES),
+    Cause.RACES: Wait("main moves faster than it can be followed", "It is tried again by itself.", passes=PASSES),
     Cause.UNKNOWN: Wait("git says no", "Its words say why: mend that, and the merge goes on by itself."),
 }
-"""Every cause. The docs print it."""
+"""Every cause. docs/reliability.md lists them."""
 
 _SIGNS: tuple[tuple[str, Cause], ...] = (
+    (
+        r"internal (server error|api)|commit_refs|unable to handle this request|(service|temporarily) unavailable|"
+        r"bad gateway|down for maintenance|too many requests",
+        Cause.SILENT,
+    ),
     (r"verified signature|must be signed|unsigned commit|commit.{0,40}not signed|gpg.{0,30}required", Cause.SIGNATURES),
     (
-        r"GH001|GH007|large files? detected|exceeds .{0,40}(file size|size limit)|maximum (allowed|file) size|"
-        r"push cannot contain secrets|secret(s)? (detected|found)|pack exceeds|file.{0,20}too large",
+        r"(storage|repository size|its size) (limit|quota)|exceed.{0,20}(size|storage) limit of|data quota|lfs budget|"
+        r"remote: .*(no space left|out of disk|quota)|remote unpack failed.*(space|quota)",
+        Cause.REMOTE_DISK,
+    ),
+    (r"GH008|due to missing|unable to find source for object|lfs object not found", Cause.STORED),
+    (
+        r"GH001|GH007|large files? detected|exceeds? .{0,40}(file size|size limit|\d limit)|blobs? which exceed|"
+        r"maximum (allowed|file) size|push cannot contain secrets|secret(s)? (detected|found)|pack exceeds|"
+        r"file.{0,20}too large|error: 413|entity too large|fsck error",
         Cause.CONTENT,
     ),
     (
         r"GH0\d\d|GL-HOOK-ERR|TF40\d{4}|protected branch|branch is protected|repository rule|"
-        r"not allowed to (force )?push|"
+        r"not allowed to (force )?push|was archived|"
         r"push(es)? to .{0,60}(not (allowed|permitted)|prohibited|denied)|prohibited by gerrit|branch permission|"
-        r"changes must be made through a (pull|merge) request|pull request is required|deny(ing)? update|"
+        r"changes must be made through a (pull|merge) request|pull request is required|denying update|deny update|"
         r"refusing to update checked out branch|branch is currently checked out",
         Cause.PROTECTED,
     ),
-    (r"remote: .*no space left|remote: .*quota|remote unpack failed.*(space|quota)|unpacker error", Cause.REMOTE_DISK),
     (
-        r"hook declined|pre-receive hook|update hook|post-receive hook|aborted by hook|ref updates? forbidden",
+        r"hook declined|pre-receive hook|update hook|post-receive hook|aborted by hook|ref updates? forbidden|"
+        r"missing change-id|is not registered in your account",
         Cause.HOOK,
     ),
     (
         r"directory/file conflict|D/F conflict|exists; cannot create|cannot lock ref '[^']+': '[^']+' exists|"
-        r"refname conflict|differ(s)? only in case|case-insensitive|funny refname",
+        r"refname conflict|differ(s)? only in case|case-insensitive|funny refname|"
+        r"unable to create file .*(invalid argument|name too long|illegal byte)|invalid path '",
         Cause.NAMES,
     ),
     (
+        r"remote: .*(unable to create|insufficient permission|cannot lock ref).*(permission|read-only|denied|database)|"
+        r"remote unpack failed|unpacker error|remote: .*unable to (open|write)|unable to migrate objects|"
+        r"\[remote rejected\] \(unable to",
+        Cause.REMOTE_FAULT,
+    ),
+    (
+        r"host key verification failed|host identification has changed|no matching host key|dubious ownership|"
+        r"ssl certificate problem|certificate verification failed|certificate subject name|self.signed certificate",
+        Cause.TRUST,
+    ),
+    (
         r"authentication failed|could not read (username|password)|permission denied \(|permission to .{0,100} denied|"
-        r"host key verification failed|access denied|invalid (username|credentials)|terminal prompts disabled|"
-        r"error: 40[13]|http basic: access denied|not authorized|read[- ]only (access|deploy)|key.{0,60}read.only|"
-        r"write access to repository not granted|account.{0,40}suspended",
+        r"access denied|invalid (username|credentials)|terminal prompts disabled|"
+        r"error: 40[13]|not authorized|authori[sz]ation error|read[- ]only (access|deploy)|key.{0,60}read.only|"
+        r"write access to repository not granted|account.{0,40}suspended|too many authentication failures|saml sso|"
+        r"RSA key with SHA-1|bad owner or permissions|\b407\b",
         Cause.ACCESS,
     ),
     (
         r"repository .{0,200}(not found|does not exist)|does not appear to be a git repository|no such remote|"
-        r"couldn't find remote ref|error: 404|not a git repository",
+        r"couldn't find remote ref|error: 404|not a git repository|is this a git repository|could not be found|"
+        r"from redirection",
         Cause.MISSING,
     ),
+    (r"(smudge|clean) filter|smudge error|external filter|git-lfs|filter-process", Cause.FILTER),
+    (
+        r"cannot run |is not a git command|unable to find remote helper|command not found|: \d+: .{1,200}: not found",
+        Cause.PROGRAM,
+    ),
+    (
+        r"unable to read (tree|sha1|object)|bad object|did not send all necessary|object .{0,80} (is )?corrupt|"
+        r"object file .{0,200} is empty|index file (corrupt|smaller)|missing (blob|tree|commit) ",
+        Cause.DAMAGED,
+    ),
+    (r"untracked working tree file|would lose untracked", Cause.UNTRACKED),
+    (r"would be overwritten|not uptodate|not up to date", Cause.EDITS),
+    (r"non-fast-forward|fetch first|stale info", Cause.RACES),
     (
         r"could not resolve|couldn't connect|connection (refused|reset|timed out|closed)|network is unreachable|"
         r"no route to host|operation timed out|did not answer|early eof|hung up|unable to access|error: (429|5\d\d)|"
-        r"rpc failed|unexpected disconnect|ssl|tls|broken pipe|kex_exchange|bytes of (length|body)|temporarily|timeout",
+        r"rpc failed|unexpected disconnect|\b(ssl|tls|gnutls)|broken pipe|kex_exchange|bytes of (length|body)|"
+        r"temporarily|timeout",
         Cause.SILENT,
     ),
     (r"shallow update not allowed|shallow file", Cause.SHALLOW),
-    (r"(smudge|clean) filter|external filter|git-lfs|filter-process", Cause.FILTER),
     (r"no space left|disk quota exceeded", Cause.DISK),
     (
-        r"remote: .*(cannot lock ref|unable to create .*\.lock)|failed to update ref|\[remote rejected\].*lock",
+        r"remote: .*(cannot lock ref|unable to create .*\.lock)|failed to (update ref|lock)|\[remote rejected\].*lock",
         Cause.REMOTE_LOCK,
     ),
-    (r"unable to create '.*\.lock'|cannot lock ref|index\.lock|another git process", Cause.LOCK),
     (
-        r"permission denied|read-only file system|operation not permitted|unable to (create|unlink|write)",
+        r"permission denied|read-only file system|operation not permitted|insufficient permission|"
+        r"unable to (create file|unlink|write)",
         Cause.UNWRITABLE,
     ),
+    (r"unable to create '.*\.lock'|cannot lock ref|index\.lock|another git process", Cause.LOCK),
 )
 _READ = tuple((re.compile(sign, re.IGNORECASE), cause) for sign, cause in _SIGNS)
 

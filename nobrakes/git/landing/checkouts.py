@@ -49,6 +49,12 @@ class Following:
 
     def why_not(self) -> Hindrance | None:
         """Why it cannot follow, with nothing changed; None: it can."""
+        try:
+            return self._why_not()
+        except GitFailed as error:
+            return failed(str(error))
+
+    def _why_not(self) -> Hindrance | None:
         lost = self._lost()
         if not lost and self._try().code == 0:
             return None
@@ -71,7 +77,7 @@ class Following:
         if tried.code == 0:
             return None
         edited, cause = self._edited(), cause_of(tried.error)
-        if edited or cause is Cause.UNKNOWN:
+        if cause is Cause.EDITS or (edited and cause is Cause.UNKNOWN):
             what = named(edited) or first_words(tried.error)
             remedy = "Commit or stash your changes, and the merge goes on."
             return Hindrance(Cause.EDITS, f"edits there would be lost: {what}", remedy)

@@ -14,11 +14,12 @@
 
 import contextlib
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ...errors import GitFailed, NobrakesError
-from ...review.waits import LOCK_PASSES, Cause
+from ...review.waits import LOCK_PASSES, Cause, cause_of, why
 from .. import objects as git_objects
 from .. import persons
 from ..history import History
@@ -54,12 +55,26 @@ class Lander:
                 return ready
             for one in ready:
                 standing.write(one.holder, old, new)
-            if not git_objects.swap(self.place, self.place.ref, new, old, "nobrakes: merge"):
+            lost = self._swapped(new, old)
+            if lost is not None:
                 for one in ready:
                     standing.write(one.holder, old)
-                return Land(Landing.LOST, "main moved meanwhile")
+                return lost
             land = self._follow(ready, new, old)
         return self.settle(Note(old, new)) if land.landing is Landing.MOVED else land
+
+    def _swapped(self, new: str, old: str) -> Land | None:
+        """Move the ref; why it did not move, or None."""
+        try:
+            if git_objects.swap(self.place, self.place.ref, new, old, "nobrakes: merge"):
+                return None
+        except GitFailed as error:
+            lock = _LOCKED.search(str(error))
+            if lock is None:
+                return Land(Landing.BLOCKED, why(cause_of(str(error)), str(error)), cause_of(str(error)))
+            cause, what, remedy = _of_lock(lock[1], standing.age_of(lock[1]))
+            return Land(Landing.BLOCKED, f"{what}. {remedy}", cause)
+        return Land(Landing.LOST, "main moved meanwhile")
 
     def is_shared(self) -> bool:
         """Nobody is asked."""
@@ -281,15 +296,20 @@ class Lander:
         return (_BARE.format(top),) if self.place.bare_by_accident else ()
 
 
+_LOCKED = re.compile(r"'([^']+\.lock)': File exists")
+
+
 def _held(holder: Worktree) -> Land:
     """Somebody's index.lock: a command at work, or what a killed one left, by its age."""
-    if standing.lock_age(holder) < LOCK_PASSES:
-        what = f"another git command holds {holder.lock}"
-        return blocked(holder, Cause.LOCK, what, "It goes on when that has ended.")
-    return blocked(
-        holder,
+    return blocked(holder, *_of_lock(holder.lock, standing.age_of(holder.lock)))
+
+
+def _of_lock(path: str, age: float) -> Hindrance:
+    if age < LOCK_PASSES:
+        return Hindrance(Cause.LOCK, f"another git command holds {path}", "It goes on when that has ended.")
+    return Hindrance(
         Cause.OLD_LOCK,
-        f"{holder.lock} is older than {LOCK_PASSES:.0f} seconds",
+        f"{path} is older than {LOCK_PASSES:.0f} seconds",
         "Look whether a git command still runs there, perhaps in an editor; if none does, one was killed and left the "
         "file: move it away, and the merge goes on.",
     )

@@ -17,7 +17,7 @@ from typing import IO
 from ...environ import process_environment
 from ...errors import GitFailed, GitTooOld, OnlyByRequest
 from ...paths import own_path
-from ...review.waits import Cause, cause_of, first_words, why
+from ...review.waits import WAITS, Cause, cause_of, first_words, why
 from .. import commands, lfs, objects
 from ..commands import CHECKOUT, DURABLE, strays
 from ..filters import Filters
@@ -311,7 +311,7 @@ class SharedLander:
             said = self.remote.push(made, self.remote.known() or "")
             if not said.ok:
                 words = f"{made[:12]} is on main here, and {self.remote} did not take it: {said.words}"
-                raise GitFailed(words, "Push main, and merges go on.")
+                raise GitFailed(words, WAITS[said.cause].remedy or "Push main, and merges go on.")
             objects.update(self.place, {self.remote.shared.known: made})
         return made
 

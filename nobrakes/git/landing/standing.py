@@ -270,12 +270,12 @@ def publish(worktree: Worktree) -> None:
     os.replace(worktree.copy, worktree.index)
 
 
-def lock_age(worktree: Worktree) -> float:
-    """Seconds since the index.lock there was made or written; 0: it is gone by now."""
+def age_of(lock: str) -> float:
+    """Seconds since the lock was made or written; 0: it is gone by now."""
     import time
 
     try:
-        return time.time() - os.stat(worktree.lock).st_mtime
+        return time.time() - os.stat(lock).st_mtime
     except OSError:
         return 0.0
 

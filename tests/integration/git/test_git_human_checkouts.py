@@ -462,7 +462,7 @@ def test_commit_files_again_when_main_moved_meanwhile(world, monkeypatch):
         return found
 
     world.sh("git", "checkout", "-q", "--detach")
-    monkeypatch.setattr(commits.refs, "main", late)
+    monkeypatch.setattr(commits.objects, "main", late)
     commit = world.git.commit_files({"f": b"f\n"}, message())
     assert world.sh("git", "rev-parse", f"{commit}~1").strip() == moved[0]
     assert world.files(commit)["late"] == "l\n"

@@ -118,7 +118,7 @@ def test_cut_off_anywhere_the_next_try_ends_it(checkout: Checkout, cut: str, mon
         if cut == "publish":
             patched.setattr(standing, "publish", stop)
         elif cut == "swap":
-            patched.setattr(module.refs, "swap", stop)
+            patched.setattr(module.git_objects, "swap", stop)
         else:
             run = module.commands.run
             patched.setattr(

@@ -1,5 +1,7 @@
 """Why main waits is read from what git and its remotes print, and each cause says what ends it."""
 
+from pathlib import Path
+
 import pytest
 
 from nobrakes.review.waits import WAITS, Cause, cause_of, first_words, next_look, why
@@ -28,7 +30,7 @@ SAID = (
     ("fatal: could not read Username for 'https://example.org': terminal prompts disabled", Cause.ACCESS),
     ("git@example.org: Permission denied (publickey).\nfatal: Could not read from remote repository.", Cause.ACCESS),
     ("remote: Permission to a/b.git denied to c.\nfatal: unable to access: error: 403", Cause.ACCESS),
-    ("Host key verification failed.", Cause.ACCESS),
+    ("Host key verification failed.", Cause.TRUST),
     ("ERROR: The key you are authenticating with has been marked as read only.", Cause.ACCESS),
     ("ERROR: Repository not found.\nfatal: Could not read from remote repository.", Cause.MISSING),
     ("fatal: '/nowhere.git' does not appear to be a git repository", Cause.MISSING),
@@ -50,6 +52,136 @@ SAID = (
     ("fatal: Unable to create '/r/.git/index.lock': File exists.", Cause.LOCK),
     ("error: unable to create file src/a: Permission denied", Cause.UNWRITABLE),
     ("error: unable to write file src/a: No space left on device", Cause.DISK),
+    # what a remote cannot store, for another reason than its space
+    (
+        "error: remote unpack failed: unpack-objects abnormal exit\n! [remote rejected] main (unpacker error)",
+        Cause.REMOTE_FAULT,
+    ),
+    (
+        "remote: error: insufficient permission for adding an object to repository database ./objects\n"
+        "remote: fatal: failed to write object\nerror: remote unpack failed: unpack-objects abnormal exit\n"
+        "! [remote rejected] main -> main (unpacker error)",
+        Cause.REMOTE_FAULT,
+    ),
+    (
+        "error: remote unpack failed: unable to create temporary object directory\n! [remote rejected] main (unpacker error)",
+        Cause.REMOTE_FAULT,
+    ),
+    (
+        "remote: error: cannot lock ref 'refs/heads/main': Unable to create '/x/main.lock': Permission denied",
+        Cause.REMOTE_FAULT,
+    ),
+    (
+        "remote: error: object 5a: zeroPaddedFilemode: contains zero-padded file modes\nremote: fatal: fsck error in packed object\n! [remote rejected] main (unpacker error)",
+        Cause.CONTENT,
+    ),
+    (
+        "remote: fatal: sha1 file '<stdout>' write error: Out of diskspace\n! [remote rejected] main (unpacker error)",
+        Cause.REMOTE_DISK,
+    ),
+    (
+        "remote: Your push has been rejected because this repository has exceeded its size limit of 10 GB",
+        Cause.REMOTE_DISK,
+    ),
+    (
+        "remote: GitLab: Your push to this repository would exceed the storage limit of 5 GiB\n" + REJECTED,
+        Cause.REMOTE_DISK,
+    ),
+    (
+        "batch response: This repository is over its data quota. Purchase more data packs to restore access.",
+        Cause.REMOTE_DISK,
+    ),
+    ("batch response: This repository exceeded its LFS budget. The account should increase it.", Cause.REMOTE_DISK),
+    # what time heals, whoever says it
+    ("remote: Internal Server Error\n! [remote rejected] main -> main (Internal Server Error)", Cause.SILENT),
+    ("remote: fatal error in commit_refs\n! [remote rejected] main -> main (failure)", Cause.SILENT),
+    ("remote: GitLab: Internal API unreachable\n" + REJECTED, Cause.SILENT),
+    ("fatal: remote error: GitLab is currently unable to handle this request due to load.", Cause.SILENT),
+    ("fatal: unable to access 'https://x/': The requested URL returned error: 503", Cause.SILENT),
+    ("remote: Too many requests. Try again later\nfatal: unable to access 'https://x/': error: 429", Cause.SILENT),
+    ("! [remote rejected] main -> main (failed to update ref)", Cause.REMOTE_LOCK),
+    (
+        "remote: error: cannot lock ref 'refs/heads/main': is at 1a but expected 2b\n! [remote rejected] (failed to update ref)",
+        Cause.REMOTE_LOCK,
+    ),
+    ("! [rejected]        main -> main (non-fast-forward)\nerror: failed to push some refs", Cause.RACES),
+    ("! [rejected]        main -> main (fetch first)", Cause.RACES),
+    ("! [rejected] main (stale info)", Cause.RACES),
+    ("remote: error: denying non-fast-forward refs/heads/main (you should pull first)", Cause.RACES),
+    # what this machine does not trust
+    ("@@@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @@@\nHost key verification failed.", Cause.TRUST),
+    ("fatal: unable to access 'https://x/': SSL certificate problem: self signed certificate", Cause.TRUST),
+    (
+        "fatal: unable to access 'https://x/': server certificate verification failed. CAfile: none CRLfile: none",
+        Cause.TRUST,
+    ),
+    (
+        "fatal: unable to access 'https://x/': SSL: no alternative certificate subject name matches target host name",
+        Cause.TRUST,
+    ),
+    ("Unable to negotiate with 192.0.2.1 port 22: no matching host key type found. Their offer: ssh-rsa", Cause.TRUST),
+    ("fatal: detected dubious ownership in repository at '/srv/x.git'", Cause.TRUST),
+    # who is not let in
+    ("Received disconnect from 192.0.2.1 port 22:2: Too many authentication failures", Cause.ACCESS),
+    ("ERROR: The `acme` organization has enabled or enforced SAML SSO.", Cause.ACCESS),
+    ("ERROR: You're using an RSA key with SHA-1, which is no longer allowed.", Cause.ACCESS),
+    ("Bad owner or permissions on ~/.ssh/config", Cause.ACCESS),
+    ("fatal: unable to access 'https://x/': Received HTTP code 407 from proxy after CONNECT", Cause.ACCESS),
+    ("batch response: Authentication required: Authorization error: https://x/info/lfs/locks/verify", Cause.ACCESS),
+    ("ERROR: This repository was archived so it is read-only.", Cause.PROTECTED),
+    (
+        "remote: This repository was archived so it is read-only.\nfatal: unable to access 'https://x/': error: 403",
+        Cause.PROTECTED,
+    ),
+    # what is not there
+    ("fatal: https://x/y.git/info/refs not valid: is this a git repository?", Cause.MISSING),
+    (
+        "fatal: unable to update url base from redirection:\n  asked for: https://x\n   redirect: https://x/login",
+        Cause.MISSING,
+    ),
+    (
+        "remote: GitLab: The project you were looking for could not be found or you don't have permission.",
+        Cause.MISSING,
+    ),
+    ("fatal: No such remote 'origin'", Cause.MISSING),
+    # what a commit holds
+    (
+        "remote: GitLab: You are attempting to check in one or more blobs which exceed the 100MiB limit\n" + REJECTED,
+        Cause.CONTENT,
+    ),
+    ("error: RPC failed; HTTP 413 curl 22 The requested URL returned error: 413", Cause.CONTENT),
+    ("remote: error: GH007: Your push would publish a private email address.", Cause.CONTENT),
+    ("remote: error: GH008: Your push referenced at least 1 unknown Git LFS object:", Cause.STORED),
+    (
+        "LFS object not found (missing) data.bin (77ab)\nhint: Your push was rejected due to missing local objects.",
+        Cause.STORED,
+    ),
+    ("Unable to find source for object 77ab (try running `git lfs fetch --all`)", Cause.STORED),
+    # hooks by another name
+    ("! [remote rejected] main -> refs/for/main (missing Change-Id in message footer)", Cause.HOOK),
+    ("! [remote rejected] main (email address a@b.example is not registered in your account)", Cause.HOOK),
+    ("remote: this hassle ends with titles\n" + REJECTED, Cause.HOOK),
+    # locks and rights are not one
+    ("fatal: Unable to create '/r/.git/index.lock': Permission denied", Cause.UNWRITABLE),
+    ("fatal: Unable to create '/r/.git/refs/heads/main.lock': Read-only file system", Cause.UNWRITABLE),
+    ("fatal: Unable to create '/r/.git/index.lock': No space left on device", Cause.DISK),
+    ("error: insufficient permission for adding an object to repository database .git/objects", Cause.UNWRITABLE),
+    ("error: unable to create file aux.c: Invalid argument", Cause.NAMES),
+    ("error: unable to create file deep/x: File name too long", Cause.NAMES),
+    ("error: invalid path 'con.txt'", Cause.NAMES),
+    # programs that git needs, and objects
+    ("error: cannot run ssh: No such file or directory\nfatal: unable to fork", Cause.PROGRAM),
+    ("git: 'lfs' is not a git command. See 'git --help'.", Cause.PROGRAM),
+    ("fatal: unable to find remote helper for 'codecommit'", Cause.PROGRAM),
+    ("git-lfs filter-process: 1: git-lfs: not found\nfatal: the remote end hung up unexpectedly", Cause.FILTER),
+    ("Error downloading object: data.bin (77ab): Smudge error: [404] Object does not exist", Cause.FILTER),
+    ("error: inflate: data stream error\nerror: unable to read sha1 file of src/a (5a5a)", Cause.DAMAGED),
+    ("fatal: bad object HEAD\nfatal: remote did not send all necessary objects", Cause.DAMAGED),
+    ("error: object file .git/objects/5a/5a is empty\nfatal: loose object 5a5a is corrupt", Cause.DAMAGED),
+    ("error: bad signature 0x00000000\nfatal: index file corrupt", Cause.DAMAGED),
+    ("error: Your local changes to the following files would be overwritten by merge:", Cause.EDITS),
+    ("error: Entry 'src/app.py' not uptodate. Cannot merge.", Cause.EDITS),
+    ("error: Untracked working tree file 'new' would be overwritten by merge.", Cause.UNTRACKED),
     ("remote: words that no row knows", Cause.UNKNOWN),
     ("", Cause.UNKNOWN),
 )
@@ -75,7 +207,7 @@ def test_of_what_git_prints_the_reason_is_shown() -> None:
 
 def test_each_cause_says_what_ends_it_and_what_time_does() -> None:
     by_persons = {Cause.NONE, Cause.EDITS, Cause.UNTRACKED, Cause.UNDER_WAY, Cause.SESSION, Cause.BEHIND, Cause.LOCK}
-    by_persons |= {Cause.OLD_LOCK, Cause.MAIN_RED, Cause.AHEAD, Cause.PARTED, Cause.BY_REQUEST, Cause.RACES}
+    by_persons |= {Cause.OLD_LOCK, Cause.MAIN_RED, Cause.AHEAD, Cause.PARTED, Cause.BY_REQUEST}
     assert set(WAITS) == set(Cause)
     assert {cause for cause, row in WAITS.items() if not row.remedy} == by_persons, "these say it where they are seen"
     assert all("--force" not in row.remedy and "--hard" not in row.remedy for row in WAITS.values())
@@ -95,3 +227,10 @@ def test_merging_by_requests_is_no_way_out_where_it_is_set() -> None:
         assert "review.land pull_request" in said
         fitting = why(cause, "origin did not take it: no.", by_request=True)
         assert "review.land" not in fitting and said.startswith(fitting[:-1]) and fitting.endswith("."), fitting
+
+
+def test_the_page_lists_each_cause_with_its_words() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reliability.md").read_text()
+    for cause, row in WAITS.items():
+        healed = "yes" if row.passes else "no"
+        assert cause is Cause.NONE or f"| `{cause}` | {row.words} | {healed} | " in page, cause
