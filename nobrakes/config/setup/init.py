@@ -378,7 +378,7 @@ def _main(root: str, found: Discovered) -> tuple[str, str]:
         return remote, "it is the main branch of origin"
     usual = [name for name in ("main", "master") if name in found.branches]
     if found.head_branch and (found.head_branch in usual or not usual):
-        return found.head_branch, "it is checked out"
+        return found.head_branch, "HEAD names it" if found.bare else "it is checked out"
     if usual:
         return usual[0], "there is a branch of this name"
     if len(found.branches) == 1:

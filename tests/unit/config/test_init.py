@@ -115,6 +115,7 @@ def test_a_bare_repository_has_it_inside(repository, git, tmp_path):
     git(tmp_path, "clone", "-q", "--bare", str(repository), "bare.git")
     report = init.init(str(tmp_path / "bare.git"))
     assert report.paths.root == str(tmp_path / "bare.git") and report.main == "main"
+    assert report.main_why == "HEAD names it", "nothing is checked out there"
     git(tmp_path / "bare.git", "worktree", "add", "-q", str(tmp_path / "w"), "main")
     assert init.init(str(tmp_path / "w")).created == ()
 
