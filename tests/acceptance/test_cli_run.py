@@ -114,6 +114,18 @@ def test_run_ends_with_40_when_a_bead_waits_for_a_person(repository):
     assert repository.run("run")[0] == 0
 
 
+def test_run_ends_with_what_to_type_while_a_line_of_packed_refs_is_broken(repository):
+    repository.add("a")
+    subprocess.run(["git", "pack-refs", "--all"], cwd=repository.folder, check=True)
+    packed = repository.folder / ".git" / "packed-refs"
+    whole = packed.read_text()
+    packed.write_text(f"{whole}what a power cut left\n")
+    code, _, err = repository.run("run")
+    assert code == 83 and "what a power cut left" in err and "cp .git/packed-refs" in err
+    packed.write_text(whole)
+    assert repository.run("run")[0] == 0
+
+
 def test_on_a_terminal_it_draws_a_picture(repository):
     repository.add("slow")
     ours, theirs = pty.openpty()

@@ -603,18 +603,23 @@ def _raised(error: Exception) -> bool:
     raise error
 
 
-def recover(daemon: Daemon, waker: Waker, met: Callable[[], None], should_end: Callable[[], bool]) -> bool:
+def recover(
+    daemon: Daemon, waker: Waker, met: Callable[[], None], should_end: Callable[[], bool], until_idle: bool = False
+) -> bool:
     """Take up what an earlier daemon left, once nothing of the machine or of git is in the way; False: told to end.
 
-    What is in the way is told and waited out as in a turn; `met` is called then.
+    What is in the way is told and waited out as in a turn; `met` is called then. `until_idle`: as for `run`.
     """
+    ports = daemon.ports
     while not should_end():
         try:
-            with storage_errors(daemon.ports.paths.folder):
+            with storage_errors(ports.paths.folder):
                 daemon.recover()
         except (*WAITED_OUT, GitFailed) as error:
             daemon.troubles.pause(error)
             met()
+            if until_idle and isinstance(error, NEEDS_A_PERSON) and not daemon.works(ports.store.board(ports.limits())):
+                raise
             waker.wait(RETRY_SECONDS)
         else:
             return True

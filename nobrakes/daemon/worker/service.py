@@ -129,7 +129,7 @@ def serve(
             store.record(Event(Kind.UNCONFINED, data={"why": nothing}))
         launch.tell(ports)
         try:
-            recovered = loop.recover(daemon, waker, ready, lambda: signals.asked > 0)
+            recovered = loop.recover(daemon, waker, ready, lambda: signals.asked > 0, until_idle)
             if not recovered:
                 return store.board(ports.limits())
             ready()

@@ -10,7 +10,7 @@ import pytest
 
 from nobrakes.daemon.worker import loop
 from nobrakes.daemon.worker.loop import Daemon, Troubles, Turn
-from nobrakes.errors import GitFailed, NoAnswer, NoMain, StoreBroken, StoreBusy
+from nobrakes.errors import GitFailed, NoAnswer, NoMain, RefsBroken, StoreBroken, StoreBusy
 
 TROUBLES: list[Callable[[], Exception]] = [
     lambda: OSError(errno.EIO, os.strerror(errno.EIO)),
@@ -32,12 +32,15 @@ class Rig:
         self.view_fails: Exception | None = None
         self.daemon = Daemon.__new__(Daemon)
         self.daemon.ports = SimpleNamespace(  # type: ignore[assignment]
-            store=SimpleNamespace(now=lambda: 100.0),
+            store=SimpleNamespace(now=lambda: 100.0, board=lambda limits: None),
             notifier=SimpleNamespace(tell=self.tell),
             paths=SimpleNamespace(folder="/state"),
             channels=SimpleNamespace(wakes=lambda wake: None),
             background=SimpleNamespace(wakes=lambda wake: None, is_empty=lambda: True),
+            limits=lambda: None,
         )
+        self.living = 0  # looks that still find a process of the run before
+        self.daemon.works = self.works  # type: ignore[method-assign, assignment]
         self.daemon.meter = SimpleNamespace(wake_at=list, is_silent=lambda now: False)  # type: ignore[assignment]
         self.daemon.ends = SimpleNamespace(wake_at=list, is_silent=lambda now: False)  # type: ignore[assignment]
         courier: Any = SimpleNamespace(trouble=lambda text, stops: None)
@@ -54,6 +57,10 @@ class Rig:
         if error is not None:
             raise error
         return Turn(False, SimpleNamespace(now=100.0), (), None, None)  # type: ignore[arg-type]
+
+    def works(self, board: Any) -> bool:
+        self.living -= 1
+        return self.living >= 0
 
     def wait(self, timeout: float | None) -> bool:
         self.waited.append(timeout)
@@ -107,3 +114,15 @@ def test_a_start_that_waits_hears_a_stop_and_what_waiting_does_not_mend_ends_it(
     assert not loop.recover(rig.daemon, rig, lambda: None, lambda: bool(rig.waited))
     with pytest.raises(NoMain):
         loop.recover(rig.daemon, rig, lambda: None, lambda: False)
+
+
+def test_a_start_that_only_a_person_can_help_ends_a_run_once_nothing_lives_and_no_daemon() -> None:
+    rig = Rig([RefsBroken("unexpected line", "Mend that line."), RefsBroken("unexpected line"), NoAnswer("x"), None])
+    rig.daemon.recover = rig.tick  # type: ignore[method-assign, assignment]
+    rig.living = 1
+    with pytest.raises(RefsBroken):
+        loop.recover(rig.daemon, rig, lambda: None, lambda: False, until_idle=True)
+    assert len(rig.waited) == 1, "an agent of the run before still worked"
+    assert rig.told == ["Nothing is started until it is mended: unexpected line Mend that line."]
+    rig.turns.insert(0, RefsBroken("unexpected line"))
+    assert loop.recover(rig.daemon, rig, lambda: None, lambda: False)
