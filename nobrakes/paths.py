@@ -91,6 +91,11 @@ class Paths:
         return os.path.join(self.folder, "workspaces")
 
     @property
+    def relays(self) -> str:
+        """One private clone a relay session."""
+        return os.path.join(self.folder, "relays")
+
+    @property
     def scratch(self) -> str:
         """Fresh checkouts for validations."""
         return os.path.join(self.folder, "scratch")

@@ -272,6 +272,14 @@ def _repairs_workspaces(store: Opened, git: "Git | None", paths: Paths) -> list[
     return lines or ["there is no stale workspace"]
 
 
+def _refs_of(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
+    if git is None:
+        raise GitFailed("git cannot be asked here", "`nobrakes doctor` says why.")
+    found = [(one, git.restore(one)) for one in git.broken_refs(in_depth=True) if one.held_in]
+    told = (f"{one.ref} is {'whole again' if done else 'as it was'}: {one.held_in}" for one, done in found)
+    return list(told) or ["no workspace has what a broken ref names"]
+
+
 def _compile(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
     return compile_package()
 
@@ -302,6 +310,7 @@ REPAIRS: dict[str, Callable[[Opened, "Git | None", Paths], list[str]]] = {
     "counters": _counters,
     "rebuild": _rebuild,
     "stale-workspaces": _repairs_workspaces,
+    "refs": _refs_of,
     "compile": _compile,
 }
 """What can be mended, by name."""
@@ -506,20 +515,41 @@ _NAMES = {
 
 
 def _refs(git: "Git") -> Iterator[Finding]:
-    """Refs of ours that lead nowhere. Those of work in hand are made again by who needs them."""
+    """Refs of ours that lead nowhere, also by halves. Those of work in hand are made again by who needs them."""
     try:
-        found = git.broken_refs()
+        found = git.broken_refs(in_depth=True)
     except NobrakesError as error:
         yield Finding("refs", ERROR, f"git cannot read the refs: {error}. {error.hint}")
         return
-    for ref, why in found:
-        work = ref.split("/")[2:3] in (["incoming"], ["candidate"], ["start"])
-        mends = (
-            "`nobrakes run` makes it again from the workspace"
-            if work
-            else "bring it back from a copy of the repository"
-        )
-        yield Finding("refs", WARNING if work else ERROR, f"{ref} leads nowhere: {why}; {mends}")
+    for one in found:
+        text = f"{one.ref} leads nowhere: {one.why}; "
+        if one.ref.split("/")[2] in ("incoming", "candidate", "start"):
+            yield Finding("refs", WARNING, f"{text}`nobrakes run` makes it again from the workspace")
+        elif one.held_in:
+            yield Finding("refs", ERROR, f"{text}{'/'.join(one.held_in.split('/')[-2:])} still has it", "refs")
+        else:
+            lost = f"lost: {_named_by(one.ref)}; no workspace has it, bring it back from a copy of the repository"
+            yield Finding("refs", ERROR, text + lost)
+
+
+def _named_by(ref: str) -> str:
+    """What a ref of ours holds, in words."""
+    _, _, kind, *rest = ref.split("/")
+    if kind == "evidence":
+        return "the records of merges up to it (`nobrakes verify` names each merge without one)"
+    if kind != "archive" or len(rest) != 2:
+        return "the commit that it held"
+    what = _ARCHIVED.get(rest[1].partition("-")[2].partition("-")[0], "was kept")
+    return f"what {what} for {rest[0]}"
+
+
+_ARCHIVED = {
+    "branch": "was committed",
+    "wip": "was not committed yet",
+    "head": "was committed beside the branch",
+    "incoming": "was handed in and then dropped",
+}
+"""By the name of an archive's ref, after its number."""
 
 
 def _checkouts(git: "Git") -> Iterator[Finding]:

@@ -395,10 +395,13 @@ def _clear_torn(git_dir: str, ref: str) -> None:
         os.unlink(path)
 
 
-def broken(place: Place) -> list[tuple[str, str]]:
-    """The refs of ours that lead nowhere, by name, and why; nothing is changed. RefsBroken."""
+def broken(place: Place, in_depth: bool) -> list[tuple[str, str, str]]:
+    """The refs of ours that lead nowhere, by name, why, and the object that each names; nothing is changed. RefsBroken.
+
+    `in_depth`: also those whose commit is there, and not all that it needs beside main.
+    """
     below(place)  # git itself reads every line, whoever's it is: RefsBroken
-    found: list[tuple[str, str]] = []
+    found: list[tuple[str, str, str]] = []
     named: dict[str, str] = dict(packed_refs_below(place.git_dir, f"{OWN}/") or ())
     for folder, _, names in os.walk(os.path.join(place.git_dir, OWN)):
         for name in names:
@@ -408,13 +411,27 @@ def broken(place: Place) -> list[tuple[str, str]]:
                 named[ref] = oid
             elif not name.endswith(".lock"):
                 named.pop(ref, None)
-                found.append((ref, "its file holds no object id"))
-    found += [(ref, f"its line in packed-refs is broken: {oid[:60]}") for ref, oid in named.items() if not is_oid(oid)]
-    whole = {ref: oid for ref, oid in named.items() if is_oid(oid)}
-    asked = "".join(f"{oid}\n" for oid in whole.values()).encode()
+                found.append((ref, "its file holds no object id", ""))
+    for ref in [ref for ref, oid in named.items() if not is_oid(oid)]:
+        found.append((ref, f"its line in packed-refs is broken: {named.pop(ref)[:60]}", ""))
+    asked = "".join(f"{oid}\n" for oid in named.values()).encode()
     said = place.run(["cat-file", "--batch-check"], stdin=asked).text.split("\n") if asked else []
-    gone = [ref for ref, line in zip(whole, said, strict=True) if line.endswith(" missing")]
-    return sorted([*found, *((ref, f"its object {whole[ref][:12]} is gone") for ref in gone)])
+    gone = [ref for ref, line in zip(named, said, strict=True) if line.endswith(" missing")]
+    found += [(ref, f"its object {named[ref][:12]} is gone", named.pop(ref)) for ref in gone]
+    if in_depth and named and "extensions.partialclone" not in place.settings:  # there a remote has the others
+        holed = set(_holed(place, list(named.values())))
+        found += [(ref, f"objects of {oid[:12]} are gone", oid) for ref, oid in named.items() if oid in holed]
+    return sorted(found)
+
+
+def _holed(place: Place, commits: list[str]) -> list[str]:
+    """Those of the commits that lack something of what they need beside main; all are asked about, then halves."""
+    asked = "".join(f"{commit}\n" for commit in commits) + f"^{main(place)}\n"
+    answer = place.run(["rev-list", "--objects", "--quiet", "--stdin"], stdin=asked.encode(), expect=(0, 128))
+    if answer.code == 0 or len(commits) == 1:
+        return commits if answer.code else []
+    half = len(commits) // 2
+    return [*_holed(place, commits[:half]), *_holed(place, commits[half:])]
 
 
 def move(place: Place, ref: str, new: str, old: str | None) -> bool:

@@ -48,6 +48,17 @@ class Conflict:
     detail: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class BrokenRef:
+    """A ref of ours that leads nowhere, and why. `commit`: what it names, `held_in`: the workspace that may still have
+    all of it; each empty where there is none."""
+
+    ref: str
+    why: str
+    commit: str = ""
+    held_in: str = ""
+
+
 class Landing(StrEnum):
     """What came of moving main."""
 
@@ -309,8 +320,12 @@ class Building(Protocol):
         """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
         ...
 
-    def broken_refs(self) -> list[tuple[str, str]]:
-        """The refs below refs/nobrakes/ that lead nowhere, and why; nothing is changed."""
+    def broken_refs(self, in_depth: bool = False) -> list[BrokenRef]:
+        """The refs of ours that lead nowhere; nothing is changed. `in_depth`: all that their commits need counts."""
+        ...
+
+    def restore(self, broken: BrokenRef) -> bool:
+        """Whether what the ref names is there again, fetched from a workspace that had all of it."""
         ...
 
     def kept(self) -> dict[str, str]:

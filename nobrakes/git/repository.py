@@ -8,6 +8,7 @@
 import os
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -24,7 +25,7 @@ from .commits import Signing
 from .filters import Rules
 from .landing import local
 from .manifests import Tools
-from .port import BASES, EPICS, REQUESTS, Argv, Candidate, Conflict, Land, Landing, Message, Workspace
+from .port import BASES, EPICS, REQUESTS, Argv, BrokenRef, Candidate, Conflict, Land, Landing, Message, Workspace
 from .tree_content import EXECUTABLE, FILE, LINK
 from .workspaces import salvage
 
@@ -326,9 +327,16 @@ class Building(Tools):
         below = f"{objects.OWN}/"
         return {ref.removeprefix(below): commit for ref, commit in objects.below(self.place, below)}
 
-    def broken_refs(self) -> list[tuple[str, str]]:
-        """The refs below refs/nobrakes/ that lead nowhere, and why."""
-        return objects.broken(self.place)
+    def broken_refs(self, in_depth: bool = False) -> list[BrokenRef]:
+        """The refs below refs/nobrakes/ that lead nowhere, and which workspace may have what they name."""
+        found = [BrokenRef(*one) for one in objects.broken(self.place, in_depth)]
+        return [replace(one, held_in=self._workspaces.holder(one)) for one in found]
+
+    def restore(self, broken: BrokenRef) -> bool:
+        """Whether what the ref names is there again, fetched from a workspace that had all of it."""
+        restored = self._workspaces.restore(broken)
+        self._forget()
+        return restored
 
     def pack(self) -> None:
         """Pack refs and objects where many lie in files of their own; every one of them stays."""

@@ -18,6 +18,7 @@ from ..beads.model import Outcome
 from ..beads.progress import doubt
 from ..errors import NotAllowed
 from ..events.kinds import Event
+from ..paths import Paths
 from ..text.cleaning import clean
 
 
@@ -234,8 +235,6 @@ PLAN_OF = "plan_of"
 """In the evidence of a question: the session whose plan it is."""
 HEAD, BRANCH = "head", "branch"
 """In a turn's data: the commit that it handed back, and the branch that has it."""
-FOLDER = "relays"
-"""In .nobrakes: where the clones are."""
 
 
 def is_relay(session: Session) -> bool:
@@ -250,7 +249,7 @@ def only_plans(session: Session) -> bool:
 
 def files_of(home: str, session: int) -> str:
     """Where the files of a session lie; `home` is the .nobrakes that keeps it."""
-    return f"{home}/{FOLDER}/{session}.files"
+    return f"{Paths(home).relays}/{session}.files"
 
 
 # What the agent of a session claims of its progress, beside the commits that are there.

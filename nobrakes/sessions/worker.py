@@ -57,7 +57,6 @@ from .model import (
     CLEAN,
     DIRECTORY,
     FILES,
-    FOLDER,
     HEAD,
     IN_PLACE,
     MOST_CLAIMS,
@@ -134,7 +133,7 @@ class RunFiles:
 
     def _progress(self, talk: Talk, works: bool) -> None:
         session = talk.session
-        clone = os.path.join(self.ports.paths.folder, FOLDER, str(session.id))
+        clone = os.path.join(self.ports.paths.relays, str(session.id))
         commits = commits_since(clone, session.created_at)
         said = self.ports.store.latest_events((Kind.PROGRESSED,), None, MOST_CLAIMS)
         claim = claim_of(said, session, commits)
@@ -181,9 +180,7 @@ class Relays:
 
     @contextmanager
     def _clones(self, session: Session) -> Iterator[RelayClones]:
-        clones = RelayClones(
-            self._root(session), os.path.join(self.ports.paths.folder, FOLDER), self.ports.config().sizes()
-        )
+        clones = RelayClones(self._root(session), self.ports.paths.relays, self.ports.config().sizes())
         with closing(clones):
             yield clones
 
@@ -191,7 +188,7 @@ class Relays:
         """Where the session's agent works."""
         if session.data.get(IN_PLACE):
             return self._root(session)
-        return os.path.join(self.ports.paths.folder, FOLDER, str(session.id))
+        return os.path.join(self.ports.paths.relays, str(session.id))
 
     def making(self, talk: Talk) -> tuple[Argv, ...]:
         """The commands that make the clone where it is missing. In place: what the checkout holds is kept before."""
@@ -221,7 +218,7 @@ class Relays:
         persons.take(persons.Claim(root, self.ports.paths.folder, session.id))
         if self.ports.config().sandbox.mode == "none" or self.ports.sandbox_trouble():
             raise NoSandbox(NO_SANDBOX, "Without --in-place a session works in a clone of its own, and needs none.")
-        clone, git = os.path.join(self.ports.paths.folder, FOLDER, str(session.id)), os.path.join(root, ".git")
+        clone, git = os.path.join(self.ports.paths.relays, str(session.id)), os.path.join(root, ".git")
         ours = os.path.join(root, ".nobrakes")
         tracked = [os.path.join(ours, name) for name in sorted(TRACKED)]
         with self._clones(session) as clones:
@@ -335,7 +332,7 @@ class Relays:
     def settle(self) -> None:
         """Keep and remove the clones of sessions that have ended; the checkouts in which they worked are free."""
         self._settle_claims()
-        folder = os.path.join(self.ports.paths.folder, FOLDER)
+        folder = self.ports.paths.relays
         if not os.path.isdir(folder):
             return
         left = {int(name) for name in os.listdir(folder) if name.isascii() and name.isdigit()} - self._told

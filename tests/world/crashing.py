@@ -64,7 +64,7 @@ _OF_GIT = (GitFailed, NoAnswer, MachineShort)
 _STORE_WRITES = {"record", "open_attempt", "close_attempt", "journal", "renew", "plan_run", "update_run", "end_run"}
 _WRITES = frozenset(_STORE_WRITES | {"escalate", "set_setting", "save_validation", "start", "terminate"})
 
-LOOKS = frozenset({"bring_along", "made", "moves", "head", "output"})
+LOOKS = frozenset({"bring_along", "broken_refs", "made", "moves", "head", "output"})
 """A turn asks them for each run or commit: drawn for, they would make most of a world's restarts."""
 
 

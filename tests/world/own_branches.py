@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Any, cast
 
 from nobrakes.errors import NoMain
-from nobrakes.git.port import EPICS, REQUESTS, Candidate, Conflict, Git, Land, Landing, Message
+from nobrakes.git.port import EPICS, REQUESTS, BrokenRef, Candidate, Conflict, Git, Land, Landing, Message
 
 from .objects import Objects
 
@@ -16,9 +16,13 @@ class OwnBranches:
     objects: Objects
     refs: dict[str, str]
 
-    def broken_refs(self) -> list[tuple[str, str]]:
-        """The refs whose commits were pruned."""
-        return [(ref, "gone") for ref, commit in self.refs.items() if commit not in self.objects.commits]
+    def broken_refs(self, in_depth: bool = False) -> list[BrokenRef]:
+        """The refs whose commits are gone."""
+        return [BrokenRef(ref, "gone", one) for ref, one in self.refs.items() if one not in self.objects.commits]
+
+    def restore(self, broken: BrokenRef) -> bool:
+        """No workspace has what is gone."""
+        return False
 
     def of_base(self, branch: str, direct: bool = False) -> Git:
         """NoMain: the simulated code host has one branch that people merge to."""

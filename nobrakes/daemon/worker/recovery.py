@@ -31,7 +31,6 @@ from ...review.verify import COMPARED, WENT_BACK, Merge, is_ours, merges
 from ...review.worker.evidence import Evidence
 from ...review.worker.main_monitor import fallen
 from ...review.worker.verdicts import LANDING, PINS, landing_pin
-from ...sessions.model import FOLDER
 from ..model import Board
 from .ports import Ports
 from .upkeep import of_run, parked
@@ -214,6 +213,7 @@ def take_up(ports: Ports, board: Board) -> None:
         text = f"the repository was moved: {len(mended)} workspaces of it borrow from its new place now"
         ports.notifier.tell(Notice(text))
     ports.git.clear_locks()
+    _restore(ports)
     _tell_of_checkouts(ports, board)
     _count_on(ports)
     Reconciling(ports, lambda bead: parked(ports, of_bead(bead))).look()
@@ -227,6 +227,14 @@ def take_up(ports: Ports, board: Board) -> None:
     if runs:
         data = {"alive": alive, "ended": [run.id for run in runs if run.id not in alive]}
         ports.store.record(Event(Kind.RECOVERED, data=data))
+
+
+def _restore(ports: Ports) -> None:
+    """Fetch again what refs of ours name and git lost, as long as a workspace has it; doctor names the others."""
+    for one in ports.git.broken_refs():
+        if one.held_in and ports.git.restore(one):
+            text = f"git had lost what {one.ref} names, and {one.held_in} still had it: it was fetched again"
+            ports.notifier.tell(Notice(text))
 
 
 def _tell_of_checkouts(ports: Ports, board: Board) -> None:
@@ -253,7 +261,7 @@ def _count_on(ports: Ports) -> None:
     """
     names = _names(ports.paths.runs)
     last, turns = last_attempt(names), last_turn(names)
-    sessions = last_clone(_names(os.path.join(ports.paths.folder, FOLDER)))
+    sessions = last_clone(_names(ports.paths.relays))
     if ports.store.count_on(last, {}, turns, sessions) or ports.store.setting(WENT_BACK):
         ports.store.count_on(last, fences(ports.git.kept()), turns)
         end_all(ports.paths.wake, {run.id for run in ports.store.runs()})

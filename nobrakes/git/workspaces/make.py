@@ -11,6 +11,7 @@ import errno
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from ...agents.limits import DEFAULT, Sizes
 from ...beads.branches import branch_of
@@ -28,7 +29,7 @@ from ..filters import NO_FILTERS, Filters, Through, take_in, through
 from ..history import History
 from ..location import Place
 from ..objects import Objects
-from ..port import Argv, Workspace
+from ..port import Argv, BrokenRef, Workspace
 from . import salvage
 
 # Fills the submodules of a checkout that was just made, from those that the person has in theirs.
@@ -335,6 +336,19 @@ def set_aside(trash: Trash, path: str, to: str) -> None:
         trash.note(path, error)
 
 
+def _clones(places: Paths) -> Iterator[str]:
+    """Whatever may have objects of its own: beads' clones, also those that were put aside, checkouts, relays."""
+    for folder in (places.workspaces, places.relays, places.scratch):
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+            yield os.path.join(folder, name)
+
+
+def _made_from(ref: str) -> str:
+    """The bead from whose files the commit was made that the ref names; empty: it is no such one."""
+    parts = ref.removeprefix(f"{objects.ARCHIVE}/").split("/")
+    return parts[0] if len(parts) == 2 and parts[1].partition("-")[2].startswith("wip") else ""
+
+
 _REMEMBERED = 100
 _TRIES = 3
 """So often git may fail to keep a clone's files before the clone is put aside."""
@@ -496,6 +510,24 @@ class Workspaces:
         for leftover in (path, path + MAKING, path + INDEX):
             self.trash.take(self.places.workspaces, leftover)
 
+    def holder(self, broken: BrokenRef) -> str:
+        """The workspace that has what the ref names, or the files that it was made from; empty: there is none."""
+        files, main = self.path(_made_from(broken.ref)), objects.main(self.place)
+        have = (path for path in _clones(self.places) if salvage.has(self.place, main, path, broken.commit, self.sizes))
+        return next(have, files if _made_from(broken.ref) and salvage.is_folder(files) else "") if broken.commit else ""
+
+    def restore(self, broken: BrokenRef) -> bool:
+        """Whether what the ref names is there again, fetched from its holder as what is handed in."""
+        path, commit, main = broken.held_in, broken.commit, objects.main(self.place)
+        bead = _made_from(broken.ref)
+        base = salvage.checked_out(path) if bead and path == self.path(bead) else None
+        for head in filter(None, (base, commit) if path else ()):
+            with suppress(GitFailed):
+                salvage.take(self.place, self.objects, self.history, main, path, head, self.sizes)
+            if head == base:
+                self._salvaged(bead, base)  # the same files give the same commit
+        return bool(path) and self.objects.is_whole(commit, main)
+
     def _keep(self, bead: Bead, fence: int) -> tuple[dict[str, str], GitFailed | None]:
         """Bring all of the clone into our objects: the refs that have to hold it, and why its branch cannot be kept."""
         path = self.path(bead.id)
@@ -505,7 +537,7 @@ class Workspaces:
         head = self._tip(bead)
         broken = None if head is None else self._try_to_bring(bead, head)
         base = main if head is None or broken is not None else head
-        wip, unread = self._salvaged(bead, base)
+        wip, unread = self._salvaged(bead.id, base)
         if head is not None and broken is not None and not isinstance(broken, TooLarge):
             # the files may have brought back what the branch lacked
             broken = self._try_to_bring(bead, head)
@@ -518,10 +550,10 @@ class Workspaces:
             kept[self._free(f"archive/{bead.id}/{fence}-wip", wip)] = wip
         return kept, broken or unread or (beside if isinstance(beside, TooLarge) else None)
 
-    def _salvaged(self, bead: Bead, base: str) -> tuple[str | None, GitFailed | None]:
+    def _salvaged(self, bead: str, base: str) -> tuple[str | None, GitFailed | None]:
         """A commit of the clone's files, if they are not those of `base`; or why they stay where they are."""
-        path = self.path(bead.id)
-        text = f"Uncommitted work on {bead.id}\n\nKept by nobrakes before its workspace was removed.\n"
+        path = self.path(bead)
+        text = f"Uncommitted work on {bead}\n\nKept by nobrakes before its workspace was removed.\n"
         try:
             return salvage.salvage(self.place, self.objects, path, base, path + INDEX, text, self.sizes), None
         except Tampered as error:
@@ -530,15 +562,15 @@ class Workspaces:
             why: Exception = error
         except (GitFailed, NoAnswer) as error:
             # it may be the repository that is out of order just now; what stays so is the clone's own
-            self._failed[bead.id] = self._failed.get(bead.id, 0) + 1
-            if self._failed[bead.id] < _TRIES:
+            self._failed[bead] = self._failed.get(bead, 0) + 1
+            if self._failed[bead] < _TRIES:
                 raise
             why = error
         except OSError as error:
             if error.errno in _NOT_THE_FILES:
                 raise
             why = error
-        return None, Tampered(f"the files of the workspace {bead.id} cannot be kept as they are: {why}")
+        return None, Tampered(f"the files of the workspace {bead} cannot be kept as they are: {why}")
 
     def _only_held_by(self, incoming: Sequence[str], bead: Bead, kept: Mapping[str, str]) -> dict[str, str]:
         """Archive refs for what an agent had handed in and then took out of its branch again."""

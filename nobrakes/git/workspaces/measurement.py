@@ -148,9 +148,8 @@ class Measuring:
         self.sizes = sizes
         self.seen: set[str] = set()
         self.size = 0
-        lent = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted(folder)}
         self.ours = _Asked(place, {})
-        self.both = _Asked(place, lent)
+        self.both = _Asked(place, lent(folder))
 
     def close(self) -> None:
         """End the processes."""
@@ -291,7 +290,7 @@ class _Asked:
         return line
 
 
-def quoted(path: str) -> str:
-    """A path for a colon-separated variable, in git's quoting."""
-    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def lent(folder: str) -> Mapping[str, str]:
+    """What has git look for objects there as well: the path in git's quoting, since colons separate several."""
+    escaped = folder.replace("\\", "\\\\").replace('"', '\\"')
+    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{escaped}"'}

@@ -273,6 +273,17 @@ def _tampered(clone: str, what: str) -> Tampered:
     )
 
 
+def has(place: Place, main: str, clone: str, commit: str, sizes: Sizes) -> bool:
+    """Whether the clone and we together have all that the commit needs beside main; nothing is copied."""
+    try:
+        folder = objects_folder(clone, place.objects)
+        measurement.on_disk(clone, folder, sizes)
+    except Tampered:
+        return False
+    asked = [*measurement.PLAIN, "rev-list", "--objects", "--quiet", commit, f"^{main}", "--"]
+    return place.run(asked, env=measurement.lent(folder), expect=(0, 128)).code == 0
+
+
 def take(
     place: Place, objects: Objects, history: History, main: str, clone: str, head: str, sizes: Sizes = DEFAULT
 ) -> None:
@@ -313,7 +324,7 @@ def _copy(place: Place, objects: Objects, main: str, clone: str, head: str, size
         with open(f"{stem}.pack", "w+b") as pack:
             place.run(
                 [*measurement.PLAIN, "pack-objects", "--revs", "--stdout", "-q", "--window=0", "--threads=1"],
-                env={"GIT_ALTERNATE_OBJECT_DIRECTORIES": measurement.quoted(folder)},
+                env=measurement.lent(folder),
                 stdin=f"{head}\n--not\n{main}\n".encode(),
                 stdout=pack,
             )

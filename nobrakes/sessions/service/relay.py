@@ -36,7 +36,6 @@ from ..model import (
     CHAT,
     DIRECTORY,
     FILES,
-    FOLDER,
     HEAD,
     IN_PLACE,
     MOST_CLAIMS,
@@ -308,14 +307,14 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
 def begin(store: "Store", paths: Paths, ready: Ready, actor: str) -> Session:
     """Begin it, in a transaction; whoever ends that wakes the daemon. A clone that is left takes no new session in."""
     with store.together():
-        folder = os.path.join(paths.folder, FOLDER)
+        folder = paths.relays
         store.count_on(0, {}, sessions=last_clone(os.listdir(folder) if os.path.isdir(folder) else ()))
         made = (ready.title, ready.seat, ready.text)
         return store.begin_session(SessionKind.RELAY, of_person(actor), *made, actor, ready.data)
 
 
 def _clones(paths: Paths, repository: str) -> RelayClones:
-    return RelayClones(repository or paths.root, os.path.join(paths.folder, FOLDER))
+    return RelayClones(repository or paths.root, paths.relays)
 
 
 def found(store: "Store", number: int) -> Session:
@@ -400,7 +399,7 @@ def summary(store: "Store", paths: Paths, number: int) -> Summary:
 def _claim(store: "Store", paths: Paths, one: Session, commits: int) -> Claim | None:
     """The latest claim of the session's agent, against the commits that it handed back, or that its clone tells of."""
     if one.state is State.RUNNING:
-        begun = commits_since(os.path.join(paths.folder, FOLDER, str(one.id)), one.created_at)
+        begun = commits_since(os.path.join(paths.relays, str(one.id)), one.created_at)
         commits = max(commits, begun or 0)
     return claim_of(store.latest_events((Kind.PROGRESSED,), limit=MOST_CLAIMS), one, commits)
 

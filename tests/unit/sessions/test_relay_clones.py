@@ -9,7 +9,7 @@ from nobrakes.beads.model import of_person
 from nobrakes.daemon.worker.recovery import _count_on
 from nobrakes.db.opening import open_memory
 from nobrakes.paths import Paths
-from nobrakes.sessions.model import FOLDER, SessionKind
+from nobrakes.sessions.model import SessionKind
 from nobrakes.sessions.worker import Relays
 
 
@@ -25,12 +25,12 @@ def test_a_clone_that_no_session_knows_is_told_once_and_stays_and_its_number_is_
     first = store.begin_session(SessionKind.CHAT, of_person("Ada"), "A talk", seat, "Hello", "Ada")
     store.end_session(first.id, "Ada")
     for name in (str(first.id), "7", "7~index", "²"):
-        (tmp_path / FOLDER / name).mkdir(parents=True)
+        (tmp_path / "relays" / name).mkdir(parents=True)
     relays = Relays(ports)
     for _ in range(3):
         relays.settle()
     assert len(told) == 2 and "another one now" in told[0] and "no session 7" in told[1]
-    assert sorted(os.listdir(tmp_path / FOLDER)) == ["1", "7", "7~index", "²"]
+    assert sorted(os.listdir(tmp_path / "relays")) == ["1", "7", "7~index", "²"]
     asked: list[str] = []
     store.sessions = lambda going=True: asked.append("sessions") or []  # type: ignore[method-assign,func-returns-value]
     relays.settle()
