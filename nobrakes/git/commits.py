@@ -505,7 +505,8 @@ class Chain:
             known = self._known(record, tip)
             if known is not None:
                 return known
-            made = self._held(record, tip)
+            # where git lost the end of the chain, one begins anew: the merge names that end, and verify that it is gone
+            made = self._held(record, tip if tip and self.objects.stored_commit(tip) is not None else None)
             if objects.move(self.place, REF, made, tip):
                 return made
         raise GitFailed("evidence is written faster than nobrakes can add to it", "Try again in a moment.")

@@ -2,12 +2,14 @@
 
 import random
 import shutil
+import subprocess
 from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
 
 from nobrakes.beads.model import Status
+from nobrakes.review.service.evidence import verify
 from tests.support.crashed_review import READS, At, Reviews
 
 WORKS = (("one", "src-one"), ("two", "bad-two"), ("three", "src-three"))
@@ -104,6 +106,30 @@ def test_work_that_is_nowhere_any_more_goes_back_to_a_doer_and_is_not_blamed(tmp
     finally:
         store.close()
     assert world.landed() == ["three"]
+
+
+def test_records_that_are_gone_hold_no_merge_up_and_verify_says_so(tmp_path: Path) -> None:
+    world = Reviews(tmp_path, canary_hours=0)
+    world.hand_in(WORKS[0])
+    world.review()
+    gone = world.sh("git", "rev-parse", "refs/nobrakes/evidence").strip()
+    world.sh("git", "repack", "-q", "-a", "-d", "-k")
+    for pack in [*(world.folder / ".git" / "objects" / "pack").iterdir()]:
+        pack.rename(tmp_path / pack.name)
+    for pack in tmp_path.glob("*.pack"):
+        subprocess.run(["git", "unpack-objects", "-q"], cwd=world.folder, check=True, stdin=pack.open())
+    (world.folder / ".git" / "objects" / gone[:2] / gone[2:]).unlink()
+    world.hand_in(WORKS[2])
+    world.review()
+    store, git = world._store(), world._git()
+    try:
+        assert world.landed() == ["one", "three"] and store.bead("three").status is Status.DONE
+        wrong = {(one.bead, one.text.partition(",")[0]) for one in verify(git).wrong}
+        assert ("three", f"evidence was rewritten or removed: it ended at {gone[:12]} when this was made") in wrong
+        assert {bead for bead, _ in wrong} == {"one", "three"} and git.broken_refs(in_depth=True) == []
+    finally:
+        store.close()
+        git.close()
 
 
 def test_what_vanishes_again_and_again_is_a_persons_matter(tmp_path: Path) -> None:

@@ -102,8 +102,11 @@ def _line(git: Git, main: str, entries: Sequence[Entry]) -> tuple[Made, ...]:
 
 
 def _first_base(git: Git, entries: Sequence[Entry]) -> str | None:
-    """Where main was before the first merge that has a record; None: nothing says it, and all of main is looked at."""
-    if not entries or entries[-1].parents or entries[-1].problem():
+    """Where main was before the first merge that has a record; None: nothing says it, and all of main is looked at.
+
+    A first record that names one before it is of a chain that began anew, where git had lost the end of another.
+    """
+    if not entries or entries[-1].parents or entries[-1].problem() or entries[-1].record.get("anchor"):
         return None
     base = git.made(str(entries[-1].record["base"]["commit"]))
     return base.commit if base is not None else None
