@@ -102,7 +102,31 @@ BROKEN = ("--broken", "0.1", "--crash", "0.005")
 FILTERED = ("--filters", "0.3", "--crash", "0.005")
 """Agents write in clear what git keeps through a filter."""
 
+COLLECTED = ("--collects", "0.02", "--crash", "0.005")
+"""git loses what was handed in, again and again; its workspaces have it."""
+
 BUGS = (
+    Bug(
+        "a hand-in that git lost is not fetched again",
+        "review/worker/culprits.py",
+        "if is_head_gone and not self._taken_in_again(attempt, head):",
+        "if is_head_gone:",
+        options=COLLECTED,
+    ),
+    Bug(
+        "trouble of git's is taken for work that is gone",
+        "review/worker/culprits.py",
+        "except Tampered:",
+        "except Exception:",
+        options=(*COLLECTED, "--trouble", "0.05"),
+    ),
+    Bug(
+        "who meets a hand-in that git lost waits for it",
+        "daemon/worker/loop.py",
+        "restore(self.ports, in_depth=True)",
+        "pass",
+        options=COLLECTED,
+    ),
     Bug(
         "what a filter keeps sealed comes in clear",
         "checks/policy/boundaries.py",
@@ -600,7 +624,7 @@ BUGS = (
     Bug(
         "a candidate has no ref",
         "review/worker/driver.py",
-        "self.ports.git.pin(pin_of(context.attempt.bead), following.journal.candidate)",
+        "self.ports.git.pin(pin_of(context.attempt.bead), made.candidate)",
         "pass",
     ),
     Bug(
@@ -1022,6 +1046,8 @@ WORLDS = {
     "lingering": LINGERING,
     "broken CLIs": BROKEN,
     "filters": FILTERED,
+    "collected hand-ins": COLLECTED,
+    "merges": MERGES,
 }
 """Whose options find bugs: without one they find nothing."""
 ALWAYS = ("usual", "planned")

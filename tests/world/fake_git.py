@@ -18,6 +18,7 @@ from nobrakes.review.waits import Cause
 
 from .checkout import Checkout
 from .clones import CHECKOUT, CLONE, Clones
+from .collecting import Collecting
 from .fake_evidence import FakeChain
 from .fake_landing import DecidedHere
 from .fake_showing import Showing
@@ -51,6 +52,7 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
         self.taken: set[str] = set()  # beads whose merges or reverts a person took off main, or amended
         self.told_of_landing: Callable[[Sequence[str]], None] = lambda commit: None
         self.locked = False
+        self.collecting = Collecting(0, 0.0)
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -63,12 +65,12 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
         return self.objects.find(commit).tree
 
     def has(self, commit: str) -> bool:
-        """Nothing is ever collected."""
-        return True
+        """Whether the commit is there; what was pruned is not asked for."""
+        return commit not in self.collecting.gone
 
     def is_whole(self, commit: str) -> bool:
         """Whether the commit is there."""
-        return commit in self.objects.commits
+        return commit in self.objects.commits and commit not in self.collecting.gone
 
     def fork(self, main: str, head: str, began: str | None = None) -> str | None:
         """The commit where `head` left main, or `began` where main was rewritten since; None: unrelated."""
@@ -167,7 +169,10 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
     def tip(self, bead: Bead) -> str | None:
         """The head of the branch in the bead's clone."""
         clone = self.clones.of_bead.get(bead.id)
-        return None if clone is None else clone.head
+        if clone is None:
+            return None
+        self._fetched(clone.head)
+        return clone.head
 
     def take_in(self, bead: Bead, fence: int) -> str | None:
         """Fetch the branch's head to refs/nobrakes/incoming/<bead>/<fence>; None: no clone or branch."""
@@ -175,7 +180,19 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
         if clone is None:
             return None
         self.refs[f"{OWN}incoming/{bead.id}/{fence}"] = clone.head
+        self._fetched(clone.head)
         return clone.head
+
+    def handed_in(self) -> list[str]:
+        """What refs of hand-ins name, workspaces still have, and main does not."""
+        clones = self.objects.reachable(clone.head for clone in self.clones.of_bead.values())
+        heads = {head for ref, head in self.refs.items() if ref.startswith(f"{OWN}incoming/")}
+        return sorted(head for head in heads & clones if not self.contains(head, self.head))
+
+    def _fetched(self, head: str) -> None:
+        """All of it is in the repository."""
+        if self.collecting.gone:
+            self.collecting.gone -= self.objects.reachable((head,))
 
     def archive(self, bead: Bead, fence: int) -> tuple[str, ...]:
         """Keep the clone's branch and its uncommitted work under refs/nobrakes/archive/<bead>/."""
@@ -183,6 +200,7 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
         if clone is None:
             return ()
         kept = {}
+        self._fetched(clone.head)
         if not self.contains(clone.head, self.head):
             kept[f"{fence}-branch"] = clone.head
         if clone.edits:

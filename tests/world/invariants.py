@@ -15,7 +15,18 @@ from nobrakes.decisions.model import EscalationType
 from nobrakes.errors import Stale
 from nobrakes.review.journal import Journal
 
-from . import approving, at_the_host, by_epics, by_hand, feature_promises, filtering, landed, questions, reading
+from . import (
+    approving,
+    at_the_host,
+    by_epics,
+    by_hand,
+    collecting,
+    feature_promises,
+    filtering,
+    landed,
+    questions,
+    reading,
+)
 from .fake_remote import REFUSES, SharedFakeGit
 from .main_monitor import nothing_is_reviewed_while_main_is_red, one_red_main_is_one_question, watch_of
 from .project import run_tests
@@ -296,6 +307,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     *landed.PROMISES,
     *questions.PROMISES,
     filtering.a_secret_stays_sealed,
+    collecting.what_a_workspace_has_is_not_done_again,
     *approving.PROMISES,
     *reading.PROMISES,
     *by_hand.PROMISES,

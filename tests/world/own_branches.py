@@ -6,6 +6,7 @@ from typing import Any, cast
 from nobrakes.errors import NoMain
 from nobrakes.git.port import EPICS, REQUESTS, BrokenRef, Candidate, Conflict, Git, Land, Landing, Message
 
+from .collecting import Collecting
 from .objects import Objects
 
 
@@ -15,14 +16,18 @@ class OwnBranches:
     head: str
     objects: Objects
     refs: dict[str, str]
+    collecting: Collecting
 
     def broken_refs(self, in_depth: bool = False) -> list[BrokenRef]:
-        """The refs whose commits are gone."""
-        return [BrokenRef(ref, "gone", one) for ref, one in self.refs.items() if one not in self.objects.commits]
+        """The refs whose commits are gone; what was handed in is still in a workspace."""
+        gone = self.collecting.gone
+        broken = [BrokenRef(ref, "gone", one) for ref, one in self.refs.items() if one not in self.objects.commits]
+        return broken + [BrokenRef(ref, "gone", one, "there") for ref, one in self.refs.items() if one in gone]
 
     def restore(self, broken: BrokenRef) -> bool:
-        """No workspace has what is gone."""
-        return False
+        """Fetch it again."""
+        self.collecting.gone.discard(broken.commit)
+        return True
 
     def of_base(self, branch: str, direct: bool = False) -> Git:
         """NoMain: the simulated code host has one branch that people merge to."""

@@ -37,6 +37,9 @@ class Rates:
     mute: float = _rate(0.0, "chance that a test command exits with 0 whatever the tests did, and counts none")
     flake: float = _rate(0.0, "chance that a test command that would be green fails one test")
     filters: float = _rate(0.0, "chance that a Doer also writes a file that git keeps through a filter")
+    collects: float = _rate(
+        0.0, "chance that git collects what was handed in, at a call of git's; its workspace still has it"
+    )
     stumble: float = _rate(0.0, "chance that a call about one bead, always the same one, meets a bug of the program")
     jump: float = _rate(0.0, "chance that the wall clock is set, or the machine sleeps, in a step")
     stop: float = _rate(-1.0, "chance that the daemon is stopped in order, in a step; below 0: half of --crash")

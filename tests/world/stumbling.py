@@ -87,7 +87,9 @@ class Stumbling:
         asked = [one for one in self.store.escalations(open_only=False) if one.type is EscalationType.NOBRAKES_FAILED]
         wrong = [f"{one.bead} is parked: {one.detail}" for one in asked if one.bead != self.bead or not self.met]
         failed = (
-            [one for one in self.store.attempts(self.bead) if one.outcome is Outcome.NOBRAKES_FAILED] if asked else []
+            [one for one in self.store.attempts(self.bead) if one.outcome is Outcome.NOBRAKES_FAILED]
+            if asked and self.bead
+            else []
         )
         if len(failed) > 1 and not self.store.latest_events((Kind.HELD,), bead=self.bead):
             wrong.append(f"{self.bead} was parked {len(failed)} times, and is not held")

@@ -8,6 +8,7 @@
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 from nobrakes.checks.contract import Contract, digest
@@ -30,6 +31,7 @@ from . import by_epics, fake_remote, invariants, requested, settled
 from .agents import AgentSpec, Script, agent, check, ends_at_once
 from .at_the_host import AtTheHost
 from .clock import FakeClock
+from .collecting import Collecting
 from .crashing import Crash, Crashing, Dice
 from .drawn import settings
 from .fake_background import FakeBackground
@@ -113,7 +115,8 @@ class World:
         self.dice = Dice(self.rng, self.rates.crash, self.rates.trouble, self.rates.people / 200)
         fake_remote.meet(self.git, self.dice)
         self.scene.stumbling = Stumbling(seed, rates.stumble, self.store)
-        self.dice.stumbles = self.scene.stumbling.before
+        self.git.collecting = Collecting(seed, rates.collects)
+        self.dice.stumbles = partial(self._stumbles, self.scene.stumbling)
         self.dice.between = lambda: self._note("meanwhile " + self._act())
         self.contracts = [self._contract()]  # the keys of the checks that were in force in this turn
         self.log: list[str] = []
@@ -154,6 +157,10 @@ class World:
             words=Words(doors),
             pulls=None if self.scene.requested is None else requested.ports(self.scene.requested, self.dice),
         )
+
+    def _stumbles(self, stumbling: Stumbling, what: str, given: Sequence[object]) -> None:
+        stumbling.before(what, given)
+        self.git.collecting.before(what, given, self.git.handed_in)
 
     def _prepare(self, argv: Argv) -> str | None:
         if self.rng.random() < self.rates.machine:
@@ -332,6 +339,7 @@ class World:
                 self._turns()
                 self._keep_promises(invariants.PROMISES)
         self.dice.calm()
+        self.git.collecting.calm()
         if self.machine is not None:
             self.machine.is_calm = True
         self.processes.cut = self.sessions.gone = 0.0

@@ -52,7 +52,7 @@ from ..deciders import is_idle, look_again
 from ..model import Board
 from .perform import Performer
 from .ports import Ports
-from .recovery import take_up
+from .recovery import restore, take_up
 from .upkeep import Owner, Unexpected, Upkeep, about, of_run, park, parked, subject
 
 # Trouble in a turn of the loop: what of it pauses the daemon, what parks a bead, and what ends it.
@@ -104,6 +104,8 @@ class Troubles:
             return True  # a person took the bead away meanwhile: the next look sees it
         except GitFailed as error:
             if named and not is_part(named) and self._git_works():
+                with suppress(NobrakesError):  # it may be what failed, and is tried again with this
+                    restore(self.ports, in_depth=True)
                 return self._fails(named, what, error)
             self.pause(error)
             return False

@@ -213,7 +213,7 @@ def take_up(ports: Ports, board: Board) -> None:
         text = f"the repository was moved: {len(mended)} workspaces of it borrow from its new place now"
         ports.notifier.tell(Notice(text))
     ports.git.clear_locks()
-    _restore(ports)
+    restore(ports)
     _tell_of_checkouts(ports, board)
     _count_on(ports)
     Reconciling(ports, lambda bead: parked(ports, of_bead(bead))).look()
@@ -229,9 +229,9 @@ def take_up(ports: Ports, board: Board) -> None:
         ports.store.record(Event(Kind.RECOVERED, data=data))
 
 
-def _restore(ports: Ports) -> None:
+def restore(ports: Ports, in_depth: bool = False) -> None:
     """Fetch again what refs of ours name and git lost, as long as a workspace has it; doctor names the others."""
-    for one in ports.git.broken_refs():
+    for one in ports.git.broken_refs(in_depth):
         if one.held_in and ports.git.restore(one):
             text = f"git had lost what {one.ref} names, and {one.held_in} still had it: it was fetched again"
             ports.notifier.tell(Notice(text))

@@ -19,7 +19,7 @@ from ...daemon.service import control
 from ...daemon.worker.ports import Ports
 from ...decisions import model as decisions_model
 from ...decisions.model import EscalationType, NewEscalation
-from ...errors import GitFailed
+from ...errors import Tampered
 from ...events.kinds import MERGES, Event, Kind
 from ...git.port import Candidate, Message
 from ...host.port import Notice
@@ -300,6 +300,9 @@ class Lost:
         made = (journal.candidate, *journal.chain, journal.base, journal.fork)
         if not is_head_gone and all(not commit or self._is_there(commit) for commit in made):
             return None
+        git = self.ports.git
+        if journal.candidate and self._is_there(journal.candidate) and git.contains(journal.candidate, git.main()):
+            return None  # it has landed: built anew, it would land a second time
         if journal.rebuilt >= MOST_REBUILT:
             return self._give_up(attempt, journal)
         if is_head_gone and not self._taken_in_again(attempt, head):
@@ -324,7 +327,7 @@ class Lost:
                 if commit == head and name.startswith(f"incoming/{attempt.bead}/"):
                     git.pin(name, None)  # it leads nowhere, and would be taken for the head
             return git.take_in(store.bead(attempt.bead), fence) == head and self._is_there(head)
-        except GitFailed:
+        except Tampered:  # the workspace's own state; any other trouble of git's passes, and is met again
             return False
 
     def _nowhere(self, attempt: Attempt, journal: Journal, head: str, limits: Limits) -> Next:

@@ -450,11 +450,13 @@ class Review:
 
         Where git fails, look whether what it needs is gone, else try it again before it is told.
         """
+        made = journal
         try:
             report = self.steps[journal.step](context, journal)
             following = _after(journal, report)
             if following.act is Act.GO_ON and following.journal.candidate not in ("", journal.candidate):
-                self.ports.git.pin(pin_of(context.attempt.bead), following.journal.candidate)
+                made = following.journal
+                self.ports.git.pin(pin_of(context.attempt.bead), made.candidate)
             if following.act is Act.GO_ON or (following.act is Act.WAIT and following.journal is journal):
                 return following
             if journal.step is Step.BOUNDARIES:
@@ -466,7 +468,7 @@ class Review:
             return None
         except GitFailed:
             self.train.changed()
-            found = self.lost.look(context.attempt, journal, context.limits)
+            found = self.lost.look(context.attempt, made, context.limits)
             if found is not None:
                 return found if found.act is Act.GO_ON else None
             if tries == 1:

@@ -90,10 +90,10 @@ def test_a_start_and_a_repair_fetch_it_again_and_say_so(world: RealWorld, begin:
     told: list[str] = []
     ports: Any = SimpleNamespace(git=world.git, notifier=SimpleNamespace(tell=lambda notice: told.append(notice.text)))
     for _ in range(2):
-        recovery._restore(ports)
+        recovery.restore(ports)
     assert told == []
     lose(world, head)
-    recovery._restore(ports)
+    recovery.restore(ports)
     assert [ref in text and "workspaces/login" in text for text in told] == [True] and world.git.is_whole(head)
     lose(world, head, beside=1)
     (line,) = doctor.repair("refs", None, world.git, world.paths)  # type: ignore[arg-type]
