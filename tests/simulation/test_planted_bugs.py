@@ -50,6 +50,16 @@ MERGES = (
     *(word for what in RARE for word in (f"--{what}", "0")),
 )
 """Many merges, and many stops in the midst of them."""
+AGAIN = (
+    *("--beads", "14", "--people", "0", "--fail", "0.6", "--crash", "0.002"),
+    *(word for what in ("conflict", "refuse", "edits") for word in (f"--{what}", "0")),
+)
+"""Beads are begun again and again, and nobody else does anything."""
+CLASHES = (
+    *("--beads", "14", "--conflict", "0.9", "--slow", "4", "--crash", "0.002"),
+    *(word for what in ("fail", "refuse", "machine", "cut", "edits") for word in (f"--{what}", "0")),
+)
+"""Everybody changes the same file, so that main moves under candidates, and they are rebased."""
 QUEUES = ("--slow", "4", "--beads", "14")
 """Reviews stand in a queue."""
 REWRITTEN = ("--rewrites", "10", "--people", "0.5", "--crash", "0.002")
@@ -106,6 +116,27 @@ COLLECTED = ("--collects", "0.02", "--crash", "0.005")
 """git loses what was handed in, again and again; its workspaces have it."""
 
 BUGS = (
+    Bug(
+        "a fence does not grow",
+        "beads/db/attempts.py",
+        "fence = bead.fence + 1",
+        "fence = max(1, bead.fence)",
+        options=AGAIN,
+    ),
+    Bug(
+        "no validation after the rebase",
+        "review/worker/queue.py",
+        "return self.validation.passed(journal.tree, entry.attempt, journal.brings) is not None",
+        "return journal.base != journal.fork or bool(self.validation.passed(journal.tree, entry.attempt, ()))",
+        options=CLASHES,
+    ),
+    Bug(
+        "a proof of before the rebase counts",
+        "review/worker/queue.py",
+        'return f"{journal.step.value} {commit} {contract}"',
+        'return f"{journal.step.value} {contract}"',
+        options=CLASHES,
+    ),
     Bug(
         "a hand-in that git lost is not fetched again",
         "review/worker/culprits.py",
@@ -908,7 +939,6 @@ CANARY = (
 """Bugs in what watches over main: the stories of test_simulated_main_monitor.py must find each of them."""
 
 STORE = (
-    Bug("a fence does not grow", "beads/db/attempts.py", "fence = bead.fence + 1", "fence = max(1, bead.fence)"),
     Bug(
         "a rejection is lost",
         "beads/db/attempts.py",
@@ -1048,6 +1078,8 @@ WORLDS = {
     "filters": FILTERED,
     "collected hand-ins": COLLECTED,
     "merges": MERGES,
+    "begun again": AGAIN,
+    "clashes": CLASHES,
 }
 """Whose options find bugs: without one they find nothing."""
 ALWAYS = ("usual", "planned")
