@@ -17,7 +17,7 @@ from ..text.times import spoken
 from .daemon import cap_lines
 from .decisions import lines
 from .machine import machine_lines
-from .repository import Output, actor, known, looked_at, opened, said, write
+from .repository import Output, known, looked_at, opened, said, write
 from .screen import Screen, table
 
 if TYPE_CHECKING:
@@ -112,12 +112,13 @@ def _memory(one: "Worker") -> str:
 
 
 def board(
-    live: Annotated[bool, Option("--live", help="One screen that stays: look, answer, decide, pause.")] = False,
+    live: Annotated[bool, Option("--live", help="One screen that stays, to look at.")] = False,
     as_json: AsJson = False,
 ) -> Output:
     """The first beads of each column, by where they are, and how many stand there. Epics are left out.
 
-    With --live it stays on the terminal: what needs you, who works, the beads, what happens; `?` shows the keys.
+    With --live it stays on the terminal and follows: what needs you, who works, the beads, what happens. It changes
+    nothing: `nobrakes web` opens the pages to act on.
 
     Example: nobrakes board --live
     """
@@ -147,7 +148,7 @@ def _live(as_json: bool) -> Output:
 
     with opened(is_reading=True) as app:  # what keeps it from being opened is said before the screen is taken
         assert app.store
-    Board(None, actor()).run()
+    Board(None).run()
     return said({}, "")
 
 

@@ -28,7 +28,6 @@ OVERSIZED = {
     "git/filters.py:Filters",
     "review/worker/main_monitor.py:MainMonitor",
     "review/worker/queue.py:Train",
-    "tui/board.py:Board",
 }
 """What is larger than the rules allow and was when they came: the list only becomes shorter."""
 BANNED = ("util", "utils", "helper", "helpers", "manager", "managers", "misc", "common", "base")

@@ -1,14 +1,13 @@
-"""The live board on a real store: keys, a question answered once, a filter, hostile titles, a database that goes away."""
+"""The live board on a real store: what it shows, keys that change nothing, hostile titles, a database that goes away."""
 
 import asyncio
 import os
 
 import pytest
 
-from nobrakes.db.opening import open_store
+from nobrakes.beads.service import beads
 from nobrakes.decisions.service import desk
-from nobrakes.tui.board import Board
-from nobrakes.tui.pages import Ask, BeadPage, Page
+from nobrakes.tui.board import BeadPage, Board
 from tests.support.scene import Scene, night, repository
 
 HOSTILE = "[red]not red[/red] [@click=app.quit]x[/]"
@@ -36,7 +35,7 @@ def played(folder, play, size=(80, 24)):
     """Play on the board of the folder."""
 
     async def whole():
-        app = Board(str(folder), "you")
+        app = Board(str(folder))
         async with app.run_test(size=size) as pilot:
             await until(pilot, lambda: app.view is not None and app.focused is not None)
             await play(app, pilot)
@@ -53,52 +52,78 @@ def seen(app):
 def test_every_part_is_there_at_every_width_and_hostile_titles_are_words(folder, size):
     async def play(app, pilot):
         await until(pilot, lambda: "needs you 3" in seen(app) and "agents 4" in seen(app) and "log" in seen(app))
-        assert "Ada" in seen(app) and "? help" in seen(app) and "blocked" in seen(app)
-        app.set_filter("not red")
+        assert "Ada" in seen(app) and "q quit" in seen(app) and "to act: nobrakes web --open" in seen(app)
+        await pilot.press("slash", *"not red", "enter")
         await until(pilot, lambda: app.view.found is not None and "[red]" in seen(app))
         assert "\x1b" not in seen(app) and app.view.found["ready"] == 1
+        await pilot.press("escape")
+        await until(pilot, lambda: app.view.found is None and "/ not red" not in seen(app))
 
     played(folder, play, size)
 
 
-def test_a_question_is_answered_once_and_a_second_screen_is_refused_in_place(folder):
+def test_the_columns_are_those_of_the_command_with_their_beads(folder):
     async def play(app, pilot):
-        await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, Ask))
+        await until(pilot, lambda: app.query("#column-ready.-shown"))
+        for name, cards in app.view.board.columns.items():
+            column = app.query_one(f"#column-{name}")
+            assert column.display == bool(app.view.board.counts[name])
+            shown = [option.prompt.plain for option in column.options]
+            assert column.scroll_offset.y == 0 and (column.highlighted or 0) == 0
+            more = app.view.board.counts[name] - len(cards)
+            assert shown[len(cards) :] == ([f"and {more} more"] if more else [])
+            assert all(card.id in line and card.title in line for card, line in zip(cards, shown, strict=False))
+        blocked = app.view.board.columns["blocked"]
+        assert all(card.reasons[0] in seen(app) for card in blocked) and blocked
+
+    played(folder, play, (100, 200))
+
+
+def test_a_bead_opens_and_follows_what_happens_to_it(folder):
+    async def play(app, pilot):
+        app.query_one("#column-ready").focus()
+        await pilot.press("home", "enter")
+        await until(pilot, lambda: isinstance(app.screen, BeadPage) and "what happened" in seen(app))
+        bead = app.screen.bead
+        assert bead == "nb-0" and "[red]not red[/red]" in seen(app)
         with Scene(folder) as scene:
-            desk.answer(scene.store, app.screen.found.id, "local", "somebody else")
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: "decided: answered" in seen(app) or "✗" in seen(app))
-        await until(pilot, lambda: app.screen.found.resolved_at is not None)
-        await until(pilot, lambda: not app.screen.query("Choice"))
-        await pilot.press("escape")
-        await until(pilot, lambda: not isinstance(app.screen, Ask) and len(app.view.escalations) == 2)
-        await pilot.press("a")
-        await until(pilot, lambda: isinstance(app.screen, Ask))
-        number = app.screen.found.id
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: f"escalation {number} is answered" in seen(app))
+            beads.hold(scene.store, bead, "not now", "somebody else", scene.app.paths)
+        await until(pilot, lambda: "held: not now" in seen(app))
+        await pilot.press("q")
+        await until(pilot, lambda: not isinstance(app.screen, BeadPage) and "needs you" in seen(app))
+
+    played(folder, play, (100, 60))
+
+
+def test_a_question_that_is_answered_elsewhere_goes_from_the_board(folder):
+    async def play(app, pilot):
+        await until(pilot, lambda: "needs you 3" in seen(app))
+        with Scene(folder) as scene:
+            desk.answer(scene.store, app.view.escalations[0].id, "local", "somebody else")
+        await until(pilot, lambda: "needs you 2" in seen(app))
 
     played(folder, play, (120, 40))
-    store = open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))
-    assert [store.escalation(n).answer for n in (1, 2)] == ["local", "yes"]
-    store.close()
 
 
-def test_keys_open_pause_and_go_back(folder):
+def test_no_key_changes_anything(folder):
+    """Every letter, on each kind of list and on the page of a bead: no event is written, nothing is decided."""
+    keys = [*"abcdefghijklmnoprstuvwxyzDHPR1:?", "ctrl+s", "space", "delete"]
+    with Scene(folder) as scene:
+        before = scene.store.position().seq, len(scene.store.escalations())
+
     async def play(app, pilot):
-        await pilot.press("question_mark")
-        await until(pilot, lambda: isinstance(app.screen, Page) and "shapes" in app.screen.draw(80).plain)
-        await pilot.press("escape", "p")
-        await until(pilot, lambda: app.view.paused)
-        await pilot.press("p")
-        await until(pilot, lambda: not app.view.paused)
-        await pilot.press("colon", *"nb-1", "enter")
-        await until(pilot, lambda: isinstance(app.screen, BeadPage) and "Parse the header" in seen(app))
-        await pilot.press("escape", "colon", *"nb-999", "enter")
-        await until(pilot, lambda: "there is no bead" in seen(app))
+        for part in ("#needs", "#agents", "#column-ready"):
+            app.query_one(part).focus()
+            await pilot.press("home", *keys)
+            assert app.is_running and not isinstance(app.screen, BeadPage)
+        await pilot.press("home", "enter")
+        await until(pilot, lambda: isinstance(app.screen, BeadPage) and "what happened" in seen(app))
+        await pilot.press(*keys)
+        assert isinstance(app.screen, BeadPage)
 
-    played(folder, play)
+    played(folder, play, (120, 60))
+    with Scene(folder) as scene:
+        assert (scene.store.position().seq, len(scene.store.escalations())) == before
 
 
 def test_a_database_that_goes_away_is_said_and_read_again(folder):
@@ -107,6 +132,7 @@ def test_a_database_that_goes_away_is_said_and_read_again(folder):
     async def play(app, pilot):
         os.rename(database, database + ".away")
         await until(pilot, lambda: "the database is gone" in seen(app) and "old" in seen(app))
+        assert "nobrakes status" in seen(app) and not os.path.exists(database)
         os.rename(database + ".away", database)
         await until(pilot, lambda: "the database is gone" not in seen(app))
 
@@ -127,3 +153,17 @@ def test_without_colours_nothing_is_painted(folder, monkeypatch):
             assert part.style is None or part.style.color is None or part.style.color.is_default
 
     played(folder, play)
+
+
+def test_the_cursor_stays_on_its_bead_when_rows_come_before_it(folder):
+    async def play(app, pilot):
+        column = app.query_one("#column-ready")
+        column.focus()
+        await pilot.press("home", "down", "down")
+        bead, place = column.bead, column.highlighted
+        with Scene(folder) as scene:
+            scene.bead("nb-00", "Before the others", priority=0)
+        await until(pilot, lambda: "nb-00" in seen(app))
+        assert (column.bead, column.highlighted) == (bead, place + 1)
+
+    played(folder, play, (100, 60))
