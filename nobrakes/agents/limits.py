@@ -222,7 +222,8 @@ def wake_at(caps: Caps, spent: Spent, now: float) -> float | None:
 # has worked for a while or has ended well.
 # 3. An agent that does not start closes its gate in the same way, once that is known to be no bead's doing; every end
 # of one that started opens it.
-# 4. A model that the provider does not have closes the gate of that agent's model alone, under a key of its own.
+# 4. So do workspaces that cannot be made, under a key of their own, for all agents. A model that the provider does not
+# have closes the gate of that agent's model alone, under a key of its own.
 # 5. Attempts that were running when it began run into the same wall: they do not make the wait longer.
 
 LONGEST_SECONDS = 3600.0
@@ -262,6 +263,16 @@ def model_key(agent: str, model: str) -> str:
 def model_key_of(work: object) -> str:
     """The key of the model that an attempt uses; empty for a session's turn, which asks its own person."""
     return model_key(work.agent, work.model) if isinstance(work, Attempt) else ""
+
+
+WORKSPACES = "workspaces"
+"""The key of the gate of all workspaces."""
+
+
+def gate_key(work: "Served", outcome: Outcome) -> str:
+    """The key of the gate that this end of `work` closes or keeps closed."""
+    row = TABLE[outcome]
+    return WORKSPACES if row.is_of_workspace else model_key_of(work) if row.is_of_model else work.provider
 
 
 class Served(Protocol):
@@ -314,7 +325,7 @@ def close(
     `is_broken`: the agent does not start, whichever bead it is.
     """
     row = TABLE[outcome]
-    key = model_key_of(attempt) if row.is_of_model else attempt.provider
+    key = gate_key(attempt, outcome)
     if not (row.starts_cooldown or row.is_of_model or is_broken) or not key:
         return gate
     told = resets_at is not None and now < resets_at <= now + LONGEST_TOLD_SECONDS
@@ -339,7 +350,7 @@ def is_proven(gate: Cooldown, attempt: Served, outcome: Outcome) -> bool:
 
 def _is_behind(gate: Cooldown, one: Served) -> bool:
     """Whether the gate is its provider's, or its model's."""
-    return gate.provider in (one.provider, model_key_of(one))
+    return gate.provider in (WORKSPACES, one.provider, model_key_of(one))
 
 
 def still_broken(gate: Cooldown, trouble: str, now: float) -> Cooldown:

@@ -84,6 +84,7 @@ class Retry(StrEnum):
     BACKOFF = "after a wait"  # longer each time it repeats
     GATE = "after the cooldown"
     STARTS = "when the agent starts again"
+    WORKSPACE = "when workspaces can be made again"
     MODEL = "when the provider has the model again"
     PERSON = "when you decided"
 
@@ -127,7 +128,12 @@ class Consequence:
     @property
     def is_of_start(self) -> bool:
         """Whether the agent did not start, which no bead is to blame for."""
-        return self.retry is Retry.STARTS
+        return self.retry in (Retry.STARTS, Retry.WORKSPACE)
+
+    @property
+    def is_of_workspace(self) -> bool:
+        """Whether no workspace was made, whichever agent it was for."""
+        return self.retry is Retry.WORKSPACE
 
     @property
     def is_of_model(self) -> bool:
@@ -184,7 +190,7 @@ TABLE: Mapping[Outcome, Consequence] = {
     Outcome.PULL_CLOSED: _PERSON,
     Outcome.BROKEN_CHECKS: _PERSON,
     Outcome.LOST: _VANISHED,
-    Outcome.WORKSPACE_FAILED: _MACHINE,
+    Outcome.WORKSPACE_FAILED: Consequence(False, Retry.WORKSPACE, Session.FRESH, Told.ONCE, _MINUTE / 2),
     Outcome.SESSION_LOST: _MACHINE,
     Outcome.MISSING_EXECUTABLE: _START,
     Outcome.BAD_CONFIGURATION: _START,
@@ -208,7 +214,7 @@ def retry_after(outcome: Outcome, repeats: int) -> float:
 
     An outcome of the provider waits here only where there can be no cooldown: an agent without a provider.
     """
-    if TABLE[outcome].retry not in (Retry.BACKOFF, Retry.GATE, Retry.STARTS):
+    if TABLE[outcome].retry not in (Retry.BACKOFF, Retry.GATE, Retry.STARTS, Retry.WORKSPACE):
         return 0.0
     return float(min(30 * 2 ** max(0, repeats - 1), 900))
 

@@ -200,6 +200,14 @@ def setup_failed(results: Sequence[CheckResult]) -> str:
     return next((one.reason for one in results if one.reason.startswith(SETUP_FAILED)), "")
 
 
+def cannot_run(results: Sequence[CheckResult]) -> str:
+    """Why this run says nothing of the commit: its set-up failed, or a check could not be run; "": it does."""
+    if overall(results) is not CheckOutcome.BROKEN:
+        return ""
+    broken = (f"{one.name}: {one.reason}" for one in results if one.outcome is CheckOutcome.BROKEN)
+    return setup_failed(results) or next(broken, "")
+
+
 def first_error(printed: str) -> str:
     """The first line that tells of an error; where none does, the last line."""
     lines = [line.strip() for line in printed.strip().splitlines() if line.strip()]

@@ -260,10 +260,10 @@ def plan_turns(board: Board) -> list[StartTurn]:
             continue
         if session.retry_at is not None and session.retry_at > board.now:
             continue
-        if room.get(session.provider, 1) <= 0:
+        keys = (agents_limits.WORKSPACES, session.provider)
+        if any(room.get(key, 1) <= 0 for key in keys):
             continue
-        if session.provider in room:
-            room[session.provider] -= 1
+        room.update({key: room[key] - 1 for key in keys if key in room})
         starts.append(StartTurn(session.id))
     return starts
 
@@ -311,8 +311,9 @@ def plan_assignments(board: Board) -> list[Action]:
         return actions
     room = agents_limits.room(board.gates, board.agents, board.now)
     for session in board.sessions:
-        if session.provider in room and StartTurn(session.id) in talks:
-            room[session.provider] -= 1
+        for key in (agents_limits.WORKSPACES, session.provider):
+            if key in room and StartTurn(session.id) in talks:
+                room[key] -= 1
     due = [bead for bead in board.ready if bead.retry_at is None or bead.retry_at <= board.now]
     asks = {bead.id: found for bead in due if (found := _asks(board, bead)) is not None}
     actions += asks.values()  # whether there is a place or not: what is decided early holds nobody up later
@@ -373,7 +374,7 @@ def _agent(board: Board, bead: Frontier, room: dict[str, int]) -> str | None:
     """The first agent of the role that may be started now; takes its place in `room`."""
     for agent in board.limits.agent_choice.agents(ROLE_FOR[bead.status], bead.type):
         model = board.models.get((agent, ROLE_FOR[bead.status].value), "")
-        keys = (board.providers.get(agent, ""), agents_limits.model_key(agent, model))
+        keys = (agents_limits.WORKSPACES, board.providers.get(agent, ""), agents_limits.model_key(agent, model))
         if any(room.get(key, 1) <= 0 for key in keys) or _breaker_is_open(board, bead, agent):
             continue
         room.update({key: room[key] - 1 for key in keys if key in room})

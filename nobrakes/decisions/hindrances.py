@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ..agents import limits
-from ..agents.limits import Cooldown, MachineRoom, Reached
+from ..agents.limits import WORKSPACES, Cooldown, MachineRoom, Reached
 from ..beads.model import Outcome
 from ..daemon.model import Board
 from ..text.cleaning import age, one_line
@@ -177,13 +177,15 @@ def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
     reason = gate.reason.value.replace("_", " ")
     command = (f"nobrakes providers open {gate.provider}",)
     if gate.is_of_start:
-        closed = gate.is_closed(now)
+        closed, of_workspaces = gate.is_closed(now), gate.provider == WORKSPACES
+        what = "no workspace can be made" if of_workspaces else f"{gate.provider}: its agent does not start ({reason})"
+        cure = "mend the folder, the disk, git, or `setup`"
         return Hindrance(
             Kind.COOLDOWN,
-            f"{gate.provider}: its agent does not start ({reason}){'' if closed else ', being tried'}",
+            f"{what}{'' if closed else ', being tried'}",
             f"then it is tried again; {gate.detail}",
             command,
-            "mend its installation, its settings or its login",
+            cure if of_workspaces else "mend its installation, its settings or its login",
             until=gate.until if closed else None,
         )
     if not gate.is_closed(now):

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, Literal, get_args
 
 from ..beads.branches import is_approval
-from ..beads.model import Attempt, Outcome, Status
+from ..beads.model import WAITING_FOR_AGENT, WORKING, Attempt, Bead, Outcome, Status
 from ..text.cleaning import clean, shorten
 
 
@@ -286,6 +286,18 @@ def of_output(text: str) -> str:
     """The likeliest cause of what a command printed, with its quote; empty without evidence."""
     sign = _sign(text)
     return f"{sign[0]} ({quote(sign[1])})" if sign else ""
+
+
+MOST_NAMED = 20
+"""So many beads are named in a question about all of them."""
+
+
+def of_waiting(beads: Iterable[Bead]) -> str:
+    """Which beads wait for what is broken for all of them, in a sentence."""
+    waits = (*WAITING_FOR_AGENT, *WORKING, Status.NEEDS_REVIEW)
+    found = [bead.id for bead in beads if bead.status in waits and bead.held is None]
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return f"Beads that wait: {', '.join(found[:MOST_NAMED]) or 'none now'}{more}."
 
 
 def passed_before(what: str, output: str) -> str:

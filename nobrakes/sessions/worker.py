@@ -28,7 +28,7 @@ from ..agents.worker.end import START_FAULTS, cool, total
 from ..agents.worker.launch import DIARY, NAMED, TELLS, WINDOW, head_of, hear_turn
 from ..agents.worker.process import STEP, How, how_it_ended, lines, unsure
 from ..beads.branches import is_approval
-from ..beads.model import TABLE, Outcome, Role, Run, RunKind, Status, of_session, retry_after
+from ..beads.model import TABLE, Outcome, Retry, Role, Run, RunKind, Status, of_session, retry_after
 from ..daemon.model import Board, Limits
 from ..daemon.worker.ports import Ports
 from ..decisions.model import EscalationType, NewEscalation
@@ -668,9 +668,8 @@ class TurnEndings:
             return Fact.STOPPED
         if row.needs_person or row.is_of_model or (row.counts and after.state is State.OPEN):
             return Fact.GAVE_UP
-        if self._is_alone(talk, outcome) and session.failures + 1 >= START_FAULTS:
-            return Fact.GAVE_UP
-        if row.backoff and session.failures + 1 >= MACHINE_FAULTS:
+        most = START_FAULTS if row.retry is Retry.STARTS else MACHINE_FAULTS
+        if (row.backoff or self._is_alone(talk, outcome)) and session.failures + 1 >= most:
             return Fact.GAVE_UP
         return Fact.CUT_OFF
 
@@ -678,7 +677,7 @@ class TurnEndings:
         """Whether its agent did not start, and nobody else met that: where others do, it waits at the gate."""
         if not TABLE[outcome].is_of_start:
             return False
-        gate = self.ports.store.gates().get(talk.provider)
+        gate = self.ports.store.gates().get(agents_limits.gate_key(talk, outcome))
         return gate is None or not gate.is_of_start
 
     def _said(self, talk: Talk, run: Run) -> str:

@@ -1,8 +1,11 @@
 """A set-up that fails is told as that, with its first error, and blames main and agents for nothing."""
 
+import time
 from pathlib import Path
 
-from tests.support.scripted import Scripted
+import pytest
+
+from tests.support.scripted import Scripted, until
 
 BEGINS = "npm warn deprecated left-pad\nnpm error code ENOENT\nnpm error A complete log is in /nowhere"
 SAID = "the set-up (`setup`) failed: npm error code ENOENT"
@@ -79,7 +82,7 @@ def test_a_setup_that_fails_for_every_review_is_one_question_and_they_go_on_once
     assert SAID in said and "main is red" not in said
     project.nobrakes("resolve", str(asked["id"]), "--dismiss", "--note", "seen")
     said = project.nobrakes("status").stdout
-    assert "frozen: the set-up (`setup`) fails on main at" in said and SAID in said and "main is red" not in said
+    assert f"frozen: main cannot be checked ({SAID})" in said and SAID in said and "main is red" not in said
     gone.unlink()
     project.nobrakes("run")
     assert project.open() == [] and sorted(project.landed().values()) == sorted(beads)
@@ -93,8 +96,9 @@ def test_a_setup_that_fails_in_the_red_proof_and_without_the_tests_blames_no_tes
     project.plan([{"id": "one", "title": "One"}])
     project.does("one", f"echo 'test -e made' >tests/test_one.sh && commit 'Test'; touch '{gone}'")
     project.nobrakes("run", expect=40)
-    assert project.outcomes("one", "test_writer") == ["broken_checks"]
-    assert SAID in project.open()[0]["detail"] and project.show("one")["failures"] == 0
+    assert project.outcomes("one", "test_writer") == ["interrupted"]
+    (asked,) = project.open()
+    assert SAID in asked["detail"] and asked["bead"] is None and project.show("one")["failures"] == 0
 
 
 def test_tests_where_no_check_looks_are_a_persons_question(tmp_path: Path) -> None:
@@ -113,3 +117,81 @@ def test_tests_where_no_check_looks_are_a_persons_question(tmp_path: Path) -> No
     (asked,) = project.open()
     said = "no check runs in a folder that holds these tests: tool/tests/test_one.sh. The test checks run in app."
     assert asked["type"] == "broken_checks" and said in asked["detail"] and project.show("one")["failures"] == 0
+
+
+def break_checks(project: Scripted, gone: Path, how: str) -> None:
+    """Let the program of the tests be broken in this way while the flag is there."""
+    (project.folder / "tests" / "run.sh").rename(project.folder / "tests" / "real.sh")
+    (project.folder / "tests" / "run.sh").write_text(f"if test -e '{gone}'; then {how}; fi\n. tests/real.sh\n")
+    project.git("add", "-A")
+    project.git("commit", "-qm", "A program for the tests")
+
+
+MANY = tuple(f"b{number}" for number in range(8))
+HOWS = {"not found": "exit 127", "not executable": "exit 126", "killed": "kill -9 $$"}
+
+
+@pytest.mark.parametrize("how", HOWS.values(), ids=HOWS)
+def test_checks_that_cannot_be_run_are_one_question_for_all_reviews(tmp_path: Path, how: str) -> None:
+    project = Scripted(tmp_path, doers=8, limits="max_failures = 1")
+    gone = project.flag("gone")
+    break_checks(project, gone, how)
+    for one in MANY:
+        project.add(one)
+        project.does(one, f"echo {one} >{one}.txt && commit 'More'; touch '{gone}'")
+    _asked_once(project, gone)
+
+
+@pytest.mark.parametrize("how", ["exit 127", "setup"])
+def test_checks_that_cannot_be_run_are_one_question_for_all_red_proofs(tmp_path: Path, how: str) -> None:
+    project = Scripted(tmp_path, doers=8, limits="max_failures = 1")
+    gone = project.flag("gone")
+    if how == "setup":
+        set_up(project, "sh needs.sh", f"test ! -e '{gone}' || {{ echo '{BEGINS}'; exit 3; }}\n")
+    else:
+        break_checks(project, gone, how)
+    project.plan([{"id": one, "title": one} for one in MANY])
+    for one in MANY:
+        breaks = f"test -e '{gone}.seen' || touch '{gone}' '{gone}.seen'"
+        project.does(one, f"echo 'test -e made-{one}' >tests/test_{one}.sh && commit 'Test'; {breaks}", 1)
+        project.does(one, f"test $NOBRAKES_ROLE = doer || exit 0; touch made-{one} && commit 'Made'")
+    _asked_once(project, gone)
+
+
+def _asked_once(project: Scripted, gone: Path) -> None:
+    """One question names all that wait, nothing counts, no other agent begins, and all goes on once it is mended."""
+    project.nobrakes("run", expect=40)
+    (asked,) = project.open()
+    assert asked["type"] == "broken_checks" and asked["bead"] is None
+    assert f"Beads that wait: {', '.join(MANY)}." in asked["detail"]
+    assert [project.show(one)["failures"] for one in MANY] == [0] * 8
+    turns = sum(len(project.turns(one)) for one in MANY)
+    project.nobrakes("run", expect=40)
+    assert len(project.open()) == 1 and sum(len(project.turns(one)) for one in MANY) == turns
+    assert "main is red" not in project.nobrakes("status").stdout
+    gone.unlink()
+    project.nobrakes("run")
+    assert project.open() == [] and sorted(project.landed().values()) == sorted(MANY)
+    assert [project.show(one)["failures"] for one in MANY] == [0] * 8
+
+
+def test_workspaces_that_cannot_be_made_are_one_question_and_open_by_themselves(tmp_path: Path) -> None:
+    project = Scripted(tmp_path, limits="max_failures = 1\nidle_minutes = 0.03")
+    gone = project.flag("gone")
+    set_up(project, "sh needs.sh", f"test ! -e '{gone}' || {{ echo '{BEGINS}'; exit 3; }}\n")
+    gone.touch()
+    project.add(*MANY)
+    with project.running("--red-main"):
+        until(project.open)
+        time.sleep(1)
+        (asked,) = project.open()
+        assert asked["bead"] is None and asked["title"] == "no workspace can be made" and SAID in asked["detail"]
+        assert f"Beads that wait: {', '.join(MANY)}." in asked["detail"]
+        said = project.nobrakes("status").stdout
+        assert "no workspace can be made" in said and "nobrakes providers open workspaces" in said
+        assert [project.show(one)["failures"] for one in MANY] == [0] * 8
+        assert [one for one in MANY if project.turns(one)] == []
+        gone.unlink()
+        project.nobrakes("providers", "open", "workspaces")
+        until(lambda: len(project.landed()) == len(MANY))
+    assert project.open() == []

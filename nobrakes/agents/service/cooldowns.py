@@ -12,7 +12,7 @@ from ...events.kinds import Event, Kind
 from ...host.proctable import held_mb
 from ...machine.service.registry import MachineView, shown
 from ...paths import Paths
-from ..limits import CALLS, Cap, Caps, Cooldown, Spent, ends_at, period_of
+from ..limits import CALLS, WORKSPACES, Cap, Caps, Cooldown, Spent, ends_at, period_of
 
 if TYPE_CHECKING:
     from ...config.settings import Config
@@ -106,7 +106,7 @@ def end_cooldown(store: "Store", paths: Paths, provider: str, actor: str) -> boo
 def _known() -> set[str]:
     from ..registry import ADAPTERS
 
-    return {agent.provider for agent in ADAPTERS.values() if agent.provider}
+    return {WORKSPACES, *(agent.provider for agent in ADAPTERS.values() if agent.provider)}
 
 
 def reset(store: "Store", paths: Paths, bead: str, actor: str) -> int:

@@ -12,7 +12,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...beads.lifecycle import GIVEN_BACK
-from ...beads.model import TABLE, WAITING_FOR_AGENT, Attempt, AttemptLog, Bead, Outcome, Role, of_bead, retry_after
+from ...beads.model import (
+    TABLE,
+    WAITING_FOR_AGENT,
+    Attempt,
+    AttemptLog,
+    Bead,
+    Outcome,
+    Retry,
+    Role,
+    of_bead,
+    retry_after,
+)
 from ...beads.progress import approaches
 from ...beads.proposals import handed_back, is_by_person, submitted
 from ...daemon.model import Limits
@@ -27,7 +38,7 @@ from ...host.port import Notice
 from ...sessions.model import Talk
 from .. import limits
 from ..adapter import Verdict
-from ..limits import RESUMES, Breaker, Thresholds
+from ..limits import RESUMES, Breaker, Thresholds, gate_key
 from . import process
 from .watch import in_diary
 
@@ -60,9 +71,8 @@ def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
 def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
     """Begin or end the cooldown of the provider that served it; of an agent that does not start a person is asked."""
     store, gates = ports.store, ports.store.gates()
-    key = limits.model_key_of(work)
     of_model = TABLE[verdict.outcome].is_of_model
-    gate, shared = gates.get(key if of_model else work.provider), of_model
+    gate, shared = gates.get(gate_key(work, verdict.outcome)), of_model
     if TABLE[verdict.outcome].is_of_start:
         shared = process.is_shared(ports, work, verdict, gate)
     elif verdict.outcome in limits.LETS_IN:
@@ -71,10 +81,11 @@ def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
     if after is not None and after != gate:
         with store.together():
             store.start_cooldown(after)
-            if shared and not (gate is not None and (of_model or gate.is_of_start)):
-                store.escalate(process.question(work, verdict), None, None, NOBODY)
+            is_asked = gate is not None and (of_model or gate.is_of_start)
+            if shared and not is_asked and not process.is_of_broken_checks(store, verdict):
+                store.escalate(process.question(work, verdict, store.beads()), None, None, NOBODY)
         return
-    for name in (work.provider, key):
+    for name in (limits.WORKSPACES, work.provider, limits.model_key_of(work)):
         if name in gates and limits.is_proven(gates[name], work, verdict.outcome):
             store.end_cooldown(name, NOBODY)
 
@@ -172,7 +183,7 @@ def close(
     past = [*store.attempts(bead.id)]
     repeats = _in_a_row(past, attempt, outcome)
     retry_at = None
-    gate = store.gates().get(attempt.provider) if consequence.is_of_start else None
+    gate = store.gates().get(gate_key(attempt, outcome)) if consequence.is_of_start else None
     is_shared = gate is not None and gate.is_of_start
     alone = consequence.is_of_start and not is_shared
     waits = alone or consequence.backoff or (consequence.starts_cooldown and not attempt.provider)
@@ -259,7 +270,7 @@ def _escalation(
         title = f"{bead.id}: {outcome.value.replace('_', ' ')}"
         guess = "" if type_ in _DECIDED_BY_WORK else hypothesis(attempts[-1:])
         return NewEscalation(type_, title, detail, tried, guess)
-    if repeats >= (START_FAULTS if consequence.is_of_start else MACHINE_FAULTS):
+    if repeats >= (START_FAULTS if consequence.retry is Retry.STARTS else MACHINE_FAULTS):
         title = f"{bead.id}: {outcome.value.replace('_', ' ')}, {repeats} times in a row"
         return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, tried, hypothesis(attempts))
     if consequence.counts and decisions_model.too_many_failures(bead.failures + 1, limits.max_failures):

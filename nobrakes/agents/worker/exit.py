@@ -11,13 +11,13 @@
 """
 
 import os
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ...beads.model import FORK, UNSURE, Attempt, AttemptLog, Bead, Outcome, Role, Run, RunKind
-from ...checks.contract import CheckOutcome, CheckResult, overall, setup_failed
+from ...beads.model import FORK, UNSURE, Attempt, AttemptLog, Bead, BeadType, Outcome, Role, Run, RunKind
+from ...checks.contract import CheckOutcome, CheckResult, cannot_run, setup_failed
 from ...checks.counts import why_failed
 from ...checks.policy import ownership
 from ...checks.policy.boundaries import violations
@@ -59,9 +59,17 @@ class AgentEndings:
     """Deals with agents and red proofs that ended. Each may be dealt with again after a crash."""
 
     def __init__(
-        self, ports: Ports, validation: Validation, asks: Callable[[Bead, str, str], NewEscalation | None]
+        self,
+        ports: Ports,
+        validation: Validation,
+        asks: Callable[[Bead, str, str], NewEscalation | None],
+        watchman: Callable[[Sequence[CheckResult]], None],
     ) -> None:
-        """`asks`: what a person is asked of proven tests, by their bead, its fork from main and their commit."""
+        """`asks`: what a person is asked of proven tests, by their bead, its fork from main and their commit.
+
+        `watchman`: told that the checks cannot be run on main.
+        """
+        self.watchman = watchman
         self.ports = ports
         self.validation = validation
         self.asks = asks
@@ -167,17 +175,14 @@ class AgentEndings:
             self._proof_on_base(attempt, results, limits)
             return
         rows = as_json(results)
-        no_setup = bool(setup_failed(results))
-        if not results or (overall(results) is CheckOutcome.BROKEN and not no_setup):
-            detail = "The new tests could not be run.\n" + explain(results)
-            evidence = {"red_proof": rows}
-            close(ports, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
-            return
         base = self.validation.recorded(ports.git.tree(str(attempt.data["start"])))
         reason = why_failed("\n".join(r.tail for r in results if r.outcome is not CheckOutcome.PASS))
         why_not = judge_red(results, counts_of(base), sum_counts(results), reason)
         detail = "" if why_not is None else why_not + "\n" + explain(results)
-        if no_setup or (base is None and mute(results)):  # a set-up may fail today where it passed before
+        if not results:
+            self._not_run(attempt, limits, rows, rows, "The new tests could not be run.")
+            return
+        if cannot_run(results) or (base is None and mute(results)):  # it may fail today where it passed before
             kept = {"red_proof": rows, "why_not": detail}
             attempt = replace(attempt, data={**attempt.data, ON_BASE: kept, "cut_off": 0})
             ports.store.journal(attempt.id, attempt.data)
@@ -189,15 +194,40 @@ class AgentEndings:
     def _proof_on_base(self, attempt: Attempt, on_base: list[CheckResult], limits: Limits) -> None:
         """The checks told of no test: whether they do so without the new tests too says whose fault it is."""
         kept = attempt.data[ON_BASE]
-        broken = mute_without_tests([result_of(row) for row in kept["red_proof"]], on_base)
-        if not broken:
+        with_tests = [result_of(row) for row in kept["red_proof"]]
+        neither = cannot_run(with_tests) and cannot_run(on_base)
+        broken = on_base if neither else mute_without_tests(with_tests, on_base)
+        if neither and self._is_of_main(attempt):  # one question, whichever proofs meet it
+            self.watchman(on_base)
+            why = (
+                f"Without the new tests it fails too, so nobody is blamed; they are asked for again. {explain(broken)}"
+            )
+            close(self.ports, limits, attempt, Outcome.INTERRUPTED, why, head=str(attempt.data["head"]))
+        elif broken:
+            why = "Without the new tests it fails too."
+            if not neither:
+                why = "The checks tell of no test, and without the new tests they end in the same way."
+            self._not_run(attempt, limits, kept["red_proof"], as_json(on_base), f"{why}\n{explain(broken)}")
+        elif cannot_run(with_tests) and not setup_failed(with_tests):
+            why = f"The new tests could not be run.\n{kept['why_not']}"
+            self._not_run(attempt, limits, kept["red_proof"], as_json(on_base), why)
+        else:
             self._proof_judged(attempt, limits, kept["red_proof"], str(kept["why_not"]))
-            return
-        detail = "The checks tell of no test, and without the new tests they end in the same way.\n"
-        detail = ("Without the new tests it fails too.\n" if setup_failed(broken) else detail) + explain(broken)
-        evidence = {"red_proof": kept["red_proof"], "base": as_json(on_base)}
-        head = str(attempt.data["head"])
-        close(self.ports, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
+
+    def _is_of_main(self, attempt: Attempt) -> bool:
+        """Whether main's own checks tell when the proof can be run: not of a repair, and not again and again."""
+        past = self.ports.store.attempts(attempt.bead)
+        before = sum(one.outcome is Outcome.INTERRUPTED and ON_BASE in one.data for one in past)
+        is_repair = self.ports.store.bead(attempt.bead).type is BeadType.REPAIR
+        git = self.ports.git
+        return not is_repair and before < MOST_CUT_OFF and git.contains(str(attempt.data["start"]), git.main())
+
+    def _not_run(
+        self, attempt: Attempt, limits: Limits, rows: list[dict[str, Any]], base: list[dict[str, Any]], why: str
+    ) -> None:
+        """Ask a person about this bead's proof, which says nothing of its tests."""
+        evidence, head = {"red_proof": rows, "base": base}, str(attempt.data["head"])
+        close(self.ports, limits, attempt, Outcome.BROKEN_CHECKS, why, head=head, evidence=evidence)
 
     def _proof_judged(self, attempt: Attempt, limits: Limits, rows: list[dict[str, Any]], why_not: str) -> None:
         """Go on with tests that are red ("" for `why_not`), or send them back."""

@@ -9,19 +9,21 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import partial
+from typing import TYPE_CHECKING
 
-from ...beads.model import TABLE, Attempt, Outcome, Run
+from ...beads.model import TABLE, Attempt, Bead, Outcome, Run
 from ...checks.contract import SETUP_FAILED, first_error
 from ...checks.worker.steps import clean, setup_said, with_agents
 from ...config.settings import Config
 from ...daemon.model import Board
+from ...daemon.service import control
 from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import owner_of
-from ...decisions.model import STARTS, EscalationType, NewEscalation
+from ...decisions.model import STARTS, EscalationType, NewEscalation, of_waiting
 from ...git.port import Argv
 from ...host.confine import OWN, Confined, Confinement
 from ...host.port import Command, Step, StepEnd
@@ -31,6 +33,9 @@ from .. import limits
 from ..adapter import CANARY_FILE, UNSEEN, AgentEnd, Launch, Verdict, self_test_failed
 from ..limits import Cooldown, error_of
 from ..policy import permissions
+
+if TYPE_CHECKING:
+    from ...db.store import Store
 
 STEP = "agent"
 SELF_TEST = os.path.join(OWN, CANARY_FILE)
@@ -233,7 +238,8 @@ def is_shared(ports: Ports, work: Attempt | Talk, verdict: Verdict, gate: Cooldo
         return False
     if gate is not None and gate.is_of_start:
         return True
-    store, key, owner, error = ports.store, f"{NOTED}{work.provider}", owner_of(work), _error(work, verdict)
+    store, owner, error = ports.store, owner_of(work), _error(work, verdict)
+    key = f"{NOTED}{limits.gate_key(work, verdict.outcome)}"
     noted: dict[str, str] = json.loads(store.setting(key) or "{}")
     if noted.get(error, owner) != owner:
         return True
@@ -244,12 +250,27 @@ def is_shared(ports: Ports, work: Attempt | Talk, verdict: Verdict, gate: Cooldo
 
 def forget(ports: Ports, work: Attempt | Talk) -> None:
     """Its agent started: what was noted of others was not the agent's fault, or is mended."""
-    if ports.store.setting(f"{NOTED}{work.provider}"):
-        ports.store.set_setting(f"{NOTED}{work.provider}", None)
+    for key in (limits.WORKSPACES, work.provider):
+        if ports.store.setting(f"{NOTED}{key}"):
+            ports.store.set_setting(f"{NOTED}{key}", None)
 
 
-def question(work: Attempt | Talk, verdict: Verdict) -> NewEscalation:
-    """What a person is asked, in the name of no bead."""
+def is_of_broken_checks(store: "Store", verdict: Verdict) -> bool:
+    """Whether it is the set-up that failed, and main's own is asked about already."""
+    return verdict.detail.startswith(SETUP_FAILED) and store.setting(control.BROKEN) is not None
+
+
+def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> NewEscalation:
+    """What a person is asked, in the name of no bead; of which of `beads` it is said that they wait."""
+    waits = of_waiting(beads)
+    if TABLE[verdict.outcome].is_of_workspace:
+        detail = (
+            f"{verdict.detail}\n\nThis met more than one bead or session, so nothing else is started. {waits} Nothing "
+            "counts against them. Mend the folder, the disk, git, or `setup`. It is tried again by itself, and this "
+            f"question is withdrawn once a workspace is made. Try at once: nobrakes providers open {limits.WORKSPACES}"
+        )
+        evidence = {STARTS: limits.WORKSPACES, "agent": work.agent, "outcome": verdict.outcome.value}
+        return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, "no workspace can be made", detail, evidence)
     if isinstance(work, Attempt) and TABLE[verdict.outcome].is_of_model:
         key = limits.model_key_of(work)
         detail = (
@@ -263,8 +284,8 @@ def question(work: Attempt | Talk, verdict: Verdict) -> NewEscalation:
         return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence)
     detail = (
         f"{verdict.detail}\n\nThis met more than one bead or session, so nothing else is started with {work.agent}. "
-        "Nothing counts against them. Mend its installation, its settings or its login. It is tried again by itself, "
-        f"and this question is withdrawn once it starts. Try at once: nobrakes providers open {work.provider}"
+        f"{waits} Nothing counts against them. Mend its installation, its settings or its login. It is tried again "
+        f"by itself, and the question is withdrawn once it starts. Try at once: nobrakes providers open {work.provider}"
     )
     evidence = {STARTS: work.provider, "agent": work.agent, "outcome": verdict.outcome.value}
     title = f"the agent {work.agent} does not start"

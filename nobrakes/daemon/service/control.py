@@ -114,7 +114,7 @@ def bring_back(git: Git, event: Event) -> None:
 PAUSED = "paused"
 STOPPING = "stopping"
 FROZEN = "frozen"
-NO_SETUP = "frozen_by_setup"
+BROKEN = "frozen_by_setup"
 STOP_ASKED = "stop_asked"
 LIMITS = "limits"
 RED_MAIN = "red_main"

@@ -50,7 +50,10 @@ class Performer:
         self.share, self.memory = MachineShare(ports), MemoryWatch(ports)
         self.turn_endings = TurnEndings(ports)
         self.review = Reviews(ports, self.validation)
-        self.endings = AgentEndings(ports, self.validation, self.review.main.gates.of_tests)
+        main = self.review.main
+        self.endings = AgentEndings(
+            ports, self.validation, main.gates.of_tests, lambda results: main.judging.watchman(results)
+        )
         self._renewed = -math.inf
         self._methods: dict[type, Callable[[Action, Board], bool]] = {
             actions.StartAgent: self._start_agent,

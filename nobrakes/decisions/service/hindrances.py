@@ -416,14 +416,16 @@ def of_main(store: "Store", waiting: list[Escalation]) -> Iterator[Hindrance]:
     red, broken = asked.get(EscalationType.MAIN_RED), asked.get(EscalationType.BROKEN_CHECKS)
     if tip is not None and not (red is None and broken is not None):  # else the checks say why merges wait
         shown_by = (f"nobrakes escalation {red.id}",) if red else ("nobrakes doctor",)
-        no_setup = store.setting(control.NO_SETUP)
-        what = "the set-up (`setup`) fails on main" if no_setup else "main is red"
+        cannot = store.setting(control.BROKEN)
+        what = f"main cannot be checked ({cannot})" if cannot else "main is red"
         yield Hindrance(
             Kind.MAIN_RED,
-            f"frozen: {what} at {tip[:12]}, nothing is merged until it {'passes' if no_setup else 'is green'}",
-            _said(red) if red else no_setup or "",
+            f"frozen: {what} at {tip[:12]}, nothing is merged until it {'can be' if cannot else 'is green'}",
+            _said(red) if red else "",
             (*shown_by, MEND, "nobrakes run"),
-            "mend `setup`, or what it needs" if no_setup else "mend main yourself and commit, or let an agent do it",
+            "mend the checks, their set-up (`setup`), or what they need"
+            if broken
+            else "mend main yourself and commit, or let an agent do it",
             number=red.id if red else None,
         )
     elif red is not None:

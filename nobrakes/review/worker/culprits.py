@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ...agents.limits import WORKSPACES
 from ...agents.worker.end import close
 from ...beads.model import Attempt, AttemptLog, Bead, Outcome, Role, Status
 from ...beads.proposals import submitted
-from ...checks.contract import CheckResult, Verdict, setup_failed
+from ...checks.contract import CheckResult, Verdict, cannot_run, setup_failed
 from ...checks.worker.validation import as_json, explain
 from ...daemon.model import Limits
 from ...daemon.service import control
@@ -60,8 +61,8 @@ def _open(store: "Store") -> int:
 FROZEN = control.FROZEN
 """The setting that is there while nothing may be merged: the tip that is red."""
 
-NO_SETUP = control.NO_SETUP
-"""The setting that says, while nothing may be merged, that main is not red: its set-up fails, and how."""
+BROKEN = control.BROKEN
+"""The setting that says, while nothing may be merged, that main is not red: its checks cannot be run, and why."""
 
 REPAIR = "canary/repair"
 """The ref (below refs/nobrakes/) that keeps the commit alive that is to take the culprit back."""
@@ -72,10 +73,10 @@ MOST_MERGES = 500
 _NOTE = 2000
 _MEANWHILE = "Merges wait until main is green again; nobrakes looks at every new commit on it, and each hour."
 
-_UNTIL_SET_UP = (
-    "It fails for every change alike, so none is blamed. Merges wait until the set-up passes on main: mend it, or what "
-    "it needs. It is tried again by itself: at each new commit on main, each edit of the checks, each start of "
-    "`nobrakes run`, each hour, and at once where you answer this with `retry`.\n"
+_UNTIL_MENDED = (
+    "It fails for every change alike, so none is blamed and nothing counts. Beads wait until the checks can be run on "
+    "main: mend them, their set-up, or what they need. It is tried again by itself: at each new commit on main, each "
+    "edit of the checks, each start of `nobrakes run`, each hour, and at once where you answer this with `retry`.\n"
 )
 
 _ENDS = {
@@ -102,9 +103,10 @@ class Culprits:
         store = self.ports.store
         store.set_setting(FROZEN, watch.tip)
         store.record(Event(Kind.MAIN_FROZEN, data={"commit": watch.tip, "results": as_json(results)}))
-        if no_setup := setup_failed(results):
-            store.set_setting(NO_SETUP, no_setup)
-            return self._ask_of_checks(watch, results, _UNTIL_SET_UP)
+        if broken := cannot_run(results):
+            store.set_setting(BROKEN, broken)
+            store.end_cooldown(WORKSPACES, "nobrakes")  # the same set-up is asked about once
+            return self._ask_of_checks(watch, results, _UNTIL_MENDED)
         title = f"main is red at {watch.tip[:12]}, {how}"
         known = "" if watch.green else f"{_ENDS['nothing_known']} "
         return self._escalate(watch, title, f"{known}{_MEANWHILE}\n{explain(results)}")
@@ -114,7 +116,7 @@ class Culprits:
         store = self.ports.store
         if store.setting(FROZEN) is not None:
             store.set_setting(FROZEN, None)
-            store.set_setting(NO_SETUP, None)
+            store.set_setting(BROKEN, None)
             store.record(Event(Kind.MAIN_UNFROZEN, data={"commit": watch.tip}))
         self._resolve(watch, why or ("main is green again" if watch.tip else "nobody looks at main any more"))
         return replace(watch, escalation=0, results=(), frozen=False)
@@ -135,8 +137,8 @@ class Culprits:
         """The search is over without a repair."""
         if not watch.frozen:  # nobody can tell what main is like
             return self._ask_of_checks(watch, results)
-        if before.phase is Phase.LOOK and setup_failed(results) and self.ports.store.setting(NO_SETUP) is not None:
-            return self._ask_of_checks(watch, results, _UNTIL_SET_UP)
+        if before.phase is Phase.LOOK and cannot_run(results) and self.ports.store.setting(BROKEN) is not None:
+            return self._ask_of_checks(watch, results, _UNTIL_MENDED)
         if before.phase is Phase.LOOK:
             return self._escalate(watch, "main is still red", explain(results)) if self.was_decided(before) else watch
         if before.phase is Phase.PROVE:
@@ -147,6 +149,8 @@ class Culprits:
         """Ask about checks that cannot be run on main, or add to what is asked of that already."""
         what = "the set-up (`setup`) failed" if setup_failed(results) else "the checks could not be run"
         evidence = {"commit": watch.tip, "results": as_json(results)}
+        if meanwhile:
+            meanwhile = f"{meanwhile}{decisions_model.of_waiting(self.ports.store.beads())}\n"
         known = watch.escalation if self._is_open(watch) else 0
         title, detail = f"{what} on main at {watch.tip[:12]}", f"{meanwhile}{explain(results)}"
         new = NewEscalation(EscalationType.BROKEN_CHECKS, title, detail, evidence, adds_to=known)
@@ -178,9 +182,9 @@ class Culprits:
             "results": list(watch.results),
         }
         new = question(self.ports.store, title, detail, evidence, decisions_model.of_output(detail))
-        if self.ports.store.setting(NO_SETUP) is not None:  # it is set up again, and red
-            self.ports.store.set_setting(NO_SETUP, None)
-            self._resolve(watch, "the set-up passes again")
+        if self.ports.store.setting(BROKEN) is not None:  # the checks can be run again, and it is red
+            self.ports.store.set_setting(BROKEN, None)
+            self._resolve(watch, "the checks can be run again")
         return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
 
     def _resolve(self, watch: Watch, why: str) -> None:

@@ -41,7 +41,7 @@ from ..waits import OF_CHECKOUTS, WAITS, Cause, next_look
 from . import evidence as review_evidence
 from . import verdicts
 from .asked import Approvals, NewContract, ProtectedFiles, Readings, Unusual
-from .culprits import FROZEN, NO_SETUP, Lost, handed_in, pin_of
+from .culprits import BROKEN, FROZEN, Lost, handed_in, pin_of
 from .evidence import AttemptEnd, Report, blamed, questioned, refused, unsure
 from .queue import NOBODY, ReviewContext, Train, is_paced
 from .verdicts import Landings, Verdicts, Watchman
@@ -318,7 +318,7 @@ class ReviewSteps:
             return None
         if tip is None or journal.published or self.landings.is_pending(context.attempt.id):
             return None
-        why = self.ports.store.setting(NO_SETUP) or "main is red"
+        why = self.ports.store.setting(BROKEN) or "main is red"
         why = f"{why}, at {tip[:12]}: nothing is merged before main is green again"
         return Land(Landing.BLOCKED, why, Cause.MAIN_RED)
 

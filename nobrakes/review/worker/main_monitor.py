@@ -31,7 +31,7 @@ from ...host.port import Notice, Remains
 from ...requests.worker.branches import RemoteBranches
 from .. import main_monitor
 from ..main_monitor import Phase, Watch, told_as
-from .culprits import FROZEN, NO_SETUP, REPAIR, Culprits
+from .culprits import BROKEN, FROZEN, REPAIR, Culprits
 from .verdicts import Landings
 
 LOOK_SECONDS = 0.05
@@ -371,15 +371,15 @@ class MainMonitor:
         remains = self.ports.processes.remains(run, folder, steps)
         if remains is Remains.NOTHING:
             return self._ended(run, board)
-        if remains is Remains.WHOLE:
+        if remains is Remains.WHOLE and not self.watch.timed_out:
             self._alone_since = None
             if self.clock.is_overdue(run, lambda: self.ports.processes.ending(folder, steps), board.now):
                 self._save(replace(self.watch, timed_out=True))
-                self.ports.processes.kill(run)
+                self.ports.processes.terminate(run)  # its wrapper can still say which check had its time
                 return True
             self._wake = min(self.clock.wake_at(), default=None)
             return False
-        # what a check left behind, or a check that nobody will know the end of
+        # what had its time, what a check left behind, or a check that nobody will know the end of
         self._alone_since = self._alone_since or board.now
         if board.now >= self._alone_since + LINGER_SECONDS:
             self.ports.processes.kill(run)
@@ -628,7 +628,7 @@ class Trial:
                 "no check", "No check is configured, so only beads marked --scaffolding or of type repair start."
             )
             return Starts.SCAFFOLDING
-        if self._is_open:
+        if self._is_open and self.ports.store.setting(BROKEN) is None:
             return Starts.OPEN
         try:
             main = self.ports.git.main()
@@ -642,10 +642,11 @@ class Trial:
 
     def _at(self, main: str) -> Starts:
         store = self.ports.store
-        if store.setting(RED_MAIN) == main:
+        broken = store.setting(BROKEN)  # nothing of what agents make could be checked
+        if store.setting(RED_MAIN) == main and broken is None:
             return Starts.OPEN
         if store.setting(FROZEN) is not None:
-            why = store.setting(NO_SETUP) or "main is red"
+            why = broken or "main is red"
             why = f"{why} at {main[:12]}: only beads of type repair start, `nobrakes escalations` says more."
             self._tell(f"red {main}", why)
             return Starts.REPAIRS

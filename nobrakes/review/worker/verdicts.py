@@ -14,8 +14,8 @@ from typing import Any
 
 from ...agents.worker.end import close
 from ...beads.model import Attempt, BeadType, Outcome, Run, RunKind, of_bead
-from ...checks.contract import CheckOutcome, CheckResult, overall, setup_failed
-from ...checks.worker.validation import MOST_CUT_OFF, Validation, as_json, explain
+from ...checks.contract import CheckOutcome, CheckResult, cannot_run, overall, setup_failed
+from ...checks.worker.validation import MOST_CUT_OFF, Validation, as_json, explain, result_of
 from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import about
 from ...decisions import model as decisions_model
@@ -331,7 +331,7 @@ class Verdicts:
         if fact is Fact.RAN_GREEN:
             return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
         judged["failure"] = explain(results)  # whose fault it is depends on what it stands on
-        is_broken = not setup_failed(results)  # else it is held against main, whose set-up may fail as well
+        is_broken = not cannot_run(results)  # else it is held against main, where it may fail as well
         return Report(fact, judged | ({"is_broken": is_broken} if fact is Fact.RAN_UNSURE else {}))
 
     def _report_after_landing(
@@ -345,29 +345,31 @@ class Verdicts:
     ) -> Report:
         if fact is Fact.RAN_RED:
             return Report(fact, judged, results=results)
-        if fact is Fact.RAN_UNSURE and setup_failed(results):  # one question, whichever merges meet it
+        if fact is Fact.RAN_UNSURE and cannot_run(results):  # one question, whichever merges meet it
             self.watchman(results)
         elif fact is Fact.RAN_UNSURE:
             self._tell_unsure(context.attempt, journal, explain(results), judged["results"])
         return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
 
     def _report_of_main(self, context: ReviewContext, journal: Journal, results: list[CheckResult]) -> Report:
-        no_setup = setup_failed(results)
-        if (fact := machine.of_run(results)) is Fact.RAN_UNSURE and not no_setup:
+        broken = cannot_run(results)
+        if (fact := machine.of_run(results)) is Fact.RAN_UNSURE and not broken:
             told = f"{explain(results)}\n{journal.failure}"
             why = f"The work fails, and whether {evidence.main_of(self.ports)} fails too could not be told.\n{told}"
             return Report(fact, ending=unsure(replace(journal, failure=why)))
         fact = machine.of_main(journal, results, is_repair=context.bead.type is BeadType.REPAIR)
         if fact is Fact.MAIN_PASSES:
-            return blamed(journal)
+            own = [result_of(row) for row in journal.results]
+            is_unsure = cannot_run(own) and not setup_failed(own)  # it ended neither green nor red, on this work alone
+            return Report(Fact.RAN_UNSURE, ending=unsure(journal)) if is_unsure else blamed(journal)
         if self.ports.git.main() != journal.base:
             # main was red where the candidate stands, and has moved: what counts is how they do together
             return Report(Fact.MAIN_MOVED)
         self.watchman(results)
         onto = evidence.main_of(self.ports)
         why = f"{onto} itself does not pass the checks; the review begins again when it does"
-        if no_setup:
-            why = f"It fails on {onto} in the same way, so the work is not blamed; the review begins again. {no_setup}"
+        if broken:
+            why = f"It fails on {onto} in the same way, so the work is not blamed; the review begins again. {broken}"
         return Report(fact, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.head))
 
     def _is_gone(self, commit: str, results: Sequence[CheckResult]) -> bool:
