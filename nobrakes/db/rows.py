@@ -1,15 +1,24 @@
-"""Rows as core's values and back. Tuples and mappings are JSON text in the database."""
+"""Rows as records and back, by the names of the fields. Tuples and mappings are JSON text in the database."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum, EnumType
+from functools import cache
 from sqlite3 import Row
-from typing import Any
+from types import UnionType
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin
 
 from ..beads.graph import Node
-from ..beads.model import Attempt, AttemptLog, Bead, BeadType, Frontier, Outcome, Role, Run, RunKind, Status, bead_of
-from ..decisions.model import Escalation, EscalationType
-from ..events.kinds import Event, Kind
-from ..sessions.model import Message, Session, SessionKind, State, Turn
+from ..beads.model import Attempt, AttemptLog, Bead, Frontier, Run, Status, bead_of
+from ..decisions.model import Escalation
+from ..events.kinds import Event
+from ..sessions.model import Message, Session, Turn
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    Record = TypeVar("Record", bound=DataclassInstance)
+    Read = Callable[[Any], Any] | None
 
 BEAD = f"""SELECT {", ".join(Bead.__dataclass_fields__)}
 FROM beads JOIN bead_text USING (id)"""
@@ -44,80 +53,40 @@ def _mapping(text: str) -> dict[str, Any]:
     return found
 
 
+def record(kind: "type[Record]", row: Row | Mapping[str, Any], **given: Any) -> "Record":
+    """The record of a row; `given` are fields that no column of their name holds."""
+    found = {name: read(row[name]) if read else row[name] for name, read in readers(kind) if name not in given}
+    return kind(**found, **given)
+
+
+@cache
+def readers(kind: "type[DataclassInstance]") -> "tuple[tuple[str, Read], ...]":
+    """By field, in order, what makes it of its column; None: it is what the column holds."""
+    return tuple((name, _reader(field.type)) for name, field in kind.__dataclass_fields__.items())
+
+
+def _reader(kind: Any) -> "Read":
+    if isinstance(kind, UnionType):
+        kind, nothing = get_args(kind)
+        assert nothing is type(None), f"a column is of one type: {kind}"
+        read = _reader(kind)
+        return None if read is None else lambda value: read(value) if value else None
+    if isinstance(kind, EnumType):
+        return {word.value: word for word in cast("type[Enum]", kind)}.__getitem__
+    if kind is bool:
+        return bool
+    return {tuple: read_texts, Mapping: _mapping}.get(get_origin(kind))
+
+
 def bead(row: Row | tuple[Any, ...]) -> Bead:
-    """A row of BEAD, of which a tuple is read sooner. Written out, since whole graphs are read by it."""
-    (
-        id_,
-        title,
-        type_,
-        description,
-        acceptance,
-        priority,
-        labels,
-        epic,
-        estimate,
-        needs_tests,
-        scaffolding,
-        touches,
-        notes,
-        metadata,
-        status,
-        held,
-        defer_until,
-        created_at,
-        updated_at,
-        closed_at,
-        close_reason,
-        failures,
-        retry_at,
-        assignee,
-        fence,
-        lease_until,
-        return_to,
-        branch_kept,
-        merged_commit,
-        branch,
-        stacks_on,
-        proposed,
-    ) = row
-    values = (
-        id_,
-        title,
-        _TYPES[type_],
-        description,
-        () if acceptance == "[]" else read_texts(acceptance),
-        priority,
-        () if labels == "[]" else read_texts(labels),
-        epic,
-        estimate,
-        bool(needs_tests),
-        bool(scaffolding),
-        () if touches == "[]" else read_texts(touches),
-        notes,
-        _mapping(metadata),
-        STATUSES[status],
-        held,
-        defer_until,
-        created_at,
-        updated_at,
-        closed_at,
-        close_reason,
-        failures,
-        retry_at,
-        assignee,
-        fence,
-        lease_until,
-        STATUSES[return_to] if return_to else None,
-        bool(branch_kept),
-        merged_commit,
-        branch,
-        stacks_on,
-        _mapping(proposed),
-    )
-    return bead_of(values)
+    """A row of BEAD. Whole graphs are read by it, so that it goes by places."""
+    values = list(row)
+    for place, read in _OF_BEAD:
+        values[place] = read(values[place])
+    return bead_of(tuple(values))
 
 
-_TYPES = {type_.value: type_ for type_ in BeadType}
+_OF_BEAD = [(place, read) for place, (_, read) in enumerate(readers(Bead)) if read is not None]
 
 
 def texts(values: Sequence[str]) -> str:
@@ -152,30 +121,11 @@ def texts_of(value: Bead) -> tuple[str, ...]:
 
 def state_values(value: Bead) -> dict[str, Any]:
     """The columns of `beads` that are facts, but its id."""
-    return {
-        "status": value.status.value,
-        "type": value.type.value,
-        "priority": value.priority,
-        "estimate": value.estimate,
-        "epic": value.epic,
-        "needs_tests": value.needs_tests,
-        "scaffolding": value.scaffolding,
-        "held": value.held,
-        "defer_until": value.defer_until,
-        "created_at": value.created_at,
-        "updated_at": value.updated_at,
-        "closed_at": value.closed_at,
-        "failures": value.failures,
-        "retry_at": value.retry_at,
-        "assignee": value.assignee,
-        "fence": value.fence,
-        "lease_until": value.lease_until,
-        "return_to": value.return_to.value if value.return_to else None,
-        "branch_kept": value.branch_kept,
-        "merged_commit": value.merged_commit,
-        "branch": value.branch,
-        "stacks_on": value.stacks_on,
-    }
+    found = {name: getattr(value, name) for name in _STATE_COLUMNS}
+    return {name: getattr(one, "value", one) for name, one in found.items()}
+
+
+_STATE_COLUMNS = [name for name in Bead.__dataclass_fields__ if name not in (*TEXT_COLUMNS, "id")]
 
 
 def node(row: Row) -> Node:
@@ -204,30 +154,8 @@ def attempt(row: Row | Mapping[str, Any]) -> Attempt:
     data = _mapping(row["data"])
     if row["said"] is not None:
         data["said"] = row["said"]
-    return Attempt(
-        id=row["id"],
-        bead=row["bead"],
-        number=row["number"],
-        role=Role(row["role"]),
-        name=row["name"],
-        fence=row["fence"],
-        token=row["token"],
-        started_at=row["started_at"],
-        agent=row["agent"],
-        base=row["base"],
-        head=row["head"],
-        ended_at=row["ended_at"],
-        outcome=Outcome(row["outcome"]) if row["outcome"] else None,
-        detail=row["detail"],
-        log=AttemptLog(row["summary"], row["blockers"], row["learnings"], bool(row["keep_branch"])),
-        data=data,
-        provider=row["provider"],
-        model=row["model"],
-        cost_usd=row["cost_usd"],
-        tokens=row["tokens"],
-        session=row["session"],
-        provider_session=row["provider_session"],
-    )
+    log = AttemptLog(row["summary"], row["blockers"], row["learnings"], bool(row["keep_branch"]))
+    return record(Attempt, row, log=log, data=data)
 
 
 def attempt_data(data: Mapping[str, Any]) -> str:
@@ -237,111 +165,31 @@ def attempt_data(data: Mapping[str, Any]) -> str:
 
 def session(row: Row) -> Session:
     """A row of `sessions`, with how many messages wait for a turn."""
-    return Session(
-        id=row["id"],
-        kind=SessionKind(row["kind"]),
-        owner=row["owner"],
-        title=row["title"],
-        agent=row["agent"],
-        state=State(row["state"]),
-        provider=row["provider"],
-        model=row["model"],
-        provider_session=row["provider_session"],
-        begun=bool(row["begun"]),
-        attempt=row["attempt"],
-        failures=row["failures"],
-        retry_at=row["retry_at"],
-        stop_asked=bool(row["stop_asked"]),
-        detail=row["detail"],
-        cost_usd=row["cost_usd"],
-        tokens=row["tokens"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-        ended_at=row["ended_at"],
-        data=_mapping(row["data"]),
-        waiting=row["waiting"],
-    )
+    return record(Session, row)
 
 
 def turn(row: Row) -> Turn:
     """A row of `turns`."""
-    return Turn(
-        id=row["id"],
-        session=row["session"],
-        number=row["number"],
-        token=row["token"],
-        resumes=bool(row["resumes"]),
-        provider=row["provider"],
-        started_at=row["started_at"],
-        ended_at=row["ended_at"],
-        outcome=Outcome(row["outcome"]) if row["outcome"] else None,
-        detail=row["detail"],
-        cost_usd=row["cost_usd"],
-        tokens=row["tokens"],
-        data=_mapping(row["data"]),
-    )
+    return record(Turn, row)
 
 
 def message(row: Row) -> Message:
     """A row of `messages`."""
-    said = (row["id"], row["session"], row["author"], row["at"], row["text"])
-    return Message(*said, row["turn"], row["escalation"])
+    return record(Message, row, answers=row["escalation"])
 
 
 def run(row: Row) -> Run:
     """A row of `runs`."""
-    return Run(
-        id=row["id"],
-        attempt=row["attempt"] or 0,
-        turn=row["turn"] or 0,
-        kind=RunKind(row["kind"]),
-        started_at=row["started_at"],
-        pid=row["pid"],
-        born=row["born"],
-        hard_deadline=row["hard_deadline"],
-        idle_seconds=row["idle_seconds"],
-        active_at=row["active_at"],
-        sampled_at=row["sampled_at"],
-        activity=row["activity"],
-        stopping=Outcome(row["stopping"]) if row["stopping"] else None,
-        term_at=row["term_at"],
-    )
+    return record(Run, row, attempt=row["attempt"] or 0, turn=row["turn"] or 0)
 
 
 def escalation(row: Row, behind: int = 0) -> Escalation:
     """A row of `escalations`."""
-    return Escalation(
-        id=row["id"],
-        type=EscalationType(row["type"]),
-        bead=row["bead"],
-        title=row["title"],
-        detail=row["detail"],
-        target=row["target"],
-        attempt=row["attempt"],
-        evidence=json.loads(row["evidence"]),
-        hypothesis=row["hypothesis"],
-        created_at=row["created_at"],
-        answer=row["answer"],
-        answered_at=row["answered_at"],
-        resolved_at=row["resolved_at"],
-        resolution=row["resolution"],
-        return_to=Status(row["return_to"]) if row["return_to"] else None,
-        behind=behind,
-        session=row["session"],
-        form=json.loads(row["form"]) if row["form"] else None,
-        value=None if row["value"] is None else json.loads(row["value"]),
-        read_at=row["read_at"],
-    )
+    form = json.loads(row["form"]) if row["form"] else None
+    value = None if row["value"] is None else json.loads(row["value"])
+    return record(Escalation, row, behind=behind, form=form, value=value)
 
 
 def event(row: Row) -> Event:
     """A row of `events`."""
-    return Event(
-        kind=Kind(row["kind"]),
-        bead=row["bead"],
-        attempt=row["attempt"],
-        actor=row["actor"],
-        data=json.loads(row["data"]),
-        seq=row["seq"],
-        at=row["at"],
-    )
+    return record(Event, row)

@@ -137,12 +137,8 @@ _SAID = _OF_EPIC | {"criteria", "files", "notes", "archived"}
 
 
 def _feature(row: Row) -> Feature:
-    values = dict(row)
-    values["criteria"] = tuple(Criterion(**one) for one in json.loads(values["criteria"]))
-    values["files"] = tuple(json.loads(values["files"]))
-    values["data"] = json.loads(values["data"])
-    values["archived"] = bool(values["archived"])
-    return Feature(**values | {"stage": Stage(values["stage"]), "state": State(values["state"])})
+    criteria = tuple(Criterion(**one) for one in json.loads(row["criteria"]))
+    return rows.record(Feature, row, criteria=criteria)
 
 
 def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -267,31 +263,27 @@ def keep_plan(db: Database, id_: str, beads: Sequence[Mapping[str, Any]], why: s
         before = features_feature(db, id_)
         last = db.maybe(_LAST, (id_,))
         if last is not None and last["beads"] == text:
-            return _version(last)
+            return rows.record(PlanVersion, last)
         number = before.plan + 1
         made = {"feature": id_, "number": number, "at": now, "actor": actor, "why": why[:500], "beads": text}
         db.insert("plan_versions", made)
         _set(db, before, {"plan": number}, now)
         told = {"version": number, "beads": len(beads), "reason": why[:500]}
         events_db.append(db, now, Kind.PLAN_KEPT, id_, actor, told)
-        return _version(db.one(_LAST, (id_,)))
-
-
-def _version(row: Row) -> PlanVersion:
-    return PlanVersion(**dict(row) | {"beads": tuple(json.loads(row["beads"]))})
+        return rows.record(PlanVersion, db.one(_LAST, (id_,)))
 
 
 def version(db: Database, id_: str, number: int | None = None) -> PlanVersion | None:
     """This version of its plan, or the last one; None: there is none."""
     this = "SELECT * FROM plan_versions WHERE feature = ? AND number = ?"
     row = db.maybe(_LAST, (id_,)) if number is None else db.maybe(this, (id_, number))
-    return None if row is None else _version(row)
+    return None if row is None else rows.record(PlanVersion, row)
 
 
 def versions(db: Database, id_: str) -> list[PlanVersion]:
     """All versions of its plan, oldest first."""
     found = db.all("SELECT * FROM plan_versions WHERE feature = ? ORDER BY number", (id_,))
-    return [_version(row) for row in found]
+    return [rows.record(PlanVersion, row) for row in found]
 
 
 # Reviews of plans, what they found, and what is collected for checkpoints. Each is one transaction with its event.
@@ -338,7 +330,7 @@ def reviews(db: Database, id_: str, round_: int | None = None) -> list[PlanRevie
     """Its reviews, by round and domain."""
     where, values = ("", (id_,)) if round_ is None else (" AND round = ?", (id_, round_))
     found = db.all(f"SELECT * FROM plan_reviews WHERE feature = ?{where} ORDER BY round, domain", values)
-    return [PlanReview(**dict(row) | {"state": ReviewState(row["state"])}) for row in found]
+    return [rows.record(PlanReview, row) for row in found]
 
 
 def add_finding(db: Database, new: Finding) -> Finding:
@@ -362,7 +354,7 @@ def add_finding(db: Database, new: Finding) -> Finding:
         told = {"finding": made, "round": new.round, "domain": new.domain, "category": new.category}
         told |= {"priority": new.priority, "issue": new.issue[:500], "at_bead": new.bead}
         events_db.append(db, now, Kind.FINDING_MADE, new.feature, "nobrakes", told)
-        return _finding(db.one("SELECT * FROM findings WHERE id = ?", (made,)))
+        return rows.record(Finding, db.one("SELECT * FROM findings WHERE id = ?", (made,)))
 
 
 def ask_of(db: Database, finding: int, escalation: int) -> None:
@@ -428,18 +420,16 @@ def reopen(db: Database, escalation: int) -> None:
 
 def _asked(db: Database, escalation: int) -> list[Finding]:
     sql = "SELECT * FROM findings WHERE escalation = ? AND state = 'open' ORDER BY id"
-    return [_finding(row) for row in db.all(sql, (escalation,))]
+    return [rows.record(Finding, row) for row in db.all(sql, (escalation,))]
 
 
 def findings(db: Database, id_: str, round_: int | None = None) -> list[Finding]:
     """What was found, by id."""
     where, values = ("", (id_,)) if round_ is None else (" AND round = ?", (id_, round_))
-    return [_finding(row) for row in db.all(f"SELECT * FROM findings WHERE feature = ?{where} ORDER BY id", values)]
-
-
-def _finding(row: Row) -> Finding:
-    read = {"options": tuple(json.loads(row["options"])), "state": FindingState(row["state"])}
-    return Finding(**dict(row) | read)
+    return [
+        rows.record(Finding, row)
+        for row in db.all(f"SELECT * FROM findings WHERE feature = ?{where} ORDER BY id", values)
+    ]
 
 
 def collect(
@@ -472,18 +462,12 @@ def collect(
         made = db.insert("items", values)
         told = {"item": made, "kind": kind.value, "text": words[:500], "file": file, "line": line, "at_bead": bead}
         events_db.append(db, now, Kind.ITEM_COLLECTED, id_, actor, told)
-        return _item(db.one("SELECT * FROM items WHERE id = ?", (made,)))
+        return rows.record(Item, db.one("SELECT * FROM items WHERE id = ?", (made,)))
 
 
 def items(db: Database, id_: str) -> list[Item]:
     """What was collected, by id."""
-    return [_item(row) for row in db.all("SELECT * FROM items WHERE feature = ? ORDER BY id", (id_,))]
-
-
-def _item(row: Row) -> Item:
-    values = {name: value for name, value in dict(row).items() if name != "place"}
-    read = {"kind": ItemKind(row["kind"]), "state": ItemState(row["state"]), "blocks": bool(row["blocks"])}
-    return Item(**values | read)
+    return [rows.record(Item, row) for row in db.all("SELECT * FROM items WHERE feature = ? ORDER BY id", (id_,))]
 
 
 def settle_items(db: Database, chosen: Collection[int], state: ItemState, actor: str) -> int:

@@ -6,8 +6,9 @@
 
 from collections.abc import Callable, Sequence
 
+from ..db import rows
 from ..db.database import Database, Row
-from .model import Delivery, DeliveryState, NewNotice, NoticeKind, NoticeRecord, OpenQuestion, Queue, Severity
+from .model import Delivery, DeliveryState, NewNotice, NoticeKind, NoticeRecord, OpenQuestion, Queue
 
 # Notices in the store: written once, routed once, removed when they are old.
 
@@ -47,19 +48,7 @@ def insert(db: Database, notice: NewNotice, now: float, *, routed: bool) -> int:
 
 def record(row: Row, id_: str = "id") -> NoticeRecord:
     """The notice of a row."""
-    return NoticeRecord(
-        row[id_],
-        NoticeKind(row["kind"]),
-        Severity(row["severity"]),
-        row["text"],
-        row["bead"],
-        row["session"],
-        row["escalation"],
-        row["link"],
-        row["fingerprint"],
-        row["created_at"],
-        row["told_at"],
-    )
+    return rows.record(NoticeRecord, row, id=row[id_])
 
 
 def unrouted(db: Database, limit: int) -> list[NoticeRecord]:
@@ -133,16 +122,7 @@ def queues(db: Database, window: float) -> list[Queue]:
 
 
 def _delivery(row: Row) -> Delivery:
-    return Delivery(
-        row["delivery"],
-        record(row),
-        row["channel"],
-        DeliveryState(row["state"]),
-        row["due_at"],
-        row["tries"],
-        row["ended_at"],
-        row["error"],
-    )
+    return rows.record(Delivery, row, id=row["delivery"], notice=record(row))
 
 
 def first(db: Database, channel: str) -> Delivery | None:

@@ -6,7 +6,6 @@
 3. A plan is handed in while the sprint is planned, the rest until its review goes to main.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -38,7 +37,7 @@ def begin_sprints(db: Database, asked: int, needs_tests: bool, terms: Mapping[st
     now = db.now()
     with db.write():
         last = db.maybe(_LAST)
-        before = None if last is None else _run(last)
+        before = None if last is None else rows.record(SprintRun, last)
         if before is not None and before.state is RunState.GOING:
             raise going_already(before)
         values = {"asked": asked, "needs_tests": needs_tests, "terms": rows.as_json(dict(terms)), "why": ""}
@@ -50,7 +49,7 @@ def begin_sprints(db: Database, asked: int, needs_tests: bool, terms: Mapping[st
             db.run(_TAKEN_OVER, (made,))
         told = {"state": RunState.GOING.value, "reason": f"{asked} sprints"}
         events_db.append(db, now, EventKind.SPRINT_MOVED, None, actor, told)
-        return _run(db.one("SELECT * FROM sprint_runs WHERE id = ?", (made,)))
+        return rows.record(SprintRun, db.one("SELECT * FROM sprint_runs WHERE id = ?", (made,)))
 
 
 def sprints_going(db: Database) -> Going | None:
@@ -60,7 +59,7 @@ def sprints_going(db: Database) -> Going | None:
 
 def sprints(db: Database) -> list[Sprint]:
     """All sprints, by number."""
-    return [_sprint(row) for row in db.all("SELECT * FROM sprints ORDER BY number")]
+    return [rows.record(Sprint, row) for row in db.all("SELECT * FROM sprints ORDER BY number")]
 
 
 def settle_run(db: Database, run: int, state: RunState, why: str, actor: str) -> bool:
@@ -82,7 +81,7 @@ def add_sprint(db: Database, number: int, run: int, session: int) -> Sprint:
     with db.write():
         known = db.maybe("SELECT * FROM sprints WHERE number = ?", (number,))
         if known is not None:
-            return _sprint(known)
+            return rows.record(Sprint, known)
         values = {"number": number, "run": run, "name": "", "stage": Stage.PLANNING.value, "session": session}
         db.insert("sprints", {**values, "nudged": 0, "began_at": now})
         told = {"sprint": number, "state": Stage.PLANNING.value}
@@ -110,7 +109,7 @@ def change_sprint(db: Database, number: int, values: Mapping[str, Any], actor: s
 def sprint_of(db: Database, bead: str | None, session: int | None) -> Sprint | None:
     """The sprint whose work this bead is, or that this session plans."""
     row = db.maybe(_OF, (bead, session))
-    return None if row is None else _sprint(row)
+    return None if row is None else rows.record(Sprint, row)
 
 
 def hand_in_document(db: Database, sprint: int, kind: Kind, text: str, actor: str, name: str = "") -> Document:
@@ -135,38 +134,25 @@ def hand_in_document(db: Database, sprint: int, kind: Kind, text: str, actor: st
         made = db.insert("sprint_documents", values)
         told = {"sprint": sprint, "state": one.stage.value, "reason": f"a {kind.value} was handed in"}
         events_db.append(db, now, EventKind.SPRINT_MOVED, one.bead, actor, told)
-        return _document(db.one("SELECT * FROM sprint_documents WHERE id = ?", (made,)))
+        return rows.record(Document, db.one("SELECT * FROM sprint_documents WHERE id = ?", (made,)))
 
 
 def _one(db: Database, number: int) -> Sprint:
-    return _sprint(db.one("SELECT * FROM sprints WHERE number = ?", (number,)))
+    return rows.record(Sprint, db.one("SELECT * FROM sprints WHERE number = ?", (number,)))
 
 
 def _going(db: Database) -> Going | None:
     row = db.maybe(_LAST)
     if row is None:
         return None
-    run = _run(row)
+    run = rows.record(SprintRun, row)
     found = db.maybe(_OPEN, (run.id,))
-    sprint = None if found is None else _sprint(found)
+    sprint = None if found is None else rows.record(Sprint, found)
     done = int(db.one("SELECT count(*) FROM sprints WHERE run = ? AND stage = 'done'", (run.id,))[0])
     last = int(db.one("SELECT coalesce(max(number), 0) FROM sprints")[0])
     number = 0 if sprint is None else sprint.number
     told = db.all("SELECT * FROM sprint_documents WHERE sprint = ? ORDER BY id", (number,))
-    return Going(run, sprint, done, last, tuple(map(_document, told)))
-
-
-def _run(row: Row) -> SprintRun:
-    values = dict(row) | {"terms": json.loads(row["terms"]), "state": RunState(row["state"])}
-    return SprintRun(**values | {"needs_tests": bool(row["needs_tests"])})
-
-
-def _sprint(row: Row) -> Sprint:
-    return Sprint(**dict(row) | {"stage": Stage(row["stage"])})
-
-
-def _document(row: Row) -> Document:
-    return Document(**dict(row) | {"kind": Kind(row["kind"])})
+    return Going(run, sprint, done, last, tuple(rows.record(Document, one) for one in told))
 
 
 # Schedules of sprints.
@@ -226,6 +212,4 @@ def settle_due(db: Database, due: Due) -> bool:
 
 
 def _schedule(row: Row) -> Schedule:
-    values = {key: value for key, value in dict(row).items() if key != "removed_at"}
-    values |= {"days": tuple(day for day in row["days"].split(",") if day), "terms": json.loads(row["terms"])}
-    return Schedule(**values | {"needs_tests": bool(row["needs_tests"])})
+    return rows.record(Schedule, row, days=tuple(filter(None, row["days"].split(","))))
