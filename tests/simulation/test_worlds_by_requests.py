@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.agents.prompts import delivery
-from nobrakes.db.store import Graph
+from nobrakes.db.store import Store
 from nobrakes.git.port import Land
 from nobrakes.requests import model as requests_model
 from nobrakes.requests.model import PullRequest, Seen, Turn
@@ -33,13 +33,13 @@ def test_every_promise_is_kept(seed: int) -> None:
 def test_people_merge_there_and_other_things_happen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The stories of some seeds have what these worlds are for."""
     stacked: list[str | None] = []
-    real = Graph.stack
+    real = Store.stack
 
-    def stack(self: Graph, bead: str, on: str | None) -> None:
+    def stack(self: Store, bead: str, on: str | None) -> None:
         stacked.append(on)
         real(self, bead, on)
 
-    monkeypatch.setattr(Graph, "stack", stack)
+    monkeypatch.setattr(Store, "stack", stack)
     worlds: list[World] = []
     for seed in range(4, 40):  # which of them tells which story changes with the program
         worlds.append(world := World(seed, rates=RATES))
