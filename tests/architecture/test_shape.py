@@ -23,7 +23,6 @@ OVERSIZED = {
     "daemon/worker/perform.py:Performer",
     "daemon/worker/service.py:serve",
     "db/database.py:Database",
-    "db/rows.py:bead",
     "decisions/service/desk.py:resolve",
     "git/filters.py:Filters",
     "review/worker/main_monitor.py:MainMonitor",
