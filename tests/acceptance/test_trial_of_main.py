@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.scripted import Scripted
+from tests.support.scripted import Scripted, until
 
 CHECK = 'command = "sh tests/run.sh"'
 GOOD = "echo more >>shared && commit 'More'"
@@ -134,6 +134,23 @@ def test_a_main_that_moves_faster_than_its_first_check_lets_agents_start(tmp_pat
     said = project.nobrakes("run", expect=None).stdout
     assert "while its checks run at" in said and "agents start once they pass there" in said
     assert len(project.show("one")["attempts"]) >= 1
+
+
+def test_status_says_what_the_trial_of_a_moving_main_waits_for(tmp_path: Path) -> None:
+    project = Trying(tmp_path)
+    ends, moved = project.flag("ends"), project.flag("moved")
+    project.configure('mode = "none"', 'mode = "none"\nwall = "none"')
+    moves = f"git -C {project.folder} commit -q --allow-empty -m More; touch {moved}"
+    project.configure(CHECK, f'command = "{moves}; until [ -e {ends} ]; do sleep 0.1; done; sh tests/run.sh"')
+    project.plan([{"id": "one", "title": "One", "needs_tests": False}])
+    with project.running():
+        until(moved.exists)
+        project.add("two")  # a daemon that sleeps looks where main is once it is woken
+        until(lambda: "while its checks run at" in project.nobrakes("status").stdout)
+        assert "agents start once they pass there" in project.nobrakes("status").stdout
+        ends.touch()
+        until(lambda: project.show("one")["attempts"])
+        assert "while its checks run at" not in project.nobrakes("status").stdout
 
 
 def test_without_a_check_only_scaffolding_and_repairs_start(tmp_path: Path) -> None:

@@ -118,6 +118,8 @@ BROKEN = "frozen_by_setup"
 STOP_ASKED = "stop_asked"
 LIMITS = "limits"
 RED_MAIN = "red_main"
+TRIAL_WAITS = "trial_waits"
+"""The setting that says, while a daemon lives, what the trial of a main that moves waits for."""
 YES = "yes"
 
 

@@ -409,8 +409,10 @@ def of_daemon(store: "Store", pid: int | None) -> Iterator[Hindrance]:
         )
 
 
-def of_main(store: "Store", waiting: list[Escalation]) -> Iterator[Hindrance]:
-    """A main that is red, or on which the checks could not be run."""
+def of_main(store: "Store", waiting: list[Escalation], runs: bool) -> Iterator[Hindrance]:
+    """A main that is red, or on which the checks could not be run, or that moves while it is tried."""
+    if runs and (what := store.setting(control.TRIAL_WAITS)):
+        yield Hindrance(Kind.RETRY, what.removesuffix("."))
     asked = {one.type: one for one in reversed(waiting) if one.bead is None and one.type in _OF_MAIN}
     tip = store.setting(FROZEN)
     red, broken = asked.get(EscalationType.MAIN_RED), asked.get(EscalationType.BROKEN_CHECKS)
@@ -610,7 +612,7 @@ def hindrances(
     found = [
         *of_switches(store, board, paths.root),
         *of_daemon(store, pid),
-        *of_main(store, waiting),
+        *of_main(store, waiting, pid is not None),
         *of_questions(waiting),
         *of_features(store, features),
         *of_merges(store, pid is not None),

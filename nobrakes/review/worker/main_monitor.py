@@ -20,6 +20,7 @@ from ...checks.worker.probes import Plan
 from ...checks.worker.validation import MOST_CUT_OFF, CheckClock, Validation, as_json, explain
 from ...daemon.deciders import look_again, may_pass
 from ...daemon.model import Board
+from ...daemon.service import control
 from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import ASKED, NOBODY, WATCH
 from ...errors import GitFailed, NoMain, NotProven
@@ -616,8 +617,9 @@ class Trial:
         self.validation = validation
         self.monitor = monitor
         self._is_open = False
-        self._proven = ""
+        self._proven, self._waiting = "", ports.store.setting(control.TRIAL_WAITS) or ""
         self._told: set[str] = set()
+        self._waits("")  # what an earlier run waited for is not what this one does
         monitor.heard = self.heard
         monitor.look_anew()
 
@@ -637,6 +639,7 @@ class Trial:
         starts = self._at(main)
         self._is_open = starts is Starts.OPEN
         if self._is_open:
+            self._waits("")
             self.monitor.opened()
         return starts
 
@@ -659,12 +662,14 @@ class Trial:
             tip = self.monitor.watch.tip
             if self.monitor.watch.trial and tip != main:  # agents do not wait for its newest commit
                 what = f"main went on to {main[:12]} while its checks run at {tip[:12]}"
-                self._tell(f"moved {tip}", f"{what}: agents start once they pass there.")
+                self._waits(f"{what}: agents start once they pass there.")
+                self._tell(f"moved {tip}", self._waiting)
             return Starts.UNTRIED
         return Starts.OPEN if tried is Verdict.GREEN else Starts.SCAFFOLDING
 
     def heard(self, tip: str, results: Sequence[CheckResult], is_green: bool) -> None:
         """The tip was tried."""
+        self._waits("")
         if is_green:
             self._proven = tip
             self._tell(f"green {tip}", passed(results))
@@ -675,6 +680,12 @@ class Trial:
             what = f"No check was started on main at {tip[:12]}, so nothing starts but what mends that."
         again = "`nobrakes run --red-main` lets agents start all the same."
         self._tell(f"tried {tip}", "\n".join([what, *said_of(results), *advice(results, checks), again]))
+
+    def _waits(self, what: str) -> None:
+        """What it waits for is shown by `status` in the words in which it is told."""
+        if what != self._waiting:
+            self._waiting = what
+            self.ports.store.set_setting(control.TRIAL_WAITS, what or None)
 
     def _tell(self, key: str, text: str) -> None:
         if key not in self._told:
