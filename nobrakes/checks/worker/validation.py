@@ -1,5 +1,5 @@
 """The strength of new tests: proven red, they must also fail with programs that do nothing right
-(core.checks.stub_programs).
+(checks.stubs).
 
 1. One cheat after the other, each a run of the test checks on a checkout of the tests with the cheat laid over it.
 2. Only a run that passes is held against the tests. One that is broken, or takes too long, says nothing.
