@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..app import App
     from ..beads.service.board import BoardView, Speaker, StatusView, Worker
     from ..db.store import Store
-    from ..pictures.service import GraphNode, GraphView, WhatIf
+    from ..pictures.service import GraphNode, GraphView
 
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
@@ -179,7 +179,7 @@ def _board(found: "BoardView", now: float, screen: Screen) -> str:
     return "\n".join(out).rstrip() or NO_BEAD
 
 
-# `graph`: what waits for what, as text or a picture; what happens now and next; what a change would do.
+# `graph`: what waits for what, as text or a picture; what happens now and next.
 
 FORMATS = ("text", "mermaid", "dot", "svg")
 SIGNS = {
@@ -198,28 +198,18 @@ def graph(
     whole: Annotated[bool, Option("--all", help="Every bead, in a lane for each epic.")] = False,
     search: Annotated[str, Option("--search", help="With --all: only these words in id or title.")] = "",
     live: Annotated[bool, Option("--open", help="With --all: closed beads left out.")] = False,
-    what_if: Annotated[str, Option("--what-if", help="What changes when this bead is done, or answered.")] = "",
-    delay: Annotated[float | None, Option("--delay", help="With --what-if: it begins so many hours later.")] = None,
-    answered: Annotated[bool, Option("--answered", help="With --what-if: its question is answered.")] = False,
-    done: Annotated[bool, Option("--done", help="With --what-if: it is done.")] = False,
 ) -> Output:
     """Draw what waits for what. A drawing (svg) shows at most 500 beads, from those at work and ready on.
 
     Without a format it is text, and of more than 5,000 beads the same part; --format text writes all of them.
 
-    --focus, --epics and --all are the ways to look of the web page, as text; --what-if asks what a change would do.
+    --focus, --epics and --all are the ways to look of the web page, as text.
 
     Example: nobrakes graph --format svg -o graph.svg
     """
     looks = [name for name, is_asked in (("focus", focus), ("epics", epics), ("all", whole)) if is_asked]
-    if len(looks) + bool(what_if) + bool(format) > 1:
-        raise UsageError("only one of --format, --focus, --epics, --all and --what-if can be shown at a time")
-    if what_if:
-        return _what_if(what_if, delay, answered, done)
-    if delay is not None or answered or done:
-        raise UsageError(
-            "--delay, --answered and --done belong to --what-if", "nobrakes graph --what-if nb-3 --delay 4"
-        )
+    if len(looks) + bool(format) > 1:
+        raise UsageError("only one of --format, --focus, --epics and --all can be shown at a time")
     if looks:
         if output is not None:
             raise UsageError("--output belongs to --format", "nobrakes graph --format svg -o graph.svg")
@@ -315,32 +305,6 @@ def _progress(counts: Mapping[str, int]) -> str:
         f"{counts[name]} {word}" for name, word in (("working", "working"), ("escalated", "for you")) if counts[name]
     ]
     return f"  ({', '.join(said_)})"
-
-
-def _what_if(bead: str, delay: float | None, answered: bool, done: bool) -> Output:
-    from ..beads.readiness import Change
-    from ..pictures.service import what_if
-
-    asked = [
-        change
-        for change, is_asked in ((Change.DELAYED, delay is not None), (Change.ANSWERED, answered), (Change.DONE, done))
-        if is_asked
-    ]
-    if len(asked) > 1:
-        raise UsageError("only one of --delay, --answered and --done can be asked at a time")
-    with looked_at() as app:
-        known(app.store, bead)
-        found = what_if(app.store, bead, asked[0] if asked else None, delay or 0.0)
-    return Output(found, lambda screen: _told(found))
-
-
-def _told(found: "WhatIf") -> str:
-    from ..pictures import draw
-
-    lines = draw.answered(found.change, found.then, found.titles, found.column not in ("done", "cancelled"))
-    return "\n".join(
-        [f"{draw.asked(found.bead, found.title, found.change, found.hours)}:", *(f"  {one}" for one in lines)]
-    )
 
 
 # `nobrakes events --public` and `--export`: the events that other programs read.

@@ -32,7 +32,7 @@ from ..features.service.rollbacks import RollbackView
 from ..features.service.strategy import StrategyView
 from ..features.service.views import FeatureListView, FeatureView, ReviewsView
 from ..host.locks import locked
-from ..pictures.service import GraphView, WhatIf
+from ..pictures.service import GraphView
 from ..projects.service.projects import Confirmed, ProjectsView, ProjectView
 from ..projects.service.sprints import NextView, ProjectPage
 from ..requests.text import RequestView
@@ -154,7 +154,6 @@ VIEWS: Mapping[str, Any] = {
     "diff": DiffView,
     "history --transcript": list[AttemptLines],
     **dict.fromkeys(("graph --focus", "graph --epics", "graph --all"), GraphView),
-    "graph --what-if": WhatIf,
     "flakes": list[Flaked],
     "commit-strategy --dry-run": StrategyView,
     "commit-strategy": Approved,

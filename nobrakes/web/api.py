@@ -183,23 +183,6 @@ def _graph(app: "App", values: Values) -> Any:
     return {**plain(view), "structure": view.structure}
 
 
-def _what_if(app: "App", values: Values) -> Any:
-    from ..pictures import draw
-    from ..pictures.service import what_if
-
-    found = what_if(app.store, values["id"], values.get("change") or None, values.get("hours", 0.0))
-    lines = draw.answered(found.change, found.then, found.titles, found.column not in ("done", "cancelled"))
-    asked = draw.asked(found.bead, found.title, found.change, found.hours)
-    return {"asked": asked, "lines": lines, "needs": list(found.then.needs), "frees": list(found.then.frees)}
-
-
-def hours(name: str, value: str) -> float:
-    """A span in hours; it may have a fraction."""
-    if not (value.isascii() and len(value) < 9 and value.replace(".", "", 1).isdigit()):
-        raise UsageError(f"{name}: '{value[:40]}' is no number")
-    return float(value)
-
-
 _LIMIT, _ALL = Field("limit", few), Field("all", flag)
 GRAPH = (Field("mode", word), Field("epic", word), Field("q", word), Field("open", flag), Field("bead", word))
 """As the page has them in its address; `bead` is the one that it has chosen."""
@@ -236,14 +219,6 @@ READINGS: tuple[Reading, ...] = (
     Reading("features/{id}/questions", "", "What waits for a person about it.", _part("questions")),
     Reading("features/{id}/items", "", "What is collected for its next checkpoint, and what was.", _part("items")),
     Reading("graph", "", "The picture of the graph: boxes with places, edges, lanes.", _graph, GRAPH, is_bare=True),
-    Reading(
-        "what-if/{id}",
-        "",
-        "What an end, an answer or a delay of one bead would change, in words and ids.",
-        _what_if,
-        (Field("change", word), Field("hours", hours)),
-        is_bare=True,
-    ),
 )
 """Everything to look at in one repository."""
 REPOSITORIES = "/api/repositories"

@@ -30,7 +30,6 @@ _TEXT: Mapping[Callable[[str, str], Any], Schema] = {
     rendering.number: {"type": "integer", "minimum": 0},
     rendering.flag: {"enum": ["0", "1"]},
     api.number: {"type": "integer", "minimum": 0, "default": 0},
-    api.hours: {"type": "number", "minimum": 0, "default": 0},
     api.few: {"type": "integer", "minimum": 1, "maximum": api.MOST},
 }
 _ERROR: Schema = {
@@ -134,11 +133,9 @@ def _types() -> Mapping[str, Schema]:
     own |= {f"features/{{id}}/{name}": type_ for name, type_ in below.items()}
     types = own | {one.path: VIEWS[one.words] for one in api.READINGS if one.words and one.path not in own}
     found = {path: schema(type_, NAMES) for path, type_ in types.items()}
-    texts = {"type": "array", "items": {"type": "string"}}
-    change = {"asked": {"type": "string"}, "lines": texts, "needs": texts, "frees": texts}
     picture = schema(GraphView, NAMES)
     picture["properties"]["structure"] = {"type": "string", "description": "The same while everything stands still."}
-    return {**found, "events": _object(_EVENTS), "graph": picture, "what-if/{id}": _object(change)}
+    return {**found, "events": _object(_EVENTS), "graph": picture}
 
 
 def _object(properties: Schema) -> Schema:

@@ -207,10 +207,9 @@ FEATURES_ROUTES = (
 )
 
 
-# Graph: focus, epics or all in lanes, drawn on a canvas; the same as a list; and what a change would do.
+# Graph: focus, epics or all in lanes, drawn on a canvas, and the same as a list.
 #
-# Places come from the server (`graph` and `what-if` of nobrakes.web.api); the script draws them. Without scripts the
-# list is the page.
+# Places come from the server (`graph` of nobrakes.web.api); the script draws them. Without it the list is the page.
 
 GRAPH_MOST_WORDS = 200
 

@@ -265,25 +265,13 @@ def test_a_beads_history_has_its_events(nobrakes, text):
 def test_json_is_made_of_plain_values_only(nobrakes, planned):
     for argv in (["status"], ["board"], ["reviews"], ["version"], ["set"], ["config"], ["daemon", "status"]):
         code, data = nobrakes(*argv)
-        assert code == 0 and plain(data) == data
+        assert code == (24 if argv == ["daemon", "status"] else 0) and plain(data) == data
 
 
-def test_the_ways_to_look_at_the_graph_and_what_would_be_if(nobrakes, planned, text):
+def test_the_ways_to_look_at_the_graph(nobrakes, planned, text):
     looked = {mode: nobrakes("graph", f"--{mode}")[1] for mode in ("focus", "epics", "all")}
     assert [found["mode"] for found in looked.values()] == ["focus", "epics", "all"]
     bead = next(node for node in looked["all"]["nodes"] if node["column"] == "draft" and not node["is_epic"])
     assert bead["id"] in text("graph", "--all", "--search", bead["title"]) and "draft" in text("graph", "--all")
-    late = nobrakes("graph", "--what-if", bead["id"], "--delay", "3")[1]
-    assert late["then"]["end_after"] == late["then"]["end_before"] + max(0, 180 - late["then"]["slack"])
-    said = text("graph", "--what-if", bead["id"])
-    assert f"If {bead['id']}" in said and "the end" in said.lower()
-    for wrong in (
-        ("--focus", "--all"),
-        ("--delay", "3"),
-        ("--epics", "--open"),
-        ("--search", "x"),
-        ("--what-if", "zz"),
-    ):
+    for wrong in (("--focus", "--all"), ("--epics", "--open"), ("--search", "x"), ("--what-if", bead["id"])):
         assert nobrakes("graph", *wrong)[0] != 0
-    assert nobrakes("graph", "--what-if", bead["id"], "--delay", "-1")[0] == 2
-    assert nobrakes("graph", "--what-if", bead["id"], "--delay", "1", "--done")[0] == 2

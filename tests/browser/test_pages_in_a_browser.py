@@ -163,3 +163,13 @@ def test_a_transcript_is_filtered_raw_and_searched(person) -> None:
     assert page.get_by_role("button", name="Raw").get_attribute("aria-pressed") == "true"
     page.get_by_placeholder("Search").fill("line 299")
     assert stream.locator("li:visible").count() == 1
+
+
+def test_a_bead_that_is_chosen_in_the_graph_is_told_beside_it(person) -> None:
+    page = person.goes("graph?mode=all&bead=till")
+    page.wait_for_selector("#picked h2 a")
+    assert page.locator("#picked").inner_text().split("\n")[0] == "Count the till"
+    page.locator("#canvas").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => !document.querySelector('#picked h2').textContent.includes('till')")
+    assert page.locator("#picked button").count() == 0

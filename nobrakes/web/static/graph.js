@@ -232,7 +232,8 @@ function line(words, kind = "p") {
   return made;
 }
 
-function tell(node, found) {
+/** @param {any} node */
+function tell(node) {
   const head = document.createElement("h2");
   const link = document.createElement("a");
   link.href = `${base}/bead/${encodeURIComponent(node.id)}`;
@@ -241,31 +242,21 @@ function tell(node, found) {
   const facts = line(`${node.id} · ${WORDS[node.column] ?? node.column}${node.is_critical ? " · critical" : ""}`);
   facts.className = "quiet";
   const parts = [head, facts];
-  if (found) parts.push(line(`${found.asked}:`), ...found.lines.map((one) => line(one)));
   if (node.is_epic) {
     const inside = document.createElement("a");
     inside.href = `${base}/graph?mode=all&epic=${encodeURIComponent(node.id)}`;
     inside.className = "button";
     inside.textContent = "Its beads";
     parts.push(inside);
-  } else {
-    const delay = document.createElement("button");
-    delay.type = "button";
-    delay.className = "small";
-    delay.textContent = "If it begins 8 hours later";
-    delay.addEventListener("click", () => ask(node, "?change=delayed&hours=8"));
-    parts.push(delay);
   }
   picked.replaceChildren(...parts);
 }
 
-async function ask(node, how = "") {
-  const answer = await fetch(`${base}/api/what-if/${encodeURIComponent(node.id)}${how}`);
-  if (!answer.ok || chosen !== node.id) return;
-  const found = await answer.json();
-  around = new Set([node.id, ...found.needs, ...found.frees]);
-  tell(node, found);
-  draw();
+/** Everything that is reached from `id` along `edges`, at any depth. @param {string} id @param {Map<string, string[]>} edges */
+function reached(id, edges) {
+  const found = new Set([id]);
+  for (const one of found) for (const next of edges.get(one) ?? []) found.add(next); // it grows meanwhile
+  return found;
 }
 
 function choose(id, center = false) {
@@ -274,12 +265,11 @@ function choose(id, center = false) {
   if (!node) {
     chosen = "";
     around = new Set();
-    picked.replaceChildren(line("Choose a bead to see what it waits for, what it frees, and what a change would do."));
+    picked.replaceChildren(line("Choose a bead to see what it waits for and what it frees."));
     return draw();
   }
-  around = new Set([id, ...(sources.get(id) ?? []), ...(targets.get(id) ?? [])]);
-  tell(node, null);
-  ask(node);
+  around = new Set([...reached(id, sources), ...reached(id, targets)]);
+  tell(node);
   if (center) {
     const box = canvas.getBoundingClientRect();
     const x = left + (node.x + graph.box[0] / 2) * scale;

@@ -26,7 +26,7 @@ from nobrakes.features.service import rollback as forging
 from nobrakes.features.service.rollback import scan_of
 from nobrakes.features.service.views import difference, listed, view
 from nobrakes.paths import Paths
-from nobrakes.pictures.service import graph_view, what_if
+from nobrakes.pictures.service import graph_view
 from nobrakes.projects.model import Box
 from nobrakes.projects.service.projects import Confirmed, ProjectsView, ProjectView
 from nobrakes.projects.service.sprints import NextView, ProjectPage
@@ -140,7 +140,6 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
         "history --transcript": [live.AttemptLines(attempt, (Line(LineKind.TEXT, "hello"),))],
         "flakes": evidence.flakes(store),
         **{f"graph --{mode}": graph_view(store, mode) for mode in ("focus", "epics", "all")},
-        "graph --what-if": what_if(store, "b", "delayed", 2.0),
         "commit-strategy --dry-run": strategy.strategy(store),
         "commit-strategy": approving.Approved(("d",), None),
         **features(store, folder),

@@ -1,4 +1,4 @@
-"""The graph to look at: what each mode shows of a store, where it stands, and what a change would do."""
+"""The graph to look at: what each mode shows of a store, and where it stands."""
 
 import sqlite3
 import time
@@ -10,7 +10,7 @@ from nobrakes.db.opening import create_store, open_memory
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchBead, UsageError
 from nobrakes.pictures import service as pictures_service
-from nobrakes.pictures.service import graph_view, what_if
+from nobrakes.pictures.service import graph_view
 
 
 def filled(store, epics=3, of_each=4):
@@ -167,29 +167,3 @@ def test_a_circle_is_named_with_what_to_cut(tmp_path):
         assert set(one.members) <= {"b-2-1", "b-2-2", "b-2-3"} and one.stuck >= 3
         assert one.cut in store.dependencies()
     store.close()
-
-
-def test_what_a_change_would_do(store):
-    filled(store)
-    found = what_if(store, "b-2-1")
-    assert found.change == "done" and found.then.end_after == found.then.end_before - 10
-    assert found.titles["b-2-2"] == "Bead 2" and found.then.ready == ("b-2-2",)
-    late = what_if(store, "b-2-1", "delayed", 2.0)
-    assert late.hours == 2.0 and late.then.end_after == late.then.end_before + 120 and late.then.later[0].minutes == 120
-    store.escalate(NewEscalation(EscalationType.QUESTION, "which?"), "b-2-1", None, "nobrakes")
-    asked = what_if(store, "b-2-1")
-    assert asked.change == "answered" and asked.then.ready == ("b-2-1",) and asked.column == "escalated"
-
-
-@pytest.mark.parametrize(
-    ("bead", "change", "hours", "error"),
-    [
-        ("nowhere", None, 0.0, NoSuchBead), ("b-2-1", "answered", 0.0, UsageError), ("b-2-1", "sung", 0.0, UsageError),
-        ("b-2-1", "delayed", 0.0, UsageError), ("b-2-1", "delayed", float("nan"), UsageError),
-        ("b-2-1", "delayed", 1e9, UsageError),
-    ],
-)  # fmt: skip
-def test_a_question_that_has_no_answer(store, bead, change, hours, error):
-    filled(store)
-    with pytest.raises(error):
-        what_if(store, bead, change, hours)
