@@ -14,8 +14,7 @@ from .repository import Output, looked_at, opened, said
 from .screen import Screen
 
 if TYPE_CHECKING:
-    from ..config.setup.changing import Changed, SettingChange
-    from ..config.setup.init import InitReport
+    from ..config.setup.init import Changed, InitReport, SettingChange
 
 
 Key = Annotated[str, Argument(metavar="KEY", help="The setting, such as limits.doers or checks.test.retry.")]
@@ -69,10 +68,10 @@ def get(key: Key) -> Output:
 
     Example: nobrakes config get limits.doers
     """
-    from ..config.setup import changing
+    from ..config.setup import init as config_setup_init
 
     with looked_at() as app:
-        found = changing.setting(app.config, key, changing.values(app.paths))
+        found = config_setup_init.setting(app.config, key, config_setup_init.values(app.paths))
     value = plain(found)
     return Output({"key": key, "value": value}, lambda screen: "\n".join(_one(key, value)))
 
@@ -109,9 +108,9 @@ def unset(key: Key) -> Output:
 
 def _change(key: str, value: str | None) -> Output:
     from ..app import located
-    from ..config.setup import changing
+    from ..config.setup import init as config_setup_init
 
-    changed = changing.change(located(), [(key, value)])
+    changed = config_setup_init.change(located(), [(key, value)])
     then = follows(changed)
     return Output(
         {**plain(changed), "next": then},

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from ..beads.work_status import WorkStatus
     from ..features.model import Feature, PlanChanges
     from ..features.rounds import Estimate, Iteration
-    from ..features.service.rollback import ScanView, Wanted
-    from ..features.service.rollbacks import RollbackStep, RollbackView
+    from ..features.service.rollback import RollbackStep, RollbackView, ScanView, Wanted
     from ..features.service.views import FeatureCard, FeatureListView, FeatureView, PlanLook, PlanStep, ReviewsView
 
 
@@ -477,13 +476,13 @@ def rollback(
 
     Example: nobrakes forge rollback nb-k3f9q2 --yes
     """
-    from ..features.service import rollbacks
+    from ..features.service import rollback as features_rollback_rollback
 
     with opened() as app:
         if yes and not dry_run:
-            seen = rollbacks.rollback_begin(app.store, app.git, app.paths, feature, actor())
+            seen = features_rollback_rollback.rollback_begin(app.store, app.git, app.paths, feature, actor())
         else:
-            seen = rollbacks.look(app.store, app.git, feature)
+            seen = features_rollback_rollback.look(app.store, app.git, feature)
     if not (yes or dry_run):
         raise NotAllowed(_what(seen), f"If you mean it: `nobrakes forge rollback {seen.feature} --yes`.")
     return Output(plain(seen), lambda screen: "\n".join(_shown(seen, screen)))

@@ -29,7 +29,7 @@ from ..host import command as host_command
 from ..host.port import Command, Step
 from ..host.runs.processes import LocalProcesses
 from ..host.versions import probing_trouble
-from ..loopback.server import Scripts, serve
+from ..loopback import Scripts, serve
 from ..paths import Paths, own_path, own_program
 from ..trash import clear
 

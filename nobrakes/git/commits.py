@@ -18,7 +18,7 @@ from functools import cached_property
 
 from ..environ import process_environment
 from ..errors import GitFailed, NoAnswer, NobrakesError
-from ..review.evidence import PERSON, Entry, Made, Value, about, date, message
+from ..review.reading import PERSON, Entry, Made, Value, about, date, message
 from . import commands, objects, persons, upkeep
 from .commands import ASKING, CHECKOUT, EMAIL, NAME
 from .filters import Filters, run

@@ -12,10 +12,10 @@ from typing import Any
 
 import anyio
 
+from .. import serving
 from ..errors import NobrakesError, StoreBusy
 from ..projects.service import coding
 from ..projects.service.projects import opened
-from ..serving import connections
 from .server import workspace
 
 PORT = 7118
@@ -119,7 +119,7 @@ def serve(port: int | None, say: Callable[[str], None]) -> None:
 
     opened()  # what is wrong with the workspace is said before anybody waits
     wanted = PORT if port is None else port
-    listening = connections.bound(LOOPBACK, wanted, "Choose another port: nobrakes mcp --workspace --http --port 7200")
+    listening = serving.bound(LOOPBACK, wanted, "Choose another port: nobrakes mcp --workspace --http --port 7200")
     say(f"the workspace is served at http://{LOOPBACK}:{wanted}{PATH}, to clients with a token (`nobrakes mcp client`)")
-    config = uvicorn.Config(Guard(wanted), **connections.settings())
-    connections.Server(config).run(sockets=[listening])
+    config = uvicorn.Config(Guard(wanted), **serving.settings())
+    serving.Server(config).run(sockets=[listening])

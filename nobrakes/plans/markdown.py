@@ -17,7 +17,7 @@ from hashlib import sha256
 from typing import Any
 
 from ..errors import PlanError
-from . import files
+from . import nodes
 from .nodes import (
     BOX,
     BULLET,
@@ -303,15 +303,15 @@ def read_tasks(path: str, known: Collection[str] = ()) -> Plan:
 
     PlanError names every problem with its line.
     """
-    return plan_of_tasks(files.read_text(path), path, known)
+    return plan_of_tasks(nodes.read_text(path), path, known)
 
 
 def plan_of_tasks(text: str, path: str, known: Collection[str] = ()) -> Plan:
     """As read_tasks, of the file's text. JSON is known by the file's name, or by how the text begins."""
-    source, small = files.shown(path), path.lower()
+    source, small = nodes.shown(path), path.lower()
     is_markdown = small.endswith((".md", ".markdown", ".mdown"))
     if small.endswith(".json") or (not is_markdown and LOOKS_LIKE_ISSUES.match(text)):
-        return plan_of_issues(files.load("-" if path == "-" else source, text), source, known)
+        return plan_of_issues(nodes.load("-" if path == "-" else source, text), source, known)
     return _Tasks(tidy(text), source, known).plan()
 
 

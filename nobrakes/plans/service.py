@@ -24,7 +24,7 @@ from ..errors import BadBead, Deadlock, NobrakesError, PlanError
 from ..events.kinds import Kind
 from ..features.service.approving import require
 from ..pictures.layout import chain_of
-from . import files
+from . import nodes
 from .nodes import Plan, PlanNode, plan_of, refused
 
 if TYPE_CHECKING:
@@ -437,20 +437,20 @@ def told(circle: Circle) -> str:
 
 def read_plan(path: str) -> Plan:
     """The plan in a file, "-" for standard input; PlanError names every problem with its place."""
-    if path != files.STDIN and path.endswith(".jsonl"):
-        from .files import plan_of_file
+    if path != nodes.STDIN and path.endswith(".jsonl"):
+        from .nodes import plan_of_file
 
         return plan_of_file(path)
-    return plan_in(files.read_text(path), path)
+    return plan_in(nodes.read_text(path), path)
 
 
 def plan_in(text: str, path: str) -> Plan:
     """The plan in a text; the path says how to read it, and where a problem is. PlanError."""
-    if files.looks_like_records(path, text):
-        from .files import plan_of_records
+    if nodes.looks_like_records(path, text):
+        from .nodes import plan_of_records
 
-        return plan_of_records(text, files.shown(path))
-    return plan_of(files.load(path, text), files.shown(path))
+        return plan_of_records(text, nodes.shown(path))
+    return plan_of(nodes.load(path, text), nodes.shown(path))
 
 
 def apply_plan(

@@ -19,8 +19,8 @@ from ..decisions.service import page
 from ..doctor import health as doctor_health
 from ..doctor.service import examine, opened_store
 from ..errors import NobrakesError
+from ..features.service import rollback, strategy
 from ..features.service import rollback as operations
-from ..features.service import rollbacks, strategy
 from ..features.service import views as features_views
 from ..features.service.views import At
 from ..machine.service import registry
@@ -195,7 +195,7 @@ def feature(request: Request) -> Response:
             way=way if way in WAYS else "tree",
             ways=WAYS,
             columns=tuple(at.value for at in At),
-            rollback=rollbacks.counted(app.store, view.feature),
+            rollback=rollback.counted(app.store, view.feature),
             takes_code=takes_code(app),
             topics=("beads", "sessions", "desk", "plan"),
         )

@@ -22,12 +22,12 @@ from ..machine.service.web_state import Serving, WebState, web_state
 from . import api, commands, guard, openapi, pages
 from . import live as sockets
 from .guard import Guard
+from .live import LOG, Site, Threads, in_time, static
 from .rendering import NoSuchRepository, error_page
-from .site import LOG, Site, Threads, in_time, static
 
 if TYPE_CHECKING:
     from .guard import App
-    from .site import Site
+    from .live import Site
 
 
 PAGES = (
@@ -73,7 +73,7 @@ def _patient(route: BaseRoute) -> BaseRoute:
 
 # The site as an ASGI application: guard, then routes, then what answers.
 #
-# 1. What makes a page has a limited time and is then left: the page says so instead of hanging (nobrakes.web.site).
+# 1. What makes a page has a limited time and is then left: the page says so instead of hanging (nobrakes.web.live).
 # 2. A NobrakesError is a page with its message and its hint; anything else a bug, whose text goes to the log alone.
 
 _STATUS: tuple[tuple[type[errors.NobrakesError], int], ...] = (
@@ -258,15 +258,15 @@ def _hand_out(state: WebState, found: Serving, options: Options, say: Say, show_
 
 def bound(host: str, port: int | None) -> tuple[socket.socket, bool]:
     """A socket that listens, and whether it is on the port that was meant. UsageError where that is taken."""
-    from ..serving import connections
+    from .. import serving
 
     hint = "Choose another port: nobrakes web --port 7200"
     try:
-        return connections.bound(host, PORT if port is None else port, hint), True
+        return serving.bound(host, PORT if port is None else port, hint), True
     except UsageError:
         if port is not None:
             raise
-        return connections.bound(host, 0, hint), False
+        return serving.bound(host, 0, hint), False
 
 
 def lan_address() -> str:
@@ -320,7 +320,7 @@ def _warn(options: Options, outside: str, say: Say) -> None:
 
 def site_of(state: WebState, options: Options, port: int, outside: str, token: str) -> "tuple[Site, Serving]":
     """What the server knows of itself, and what it tells others of its person. `token`: for scripts, if any."""
-    from .site import Site, hashed
+    from .live import Site, hashed
 
     own = options.host if options.host and _is_loopback(options.host) else f"{state.name()}.localhost"
     hosts = [own, "nobrakes.localhost", "localhost", LOOPBACK, *([outside] if outside else [])]
@@ -374,26 +374,26 @@ def _run(site: "Site", options: Options, sockets: list[socket.socket]) -> None:
 
     import uvicorn
 
-    from ..serving import connections
+    from .. import serving
     from . import guard
 
     guard.begin(options.log_dir or os.path.join(site.state.folder, "log"), options.level)
     config = uvicorn.Config(application(site), **settings(options))
-    asyncio.run(connections.Server(config).serve(sockets=sockets))
+    asyncio.run(serving.Server(config).serve(sockets=sockets))
 
 
 def settings(options: Options) -> dict[str, Any]:
     """How uvicorn serves."""
-    from ..serving import connections
+    from .. import serving
     from .guard import HEADERS
 
-    class Connection(connections.Connection):
+    class Connection(serving.Connection):
         bare_headers = HEADERS
 
     made: dict[str, Any] = {
-        **connections.settings(),
+        **serving.settings(),
         "http": Connection,
-        "ws": connections.Socket,
+        "ws": serving.Socket,
         "ws_max_size": 64 * 1024,
         "ws_ping_interval": 25.0,
         "ws_ping_timeout": 30.0,

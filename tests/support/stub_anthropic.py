@@ -11,7 +11,7 @@ import struct
 import subprocess
 import sys
 
-from nobrakes.loopback.server import Scripts, serve
+from nobrakes.loopback import Scripts, serve
 
 
 def _loopback_up() -> None:

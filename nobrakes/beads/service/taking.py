@@ -22,7 +22,7 @@ from ...decisions.model import STOPS_BEAD, Escalation
 from ...decisions.service import desk
 from ...errors import GitFailed, NobrakesError, NotAllowed, Tampered, UsageError
 from ...events.kinds import Event, Kind
-from ...features.service import rollbacks
+from ...features.service import rollback
 from ...git.landing.standing import Worktree
 from ...git.persons import Persons
 from ...git.port import EPICS, Conflict, Git, Message
@@ -251,7 +251,7 @@ def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> Handed
             f"`nobrakes take {bead}` gives you a worktree for it; `--from BRANCH` names another branch.",
         )
     folder = worktree.path if worktree is not None else ""
-    takes_back = rollbacks.takes_back(here.store, here.git, bead)
+    takes_back = rollback.takes_back(here.store, here.git, bead)
     here.git.came_through(fork, head)
     with here.store.together():
         fence = here.store.bead(bead).fence + 1

@@ -1,23 +1,24 @@
-"""What a person does with features: begin, change, pause, go on, cancel, put away, ask for a change of the plan.
-
-1. Each is one transaction; a refusal wrote nothing. Nothing here makes a plan live: commit-strategy does.
-2. `pause` lets a turn end and starts no other; `cancel` ends it at once. Both keep all work, and `resume` goes on.
-3. Putting a feature away hides it from lists. Nothing is removed.
-"""
+"""What nobrakes itself asked about a feature, decided by what a person did meanwhile: it is not asked again."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from ...beads.model import BeadType, Status
+from ...agents.prompts.delivery import git_at, merged_into
+from ...beads.model import CLOSED, WORKING, Bead, BeadType, Status
+from ...beads.proposals import Merged
 from ...beads.service import beads
 from ...daemon.service.waking import wake
 from ...errors import FileTooLarge, NoMain, NotAllowed, UsageError
-from ...events.kinds import Event, Kind
+from ...events.kinds import UNDO_MARK, Event, Kind
+from ...git.history import sorted_out
 from ...git.port import Git
 from ...paths import Paths
+from ...requests.model import own_base
+from ...requests.text import Where
+from ...review.service.undo import standing
 from ...sessions.model import State as At
 from ...text.cleaning import clean
 from .. import model as keys
@@ -29,6 +30,7 @@ from ..model import (
     PLANNED,
     Criterion,
     Feature,
+    PlanReview,
     State,
     Step,
     Todo,
@@ -37,15 +39,267 @@ from ..model import (
     refuse_while_rolling,
     scan,
 )
-from ..plan_beads import beads_under, under
+from ..plan_beads import beads_under, steps_under, under
+from ..planning import GIVEN_UP, ROLLBACK_HELD
 from ..rounds import Stack, chosen, usual
 from .resting import hold, let_go
-from .rollbacks import settle_questions, stop_turns
 
 if TYPE_CHECKING:
     from ...config.settings import Config
     from ...db.store import Store
 
+
+def settle_questions(
+    store: "Store", feature: Feature, resolution: str, actor: str, about: Collection[About] = tuple(About)
+) -> None:
+    """Those about this are decided, where they are open, and forgotten; what was held for them is let go. In the
+    caller's transaction.
+    """
+    asked: dict[str, int] = dict(feature.data.get(keys.ASKED, {}))
+    for one in about:
+        number = asked.pop(one.value, None)
+        if number is not None and store.escalation(number).resolved_at is None:
+            store.resolve(number, resolution, actor)
+    held = feature.data.get(keys.HELD)
+    still = None if held in {one.value for one in about} else held
+    store.note_feature(feature.id, {keys.ASKED: asked or None, keys.HELD: still}, actor)
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackStep:
+    """A bead of the feature, with the merge that it is done by; empty: it was not merged."""
+
+    bead: str
+    title: str
+    commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackView:
+    """What rolling a feature back does. `cancels`: open beads, `stops`: those of them that somebody works on.
+
+    `reverts`: merges, the newest first; `off_main`: merges that main does not hold any more, which are left alone.
+    `bead` takes them back; empty: none is needed. `is_begun`: it was asked for and said yes to.
+    """
+
+    feature: str
+    title: str
+    state: str
+    cancels: tuple[RollbackStep, ...]
+    stops: tuple[str, ...]
+    reverts: tuple[RollbackStep, ...]
+    off_main: tuple[RollbackStep, ...]
+    bead: str = ""
+    is_begun: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to be done."""
+        return self.state == State.ROLLED_BACK.value
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackCount:
+    """How much a rollback would do, as the store alone knows it; `bead`: it is begun, and this does it."""
+
+    cancels: int
+    reverts: int
+    bead: str = ""
+
+
+def counted(store: "Store", feature: Feature) -> RollbackCount | None:
+    """How much it would do; None: it is rolled back."""
+    if feature.state is State.ROLLED_BACK:
+        return None
+    inside = steps_under(store, feature.id)
+    open_ = sum(bead.status not in CLOSED for bead in inside)
+    rolling = feature.data.get(keys.ROLLBACK) or {}
+    return RollbackCount(open_, len(_landed(store, inside)), str(rolling.get("bead", "")))
+
+
+def look(store: "Store", git: Git, id: str) -> RollbackView:
+    """What `begin` would do; NotAllowed where it was rolled back, or is just now."""
+    feature = store.feature(id)
+    _refuse(feature)
+    inside = steps_under(store, id)
+    merges, gone = sorted_out(git_at(git, Where(_base(store, inside))), _landed(store, inside), feature.base)
+    open_ = [bead for bead in inside if bead.status not in CLOSED]
+    titles = {bead.id: bead.title for bead in inside}
+    return RollbackView(
+        id,
+        feature.title,
+        feature.state.value,
+        tuple(RollbackStep(bead.id, bead.title) for bead in open_),
+        tuple(bead.id for bead in open_ if bead.status in WORKING),
+        tuple(RollbackStep(one.bead, titles[one.bead], one.commit) for one in merges),
+        tuple(RollbackStep(one.bead, titles[one.bead], one.commit) for one in gone),
+    )
+
+
+def _base(store: "Store", inside: Sequence[Bead]) -> str:
+    """The branch beside main that all of them were merged into; empty: main. NotAllowed: some here and some there."""
+    into = {merged_into(store, bead): bead.id for bead in inside if bead.status is Status.DONE and bead.merged_commit}
+    if len(into) > 1:
+        told = ", ".join(f"{bead} into {base or 'main'}" for base, bead in sorted(into.items()))
+        raise NotAllowed(
+            f"its beads were merged into more than one branch: {told}",
+            "Take them back one by one: `nobrakes undo BEAD`.",
+        )
+    return next(iter(into), "")
+
+
+def rollback_begin(store: "Store", git: Git, paths: Paths, id: str, actor: str) -> RollbackView:
+    """Roll it back, as far as the store goes: what it did. NotAllowed: nothing changed."""
+    seen = look(store, git, id)
+    with store.together():
+        feature = store.feature(id)
+        _refuse(feature)
+        stop_turns(store, feature, actor)
+        cancelled, landing = give_up(store, id, actor)
+        bead, off_main = "", {one.commit for one in seen.off_main}
+        if landing or any(one.commit not in off_main for one in landed(store, id)):
+            settle_questions(store, feature, "the feature is rolled back", actor)
+            bead = _hand(store, feature, actor)
+        else:
+            end(store, id, actor, (), "nothing of it was on main")
+        after = store.feature(id)
+    wake(paths)
+    kept = {one.bead: one for one in seen.cancels}
+    cancels = tuple(kept.get(one) or RollbackStep(one, store.bead(one).title) for one in cancelled)
+    return RollbackView(
+        id, after.title, after.state.value, cancels, seen.stops, seen.reverts, seen.off_main, bead, True
+    )
+
+
+def _refuse(feature: Feature) -> None:
+    if feature.state is State.ROLLED_BACK:
+        raise NotAllowed(f"feature {feature.id} was rolled back already")
+    refuse_while_rolling(feature)
+
+
+def stop_turns(store: "Store", feature: Feature, actor: str) -> None:
+    """Ask the feature's turns at work to end: its Shaper's and its reviewers'."""
+    for session in _live_sessions(store, feature, [one for one in store.plan_reviews(feature.id) if not one.ended_at]):
+        store.stop_session(session, actor)
+
+
+def _live_sessions(store: "Store", feature: Feature, reviews: Sequence[PlanReview]) -> list[int]:
+    """Its Shaper's, and those of the reviews, that have not ended."""
+    named = dict.fromkeys([feature.session, *(one.session for one in reviews)])
+    return [one for one in named if one is not None and store.session(one).ended_at is None]
+
+
+def landed(store: "Store", id: str) -> tuple[Merged, ...]:
+    """The merges of beads of the feature that nobody took back."""
+    return _landed(store, steps_under(store, id))
+
+
+def _landed(store: "Store", beads: Sequence[Bead]) -> tuple[Merged, ...]:
+    return tuple(one for bead in beads for one in standing(store, bead))
+
+
+def give_up(store: "Store", id: str, actor: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Cancel the feature's open beads, with their work archived: (those, those that land just now and are left)."""
+    done: list[str] = []
+    left: list[str] = []
+    for bead in steps_under(store, id):
+        if bead.status in CLOSED:
+            continue
+        try:
+            with store.together():
+                _cancel(store, bead.id, actor, id)
+        except NotAllowed:
+            left.append(bead.id)
+        else:
+            done.append(bead.id)
+    return tuple(done), tuple(left)
+
+
+def _cancel(store: "Store", bead: str, actor: str, feature: str) -> None:
+    reason = GIVEN_UP.format(feature=feature)
+    store.record(Event(Kind.CANCELLED, bead, actor=_marked(actor), data={"reason": reason}))
+
+
+def _marked(actor: str) -> str:
+    """Who it is signed by: as with `undo`, it is no step that an undo takes back by itself."""
+    return f"{actor}{UNDO_MARK}"
+
+
+def _hand(store: "Store", feature: Feature, actor: str) -> str:
+    """The bead that takes the merges back; no agent works on it."""
+    what = f"Takes the merges of feature {feature.id} off main again, as {actor} asked."
+    bead = beads.add_take_back(store, f"Roll back: {feature.title}", what, actor)
+    if base := _base(store, steps_under(store, feature.id)):
+        store.set_setting(own_base(bead.id), base)
+    beads.hold(store, bead.id, ROLLBACK_HELD.format(feature=feature.id), actor)
+    store.note_feature(feature.id, {keys.ROLLBACK: {"by": actor, "bead": bead.id}}, actor)
+    if feature.state is State.ACTIVE:
+        store.move_feature(feature.id, Step.PAUSED, actor, "it is rolled back")
+    return bead.id
+
+
+def end(store: "Store", id: str, actor: str, taken: Sequence[Merged], why: str, commit: str = "") -> Feature:
+    """It is rolled back: the beads whose merges `commit` took off main are given up, and so is its epic. What nobrakes
+    asked about it is decided by that.
+    """
+    with store.together():
+        feature = store.feature(id)
+        give_up(store, id, actor)
+        for name in dict.fromkeys(one.bead for one in taken):
+            _gone(store, name, [one for one in taken if one.bead == name], actor, id, commit)
+        _close(store, id, actor)
+        for session in _live_sessions(store, feature, store.plan_reviews(id)):
+            store.end_session(session, actor)
+        settle_questions(store, feature, "the feature is rolled back", actor)
+        store.note_feature(id, {keys.ROLLBACK: None, keys.HELD: None}, actor)
+        return store.move_feature(id, Step.ROLLED_BACK, actor, why)
+
+
+def off(store: "Store", id: str, actor: str, why: str) -> Feature | None:
+    """It is not rolled back after all, and can go on; None: it is not being rolled back."""
+    with store.together():
+        feature = store.feature(id)
+        if keys.ROLLBACK not in feature.data:
+            return None
+        settle_questions(store, feature, f"the feature is not rolled back: {why}", actor, (About.ROLLBACK,))
+        store.note_feature(id, {keys.ROLLBACK: None}, actor)
+        return store.feature(id)
+
+
+def takes_back(store: "Store", git: Git, bead: str) -> tuple[Merged, ...]:
+    """The merges that work on this bead takes off main, newest first; none where it rolls no feature back."""
+    for one in store.features():
+        if (one.data.get(keys.ROLLBACK) or {}).get("bead") == bead:
+            return sorted_out(git, landed(store, one.id), one.base)[0]
+    return ()
+
+
+def _gone(store: "Store", name: str, merges: Sequence[Merged], actor: str, feature: str, commit: str) -> None:
+    """The bead is not on main any more, unless it was done in another way since. `merges`: the bead's."""
+    bead = store.bead(name)
+    if bead.status is Status.DONE and any(one.commit == bead.merged_commit for one in merges):
+        numbers = [one.seq for one in merges if one.seq]
+        undone = {"undone": numbers} if numbers else {}
+        data = {"commit": bead.merged_commit, "revert": commit, **undone}
+        store.record(Event(Kind.REVERTED, bead.id, actor=_marked(actor), data=data))
+        _cancel(store, bead.id, actor, feature)
+
+
+def _close(store: "Store", epic: str, actor: str) -> None:
+    """The epics of a feature are given up with it, those that were complete as well."""
+    for bead in (*beads_under(store, epic), store.bead(epic)):
+        if bead.type is not BeadType.EPIC or bead.status is Status.CANCELLED:
+            continue
+        if bead.status is Status.DONE:
+            store.record(Event(Kind.REOPENED, bead.id, actor=_marked(actor), data={"reason": "it is rolled back"}))
+        _cancel(store, bead.id, actor, epic)
+
+
+# What a person does with features: begin, change, pause, go on, cancel, put away, ask for a change of the plan.
+#
+# 1. Each is one transaction; a refusal wrote nothing. Nothing here makes a plan live: commit-strategy does.
+# 2. `pause` lets a turn end and starts no other; `cancel` ends it at once. Both keep all work, and `resume` goes on.
+# 3. Putting a feature away hides it from lists. Nothing is removed.
 
 # Rolling a feature back: what will happen, and its beginning and its end in the store.
 #

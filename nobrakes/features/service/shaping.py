@@ -42,7 +42,7 @@ from ..model import FACTS, PLANNED, Feature, Finding, PlanVersion, Stage, State,
 from ..plan_beads import is_dropped, nodes_of, under
 from ..prompts import DISCOVERY, PLAN_REVIEWER, PLANNING, REPLANNING, review_text
 from ..rounds import looks
-from . import approving, rollback, rollbacks
+from . import approving, rollback
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -373,19 +373,19 @@ class Words:
 
     def give_up(self, feature: str, by: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Cancel its open beads: (those, those that land just now and are left)."""
-        return rollbacks.give_up(self._store, feature, by)
+        return rollback.give_up(self._store, feature, by)
 
     def landed(self, feature: str) -> tuple[Merged, ...]:
         """The merges that beads of the feature are done by."""
-        return rollbacks.landed(self._store, feature)
+        return rollback.landed(self._store, feature)
 
     def end_rollback(self, feature: str, by: str, taken: Sequence[Merged], why: str, commit: str) -> None:
         """It is rolled back."""
-        rollbacks.end(self._store, feature, by, taken, why, commit)
+        rollback.end(self._store, feature, by, taken, why, commit)
 
     def drop_rollback(self, feature: str, by: str, why: str) -> bool:
         """It is not rolled back after all; False: it was not being rolled back."""
-        return rollbacks.off(self._store, feature, by, why) is not None
+        return rollback.off(self._store, feature, by, why) is not None
 
 
 # What the agent of a feature's session says: the Shaper its plan, a reviewer what it found; and who reads work.

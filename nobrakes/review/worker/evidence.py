@@ -24,7 +24,10 @@ from ...daemon.worker.upkeep import NOBODY
 from ...events.kinds import MERGES, Kind
 from ...git.port import Message
 from ...requests.worker.landing_branch import lands_on
-from ..evidence import (
+from ..journal import Journal, Step
+from ..machine import Fact
+from ..queue import Entry
+from ..reading import (
     ATTEMPTS,
     VERSION,
     How,
@@ -38,9 +41,6 @@ from ..evidence import (
     run_of,
     taken_back_by,
 )
-from ..journal import Journal, Step
-from ..machine import Fact
-from ..queue import Entry
 from ..verify import NONE
 
 if TYPE_CHECKING:

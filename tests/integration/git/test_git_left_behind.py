@@ -13,7 +13,7 @@ import pytest
 from git_worlds import ME, RealWorld, SharedWorld, message, read_all, sh, write
 
 from nobrakes.git import commands, objects
-from nobrakes.git.landing import checkouts, standing
+from nobrakes.git.landing import local, standing
 from nobrakes.git.landing.remote import Shared
 from nobrakes.git.landing.standing import Note, Worktree
 from nobrakes.git.port import Land, Landing
@@ -75,7 +75,7 @@ def killed(
 
     with monkeypatch.context() as patch:
         patch.setattr(objects, "swap", swap)
-        patch.setattr(checkouts.commands, "run", run)
+        patch.setattr(local.commands, "run", run)
         patch.setattr(standing, "publish", publish)
         if moment == "note":
             standing.write(holder_of(world), old)

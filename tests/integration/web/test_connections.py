@@ -11,7 +11,7 @@ import pytest
 import uvicorn
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from nobrakes.serving import connections
+from nobrakes import serving as connections
 from nobrakes.web import guard, live
 from tests.integration.web.test_attacks import head
 from tests.integration.web.test_socket import hear, hello, seq_of

@@ -14,9 +14,9 @@ from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import Feature, Stage, State, Step
-from nobrakes.features.service import approving, rollback, rollbacks
+from nobrakes.features.service import approving, rollback
 from nobrakes.paths import Paths
-from nobrakes.review.evidence import Made
+from nobrakes.review.reading import Made
 from nobrakes.review.service import undo as undoing
 from nobrakes.review.service.undo import undo
 from nobrakes.sessions.model import Fact, SessionKind
@@ -83,18 +83,18 @@ def test_a_feature_of_which_nothing_is_on_main_is_rolled_back_at_once(store: Sto
     begun(store)
     session = store.begin_session(SessionKind.PLANNING, "bead:login", "Login", ("a", "p", ""), "Begin", "me", {})
     store.change_feature("login", {"session": session.id}, "me")
-    seen = rollbacks.look(store, git, "login")
+    seen = rollback.look(store, git, "login")
     assert {one.bead for one in seen.cancels} == {"open", "draft"} and seen.reverts == () and not seen.is_begun
-    counted = rollbacks.counted(store, store.feature("login"))
+    counted = rollback.counted(store, store.feature("login"))
     assert counted is not None and (counted.cancels, counted.reverts) == (2, 0)
-    done = rollbacks.rollback_begin(store, git, paths, "login", "ada")
-    assert done.is_over and done.bead == "" and rollbacks.counted(store, store.feature("login")) is None
+    done = rollback.rollback_begin(store, git, paths, "login", "ada")
+    assert done.is_over and done.bead == "" and rollback.counted(store, store.feature("login")) is None
     assert statuses(store) == {"login": "cancelled", "open": "cancelled", "draft": "cancelled", "own": "done"}
     assert store.session(session.id).state is At.ENDED and store.feature("login").state is State.ROLLED_BACK
     (told,) = [one for one in store.events(0, 100) if one.kind is Kind.FEATURE_MOVED]
     assert told.actor == "ada" and store.features() == []
     with pytest.raises(NotAllowed, match="rolled back already"):
-        rollbacks.rollback_begin(store, git, paths, "login", "ada")
+        rollback.rollback_begin(store, git, paths, "login", "ada")
     with pytest.raises(NotAllowed):
         rollback.resume(store, paths, "login", "ada")
 
@@ -107,10 +107,10 @@ def test_what_is_on_main_waits_for_a_bead_that_takes_it_back(
     merged(store, "one", "two", "gone")
     if state is State.COMPLETED:
         store.move_feature("login", Step.MERGED, "nobrakes")
-        rollbacks.give_up(store, "login", "me")
+        rollback.give_up(store, "login", "me")
         store.record(Event(Kind.EPIC_COMPLETED, "login"))
     git.commits = ("c-two", "x", "c-one")
-    done = rollbacks.rollback_begin(store, git, paths, "login", "ada")
+    done = rollback.rollback_begin(store, git, paths, "login", "ada")
     assert [one.bead for one in done.reverts] == ["two", "one"] and [one.bead for one in done.off_main] == ["gone"]
     bead = store.bead(done.bead)
     assert bead.held is not None and bead.scaffolding and bead.epic is None
@@ -118,15 +118,15 @@ def test_what_is_on_main_waits_for_a_bead_that_takes_it_back(
     assert feature.state is (State.PAUSED if state is State.ACTIVE else state) and store.features() == [feature]
     assert statuses(store)["one"] == "done" and statuses(store)["open"] == "cancelled"
     for refused in (
-        lambda: rollbacks.rollback_begin(store, git, paths, "login", "ada"),
+        lambda: rollback.rollback_begin(store, git, paths, "login", "ada"),
         lambda: rollback.resume(store, paths, "login", "me"),
     ):
         with pytest.raises(NotAllowed, match="is being rolled back by bead"):
             refused()
-    taken = rollbacks.landed(store, "login")
+    taken = rollback.landed(store, "login")
     assert {one.bead for one in taken} == {"one", "two", "gone"} and {one.base for one in taken} == {"c0de"}
     store.record(Event(Kind.REOPENED, "two", actor="me"))  # a person has it done again meanwhile
-    rollbacks.end(store, "login", "ada", [one for one in taken if one.bead != "gone"], "taken off", "revert")
+    rollback.end(store, "login", "ada", [one for one in taken if one.bead != "gone"], "taken off", "revert")
     after = statuses(store)
     assert (after["one"], after["two"], after["gone"], after["login"]) == (
         "cancelled",
@@ -143,7 +143,7 @@ def test_what_a_rollback_gives_up_is_no_step_that_undo_takes_back_by_itself(
     store: Store, paths: Paths, git: Any
 ) -> None:
     begun(store)
-    rollbacks.rollback_begin(store, git, paths, "login", "ada")
+    rollback.rollback_begin(store, git, paths, "login", "ada")
     assert undo(store, None, "ada").kind is Kind.DONE_BY_HAND and statuses(store)["open"] == "cancelled"
 
 
@@ -162,12 +162,12 @@ def test_a_bead_that_lands_just_now_is_left_and_taken_back_with_the_rest(
 
     with monkeypatch.context() as late:
         late.setattr(store, "record", record)
-        done = rollbacks.rollback_begin(store, git, paths, "login", "ada")
+        done = rollback.rollback_begin(store, git, paths, "login", "ada")
     assert [one.bead for one in done.cancels] == ["draft"] and statuses(store)["open"] == "needs_doer"
     store.record(Event(Kind.FOUND_MERGED, "open", data={"merged_commit": "c-open", "base": "c-one"}))
-    taken = rollbacks.takes_back(store, git, done.bead)
-    assert [one.commit for one in taken] == ["c-open", "c-one"] and rollbacks.takes_back(store, git, "one") == ()
-    rollbacks.end(store, "login", "ada", taken, "taken off", "revert")
+    taken = rollback.takes_back(store, git, done.bead)
+    assert [one.commit for one in taken] == ["c-open", "c-one"] and rollback.takes_back(store, git, "one") == ()
+    rollback.end(store, "login", "ada", taken, "taken off", "revert")
     assert (statuses(store)["open"], statuses(store)["one"]) == ("cancelled", "cancelled")
 
 
@@ -175,7 +175,7 @@ def test_where_main_holds_none_of_its_merges_any_more_it_is_over_at_once(store: 
     begun(store)
     merged(store, "one", "two")
     git.commits = ("x",)
-    done = rollbacks.rollback_begin(store, git, paths, "login", "ada")
+    done = rollback.rollback_begin(store, git, paths, "login", "ada")
     assert done.is_over and done.bead == "" and len(done.off_main) == 2 and done.reverts == ()
 
 
@@ -188,9 +188,9 @@ def test_all_merges_of_a_bead_that_nobody_took_back_are_taken_back(store: Store,
     store.record(Event(Kind.REVERTED, "three", actor="me", data={"commit": "c-three", "revert": "r"}))
     store.record(Event(Kind.DONE_BY_HAND, "three", actor="me"))
     git.commits = ("c-more", "r", "c-three", "c-two", "c-one")
-    assert [one.commit for one in rollbacks.look(store, git, "login").reverts] == ["c-more", "c-two", "c-one"]
-    taken = rollbacks.takes_back(store, git, rollbacks.rollback_begin(store, git, paths, "login", "ada").bead)
-    rollbacks.end(store, "login", "ada", taken, "taken off", "revert")
+    assert [one.commit for one in rollback.look(store, git, "login").reverts] == ["c-more", "c-two", "c-one"]
+    taken = rollback.takes_back(store, git, rollback.rollback_begin(store, git, paths, "login", "ada").bead)
+    rollback.end(store, "login", "ada", taken, "taken off", "revert")
     assert undoing.standing(store, store.bead("two")) == (), "its two merges are taken back by one event"
     assert {name: statuses(store)[name] for name in ("one", "two", "three")} == {
         "one": "cancelled", "two": "cancelled", "three": "done"
@@ -203,17 +203,17 @@ def test_what_nobrakes_asked_about_it_is_settled(store: Store, paths: Paths, git
     merged(store, "one")
     git.commits = ("c-one",)
     if ends != "begins":
-        rollbacks.rollback_begin(store, git, paths, "login", "ada")
+        rollback.rollback_begin(store, git, paths, "login", "ada")
     for about in ("budget", "rollback"):
         asked = store.escalate(NewEscalation(EscalationType.QUESTION, f"{about}?"), None, None, "nobrakes")
         known = store.feature("login").data.get("asked", {})
         store.note_feature("login", {"asked": {**known, about: asked.id}, "held": "budget"}, "nobrakes")
     if ends == "begins":
-        rollbacks.rollback_begin(store, git, paths, "login", "ada")
+        rollback.rollback_begin(store, git, paths, "login", "ada")
     elif ends == "ends":
-        rollbacks.end(store, "login", "ada", (), "over")
+        rollback.end(store, "login", "ada", (), "over")
     else:
-        assert rollbacks.off(store, "login", "ada", "why not") and not rollbacks.off(store, "login", "ada", "why not")
+        assert rollback.off(store, "login", "ada", "why not") and not rollback.off(store, "login", "ada", "why not")
     assert len(store.escalations()) == (1 if ends == "off" else 0)
     data = store.feature("login").data
     assert ("asked" in data, "held" in data) == ((True, True) if ends == "off" else (False, False))
@@ -225,7 +225,7 @@ def test_while_it_is_rolled_back_neither_a_yes_to_its_plan_nor_an_answer_makes_i
     expired(store)
     merged(store, "one")
     git.commits = ("c-one",)
-    rollbacks.rollback_begin(store, git, paths, "login", "ada")
+    rollback.rollback_begin(store, git, paths, "login", "ada")
     for way in (rollback.Way.FRESH, rollback.Way.FROM_BASE):
         with pytest.raises(NotAllowed, match="is being rolled back by bead"):
             rollback.go_on(store, "login", way, "ada")
@@ -240,7 +240,7 @@ def test_what_a_person_hands_in_for_it_takes_the_merges_back(
     begun(store)
     merged(store, "one")
     git.commits = ("c-one",)
-    bead = rollbacks.rollback_begin(store, git, paths, "login", "ada").bead
+    bead = rollback.rollback_begin(store, git, paths, "login", "ada").bead
     monkeypatch.setattr(taking, "_found", lambda *_: (None, "mine", "head"))
     here: Any = SimpleNamespace(store=store, git=git, persons=None, paths=paths, pattern="", git_of=lambda bead: git)
     taking.hand_in(here, bead, "ada")

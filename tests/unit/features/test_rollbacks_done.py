@@ -17,13 +17,13 @@ from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.actions import About, DropRollback, FinishRollback, TakeBack
 from nobrakes.features.model import Feature, Stage, State
 from nobrakes.features.planning import AGAIN, LEAVE
-from nobrakes.features.service import rollbacks
+from nobrakes.features.service import rollback
 from nobrakes.features.service.shaping import Words
 from nobrakes.features.worker.shapers import board_of
 from nobrakes.features.worker.turn import Forge
 from nobrakes.git.port import Candidate, Conflict
 from nobrakes.paths import Paths
-from nobrakes.review.evidence import Made
+from nobrakes.review.reading import Made
 from tests.world.clock import FakeClock
 
 
@@ -74,7 +74,7 @@ class World:
         store.put([Bead("one", "One", epic="login", needs_tests=False, status=Status.NEEDS_DOER)], [], "me")
         store.record(Event(Kind.FOUND_MERGED, "one", data={"merged_commit": "c-one", "base": "c0de"}))
         git: Any = self.git
-        self.bead = rollbacks.rollback_begin(store, git, paths, "login", "ada").bead
+        self.bead = rollback.rollback_begin(store, git, paths, "login", "ada").bead
         ports: Any = SimpleNamespace(store=store, git=git, words=Words(store), config=Config)
         self.forge = Forge(ports)
 

@@ -21,7 +21,7 @@ from nobrakes.events.kinds import Event, Kind
 from nobrakes.events.schema import mistakes, plain, schema
 from nobrakes.features import rounds
 from nobrakes.features.model import Rules
-from nobrakes.features.service import approving, rollbacks, strategy, views
+from nobrakes.features.service import approving, rollback, strategy, views
 from nobrakes.features.service import rollback as forging
 from nobrakes.features.service.rollback import scan_of
 from nobrakes.features.service.views import difference, listed, view
@@ -89,7 +89,7 @@ def features(store: Store, folder: Path) -> dict[str, Any]:
         "forge show": view(store, made.id),
         "forge show --version": difference(store, made.id, 2),
         "forge scan": scan_of(store, git, made.id),
-        "forge rollback": rollbacks.look(store, git, made.id),
+        "forge rollback": rollback.look(store, git, made.id),
         "forge reviews": views.reviews(store, Rules(), made.id),
         "forge sign-off": rounds.SignOff(2, 1, 10, "me", 1.0, True, "small enough"),
         **dict.fromkeys((f"forge {name}" for name in FORGE), store.feature(made.id)),

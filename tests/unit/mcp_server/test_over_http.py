@@ -11,10 +11,10 @@ from typing import Any
 import anyio
 import pytest
 
+from nobrakes import serving as connections
 from nobrakes.errors import PlaceUnusable, StoreBusy, UsageError
 from nobrakes.mcp_server import over_http
 from nobrakes.projects.service import coding
-from nobrakes.serving import connections
 
 
 @pytest.mark.parametrize("error", [StoreBusy("locked for 5 seconds"), PlaceUnusable("/srv/ada/user.db is no file")])

@@ -11,8 +11,7 @@ from nobrakes.beads.service import beads
 from nobrakes.db.opening import open_memory
 from nobrakes.errors import NoSuchBead, PlanError
 from nobrakes.plans import service as plans_service
-from nobrakes.plans.files import plan_of_records
-from nobrakes.plans.nodes import plan_of
+from nobrakes.plans.nodes import plan_of, plan_of_records
 from nobrakes.plans.service import PlanDeadlock, apply_plan
 from tests.support.records import dumped
 

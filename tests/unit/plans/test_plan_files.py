@@ -7,7 +7,7 @@ import pytest
 
 from nobrakes.beads.model import BeadType
 from nobrakes.errors import PlanError
-from nobrakes.plans import files
+from nobrakes.plans import nodes
 from nobrakes.plans.service import plan_in, read_plan
 
 
@@ -155,7 +155,7 @@ def test_deep_and_broken_json(tmp_path):
 
 
 def test_size_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "MAX_BYTES", 10)
+    monkeypatch.setattr(nodes, "MAX_BYTES", 10)
     assert "larger than" in problems(tmp_path, "beads: [1, 2, 3]")[0]
 
 
@@ -190,7 +190,7 @@ def test_records_are_read_line_by_line_and_may_be_of_any_size(tmp_path, monkeypa
     assert told == plan_in(text, "plan.jsonl")
     assert [node.id for node in told.nodes] == ["b0", "b1", "b2", "b3", "b4", "b6", "b7", "b8"]
     assert "line 10: b3 is there twice; the last one counts" in told.problems
-    monkeypatch.setattr(files, "MAX_BYTES", 80)
+    monkeypatch.setattr(nodes, "MAX_BYTES", 80)
     assert read_plan(str(file)) == told and file.stat().st_size > 80
     file.write_text(lines[0] + "\n" + lines[1].replace("B1", "B" * 80) + "\n")
     assert problems_in(file) == ["plan.jsonl:2: the line is larger than 0 MB"]

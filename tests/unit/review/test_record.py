@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nobrakes.review.evidence import (
+from nobrakes.review.reading import (
     EXCERPT,
     MOST,
     PERSON,

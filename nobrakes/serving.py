@@ -21,7 +21,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from ..errors import UsageError
+from .errors import UsageError
 
 LOG = logging.getLogger(__name__)
 BODY_SECONDS = 30.0
