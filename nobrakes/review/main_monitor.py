@@ -127,10 +127,10 @@ def told_red(watch: Watch, main: str, results: Sequence[Mapping[str, Any]]) -> W
     return replace(look(watch, main), frozen=True, searched="", results=tuple(results))
 
 
-def told_unwatched(watch: Watch, main: str, results: Sequence[Mapping[str, Any]], contract: str) -> Watch:
+def told_unwatched(watch: Watch, main: str, results: Sequence[Mapping[str, Any]], contract: str, now: float) -> Watch:
     """Nothing is merged on this red tip, and nobody looks at it by himself."""
     red = told_red(watch, main, results)
-    return replace(red, phase=Phase.REST, unwatched=True, contract=contract)
+    return replace(red, phase=Phase.REST, unwatched=True, contract=contract, looked_at=now)
 
 
 def wanted(watch: Watch) -> str:

@@ -270,7 +270,8 @@ class MainMonitor:
         if self.ports.config().review.watch_hours:
             frozen = main_monitor.told_red(self.watch, main, rows)
         else:
-            frozen = main_monitor.told_unwatched(self.watch, main, rows, self.validation.contract())
+            now = self.ports.store.now()
+            frozen = main_monitor.told_unwatched(self.watch, main, rows, self.validation.contract(), now)
         with self.ports.store.together():
             self._save(self.culprits.freeze(frozen, results, "as a review found"))
 
@@ -422,7 +423,8 @@ class MainMonitor:
             following = replace(following, trial=False)
             if following.frozen and not self.ports.config().review.watch_hours:
                 rows = as_json(results)
-                following = main_monitor.told_unwatched(following, watch.tip, rows, self.validation.contract())
+                contract = self.validation.contract()
+                following = main_monitor.told_unwatched(following, watch.tip, rows, contract, board.now)
         if watch.phase in (Phase.LOOK, Phase.CONFIRM):  # a review may have begun it; the run is of today's checks
             following = replace(following, contract=self.validation.contract())
         store = self.ports.store
@@ -475,9 +477,13 @@ class MainMonitor:
     def _rest_unwatched(self, board: Board) -> bool:
         watch = self.watch
         moved = self.ports.git.main() != watch.tip or self.validation.contract() != watch.contract
-        if moved or not watch.frozen or self.culprits.was_decided(watch):
+        may_run = (
+            self.ports.store.setting(BROKEN) is not None and board.now >= watch.looked_at + main_monitor.AGAIN_SECONDS
+        )
+        if moved or may_run or not watch.frozen or self.culprits.was_decided(watch):
             over = replace(watch, unwatched=False)
-            why = "main or its checks have changed; the next review sees whether it is green"
+            what = "its checks may run again" if may_run else "main or its checks have changed"
+            why = f"{what}; the next review sees whether it is green"
             with self.ports.store.together():
                 return self._save(self.culprits.let_go(over, why))
         self._wake = board.now + WAIT_SECONDS
