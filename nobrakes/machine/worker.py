@@ -41,15 +41,15 @@ class Place:
 class MachineShare:
     """The machine as this daemon sees it."""
 
-    def __init__(self, ports: Ports) -> None:
-        self.ports = ports
+    def __init__(self, ports: Ports, trouble: Callable[[str, bool], None]) -> None:
+        """`trouble` tells people of limits that cannot be read."""
+        self.ports, self.trouble = ports, trouble
         self.lost = False  # a place that was free when the board was made was taken by another daemon
         self._is_alone = isinstance(ports.machine, Alone)
         self._counted: tuple[float, int] | None = None
         self._living: frozenset[str] = frozenset()
         self._waits = False
         self._unknown = ""
-        self.trouble: Callable[[str, bool], None] = lambda text, stops: None
 
     def room(self, board: Board) -> MachineRoom | None:
         """What the machine allows this daemon now."""

@@ -64,19 +64,20 @@ class AgentEndings:
         validation: Validation,
         asks: Callable[[Bead, str, str], NewEscalation | None],
         watchman: Callable[[Sequence[CheckResult]], None],
+        work: WorkWatch,
+        refused: dict[int, Tampered],
     ) -> None:
         """`asks`: what a person is asked of proven tests, by their bead, its fork from main and their commit.
 
-        `watchman`: told that the checks cannot be run on main.
+        `watchman`: told that the checks cannot be run on main. `refused`: by attempt, why its work is not taken in,
+        where that was seen beside the loop.
         """
         self.watchman = watchman
         self.ports = ports
         self.validation = validation
         self.asks = asks
         self.strength = Strength(ports, validation, self._proven)
-        self.work = WorkWatch(ports)
-        self.refused: dict[int, Tampered] = {}
-        """By attempt, why its work is not taken in, where that was seen beside the loop (agents.worker.exit)."""
+        self.work, self.refused = work, refused
 
     def agent(self, attempt: Attempt, run: Run, limits: Limits) -> None:
         """Close the attempt, or go on with the red proof."""

@@ -143,13 +143,12 @@ class _Seen:
 class WorkWatch:
     """Watches the agents of beads at work."""
 
-    def __init__(self, ports: Ports) -> None:
-        self.ports = ports
+    def __init__(self, ports: Ports, left: dict[str, int]) -> None:
+        """`left`: by run, how many files it left changed, where that was counted beside the loop."""
+        self.ports, self.left = ports, left
         self._seen: dict[str, _Seen] = {}
         self._words: list[bytes] = []
         self._due: list[float] = []
-        self.left: dict[str, int] = {}
-        """By run, how many files it left changed, where that was counted beside the loop (agents.worker.exit)."""
 
     def look(self, board: Board) -> bool:
         """Tell what is new; it changes nothing of the board."""

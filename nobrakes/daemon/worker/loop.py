@@ -21,6 +21,7 @@ from ...agents.worker.launch import GuardWatch
 from ...agents.worker.process import STEP
 from ...agents.worker.watch import EndWatch, Meter, WorkWatch
 from ...beads.model import Attempt, Outcome, Role, Run, RunKind, called, is_part, of_bead, of_part, owners_bead_of
+from ...checks.contract import CheckResult
 from ...checks.worker.validation import CheckClock
 from ...errors import (
     ConfigError,
@@ -348,30 +349,34 @@ class Daemon:
     def __init__(self, ports: Ports, tries_main: bool = False) -> None:
         """`tries_main`: before the first agent starts, main has to pass its checks (checks.trial)."""
         self.ports = ports
-        self.performer = Performer(ports)
         self.courier = Courier(ports)
-        self.performer.share.trouble = self.courier.trouble
+        self.intake = Fetches(ports)
+        self.work = WorkWatch(ports, self.intake.left)
+        self.performer = Performer(ports, self.courier.trouble, self.intake.refused, self.work, self._found_red)
         self.news = News(ports, self.courier.wanted)
         self.checks = CheckClock(self.performer.validation)
         self.guards = GuardWatch(ports)
-        self.intake = Fetches(ports)
-        self.performer.endings.refused = self.intake.refused
         self.meter = Meter(ports)
         self.ends = EndWatch(ports)
-        self.work = WorkWatch(ports)
         self.danger = DangerWatch(ports)
-        self.performer.endings.work, self.work.left = self.work, self.intake.left
         self.reach = Reach(ports)
         self.upkeep = Upkeep(ports)
         self.forge = Forge(ports)
         self.sprints = Sprints(ports)
-        self.monitor = MainMonitor(ports, self.performer.validation, self.performer.review.main.queueing.landings)
-        self.performer.review.main.judging.watchman = self.monitor.found_red
+        landings = self.performer.review.main.queueing.landings
+        self.monitor = MainMonitor(ports, self.performer.validation, landings, self._heard)
         self.jumps = Jumps(ports)
         self.rewritten = Rewritten(ports, self.courier.trouble)
         self.trial = Trial(ports, self.performer.validation, self.monitor) if tries_main else None
         self._ended_at: dict[str, float] = {}
         self.troubles = Troubles(ports, self.courier)
+
+    def _found_red(self, results: Sequence[CheckResult]) -> None:
+        self.monitor.found_red(results)  # which is made of parts of the performer, who tells it
+
+    def _heard(self, tip: str, results: Sequence[CheckResult], is_green: bool) -> None:
+        if self.trial is not None:
+            self.trial.heard(tip, results, is_green)
 
     def recover(self) -> None:
         """Make good what a killed daemon left half done; the turns then take up the rest."""

@@ -11,6 +11,7 @@ from ...agents.worker.end import close, cool, offered
 from ...agents.worker.exit import AgentEndings
 from ...agents.worker.launch import Launcher
 from ...agents.worker.process import StartProbe
+from ...agents.worker.watch import WorkWatch
 from ...beads.model import Attempt, Outcome, Role, Run, RunKind, Status, of_bead, of_session
 from ...beads.progress import approaches
 from ...checks.worker import validation
@@ -25,6 +26,7 @@ from ...machine.worker import MachineShare, MemoryWatch
 from ...notices.worker import retire
 from ...requests.worker.landing_branch import git_of, keep_whole
 from ...review.worker.driver import Reviews
+from ...review.worker.verdicts import Watchman
 from ...sessions.model import Talk
 from ...sessions.worker import NO_PLACE, TurnEndings, TurnLauncher, folder_of, run_of
 from .. import actions
@@ -41,19 +43,28 @@ CAP_TOLD = "cap:"
 class Performer:
     """The hands of the daemon. A method may be called again after a crash in the middle of it."""
 
-    def __init__(self, ports: Ports) -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        trouble: Callable[[str, bool], None],
+        refused: dict[int, Tampered],
+        work: WorkWatch,
+        watchman: Watchman,
+    ) -> None:
+        """`trouble` tells people of limits that cannot be read, `watchman` is told that main is red.
+
+        `refused`: by attempt, why its work is not taken in.
+        """
         self.ports = ports
         self.validation = Validation(ports)
         self.launcher = Launcher(ports)
         self.probe = StartProbe(ports)
         self.turns = TurnLauncher(ports)
-        self.share, self.memory = MachineShare(ports), MemoryWatch(ports)
+        self.share, self.memory = MachineShare(ports, trouble), MemoryWatch(ports)
         self.turn_endings = TurnEndings(ports)
-        self.review = Reviews(ports, self.validation)
-        main = self.review.main
-        self.endings = AgentEndings(
-            ports, self.validation, main.gates.of_tests, lambda results: main.judging.watchman(results)
-        )
+        self.review = Reviews(ports, self.validation, watchman)
+        asks = self.review.main.gates.of_tests
+        self.endings = AgentEndings(ports, self.validation, asks, watchman, work, refused)
         self._renewed = -math.inf
         self._methods: dict[type, Callable[[Action, Board], bool]] = {
             actions.StartAgent: self._start_agent,

@@ -390,14 +390,16 @@ MOST_STEPS = 100
 class Review:
     """Leads reviews on."""
 
-    def __init__(self, ports: Ports, validation: Validation, pulls: PullSteps | None = None) -> None:
+    def __init__(
+        self, ports: Ports, validation: Validation, watchman: Watchman, pulls: PullSteps | None = None
+    ) -> None:
         """`pulls`: another one's, who asks the code host for all."""
         self.ports = ports
         self.validation = validation
         self.new_contract = NewContract(ports)
         self.train = Train(ports, validation)
         self.lost = Lost(ports)
-        self.judging = Verdicts(ports, validation, self.train, self.lost)
+        self.judging = Verdicts(ports, validation, self.train, self.lost, watchman)
         self.gates = ProtectedFiles(ports)
         self.unusual = Unusual(ports)
         self.pulls = pulls or PullSteps(ports)
@@ -645,10 +647,12 @@ def _after(journal: Journal, report: Report) -> Next:
 class Reviews:
     """Leads each review on, with the Reviewer of the branch that its bead lands on."""
 
-    def __init__(self, ports: Ports, validation: Validation) -> None:
+    def __init__(self, ports: Ports, validation: Validation, watchman: Watchman) -> None:
+        """`watchman` is told that main is red."""
         self.ports = ports
         self.validation = validation
-        self.main = Review(ports, validation)
+        self.watchman = watchman
+        self.main = Review(ports, validation, watchman)
         self.stacks = Stacks(ports)
         self.bases = Bases(ports)
         self.red = RedBranches(ports, self.bases)
@@ -682,8 +686,8 @@ class Reviews:
         if where not in self._others:
             # what is asked of the host for one that stacks goes on when the one below is merged
             pulls = self._by(Where(where.base)).pulls if where.below else None
-            made = self._others[where] = Review(ports_of(self.ports, where), self.validation, pulls)
-            made.judging.watchman = self._watchman(where)
+            told = self._watchman(where)
+            self._others[where] = Review(ports_of(self.ports, where), self.validation, told, pulls)
         return self._others[where]
 
     def _watchman(self, where: Where) -> Watchman:
@@ -691,7 +695,7 @@ class Reviews:
             return partial(self._found_red, where.epic)
         if where.below:
             return partial(self._request_red, where.below)
-        return partial(self._base_red, where) if where.base else lambda results: self.main.judging.watchman(results)
+        return partial(self._base_red, where) if where.base else self.watchman
 
     def advance(self, attempt: Attempt, board: Board) -> bool:
         """Do what can be done now; whether anything was."""

@@ -169,8 +169,9 @@ LINGER_SECONDS = 1.0
 class MainMonitor:
     """Watches over main's tip."""
 
-    def __init__(self, ports: Ports, validation: Validation, landings: Landings) -> None:
-        self.ports = ports
+    def __init__(self, ports: Ports, validation: Validation, landings: Landings, heard: Heard) -> None:
+        """`heard` is told of each trial."""
+        self.ports, self.heard = ports, heard
         self.validation = validation
         self.landings = landings
         self.culprits = Culprits(ports)
@@ -188,7 +189,6 @@ class MainMonitor:
         self._told_of: str | None = None
         self._looks_anew = False
         self._tried: tuple[str, str, Verdict] | None = None
-        self.heard: Heard = lambda tip, results, is_green: None
 
     @property
     def watch(self) -> Watch:
@@ -626,7 +626,6 @@ class Trial:
         self._proven, self._waiting = "", ports.store.setting(control.TRIAL_WAITS) or ""
         self._told: set[str] = set()
         self._waits("")  # what an earlier run waited for is not what this one does
-        monitor.heard = self.heard
         monitor.look_anew()
 
     def starts(self) -> Starts:

@@ -166,21 +166,17 @@ Watchman = Callable[[Sequence[CheckResult]], None]
 """Told that main is red: it sees that nothing is merged meanwhile, and that a person is asked."""
 
 
-def _nobody(_: Sequence[CheckResult]) -> None:
-    """Where no daemon turns, nothing is merged anyway."""
-
-
 class Verdicts:
     """Starts a review's validations, reports what they said, and ends the review as the machine says."""
 
-    def __init__(self, ports: Ports, validation: Validation, train: Train, lost: Lost) -> None:
+    def __init__(self, ports: Ports, validation: Validation, train: Train, lost: Lost, watchman: Watchman) -> None:
         self.ports = ports
         self.validation = validation
         self.train = train
         self.lost = lost
         self.evidence = Evidence(ports)
         self.flaky = Flaky(ports, validation)
-        self.watchman: Watchman = _nobody
+        self.watchman = watchman
 
     def to_validate(self, context: ReviewContext, journal: Journal, commit: str) -> Report:
         """That the commit has to be validated, and whether that can begin now."""

@@ -56,7 +56,7 @@ class World:
             config=lambda: parse(checks, "config.toml"),
             adapter=lambda name: Claude(),
         )
-        self.watch = WorkWatch(self.ports)
+        self.watch = WorkWatch(self.ports, {})
 
     def head(self, path: str, most: int, start: int = 0) -> bytes:
         return (self.old if path.endswith(".out.1") else self.out)[start : start + most]
@@ -75,7 +75,7 @@ class World:
         self.ports.store.attempt = lambda _: ATTEMPT
         self.ports.git.take_in = lambda bead, fence: "abc"
         fetches = Fetches(self.ports)
-        self.watch.left = fetches.left
+        fetches.left = self.watch.left
         assert fetches.is_over(RUN)
         self.watch.ended(ATTEMPT, RUN)
 
@@ -114,7 +114,7 @@ def test_a_new_daemon_tells_nothing_again_and_the_end_counts_once_more() -> None
     world.out, world.files = call("pytest -x", "1") + result("1"), 1
     world.look(1000.0), world.look(1001.0)
     assert [one.kind for one in world.events] == [Kind.TESTS_RUN, Kind.FILES_CHANGED]
-    world.watch = WorkWatch(world.ports)
+    world.watch = WorkWatch(world.ports, {})
     assert world.look(2000.0) == [] and world.look(2001.0) == []
     world.files = 4
     world.out += call("python3 -m pytest | tail -3", "2") + result("2", "3 failed, 1 passed in 0.1s")[:-1]
@@ -146,7 +146,7 @@ def test_an_output_that_is_begun_anew_is_read_on_and_a_new_daemon_knows_the_call
     world.out = result("3") + b"x" * len(world.old) + b"\n" + call("pytest", "4") + result("4")
     assert ids(world.look(200.0)) + ids(world.look(300.0)) == ["2", "3", "4"]
     world.old, world.out = world.out + call("pytest", "5"), result("5") + call("pytest", "6")
-    world.watch = WorkWatch(world.ports)
+    world.watch = WorkWatch(world.ports, {})
     assert ids(world.look(400.0)) + ids(world.look(500.0)) == ["5"]
     world.old, world.out = b"lost\n" + result("6"), call("pytest", "7") + result("7")  # anew twice between two looks
     assert ids(world.look(600.0)) + ids(world.look(700.0)) == ["6", "7"]

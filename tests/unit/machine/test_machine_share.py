@@ -39,7 +39,7 @@ def share(machine: Machine, alive: bool = False) -> tuple[MachineShare, list[str
         processes=SimpleNamespace(alive=lambda run: alive),
         store=SimpleNamespace(spent_since=lambda since: Amount(1.5, 30), setting=lambda key: None),
     )
-    return MachineShare(ports), told  # type: ignore[arg-type]
+    return MachineShare(ports, lambda text, stops: None), told  # type: ignore[arg-type]
 
 
 def run(number: int, kind: RunKind = RunKind.AGENT, pid: int | None = 5) -> Run:
