@@ -34,7 +34,7 @@ class World:
         self.ports: Any = SimpleNamespace(
             store=SimpleNamespace(latest_events=lambda *_: self.events[::-1], record=self.events.append),
             processes=SimpleNamespace(head=self.head),
-            paths=SimpleNamespace(runs="/runs", workspaces="/w", folder="/n"),
+            paths=SimpleNamespace(runs="/runs", workspaces="/w", relays="/n/relays", folder="/n"),
             adapter=lambda name: Claude(),
         )
         self.watch = DangerWatch(self.ports)
