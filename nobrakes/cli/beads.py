@@ -441,10 +441,10 @@ def _explained(explained: Any, screen: Screen) -> str:
 
 def reviews(limit: Annotated[int, Option("--limit", "-n", min=1, help="At most so many.")] = 20) -> Output:
     """What the Reviewer merged and rejected, newest first, with what the checks said."""
-    from ..beads.service import bead_page as operations_views_history
+    from ..beads.service import bead_page
 
     with looked_at() as app:
-        found = operations_views_history.reviews(app.store, limit)
+        found = bead_page.reviews(app.store, limit)
     return Output(plain(found), lambda screen: "\n".join(_review(r, screen) for r in found) or "no review yet")
 
 
@@ -485,7 +485,7 @@ def history(
 
     Example: nobrakes history nb-7
     """
-    from ..beads.service import bead_page as operations_views_history
+    from ..beads.service import bead_page
 
     if transcript:
         from .sessions import log
@@ -495,7 +495,7 @@ def history(
         raise UsageError("--attempt chooses a transcript, and none is asked for", "Give --transcript too.")
     with looked_at() as app:
         known(app.store, bead)
-        found = operations_views_history.history(app.store, app.git, bead)
+        found = bead_page.history(app.store, app.git, bead)
     return Output(plain(found), lambda screen: _history(found, screen))
 
 

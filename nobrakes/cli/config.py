@@ -14,7 +14,8 @@ from .repository import Output, looked_at, opened, said
 from .screen import Screen
 
 if TYPE_CHECKING:
-    from ..config.setup.init import Changed, InitReport, SettingChange
+    from ..config.setup.changing import Changed, SettingChange
+    from ..config.setup.init import InitReport
 
 
 Key = Annotated[str, Argument(metavar="KEY", help="The setting, such as limits.doers or checks.test.retry.")]
@@ -68,10 +69,10 @@ def get(key: Key) -> Output:
 
     Example: nobrakes config get limits.doers
     """
-    from ..config.setup import init as config_setup_init
+    from ..config.setup import changing
 
     with looked_at() as app:
-        found = config_setup_init.setting(app.config, key, config_setup_init.values(app.paths))
+        found = changing.setting(app.config, key, changing.values(app.paths))
     value = plain(found)
     return Output({"key": key, "value": value}, lambda screen: "\n".join(_one(key, value)))
 
@@ -108,9 +109,9 @@ def unset(key: Key) -> Output:
 
 def _change(key: str, value: str | None) -> Output:
     from ..app import located
-    from ..config.setup import init as config_setup_init
+    from ..config.setup import changing
 
-    changed = config_setup_init.change(located(), [(key, value)])
+    changed = changing.change(located(), [(key, value)])
     then = follows(changed)
     return Output(
         {**plain(changed), "next": then},
@@ -187,7 +188,7 @@ def init(
     Example: nobrakes init --agent codex --test "pytest -q" --lint "ruff check ."
     """
     from ..config.sections import CheckSettings
-    from ..config.setup import init as operations_setup_init
+    from ..config.setup import init as setup
     from ..config.setup.init import wanted_of
     from ..machine.service import registry
 
@@ -198,7 +199,7 @@ def init(
         if command
     ]
     settings = wanted_of(agent, command)
-    report = operations_setup_init.init(os.getcwd(), main=main, checks=checks, collect=collect, settings=settings)
+    report = setup.init(os.getcwd(), main=main, checks=checks, collect=collect, settings=settings)
     unlisted = registry.register_here(report.paths.root)
     if unlisted:
         said = f"`nobrakes repositories` does not list this repository: {unlisted}"

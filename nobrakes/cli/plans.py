@@ -29,26 +29,24 @@ PlanFile = Annotated[Path, Argument(metavar="FILE", help="YAML, JSON, or beads a
 
 def _apply(file: Path, whole: bool, **how: Any) -> Output:
     from ..daemon.service.waking import wake
-    from ..plans import service as operations_plan_apply
+    from ..plans import service
 
     with opened() as app:
         with told_while(f"reading {one_line(file.name)}"):
-            plan = operations_plan_apply.read_plan(str(file))
+            plan = service.read_plan(str(file))
         with told_while(f"applying {count(len(plan.nodes), 'bead')}"):
-            report = operations_plan_apply.apply_plan(
-                app.store, plan, actor=actor(), explain=whole or KEPT.get(), **how
-            )
+            report = service.apply_plan(app.store, plan, actor=actor(), explain=whole or KEPT.get(), **how)
         if report.applied:
             wake(app.paths)
     waits = bool(report.applied and (report.proposed or (report.new and not (how["live"] or plan.live))))
     error = None
     if report.deadlocks and not report.applied and not report.cut:
-        error = Deadlock(operations_plan_apply.told(report.deadlocks[0]))
+        error = Deadlock(service.told(report.deadlocks[0]))
     return Output(report, lambda screen: _report(report, screen, waits), error)
 
 
 def _report(report: "PlanReport", screen: Screen, waits: bool) -> str:
-    from ..plans import service as operations_plan_apply
+    from ..plans import service
 
     counted = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
     if report.proposed:
@@ -58,7 +56,7 @@ def _report(report: "PlanReport", screen: Screen, waits: bool) -> str:
     out += _some(screen.paint("changed", "cyan"), report.changed)
     out += _some(screen.paint("proposed for", "cyan"), report.proposed)
     for circle in report.deadlocks:
-        out.append(f"{screen.paint('deadlock', 'red')}: {operations_plan_apply.told(circle)}")
+        out.append(f"{screen.paint('deadlock', 'red')}: {service.told(circle)}")
         out.append(f"  these could never start: {', '.join(circle.stuck)}")
     out += [f"cut: {edge.bead} does not wait for {edge.needs}" for edge in report.cut]
     out += [f"{screen.paint('warning', 'yellow')}: {one_line(problem)}" for problem in report.problems[:SHOWN]]
@@ -108,8 +106,7 @@ def propose(
 
     Example: nobrakes propose --from ideas.md --dry-run
     """
-    from ..plans import markdown
-    from ..plans import service as operations_plan_apply
+    from ..plans import markdown, service
 
     if (file is None) == (tasks is None):
         raise UsageError(
@@ -118,7 +115,7 @@ def propose(
         )
     with opened() as app:
         if file:
-            plan = operations_plan_apply.read_plan(str(file))
+            plan = service.read_plan(str(file))
         else:
             plan = markdown.read_tasks(str(tasks), {id_ for _, id_ in app.store.by_priority()})
         report = features_approving.propose(app.store, plan, actor(), dry_run)

@@ -46,10 +46,10 @@ def status() -> Output:
     Example: nobrakes status --json | jq .data.counts
     """
     from ..app import here
-    from ..beads.service import board as operations_views_board
+    from ..beads.service import board as board_service
 
     with looked_at() as app:
-        found = operations_views_board.status(app.store, app.paths, app.config, here(app))
+        found = board_service.status(app.store, app.paths, app.config, here(app))
         now = app.store.now()
     return Output(plain(found), lambda screen: _status(found, now, screen))
 
@@ -122,14 +122,14 @@ def board(
 
     Example: nobrakes board --live
     """
-    from ..beads.service import board as operations_views_board
+    from ..beads.service import board as board_service
     from ..decisions.service.hindrances import hindrances
 
     if live:
         return _live(as_json)
 
     with looked_at() as app:
-        found = operations_views_board.board(app.store, stands=hindrances(app.store, app.paths, app.config))
+        found = board_service.board(app.store, stands=hindrances(app.store, app.paths, app.config))
         now = app.store.now()
     return Output(plain(found), lambda screen: _board(found, now, screen))
 

@@ -81,7 +81,7 @@ def once(store: "Store", paths: "Paths", wanted: Once, do: Callable[[], Answer])
     _check(wanted.key)
     request = Request(wanted.key, wanted.command, wanted.actor.name)
     if wanted.together:
-        with store.together():
+        with store.write():
             known = _known(store, request)
             answer = known or do()
             if known is None:

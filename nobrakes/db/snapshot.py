@@ -491,10 +491,8 @@ def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board
     settings = _snapshot_settings(db)
     runs = views.runs(db)
     opened = sessions_db.opened(db)
-    going = {one.id: one for one in sessions_db.conversations_going(db)}
-    going |= {
-        one.session: sessions_db.conversations_session(db, one.session) for one in opened if one.session not in going
-    }
+    going = {one.id: one for one in sessions_db.going_sessions(db)}
+    going |= {one.session: sessions_db.get_session(db, one.session) for one in opened if one.session not in going}
     held = sessions_db.held(db) if going else frozenset()
     gates = spending.gates(db)
     opening = [gate.until for gate in gates.values() if gate.is_closed(now)]

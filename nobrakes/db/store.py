@@ -1,7 +1,7 @@
 """The store: all that can be asked of the database and done to it, each by one name.
 
 A function stands in the `db` of its subject, with the database as its first parameter; each is one transaction. A new
-one is written there and named here. Several calls are one transaction inside `together`.
+one is written there and named here. Several calls are one transaction inside `write`.
 """
 
 from collections.abc import Callable
@@ -33,8 +33,6 @@ class Store(Database):
         self, path: str, clock: "Clock | None" = None, create: bool = False, token_source: Callable[[], str] = secret
     ) -> None:
         super().__init__(path, clock.now if clock is not None else None, create, token_source)
-
-    together = Database.write
 
     # beads/db/attempts
     open_attempt = attempts_db.open_attempt
@@ -142,7 +140,7 @@ class Store(Database):
 
     # features/db
     begin_feature = features_db.begin
-    feature = features_db.features_feature
+    feature = features_db.get_feature
     features = features_db.features
     feature_of_session = features_db.of_session
     move_feature = features_db.move
@@ -151,7 +149,7 @@ class Store(Database):
     keep_plan = features_db.keep_plan
     plan_version = features_db.version
     plan_versions = features_db.versions
-    begin_review = features_db.reviews_begin
+    begin_review = features_db.begin_review
     end_review = features_db.end
     plan_reviews = features_db.reviews
     add_finding = features_db.add_finding
@@ -204,15 +202,15 @@ class Store(Database):
     begin_session = sessions_db.begin
     say = sessions_db.say
     note_session = sessions_db.note
-    session = sessions_db.conversations_session
+    session = sessions_db.get_session
     sessions = sessions_db.sessions
     code_reviews = sessions_db.code_reviews
     messages = sessions_db.messages
-    turn = sessions_db.turns_turn
+    turn = sessions_db.get_turn
     turns = sessions_db.turns
     open_turn = sessions_db.open_turn
     told = sessions_db.told_to
-    note_turn = sessions_db.turns_note
+    note_turn = sessions_db.note_turn
     hear_session = sessions_db.hear
     spend_turn = sessions_db.spend
     close_turn = sessions_db.close_turn

@@ -379,7 +379,7 @@ def _refuse_what_is_past(db: Database, row: Any) -> None:
         raise NotAllowed(f"escalation {number} has no answer to take back: {why}")
     if row["read_at"] is not None:
         raise _is_read(db, row)
-    if row["session"] is not None and sessions_db.conversations_session(db, row["session"]).state is State.ENDED:
+    if row["session"] is not None and sessions_db.get_session(db, row["session"]).state is State.ENDED:
         raise NotAllowed(
             f"the answer to escalation {number} is past: session {row['session']}, which asked, has ended",
             f"`nobrakes session show {row['session']}` shows what was said in it.",

@@ -172,6 +172,13 @@ def of_cap(one: Reached) -> Hindrance:
     )
 
 
+def cure_of_start(provider: str) -> str:
+    """What a person mends where nothing starts behind this gate."""
+    if provider == WORKSPACES:
+        return "mend the folder, the disk, git, or `setup`"
+    return "mend its installation, its settings or its login"
+
+
 def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
     """A provider that refuses, or is tried again."""
     reason = gate.reason.value.replace("_", " ")
@@ -179,13 +186,12 @@ def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
     if gate.is_of_start:
         closed, of_workspaces = gate.is_closed(now), gate.provider == WORKSPACES
         what = "no workspace can be made" if of_workspaces else f"{gate.provider}: its agent does not start ({reason})"
-        cure = "mend the folder, the disk, git, or `setup`"
         return Hindrance(
             Kind.COOLDOWN,
             f"{what}{'' if closed else ', being tried'}",
             f"then it is tried again; {gate.detail}",
             command,
-            cure if of_workspaces else "mend its installation, its settings or its login",
+            cure_of_start(gate.provider),
             until=gate.until if closed else None,
         )
     if not gate.is_closed(now):

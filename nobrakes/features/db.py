@@ -158,7 +158,7 @@ def begin(db: Database, new: Feature) -> Feature:
         moves.set_texts(db, new.id, {name: getattr(new, name) for name in _OF_EPIC})
         db.insert("features", _columns(values | {"turn_at": now, "created_at": now, "updated_at": now}))
         events_db.append(db, now, Kind.FEATURE_BEGAN, new.id, new.actor, told)
-        made = features_feature(db, new.id)
+        made = get_feature(db, new.id)
         keep(db, made)
         return made
 
@@ -176,7 +176,7 @@ def refuse_second(db: Database, one: Feature) -> None:
             )
 
 
-def features_feature(db: Database, id_: str) -> Feature:
+def get_feature(db: Database, id_: str) -> Feature:
     """One feature; NoSuchFeature."""
     row = db.maybe(f"{_FEATURE} WHERE features.id = ?", (id_,))
     if row is None:
@@ -195,14 +195,14 @@ def of_session(db: Database, session: int) -> tuple[Feature, str] | None:
     if row is not None:
         return _feature(row), ""
     found = db.maybe(REVIEW_OF_SESSION, (session,))
-    return None if found is None else (features_feature(db, found["feature"]), found["domain"])
+    return None if found is None else (get_feature(db, found["feature"]), found["domain"])
 
 
 def move(db: Database, id_: str, step: Step, actor: str, why: str = "", **values: Any) -> Feature:
     """Let the step move it; what goes on is in lists again."""
     now = db.now()
     with db.write():
-        before = features_feature(db, id_)
+        before = get_feature(db, id_)
         stage, state = advance(before, step)
         after = values | {"stage": stage, "state": state}
         if step in (Step.RESUMED, Step.BEGUN_ANEW) or stage is not before.stage:
@@ -212,7 +212,7 @@ def move(db: Database, id_: str, step: Step, actor: str, why: str = "", **values
         if step is Step.CHECKPOINT or (stage in PLANNED and before.stage not in PLANNED):
             after["replannings"] = before.replannings + 1
         _set(db, before, after, now)
-        moved = features_feature(db, id_)
+        moved = get_feature(db, id_)
         if moved.has_turn and not before.has_turn:
             refuse_second(db, moved)
         told = {"step": step.value, "stage": stage.value, "state": state.value, "before": before.stage.value}
@@ -228,7 +228,7 @@ def change(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Fea
     """
     now = db.now()
     with db.write():
-        before = features_feature(db, id_)
+        before = get_feature(db, id_)
         texts = {name: value for name, value in values.items() if name in _OF_EPIC}
         if texts:
             transitions.change(db, id_, texts, actor)
@@ -236,13 +236,13 @@ def change(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Fea
         said = sorted(name for name in values if name in _SAID and values[name] != getattr(before, name))
         if said:
             events_db.append(db, now, Kind.FEATURE_CHANGED, id_, actor, {"parts": said})
-        return features_feature(db, id_)
+        return get_feature(db, id_)
 
 
 def note(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Feature:
     """Set values of its data, by the keys of features.model; None takes one away, the others stay."""
     with db.write():
-        data = {**features_feature(db, id_).data, **values}
+        data = {**get_feature(db, id_).data, **values}
         kept_values = {name: value for name, value in data.items() if value is not None}
         return change(db, id_, {"data": kept_values}, actor)
 
@@ -253,14 +253,14 @@ def _set(db: Database, before: Feature, values: Mapping[str, Any], now: float) -
     columns = _columns(values) | {"updated_at": now}
     names = ", ".join(f"{name} = ?" for name in columns)
     db.run(f"UPDATE features SET {names} WHERE id = ?", (*columns.values(), before.id))
-    keep(db, features_feature(db, before.id))
+    keep(db, get_feature(db, before.id))
 
 
 def keep_plan(db: Database, id_: str, beads: Sequence[Mapping[str, Any]], why: str, actor: str) -> PlanVersion:
     """Keep the plan's next version; where it is as the one before, that one."""
     now, text = db.now(), rows.as_json([dict(one) for one in beads])
     with db.write():
-        before = features_feature(db, id_)
+        before = get_feature(db, id_)
         last = db.maybe(_LAST, (id_,))
         if last is not None and last["beads"] == text:
             return rows.record(PlanVersion, last)
@@ -292,11 +292,11 @@ DISMISSED = "dismiss"
 """How a person says that nothing is to be done about a question (decisions.model)."""
 
 
-def reviews_begin(db: Database, id_: str, round_: int, domain: str, session: int | None) -> PlanReview:
+def begin_review(db: Database, id_: str, round_: int, domain: str, session: int | None) -> PlanReview:
     """A reviewer begins with the plan's last version. NotAllowed: one of this round and domain did already."""
     now = db.now()
     with db.write():
-        one = features_feature(db, id_)
+        one = get_feature(db, id_)
         if any(found.domain == domain for found in reviews(db, id_, round_)):
             raise NotAllowed(
                 f"round {round_} of feature {id_} has its reviewer for {domain} already",
@@ -454,7 +454,7 @@ def collect(
     place = f"{file}\0{words}" if file else f"{kind.value}\0{words}"
     place += f"\0{nth}" if nth > 1 else ""
     with db.write():
-        features_feature(db, id_)
+        get_feature(db, id_)
         if db.maybe("SELECT 1 FROM items WHERE feature = ? AND place = ?", (id_, place)) is not None:
             return None
         values: dict[str, Any] = {"feature": id_, "kind": kind.value, "text": words, "file": file, "line": line}

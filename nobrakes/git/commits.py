@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import re
+import shlex
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -18,7 +19,7 @@ from functools import cached_property
 
 from ..environ import process_environment
 from ..errors import GitFailed, NoAnswer, NobrakesError
-from ..review.reading import PERSON, Entry, Made, Value, about, date, message
+from ..review.evidence import PERSON, Entry, Made, Value, about, date, message
 from . import commands, objects, persons, upkeep
 from .commands import ASKING, CHECKOUT, EMAIL, NAME
 from .filters import Filters, run
@@ -217,9 +218,10 @@ class Signer:
         if code == 0 and "SIG_CREATED" in said:
             return ""
         if "No pinentry" in said:
+            sign = shlex.join([program, "-bsau", key])
             return (
                 f"{program} would ask for the passphrase of the key of {key}, since gpg-agent does not hold it: sign "
-                f"something yourself (`echo x | {program} -bsau '{key}'`), and it does for its `default-cache-ttl`"
+                f"something yourself (`echo x | {sign}`), and it does for its `default-cache-ttl`"
             )
         words = [row for row in said.splitlines() if row.strip() and not row.startswith("[GNUPG:]")]
         return f"{program} does not sign with the key of {key}: {(words or ['it says nothing'])[-1]}"

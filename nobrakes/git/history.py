@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..beads.proposals import Merged, newest_first
 from ..errors import GitFailed
-from ..review.reading import Made
+from ..review.evidence import Made
 from .location import Place
 from .objects import Commit, Objects
 from .port import Candidate, Conflict, Git, Message

@@ -9,7 +9,7 @@ from ..agents.limits import READ
 from ..beads.model import Bead
 from ..checks.policy.boundaries import Change
 from ..events.kinds import Shows
-from ..review.reading import Entry, Made, Value
+from ..review.evidence import Entry, Made, Value
 from ..review.waits import WAITS, Cause
 
 Argv = tuple[str, ...]

@@ -18,8 +18,8 @@ from ..checks.policy.boundaries import ABSENT, Change
 from ..errors import FileTooLarge, GitFailed
 from ..events.kinds import ChangedLines, Clash, Hunk, Patch
 from ..paths import Paths
+from ..review.evidence import Entry, Made, Value
 from ..review.journal import content_of
-from ..review.reading import Entry, Made, Value
 from . import filters, lfs, objects, trees, upkeep
 from .commits import Signing
 from .filters import Rules

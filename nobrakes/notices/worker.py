@@ -339,7 +339,7 @@ class News:
         if not notices:
             store.set_setting(CURSOR, place)
             return
-        with store.together():
+        with store.write():
             store.add_notices(notices, SAME_WITHIN)
             store.set_setting(CURSOR, place)
 

@@ -1,4 +1,4 @@
-"""The values of a plan file as nodes of a plan. docs/reference/plan.md is this, and planmodels, for people.
+"""Plan files: read into values, and those into the nodes of a plan. docs/reference/plan.md says it for people.
 
 1. An unknown key is an error, and every problem of the file is told at once, each with its place in it.
 2. What a node does not say is not a wish: applied again, it leaves that field of the bead as it is.

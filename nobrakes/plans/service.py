@@ -349,7 +349,7 @@ def write(store: "Store", work: Work, actor: str) -> dict[str, Parts]:
         if work.new or work.added:
             store.put(list(work.new.values()), list(work.added), actor)
         return {}
-    with store.together():
+    with store.write():
         proposed = proposals_of(store, work, actor)
         added, removed = ([one for one in edges if work.is_at_once(one.bead)] for edges in (work.added, work.removed))
         changes = {id_: fields for id_, fields in work.changes.items() if work.is_at_once(id_)}
@@ -510,7 +510,7 @@ def _apply_small(store: "Store", plan: Plan, work: Work, dry_run: bool, actor: s
     """Write the plan, or write it and take it back; the store looks for circles where the plan adds something."""
     reports = []
     try:
-        with store.together():
+        with store.write():
             _write(store, work, actor)
             links = Links(*neighbourhood(store, work))
             chain = tuple(store.longest_chain())

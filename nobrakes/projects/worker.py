@@ -210,7 +210,7 @@ def place(ports: Ports, going: Going, sprint: Sprint) -> bool:
         after = Stage.EXECUTING if sprint.stage is Stage.OPENING else Stage.DONE
         store.change_sprint(sprint.number, {"stage": after}, BY)
         return True
-    with store.together():
+    with store.write():
         if known is None:
             store.put([lifecycle.live(_bead(name, title, sprint, made))], [], BY)
             store.change_sprint(sprint.number, {how.field: name}, BY)
@@ -389,7 +389,7 @@ class Sprints:
         findings = main.findings(texts) if going.done else []
         text = prompts.asked(step.number, texts, [f"{one.where}: {one.text}" for one in findings])
         title, owner = f"Plan of sprint {step.number}", of_person(going.run.actor)
-        with ports.store.together():
+        with ports.store.write():
             session = ports.store.begin_session(
                 SessionKind.PLANNING, owner, title, seat, text, BY, {prompts.SPRINT: step.number}
             )
@@ -411,7 +411,7 @@ class Sprints:
         sprint, store = going.sprint, self.ports.store
         assert sprint is not None and sprint.session is not None, "its planner was looked at"
         words = _last_words(store, sprint.session)
-        with store.together():
+        with store.write():
             if model.section(words, "Tasks"):
                 try:
                     name = prompts.name_in(words)
@@ -426,7 +426,7 @@ class Sprints:
     def _move(self, going: Going, step: Move) -> bool:
         sprint, store = going.sprint, self.ports.store
         assert sprint is not None, "it was looked at"
-        with store.together():
+        with store.write():
             store.change_sprint(step.sprint, {"stage": step.to}, BY)
             planner = sprint.session if sprint.stage is Stage.PLANNING else None
             if planner is not None and store.session(planner).ended_at is None:
@@ -441,7 +441,7 @@ class Sprints:
         sprint, store = going.sprint, self.ports.store
         assert sprint is not None, "it was looked at"
         bead = self._bead(going, sprint)
-        with store.together():
+        with store.write():
             store.put([lifecycle.live(bead)], [], going.run.actor)
             store.change_sprint(sprint.number, {"bead": bead.id}, BY)
         return True

@@ -91,7 +91,7 @@ def may_open(store: "Store", config: "Config", paths: "Paths | None", bead: str,
     if review is None or head is None or not _waits_for_word(store, config, store.bead(bead), head):
         return False
     said = {"head": head, "branch": delivery_of(store, config, store.bead(bead)).branch}
-    with store.together():
+    with store.write():
         store.record(Event(Kind.PUSH_ALLOWED, bead, review.id, actor, said))
         store.set_setting(push_approval(bead), head)
         store.set_setting(ASKED, repr(store.now()))

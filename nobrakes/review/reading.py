@@ -1,380 +1,24 @@
-"""Evidence of a merge: what its record says, and how it is written down.
+"""Review by fresh eyes: whether a candidate that passed was read, who reads it next, and what follows from the answer.
 
-1. A record is JSON values, bounded, with a version; its text is canonical: the same values are the same bytes.
-2. The whole commit that keeps a record (text, trailers, date, people) follows from it: `Entry.problem` compares.
-3. A record is about one commit that came to main: the merge of a bead, or the commit that takes one back.
-4. A validation was run for this (`ran`), is the recorded run of the same tree, checks and environment (`recorded`), or
-   is the run of what it came to main with, which `stands_for` it: for a branch its candidate's, in a batch that of the
-   batch's tip. Anything else is `unknown`, and nobody believes it.
+1. It is read after every check passed, and never in their place: a reviewer's word lets nothing land that did not pass.
+2. A reading is one session. What it was of, and how it ended, is in the session's data, so that a crash finds it again:
+   one content (review.journal) is read in one round, by a second reviewer where the first one came to nothing.
+3. A round counts once. The rounds of a bead begin anew when a person decided about findings, and when it was merged.
+4. With `ask` nothing lands unread without a person's word. With `send_back` the work is sent back with what was found,
+   as long as there are rounds; then a person is asked. A finding that must or should be mended is never passed over.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ..beads.branches import is_approval
-from ..beads.model import UNSURE
 from ..errors import UsageError
 from ..features.categories import CATEGORIES as OF_PLANS
 from ..sessions.model import Session, SessionKind
 from ..sessions.model import State as Of
 from ..text.cleaning import only_seen, redacted, shorten
-
-VERSION = 1
-EXCERPT = 1_000
-"""Characters of a check's output that a record keeps."""
-MOST = 200_000
-"""Characters of a record; a longer one goes without excerpts."""
-ATTEMPTS = 100
-"""So many attempts of a bead are told, the latest."""
-PERSON = "nobrakes <nobrakes@nobrakes.invalid>"
-
-Value = Mapping[str, Any]
-
-
-class RecordKind(StrEnum):
-    """What came to main."""
-
-    MERGE = "merge"
-    REVERT = "revert"
-
-
-class How(StrEnum):
-    """Why a validation is taken for done."""
-
-    RAN = "ran"
-    RECORDED = "recorded"
-    STANDS_FOR = "stands_for"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A commit as it stands in the repository; `trailers` in their order. `at`: when; 0: it was not asked."""
-
-    commit: str
-    tree: str
-    parents: tuple[str, ...]
-    subject: str
-    author: str
-    trailers: tuple[tuple[str, str], ...] = ()
-    at: float = field(default=0.0, compare=False)
-
-    def trailer(self, key: str) -> str:
-        """The last one with this key: what others wrote into the same text stands before ours. Empty: none."""
-        return next((value for name, value in reversed(self.trailers) if name.lower() == key.lower()), "")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A commit of the chain, as it was found. `whole`: its content is what its id says.
-
-    `people` are its author and committer with their moments, as stored.
-    """
-
-    commit: str
-    parents: tuple[str, ...]
-    message: str
-    people: tuple[str, str] = ("", "")
-    whole: bool = True
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """The record; ValueError where there is none that this version reads."""
-        _, _, rest = self.message.partition("\n\n")
-        try:
-            found = json.loads(rest.rpartition("\n\n")[0])
-        except RecursionError:
-            raise ValueError("it is nested too deep") from None
-        if not isinstance(found, dict) or found.get("version") != VERSION:
-            raise ValueError("it is of another version")
-        return found
-
-    @property
-    def about(self) -> str:
-        """What the record is about, as its last trailer has it: no two records have the same."""
-        return self.message.rstrip("\n").rpartition("\n")[2]
-
-    @property
-    def bead(self) -> str:
-        """The bead that the record is about, as the trailer has it."""
-        rows = self.message.rpartition("\n\n")[2].split("\n")
-        return next((row.partition(": ")[2] for row in rows if row.startswith(("Bead: ", "Reverts-Bead: "))), "")
-
-    def problem(self) -> str:
-        """Why this is not what nobrakes wrote; empty: it is."""
-        if not self.whole:
-            return "its content is not what its id says"
-        try:
-            record = self.record
-            expected, moment = message(record), f"{PERSON} {date(record)}"
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            return f"it holds no record that can be read: {error}"
-        if expected != self.message:
-            return "its text is not what its record gives"
-        return "" if self.people == (moment, moment) else "its date and people are not what its record gives"
-
-
-def canonical(record: Value) -> str:
-    """The record as text, a line for each of its fields: deeper indents cost ten times as much to write."""
-    rows = (f"{_plain(key)}: {_plain(record[key])}" for key in sorted(record))
-    return ("{\n" + ",\n".join(rows) + "\n}").encode("utf-8", "replace").decode()
-
-
-_plain = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False).encode
-
-
-def about(record: Value) -> str:
-    """What the record is about, as its last trailer says it."""
-    return f"Merged: {record['merged']['commit']}"
-
-
-def message(record: Value) -> str:
-    """The text of the commit that keeps the record."""
-    bead, commit = str(record["bead"]["id"]), str(record["merged"]["commit"])
-    if record["kind"] == RecordKind.MERGE:
-        subject, trailer = f"{bead} was merged as {commit[:12]}", f"Bead: {bead}"
-    else:
-        subject, trailer = f"{bead} was taken back by {commit[:12]}", f"Reverts-Bead: {bead}"
-    return f"{subject}\n\n{canonical(record)}\n\n{trailer}\n{about(record)}\n"
-
-
-def date(record: Value) -> str:
-    """The moment of that commit, as git stores it."""
-    return f"{max(0, int(record['at']))} +0000"
-
-
-def excerpt(text: str) -> str:
-    """The last whole lines of an output, as many as fit; what is secret has been taken out before."""
-    clean = text.encode("utf-8", "replace").decode().strip()
-    if len(clean) <= EXCERPT:
-        return clean
-    return clean[-EXCERPT:].partition("\n")[2] or clean[-EXCERPT:]
-
-
-def place(commit: str, tree: str) -> dict[str, str]:
-    """A commit with its tree."""
-    return {"commit": commit, "tree": tree}
-
-
-def run_of(proof: Value, tree: str, key: str, bead: str | None) -> dict[str, Any]:
-    """A run, from what was saved of it. `bead`: whose review it was; None: a person's command."""
-    checks = [_check(row) for row in proof.get("checks", ())]
-    return {
-        "bead": bead,
-        "tree": tree,
-        "contract": key,
-        "at": _rounded(proof.get("at")),
-        "seconds": _rounded(sum(check["seconds"] for check in checks)),
-        "outcome": _worst(check["outcome"] for check in checks),
-        "checks": checks,
-    }
-
-
-def _check(row: Value) -> dict[str, Any]:
-    names = ("name", "code", "outcome", "reason", "counts", "excerpt")
-    return {**{name: row.get(name) for name in names}, "seconds": _rounded(row.get("seconds")) or 0.0}
-
-
-def _worst(outcomes: Iterable[str]) -> str:
-    found = set(outcomes)
-    return next((one for one in ("broken", "not-run", "fail") if one in found), "pass" if found else "not-run")
-
-
-def counts_of(run: Value | None) -> dict[str, int] | None:
-    """The tests that a run counted, added up; None where nothing was counted."""
-    counted = [check["counts"] for check in (run or {}).get("checks", ()) if check.get("counts")]
-    names = ("passed", "failed", "skipped")
-    return {name: sum(counts[name] for counts in counted) for name in names} if counted else None
-
-
-def attempt_row(attempt: Any, ended_at: float | None) -> dict[str, Any]:
-    """One attempt that led to the merge, without what agents said."""
-    return {
-        "number": attempt.number,
-        "role": attempt.role.value,
-        "name": attempt.name,
-        "agent": attempt.agent,
-        "model": attempt.model,
-        "provider": attempt.provider,
-        "session": attempt.provider_session,
-        "outcome": None if attempt.outcome is None else attempt.outcome.value,
-        "rounds": attempt.data.get("rounds"),
-        **({"unsure": True} if attempt.data.get(UNSURE) else {}),
-        "tokens": attempt.tokens,
-        "cost_usd": _rounded(attempt.cost_usd),
-        "started_at": _rounded(attempt.started_at),
-        "seconds": None if ended_at is None else _rounded(ended_at - attempt.started_at),
-    }
-
-
-def _rounded(number: Any) -> float | None:
-    return None if number is None else round(float(number), 3)
-
-
-def bounded(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record, without excerpts where it would be too long with them."""
-    if len(canonical(record)) <= MOST:
-        return dict(record)
-    runs = {
-        name: {**run, "checks": [{**check, "excerpt": ""} for check in run["checks"]]}
-        for name, run in record["runs"].items()
-    }
-    return {**record, "runs": runs}
-
-
-def taken_back_by(line: Sequence[Made], bead: str) -> str | None:
-    """The newest commit of the line that takes the bead back; None: there is none."""
-    found = (made for made in line if made.trailer("Reverts-Bead") == bead and not made.trailer("Bead"))
-    return next((made.commit for made in found), None)
-
-
-# What a record of evidence claims, and whether git's objects and its own runs bear it out.
-
-Look = Callable[[str], Made | None]
-"""Finds a commit; None: it is not here."""
-
-Content = Callable[[str, str], str]
-"""The digest of what differs between two commits (review.journal); empty: one of them is not here."""
-
-
-class Claims:
-    """What a record claims, taken out of its JSON; KeyError and the like where it is not there."""
-
-    def __init__(self, record: Mapping[str, Any]) -> None:
-        self.bead = str(record["bead"]["id"])
-        self.kind = RecordKind(record["kind"])
-        self.merged = str(record["merged"]["commit"])
-        self.base = _pair(record["base"])
-        self.commits = [_pair(one) for one in record["commits"]]
-        self.beads = {str(one["commit"]): str(one.get("bead") or self.bead) for one in record["commits"]}
-        self.places = [(name, _pair(record[name])) for name in ("branch", "candidate", "merged") if name in record]
-        self.takes_back = [str(one["commit"]) for one in record.get("takes_back", ())]
-        self.added_later = str(record.get("added_later", ""))
-        self.runs = record["runs"]
-        self.contracts = record["contracts"]
-        self.validations = [step for step in record["steps"] if step["step"] == "validate"]
-        self.steps = [str(step["step"]) for step in record["steps"]]
-        self.inner = [one["proof"] for one in record["commits"] if "proof" in one]
-        self.stands_for = [one for one in (*self.validations, *self.inner) if one["how"] == How.STANDS_FOR]
-        self.places += [("what was run for it", _pair(one["tip"])) for one in self.stands_for]
-        self.approval = record.get("approval")
-        self.elsewhere = str(record.get("epic", "") or record.get("into", ""))  # whose branch it landed on, not on main
-        pull = record.get("pull_request") or {}
-        self.proven = str(pull.get("proven", {}).get("commit", ""))  # what people merged as another commit
-        # asked for here, so that a record that lacks one of them is found
-        self.proofs = [(str(proof["of"]), str(proof["tree"])) for proof in (*self.validations, *self.inner)]
-
-    def contradictions(self, find: Look, here: Mapping[str, Made]) -> list[str]:
-        """Where the record and git's objects do not agree."""
-        found = []
-        for name, (commit, tree) in [("base", self.base), *self.places, *(("a commit", one) for one in self.commits)]:
-            made = find(commit)
-            if made is None and name != "branch" and commit != self.proven:  # squashed: no copy need hold it
-                found.append(f"{name}: {commit[:12]} is not in this repository")
-            elif made is not None and made.tree != tree:
-                found.append(f"{name}: the tree of {commit[:12]} is {made.tree[:12]}, and the record says {tree[:12]}")
-        places = dict(self.places)
-        if "candidate" in places and places["candidate"] != places["merged"]:
-            found.append("what was merged is not the candidate that was validated")
-        trees = {**{name: tree for name, (_, tree) in places.items()}, "main": places["merged"][1]}
-        for of, tree in self.proofs:
-            if trees.get(of, tree) != tree:
-                found.append(f"the validation of {_SPOKEN.get(of, of)} is of another tree, {tree[:12]}")
-        found += [text for proof in self.stands_for if (text := self._of_tip(list(here), proof))]
-        before = self.base[0]
-        for commit, _ in self.commits:
-            made = here.get(commit)
-            if made is None:
-                found.append(f"{commit[:12]}, which it says came to main, is not on main")
-            elif made.parents[:1] != (before,):
-                found.append(f"{commit[:12]} does not stand on {before[:12]}, as the record says")
-            before = commit
-        if before != self.merged:
-            found.append("the commits that it names do not end with what was merged")
-        return found
-
-    def _of_tip(self, newest_first: list[str], proof: Mapping[str, Any]) -> str:
-        """What is wrong with the candidate or the tip of a batch whose run stands for this commit; empty: nothing."""
-        tip = str(proof["tip"]["commit"])
-        if tip == self.proven:
-            return ""
-        if tip not in newest_first or newest_first.index(tip) > newest_first.index(self.merged):
-            return f"the run of {tip[:12]} stands for it, which did not come to main with it"
-        return ""
-
-    def not_approved(self, content: Content) -> str:
-        """Why what was merged is not what a person said yes to, where that was needed; empty: it is, or was not."""
-        if self.approval is None:
-            return ""
-        by, shown = str(self.approval.get("by", "")), str(self.approval.get("content", ""))
-        if not by or not is_approval(str(self.approval.get("words", ""))):
-            return f"its merge needed a person's yes ({self.approval.get('why')}), and none is recorded"
-        merged = content(self.base[0], self.merged)
-        return "" if merged in ("", shown) else f"what was merged is not what {by} approved"
-
-    def not_passed(self) -> list[tuple[bool, str]]:
-        """The validations of which no pass is recorded, and whether that was after the merge."""
-        if self.kind is not RecordKind.MERGE:
-            return []  # what takes a red merge back is not held up by other checks that fail
-        wanted = ["validate", "rebase", "validate", "merge", "validate"]
-        if self.steps != wanted:
-            return [(False, f"its steps are {', '.join(self.steps)}, not {', '.join(wanted)}")]
-        proofs = (*self.validations, *self.inner)
-        found = [(proof["of"], self._trouble(proof)) for proof in proofs if not self._is_told_unknown(proof)]
-        return [(of == "main", f"the validation of {_SPOKEN.get(of, of)}: {text}") for of, text in found if text]
-
-    def unknown(self) -> list[str]:
-        """What a record that was added later says that nobody knows any more."""
-        proofs = (*self.validations, *self.inner)
-        return [f"the validation of {_SPOKEN.get(p['of'], p['of'])}" for p in proofs if self._is_told_unknown(p)]
-
-    def _is_told_unknown(self, proof: Mapping[str, Any]) -> bool:
-        """Whether it is said plainly that nobody knows the run; a record of its own time may not say so."""
-        return bool(self.added_later) and proof.get("how") == How.UNKNOWN and proof.get("run") is None
-
-    def _trouble(self, proof: Mapping[str, Any]) -> str:
-        run = self.runs.get(proof.get("run"))
-        if proof.get("how") not in (How.RAN, How.RECORDED, How.STANDS_FOR) or run is None:
-            return "no run is recorded for it"
-        tree = proof["tip"]["tree"] if proof["how"] == How.STANDS_FOR else proof["tree"]
-        if run["tree"] != tree:
-            return f"the run that it names is of the tree {str(run['tree'])[:12]}, and not of {str(tree)[:12]}"
-        if run["contract"] not in self.contracts or proof.get("contract") != run["contract"]:
-            return "the run that it names is not of the checks that it names"
-        if run["outcome"] == "fail" and "main_was_red" in proof and self._was_red(proof["main_was_red"]):
-            return ""
-        outcomes = [check["outcome"] for check in run["checks"]]
-        bad = [f"{check['name']}: {check['outcome']}" for check in run["checks"] if check["outcome"] != "pass"]
-        if not outcomes or bad or run["outcome"] != "pass":
-            return f"it did not pass ({', '.join(bad) or run['outcome']})"
-        return ""
-
-    def _was_red(self, main: Mapping[str, Any]) -> bool:
-        """Whether main failed too where the branch left it: then only what they do together says anything."""
-        run = self.runs.get(main.get("run"), {})
-        return bool(run.get("tree") == main["tree"] and run.get("outcome") == "fail")
-
-
-_SPOKEN = {"branch": "the branch", "candidate": "the candidate", "main": "main after the merge", "commit": "a commit"}
-
-
-def _pair(place: Mapping[str, Any]) -> tuple[str, str]:
-    return str(place["commit"]), str(place["tree"])
-
-
-# Review by fresh eyes: whether a candidate that passed was read, who reads it next, and what follows from the answer.
-#
-# 1. It is read after every check passed, and never in their place: a reviewer's word lets nothing land that did not
-# pass.
-# 2. A reading is one session. What it was of, and how it ended, is in the session's data, so that a crash finds it
-# again: one content (review.journal) is read in one round, by a second reviewer where the first one came to nothing.
-# 3. A round counts once. The rounds of a bead begin anew when a person decided about findings, and when it was merged.
-# 4. With `ask` nothing lands unread without a person's word. With `send_back` the work is sent back with what was
-# found, as long as there are rounds; then a person is asked. A finding that must or should be mended is never passed
-# over.
 
 # What a reviewer of a change may say: findings in a bounded form, judged before anything of it is kept.
 #
@@ -385,7 +29,7 @@ def _pair(place: Mapping[str, Any]) -> tuple[str, str]:
 # 3. The same finding said twice is one.
 
 CATEGORIES = ("correctness", "edge_cases", "errors", "tests", *OF_PLANS)
-MOST_READ, TEXT, PATH, FINDINGS_ANSWER = 30, 1_000, 300, 64_000
+MOST, TEXT, PATH, FINDINGS_ANSWER = 30, 1_000, 300, 64_000
 """Findings of one review; characters of a finding's text, of its path, and of the whole answer."""
 FORM = 'It is {"findings": [{"category": …, "priority": "P1", "path": …, "line": 1, "text": …}]}; [] where all is well.'
 
@@ -438,8 +82,8 @@ def findings_of(answer: str) -> list[Finding]:
         raise UsageError("the review is no JSON", FORM) from None
     if not isinstance(values, dict) or set(values) != {"findings"} or not isinstance(values["findings"], list):
         raise UsageError("the review is no object with `findings` alone", FORM)
-    if len(values["findings"]) > MOST_READ:
-        raise UsageError(f"the review has more than {MOST_READ} findings", "Leave out those that matter least.")
+    if len(values["findings"]) > MOST:
+        raise UsageError(f"the review has more than {MOST} findings", "Leave out those that matter least.")
     found = dict.fromkeys(_finding(one, number) for number, one in enumerate(values["findings"], 1))
     return sorted(found, key=lambda one: one.priority)
 

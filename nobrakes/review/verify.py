@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from ..beads.model import Bead, BeadType
-from .reading import Claims, Content, Entry, Look, Made, RecordKind
+from .evidence import Claims, Content, Entry, Look, Made, RecordKind
 
 NONE = "none"
 """What `Evidence:` says on a commit that was made when there was no evidence yet."""

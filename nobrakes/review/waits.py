@@ -149,7 +149,7 @@ WAITS: dict[Cause, Wait] = {
     ),
     Cause.STORED: Wait(
         "content that Git LFS keeps is not here",
-        "`git lfs fetch --all` brings it. Where it is nowhere, send the bead back with `nobrakes retry BEAD`.",
+        "`git lfs fetch --all` brings it. Where it is nowhere, whoever made it has to add it to Git LFS once more.",
     ),
     Cause.PROGRAM: Wait(
         "git cannot run a program that it needs here",

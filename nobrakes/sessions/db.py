@@ -57,14 +57,14 @@ def begin(
         told = {"session": number, "kind": kind.value, "agent": name, "title": title[:200]}
         events_db.append(db, now, Kind.SESSION_BEGAN, None, actor, told)
         _message(db, number, actor, text, now)
-        return conversations_session(db, number)
+        return get_session(db, number)
 
 
 def say(db: Database, number: int, text: str, author: str) -> Message:
     """Something that the next turn is told; NoSuchSession, NotAllowed for one that has ended."""
     now = db.now()
     with db.write():
-        one = conversations_session(db, number)
+        one = get_session(db, number)
         move(db, one, Fact.SAID, now, retry_at=None)
         if one.state is State.STUCK:  # whoever goes on with it wants it tried
             owner = of_session(number)
@@ -85,9 +85,9 @@ def _message(
 def note(db: Database, number: int, data: Mapping[str, Any]) -> Session:
     """Set values of the session's data; what else is in it stays. NoSuchSession."""
     with db.write():
-        kept = {**conversations_session(db, number).data, **data}
+        kept = {**get_session(db, number).data, **data}
         db.run("UPDATE sessions SET data = ?, updated_at = ? WHERE id = ?", (rows.as_json(kept), db.now(), number))
-        return conversations_session(db, number)
+        return get_session(db, number)
 
 
 def add_message(db: Database, number: int, author: str, text: str, turn: int) -> None:
@@ -98,7 +98,7 @@ def add_message(db: Database, number: int, author: str, text: str, turn: int) ->
 def answered(db: Database, number: int, escalation: int, text: str, actor: str) -> None:
     """A question of the session was answered: its next turn is told, once. In the caller's transaction."""
     now = db.now()
-    one = conversations_session(db, number)
+    one = get_session(db, number)
     if one.state is State.ENDED:
         return
     _message(db, number, actor, text, now, answers=escalation)
@@ -112,7 +112,7 @@ def questioned(db: Database, number: int) -> None:
 
     In the caller's transaction.
     """
-    one = conversations_session(db, number)
+    one = get_session(db, number)
     if one.state is State.IDLE:
         move(db, one, Fact.QUESTIONED, db.now())
 
@@ -122,7 +122,7 @@ def settled(db: Database, number: int) -> None:
 
     In the caller's transaction.
     """
-    one = conversations_session(db, number)
+    one = get_session(db, number)
     waits = db.maybe("SELECT 1 FROM escalations WHERE session = ? AND resolved_at IS NULL", (number,))
     if one.state is State.ASKING and waits is None:
         move(db, one, Fact.SETTLED, db.now())
@@ -134,7 +134,7 @@ def renew(db: Database, number: int, seat: tuple[str, str, str] | None = None) -
     What was said to a turn that the other agent could not finish is said again. NotAllowed while a turn is at work.
     """
     with db.write():
-        one = conversations_session(db, number)
+        one = get_session(db, number)
         if one.state is State.RUNNING:
             raise NotAllowed(f"session {number} is at work", "Its next turn can begin afresh when this one has ended.")
         values: dict[str, Any] = {"begun": False}
@@ -147,7 +147,7 @@ def renew(db: Database, number: int, seat: tuple[str, str, str] | None = None) -
                 values |= {"state": State.READY.value}
         columns = ", ".join(f"{name} = ?" for name in values)
         db.run(f"UPDATE sessions SET {columns}, updated_at = ? WHERE id = ?", (*values.values(), db.now(), number))
-        return conversations_session(db, number)
+        return get_session(db, number)
 
 
 def read_answer(db: Database, turn: int, escalation: int) -> None:
@@ -157,7 +157,7 @@ def read_answer(db: Database, turn: int, escalation: int) -> None:
 
 def take_back(db: Database, number: int, escalation: int) -> bool:
     """The answer was taken back: no turn is told of it. False: one was already. In the caller's transaction."""
-    one = conversations_session(db, number)
+    one = get_session(db, number)
     if not db.run("DELETE FROM messages WHERE escalation = ? AND turn IS NULL", (escalation,)):
         return False
     if one.state is State.READY and one.waiting == 1 and not one.data.get("cut_off"):
@@ -169,23 +169,23 @@ def end(db: Database, number: int, actor: str) -> Session:
     """End the session. Its open questions are over; a turn at work is ended by the daemon."""
     now = db.now()
     with db.write():
-        one = conversations_session(db, number)
+        one = get_session(db, number)
         move(db, one, Fact.CLOSED, now, ended_at=now)
         over = "UPDATE escalations SET resolved_at = ?, resolution = ? WHERE session = ? AND resolved_at IS NULL"
         db.run(over, (now, "the session was ended", number))
         events_db.append(db, now, Kind.SESSION_ENDED, None, actor, {"session": number})
-        return conversations_session(db, number)
+        return get_session(db, number)
 
 
 def ask_to_stop(db: Database, number: int, actor: str) -> Session:
     """Ask the turn at work to stop; the session waits for what is said to it next."""
     now = db.now()
     with db.write():
-        one = conversations_session(db, number)
+        one = get_session(db, number)
         if one.state is State.RUNNING and not one.stop_asked:
             db.run("UPDATE sessions SET stop_asked = 1, updated_at = ? WHERE id = ?", (now, number))
             events_db.append(db, now, Kind.STOP_ASKED, None, actor, {"session": number})
-        return conversations_session(db, number)
+        return get_session(db, number)
 
 
 def move(db: Database, one: Session, fact: Fact, now: float, **values: Any) -> State:
@@ -197,7 +197,7 @@ def move(db: Database, one: Session, fact: Fact, now: float, **values: Any) -> S
     return after
 
 
-def conversations_session(db: Database, number: int) -> Session:
+def get_session(db: Database, number: int) -> Session:
     """One session; NoSuchSession."""
     row = db.maybe(f"{SESSION} WHERE id = ?", (number,))
     if row is None:
@@ -205,7 +205,7 @@ def conversations_session(db: Database, number: int) -> Session:
     return rows.session(row)
 
 
-def conversations_going(db: Database) -> list[Session]:
+def going_sessions(db: Database) -> list[Session]:
     """The sessions that are no attempt's and go on, oldest first."""
     return [rows.session(row) for row in db.all(f"{SESSION} INDEXED BY sessions_going WHERE {GOING} ORDER BY id")]
 
@@ -237,12 +237,12 @@ def listed(db: Database) -> list[Session]:
 
 def sessions(db: Database, going: bool = True) -> list[Session]:
     """Sessions that are no attempt's and go on; with `going` False all of them, newest first."""
-    return conversations_going(db) if going else listed(db)
+    return going_sessions(db) if going else listed(db)
 
 
 def messages(db: Database, number: int) -> list[Message]:
     """All that was said in it, oldest first."""
-    conversations_session(db, number)
+    get_session(db, number)
     return [rows.message(row) for row in db.all("SELECT * FROM messages WHERE session = ? ORDER BY id", (number,))]
 
 
@@ -260,7 +260,7 @@ def open_turn(db: Database, number: int) -> tuple[Turn, Sequence[Message]] | Non
     """Begin the next turn of a session that is ready; None: it is not."""
     now = db.now()
     with db.write():
-        one = conversations_session(db, number)
+        one = get_session(db, number)
         if one.state is not State.READY or number in held(db):
             return None  # its feature may have been paused since somebody looked
         disputed = db.one("SELECT disputed FROM sessions WHERE id = ?", (number,))[0]
@@ -285,7 +285,7 @@ def open_turn(db: Database, number: int) -> tuple[Turn, Sequence[Message]] | Non
         told = {"session": number, "turn": count, "agent": one.agent, "model": one.model}
         seq = events_db.append(db, now, Kind.TURN_STARTED, None, "nobrakes", told)
         db.run("UPDATE turns SET data = ? WHERE id = ?", (rows.as_json({"seq": seq}), made))
-        return turns_turn(db, made), told_to(db, made)
+        return get_turn(db, made), told_to(db, made)
 
 
 def _acts_by(db: Database, made: int, number: int, now: float) -> None:
@@ -331,7 +331,7 @@ def _remember(db: Database, before: Row) -> None:
     db.insert("sessions", {**kept, "kind": SessionKind.ATTEMPT.value, "disputed": True, "state": State.IDLE.value})
 
 
-def turns_note(db: Database, made: int, data: Mapping[str, Any]) -> None:
+def note_turn(db: Database, made: int, data: Mapping[str, Any]) -> None:
     """Set values of an open turn's data; what else is in it stays, since its agent may have written it meanwhile."""
     with db.write():
         kept = {**_still_open(db, made).data, **data}
@@ -384,7 +384,7 @@ def close_turn(
     now = db.now()
     with db.write():
         open_ = _still_open(db, made)
-        one = conversations_session(db, open_.session)
+        one = get_session(db, open_.session)
         ended = "UPDATE turns SET outcome = ?, ended_at = ?, detail = ? WHERE id = ?"
         db.run(ended, (outcome.value, now, detail[:8000], made))
         if said:
@@ -410,7 +410,7 @@ def close_turn(
         if lost:  # the CLI does not know it any more: the next turn begins a new one
             values |= {"begun": False}
         _ended(db, now, told, move(db, one, _waits(db, one.id, fact), now, **values))
-        return conversations_session(db, one.id)
+        return get_session(db, one.id)
 
 
 def _ended(db: Database, now: float, told: Mapping[str, Any], state: State) -> None:
@@ -429,13 +429,13 @@ def _waits(db: Database, number: int, fact: Fact) -> Fact:
 
 
 def _still_open(db: Database, made: int) -> Turn:
-    found = turns_turn(db, made)
+    found = get_turn(db, made)
     if found.outcome is not None:
         raise Stale(f"turn {found.number} of session {found.session} has ended already")
     return found
 
 
-def turns_turn(db: Database, made: int) -> Turn:
+def get_turn(db: Database, made: int) -> Turn:
     """One turn."""
     row = db.maybe("SELECT * FROM turns WHERE id = ?", (made,))
     if row is None:
@@ -445,7 +445,7 @@ def turns_turn(db: Database, made: int) -> Turn:
 
 def turns(db: Database, number: int) -> list[Turn]:
     """The turns of a session, oldest first."""
-    conversations_session(db, number)
+    get_session(db, number)
     return [rows.turn(row) for row in db.all("SELECT * FROM turns WHERE session = ? ORDER BY number", (number,))]
 
 
@@ -465,4 +465,4 @@ def speaker(db: Database, token: str) -> tuple[Turn, Session]:
     if row is None or not compare_digest(row["token"].encode(), token.encode("utf-8", "replace")):
         raise Stale("this turn has ended, or the token is not one of nobrakes")
     found = rows.turn(row)
-    return found, conversations_session(db, found.session)
+    return found, get_session(db, found.session)

@@ -350,7 +350,7 @@ def rebuild(paths: Paths, git: Git | None) -> Rebuilt:
 
 def make_missing(paths: Paths, git: Git, say: Callable[[str], None]) -> None:
     """Make the database that is not there. StoreBroken: a daemon works with the one that was removed."""
-    from ..host.proctable import poke
+    from ..host.watching import poke
 
     deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
     while not os.path.lexists(paths.database):

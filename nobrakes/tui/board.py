@@ -1,4 +1,4 @@
-"""How things look: a shape and a colour for each state, a line for each thing on the board, and one bead whole.
+"""The live board: how things look (a shape and a colour for each state, a line for each thing), and its screens.
 
 1. A colour never says anything alone: the shape and the word say the same.
 2. Texts are Content made of parts and never markup: brackets in a title are brackets.

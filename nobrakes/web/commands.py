@@ -25,8 +25,8 @@ from ..features.service import approving as features_approving
 from ..text.cleaning import count, cut, one_line
 from . import rendering
 from .guard import local, site_of
-from .live import LOG, Site
 from .rendering import Field, flag, given, long_text, number, repository, rows, text, word
+from .site import LOG, Site
 
 if TYPE_CHECKING:
     from ..app import App
@@ -108,9 +108,9 @@ def _forging_resume(app: "App", values: ForgingValues, actor: str) -> tuple[Any,
 
 def rollback(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
     """Take the feature back: its open beads at once, what is on main of it by one commit through the Reviewer."""
-    from ..features.service import rollback as features_rollback_rollback
+    from ..features.service import rollback
 
-    done = features_rollback_rollback.rollback_begin(app.store, app.git, app.paths, values["feature"], actor)
+    done = rollback.rollback_begin(app.store, app.git, app.paths, values["feature"], actor)
     said = f"{count(len(done.cancels), 'bead')} cancelled"
     if done.is_over:
         return done, f"feature {done.feature} is rolled back: {said}, and nothing of it was on main"
@@ -246,7 +246,7 @@ def undo(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
     """Take the last step back, or the one with this number; a merge runs the checks first."""
     from .. import app as app_module
     from ..review.service import undo as review_undo
-    from .live import LOG
+    from .site import LOG
 
     def prove(commit: str) -> None:
         app_module.prove(app, commit, lambda line: LOG.debug("undo: %s", one_line(line)))

@@ -29,8 +29,8 @@ from ..errors import UsageError
 from ..machine.service.web_state import SESSION_SECONDS
 from ..serving import BODY_SECONDS
 from ..text.cleaning import one_line
-from .live import LOG, Site, hashed
 from .rendering import render
+from .site import LOG, Site, hashed
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

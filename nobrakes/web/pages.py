@@ -32,7 +32,6 @@ from ..requests import service as requests_service
 from ..review.service import evidence
 from ..review.service import evidence as review_merges
 from ..sessions.service import live as sessions_live
-from ..sessions.service import live as sessions_live_live
 from ..sessions.service import relay
 from .api import graph_of
 from .commands import takes_code
@@ -305,7 +304,7 @@ HEALTH_ROUTES = (
 def live(request: Request) -> Response:
     """The page."""
     with opened(request) as app:
-        found = sessions_live_live.live(app.store, app.paths, app.config)
+        found = sessions_live.live(app.store, app.paths, app.config)
         topics = ("live", *(f"s:{one.worker.attempt}" for one in found))
         return render(request, "live.html", view=found, topics=topics)
 
@@ -316,7 +315,7 @@ def attempt(request: Request) -> Response:
     with opened(request) as app:
         number = request.path_params["attempt"]
         at = int(before) if before.isascii() and before.isdigit() and len(before) < 9 else None
-        view = sessions_live_live.attempt_page(app.store, app.paths, app.config, number, at)
+        view = sessions_live.attempt_page(app.store, app.paths, app.config, number, at)
         topics = (f"s:{number}",) if view.watched is not None and at is None else ()
         return render(request, "attempt.html", view=view, now=app.store.now(), topics=topics)
 

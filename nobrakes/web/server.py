@@ -22,12 +22,12 @@ from ..machine.service.web_state import Serving, WebState, web_state
 from . import api, commands, guard, openapi, pages
 from . import live as sockets
 from .guard import Guard
-from .live import LOG, Site, Threads, in_time, static
 from .rendering import NoSuchRepository, error_page
+from .site import LOG, Site, Threads, in_time, static
 
 if TYPE_CHECKING:
     from .guard import App
-    from .live import Site
+    from .site import Site
 
 
 PAGES = (
@@ -73,7 +73,7 @@ def _patient(route: BaseRoute) -> BaseRoute:
 
 # The site as an ASGI application: guard, then routes, then what answers.
 #
-# 1. What makes a page has a limited time and is then left: the page says so instead of hanging (nobrakes.web.live).
+# 1. What makes a page has a limited time and is then left: the page says so instead of hanging (nobrakes.web.site).
 # 2. A NobrakesError is a page with its message and its hint; anything else a bug, whose text goes to the log alone.
 
 _STATUS: tuple[tuple[type[errors.NobrakesError], int], ...] = (
@@ -320,7 +320,7 @@ def _warn(options: Options, outside: str, say: Say) -> None:
 
 def site_of(state: WebState, options: Options, port: int, outside: str, token: str) -> "tuple[Site, Serving]":
     """What the server knows of itself, and what it tells others of its person. `token`: for scripts, if any."""
-    from .live import Site, hashed
+    from .site import Site, hashed
 
     own = options.host if options.host and _is_loopback(options.host) else f"{state.name()}.localhost"
     hosts = [own, "nobrakes.localhost", "localhost", LOOPBACK, *([outside] if outside else [])]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.review.reading import message
+from nobrakes.review.evidence import message
 from tests.support.scripted import Scripted, sound, until
 from tests.support.warm import NOBRAKES
 

@@ -140,6 +140,22 @@ def test_sql_is_in_db_alone() -> None:
     assert kept == set()
 
 
+ASKS_IN_SQL = {"all", "alone", "each", "insert", "maybe", "moment", "one", "plain", "run", "run_many"}
+"""Methods of the store that take SQL, or read for who writes it: it is a database."""
+
+
+def test_nobody_but_db_asks_the_store_in_sql() -> None:
+    wrong = [
+        f"{name}:{call.lineno} {ast.unparse(call.func)}"
+        for name, path in MODULES.items()
+        if "db" not in name.split(".")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ASKS_IN_SQL
+        if ast.unparse(call.func.value).split(".")[-1] in ("store", "_store", "db", "_db", "database")
+    ]
+    assert wrong == []
+
+
 def test_processes_are_in_git_and_host_alone() -> None:
     doors = ("git.", "host.")
     assert {name for name in taking(PROCESSES) if not f"{name}.".startswith(doors)} == set()

@@ -442,7 +442,7 @@ BUGS = (
     Bug(
         "what happened is dealt with before it is a notice",
         "notices/worker.py",
-        "        with store.together():\n            store.add_notices(notices, SAME_WITHIN)\n            store.set_setting(CURSOR, place)",
+        "        with store.write():\n            store.add_notices(notices, SAME_WITHIN)\n            store.set_setting(CURSOR, place)",
         "        store.set_setting(CURSOR, place)\n        store.add_notices(notices, SAME_WITHIN)",
         seed=85,
     ),
@@ -858,7 +858,7 @@ BUGS = (
     Bug(
         "a round is begun by halves where the daemon dies",
         "features/worker/turn.py",
-        "            with self.ports.store.together():\n                return self.methods[type",
+        "            with self.ports.store.write():\n                return self.methods[type",
         "            if True:\n                return self.methods[type",
         options=(*PLANNED, "--crash", "0.02"),
         seed=6,

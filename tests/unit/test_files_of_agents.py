@@ -14,7 +14,7 @@ from nobrakes import walking
 from nobrakes.errors import Tampered
 from nobrakes.git.workspaces import salvage
 from nobrakes.git.workspaces.inside import read_inside
-from nobrakes.host import files, proctable
+from nobrakes.host import files, watching
 from nobrakes.host.channel import server as door
 from nobrakes.host.runs.endings import Outputs, ending, read
 from nobrakes.sessions.reader import follow
@@ -104,7 +104,7 @@ def test_a_ref_is_none_and_objects_borrowed_by_it_are_refused(laid: Callable[[st
 
 def test_a_diary_and_a_report_are_none_then(laid: Callable[[str], Path]) -> None:
     folder = laid("agents/codex/b/one.jsonl").parent
-    assert not any(proctable.appended(str(folder), "*.jsonl", 0.0, {}, 100).values())
+    assert not any(watching.appended(str(folder), "*.jsonl", 0.0, {}, 100).values())
     assert read(str(folder), ".", "*.jsonl", 0.0).texts == ()
 
 

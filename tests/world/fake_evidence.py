@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from nobrakes.review.reading import PERSON, Entry, Made, Value, about, date, message
+from nobrakes.review.evidence import PERSON, Entry, Made, Value, about, date, message
 
 from .objects import Commit, Objects
 

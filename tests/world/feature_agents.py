@@ -158,7 +158,7 @@ class FeatureAgents:
         for _ in range(seat.dice.choice((1, 1, 2))):
             form = forms.as_values(drawn(seat.dice))
             new = NewEscalation(EscalationType.QUESTION, self._title(), session=seat.session.id, form=form)
-            with self.store.together():
+            with self.store.write():
                 turn = self._turn(seat)
                 self.store.escalate(new, None, None, f"Session {seat.session.id}")
                 self.store.did(turn.id, "asked")

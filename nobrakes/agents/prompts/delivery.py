@@ -16,7 +16,7 @@ from ...features.plan_beads import epics_above
 from ...git.port import Git
 from ...requests.model import own_base
 from ...requests.text import Delivery, Where, delivery
-from ...review.reading import Made
+from ...review.evidence import Made
 from ...review.verify import Lost, fallen_off, lost_changes
 from ..transcript import PREFIX
 from .quoting import answered, answers_of

@@ -84,7 +84,7 @@ def lift(store: "Store", paths: Paths, config: "Config", name: str, is_lifted: b
         raise UsageError(f"there is no cap '{name[:40]}' that could be lifted", known)
     one = found[name]
     if one.lifted != is_lifted:
-        with store.together():
+        with store.write():
             store.set_setting(f"{LIFTED}{name}", period_of(name, board.spent, board.now) if is_lifted else None)
             before, after = ("holds", "lifted") if is_lifted else ("lifted", "holds")
             data = {"before": {f"caps.{name}": before}, "after": {f"caps.{name}": after}}

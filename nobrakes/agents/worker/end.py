@@ -79,7 +79,7 @@ def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
         process.forget(ports, work)
     after = limits.close(gate, work, verdict.outcome, verdict.detail, store.now(), verdict.resets_at, shared)
     if after is not None and after != gate:
-        with store.together():
+        with store.write():
             store.start_cooldown(after)
             is_asked = gate is not None and (of_model or gate.is_of_start)
             if shared and not is_asked and not process.is_of_broken_checks(store, verdict):
@@ -200,7 +200,7 @@ def close(
         escalation = replace(escalation, form=form)
     elif escalation is not None:
         escalation = offered(store, bead, escalation)
-    with store.together():
+    with store.write():
         if tried is not None:
             store.save_breaker(of_bead(bead.id), *tried)
         after = store.close_attempt(

@@ -23,6 +23,7 @@ from ...daemon.model import Board
 from ...daemon.service import control
 from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import owner_of
+from ...decisions.hindrances import cure_of_start
 from ...decisions.model import STARTS, EscalationType, NewEscalation, of_waiting
 from ...git.port import Argv
 from ...host.confine import OWN, Confined, Confinement
@@ -262,15 +263,6 @@ def is_of_broken_checks(store: "Store", verdict: Verdict) -> bool:
 
 def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> NewEscalation:
     """What a person is asked, in the name of no bead; of which of `beads` it is said that they wait."""
-    waits = of_waiting(beads)
-    if TABLE[verdict.outcome].is_of_workspace:
-        detail = (
-            f"{verdict.detail}\n\nThis met more than one bead or session, so nothing else is started. {waits} Nothing "
-            "counts against them. Mend the folder, the disk, git, or `setup`. It is tried again by itself, and this "
-            f"question is withdrawn once a workspace is made. Try at once: nobrakes providers open {limits.WORKSPACES}"
-        )
-        evidence = {STARTS: limits.WORKSPACES, "agent": work.agent, "outcome": verdict.outcome.value}
-        return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, "no workspace can be made", detail, evidence)
     if isinstance(work, Attempt) and TABLE[verdict.outcome].is_of_model:
         key = limits.model_key_of(work)
         detail = (
@@ -282,13 +274,17 @@ def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> N
         evidence = {STARTS: key, "agent": work.agent, "outcome": verdict.outcome.value}
         title = f"the provider of {work.agent} does not have the model {work.model or 'that it uses by default'}"
         return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence)
+    key = limits.gate_key(work, verdict.outcome)
+    title, whom, over = f"the agent {work.agent} does not start", f" with {work.agent}", "it starts"
+    if key == limits.WORKSPACES:
+        title, whom, over = "no workspace can be made", "", "a workspace is made"
+    cure = cure_of_start(key)
     detail = (
-        f"{verdict.detail}\n\nThis met more than one bead or session, so nothing else is started with {work.agent}. "
-        f"{waits} Nothing counts against them. Mend its installation, its settings or its login. It is tried again "
-        f"by itself, and the question is withdrawn once it starts. Try at once: nobrakes providers open {work.provider}"
+        f"{verdict.detail}\n\nThis met more than one bead or session, so nothing else is started{whom}. "
+        f"{of_waiting(beads)} Nothing counts against them. {cure[0].upper()}{cure[1:]}. It is tried again by itself, "
+        f"and this question is withdrawn once {over}. Try at once: nobrakes providers open {key}"
     )
-    evidence = {STARTS: work.provider, "agent": work.agent, "outcome": verdict.outcome.value}
-    title = f"the agent {work.agent} does not start"
+    evidence = {STARTS: key, "agent": work.agent, "outcome": verdict.outcome.value}
     return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence)
 
 

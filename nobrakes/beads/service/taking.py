@@ -253,7 +253,7 @@ def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> Handed
     folder = worktree.path if worktree is not None else ""
     takes_back = rollback.takes_back(here.store, here.git, bead)
     here.git.came_through(fork, head)
-    with here.store.together():
+    with here.store.write():
         fence = here.store.bead(bead).fence + 1
         kept = f"incoming/{bead}/{fence}"
         here.git.pin(kept, head)
@@ -353,7 +353,7 @@ def retry(
 
     `all`: decide everything that stops it so, of whatever sort.
     """
-    with store.together():
+    with store.write():
         before = store.bead(bead)
         _refuse(before)
         asked = [one for one in store.escalations(bead=bead) if one.type in STOPS_BEAD]

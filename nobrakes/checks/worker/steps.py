@@ -23,7 +23,7 @@ from ...errors import ConfigError, FileTooLarge
 from ...git.port import Argv, Git
 from ...host.port import Ending, Processes, Step, StepEnd
 from ...host.runs import recording
-from ...review.reading import excerpt
+from ...review.evidence import excerpt
 from ...text.redaction import redact, secret_values
 from ..contract import ASKED_WITH, SETUP_FAILED, Check, CheckEnd, CheckOutcome, CheckResult, Contract, judge, unmet
 from ..counts import count_tests, failing_tests

@@ -114,7 +114,7 @@ def bring_back(git: Git, event: Event) -> None:
 PAUSED = "paused"
 STOPPING = "stopping"
 FROZEN = "frozen"
-BROKEN = "frozen_by_setup"
+BROKEN = "frozen_by_setup"  # as databases have kept it since a failed set-up was the only reason
 STOP_ASKED = "stop_asked"
 LIMITS = "limits"
 RED_MAIN = "red_main"
@@ -125,7 +125,7 @@ YES = "yes"
 
 def _switch(store: "Store", paths: Paths, wanted: Mapping[str, str | None], kind: Kind, actor: str) -> bool:
     changes = {key: value for key, value in wanted.items() if store.setting(key) != value}
-    with store.together():
+    with store.write():
         for key, value in changes.items():
             store.set_setting(key, value)
         if changes:
@@ -168,7 +168,7 @@ def stop_one(store: "Store", paths: Paths, name_or_bead: str, hold: str | None, 
     if found.outcome is not None:
         now = store.bead(found.bead).status.value
         raise NotAllowed(f"no agent works on bead {found.bead}: it is {now}", "`nobrakes status` names who is at work.")
-    with store.together():
+    with store.write():
         board = store.board(Limits())
         if found.id not in board.stop_asked:
             open_ones = {attempt.id for attempt in board.attempts}
@@ -242,7 +242,7 @@ def set_limits(store: "Store", changes: Mapping[str, str], actor: str, paths: Pa
     checked = asdict(_checked(wanted))
     after = kept | {name: checked[name] for name in given}
     if after != before:
-        with store.together():
+        with store.write():
             store.set_setting(LIMITS, json.dumps(after, sort_keys=True) if after else None)
             store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data={"before": before, "after": after}))
     if paths is not None:

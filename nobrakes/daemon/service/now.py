@@ -26,7 +26,7 @@ from ...events.kinds import MERGES, Event
 from ...events.kinds import Kind as Happened
 from ...events.kinds import Kind as KindsKind
 from ...host.locks import holder
-from ...host.proctable import Changes
+from ...host.watching import Changes
 from ...machine.service.registry import MachineView, shown
 from ...paths import Paths
 from ...sessions.reader import Ring

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ...host.proctable import poke
+from ...host.watching import poke
 from ...paths import Paths
 
 if TYPE_CHECKING:

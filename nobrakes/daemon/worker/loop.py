@@ -287,7 +287,7 @@ class Jumps:
         before = self._kept or _read(store.setting(KEPT))
         jump = apart - before[1] if before is not None and before[0] == boot else 0.0
         if before is None or before[0] != boot or abs(jump) >= JUMP:
-            with store.together():
+            with store.write():
                 if before is not None:  # over a restart of the machine nobody knows how far it jumped
                     self._move(jump)
                 store.set_setting(KEPT, json.dumps([boot, apart]))

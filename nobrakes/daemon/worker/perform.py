@@ -251,7 +251,7 @@ class Performer:
     def _tell_cap(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.TellCap)
         store, one = self.ports.store, action.reached
-        with store.together():
+        with store.write():
             store.set_setting(f"{CAP_TOLD}{one.name}", one.period)
             data = {"cap": one.name, "spent": one.spent, "limit": one.limit, "until": one.until}
             store.record(Event(Kind.CAP_REACHED, data=data))
@@ -332,7 +332,7 @@ class Performer:
         if holds_back(self.ports, action.epic):
             return False
         try:
-            with self.ports.store.together():
+            with self.ports.store.write():
                 self.ports.store.record(Event(Kind.EPIC_COMPLETED, action.epic))
                 complete(self.ports.store, action.epic)
         except NotAllowed:

@@ -25,8 +25,8 @@ from ...events.kinds import MERGES, Event, Kind
 from ...host.port import Notice
 from ...host.runs.trees import end_all
 from ...requests.model import WAITING
+from ...review.evidence import Value
 from ...review.journal import Journal, may_land
-from ...review.reading import Value
 from ...review.verify import COMPARED, WENT_BACK, Merge, is_ours, merges
 from ...review.worker.evidence import Evidence
 from ...review.worker.main_monitor import fallen

@@ -29,8 +29,8 @@ from ...host.confine import Confinement, describe
 from ...host.files import keep_private, private_folder
 from ...host.locks import DaemonLock
 from ...host.port import Notice
-from ...host.proctable import Waker
 from ...host.runs.trees import become_subreaper
+from ...host.watching import Waker
 from ...trash import Trash
 from ..model import Board
 from . import loop

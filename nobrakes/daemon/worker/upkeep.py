@@ -141,7 +141,7 @@ def _park_bead(ports: Ports, name: str, said: str) -> bool:
     new = NewEscalation(EscalationType.NOBRAKES_FAILED, f"{name}: {outcome.value.replace('_', ' ')}", said)
     going = [one for one in store.attempts(name) if one.outcome is None]
     holds = bool(before) and bead.held is None and bead.status not in CLOSED
-    with store.together():
+    with store.write():
         for attempt in going:
             store.close_attempt(attempt, GIVEN_BACK[attempt.role], outcome, detail=said, escalation=new)
         if not going:

@@ -63,7 +63,7 @@ def follow_reading(store: "Store", found: Escalation, label: str, actor: str) ->
         return False
     if label not in (GO_ON, READ_AGAIN, TICKETS):
         return mended_in_epic(store, found, label, actor)
-    with store.together():
+    with store.write():
         if label == READ_AGAIN:
             store.resolve(found.id, label, actor, Status.NEEDS_REVIEW)
         elif label == GO_ON:
@@ -97,7 +97,7 @@ def mended_in_epic(store: "Store", found: Escalation, words: str, actor: str) ->
     if not is_told and not words.strip():
         return False
     said = f"A person decided:\n{words.strip()}" if words.strip() else ""
-    with store.together():
+    with store.write():
         mending.mend(
             store, epic, what, "\n\n".join(one for one in (found.detail if is_told else "", said) if one), actor
         )
@@ -152,7 +152,7 @@ def follow_choice(store: "Store", found: Escalation, label: object, actor: str) 
     act = _ACTS[_asked(found)].get(str(label))
     if act is None or found.bead is None:
         return False
-    with store.together():
+    with store.write():
         reason = act(store, found, actor)
         store.resolve(found.id, str(label), actor)
         if store.bead(found.bead).held != reason:
@@ -214,7 +214,7 @@ def add(store: "Store", found: Escalation, note: str, actor: str) -> Bead:
             f"escalation {found.id} suggests no work to add", f"`nobrakes escalation {found.id}` shows what it is."
         )
     title = shorten(" ".join(only_seen(found.title).split()), TITLE)
-    with store.together():
+    with store.write():
         epic = store.bead(found.bead).epic if found.bead is not None else None
         made = beads.add(
             store,
@@ -324,18 +324,18 @@ def resolve(
     if how == "add":
         add(store, found, note, actor)
     elif how in _ENDS:
-        with store.together():
+        with store.write():
             store.record(Event(_ENDS[how], found.bead, actor=actor, data={"reason": note, "escalation": n}))
             if store.escalation(n).resolved_at is None:
                 store.resolve(n, _words(how, note), actor)
     elif how == APPROVE and found.session is not None:
-        with store.together():
+        with store.write():
             store.note_session(found.session, {STAGE: WORK})
             store.resolve(n, _words(how, note), actor)
     elif how == APPROVE and found.type in OF_A_HEAD:
         store.resolve(n, _words(how, note), actor, None if _is_of_test_writer(store, found) else Status.NEEDS_REVIEW)
     elif how == "retry" and found.bead is None and STARTS in found.evidence:
-        with store.together():
+        with store.write():
             store.end_cooldown(str(found.evidence[STARTS]), actor)
             if store.escalation(n).resolved_at is None:
                 store.resolve(n, _words(how, note), actor)
@@ -373,7 +373,7 @@ def _is_of_test_writer(store: "Store", found: Escalation) -> bool:
 def _send_back(store: "Store", found: Escalation, note: str, actor: str) -> None:
     """Work whose merge was not approved: a Doer is told the note, or the person whose work it is."""
     assert found.bead is not None
-    with store.together():
+    with store.write():
         if note.strip():
             store.answer(found.id, note, actor)
         else:

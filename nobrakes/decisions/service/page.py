@@ -20,7 +20,7 @@ from ...events.glossary import CAUSES, ESCALATIONS, OUTCOMES
 from ...events.kinds import Clash, Hunk
 from ...git.port import Git
 from ...paths import Paths
-from ...review.reading import Made
+from ...review.evidence import Made
 from ...sessions.service import live
 from ..model import FAILURES, OF_A_WAIT, STOPS_BEAD, UNKNOWN, Escalation, EscalationType
 from .view import (

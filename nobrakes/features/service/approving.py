@@ -185,7 +185,7 @@ def approve(store: "Store", choice: Choice, actor: str, seen: str | None = None)
 
 def drop(store: "Store", names: Collection[str], actor: str) -> tuple[str, ...]:
     """A person's no: take away what is proposed under these names (BEAD: all that is proposed for it)."""
-    with store.together():
+    with store.write():
         found = [change for bead in proposals(store) for change in bead.changes]
         drafts = {id_ for _, id_ in store.by_priority([Status.DRAFT])}
         wanted = frozenset(names)
@@ -328,7 +328,7 @@ def make_live(store: "Store", choice: Choice, actor: str, revision: str | None =
 
     The snapshot that holds it is the caller's to write next.
     """
-    with store.together(told=False):
+    with store.write(told=False):
         made = approve(store, choice, actor, revision)
         features = feature_approval_approved(store, made.drafts, made.changes, actor)
         store.set_setting(COMMITTED, str(store.position().seq))

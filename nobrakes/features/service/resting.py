@@ -37,7 +37,7 @@ def let_go(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
 
 def checkpoint(store: "Store", id_: str, actor: str) -> Feature:
     """Ask for it; the daemon does it once no other feature is being planned. NoSuchFeature, NotAllowed."""
-    with store.together():
+    with store.write():
         feature = store.feature(id_)
         require(feature, Stage.IMPLEMENTATION, "a checkpoint is of what is being built")
         return store.note_feature(id_, {keys.CHECKPOINT_ASKED: True}, actor)

@@ -1,4 +1,4 @@
-"""What nobrakes itself asked about a feature, decided by what a person did meanwhile: it is not asked again."""
+"""What a person does with features, and rolling one back: the beads that take its merges back, and what follows."""
 
 import os
 from collections.abc import Collection, Sequence
@@ -151,7 +151,7 @@ def _base(store: "Store", inside: Sequence[Bead]) -> str:
 def rollback_begin(store: "Store", git: Git, paths: Paths, id: str, actor: str) -> RollbackView:
     """Roll it back, as far as the store goes: what it did. NotAllowed: nothing changed."""
     seen = look(store, git, id)
-    with store.together():
+    with store.write():
         feature = store.feature(id)
         _refuse(feature)
         stop_turns(store, feature, actor)
@@ -206,7 +206,7 @@ def give_up(store: "Store", id: str, actor: str) -> tuple[tuple[str, ...], tuple
         if bead.status in CLOSED:
             continue
         try:
-            with store.together():
+            with store.write():
                 _cancel(store, bead.id, actor, id)
         except NotAllowed:
             left.append(bead.id)
@@ -242,7 +242,7 @@ def end(store: "Store", id: str, actor: str, taken: Sequence[Merged], why: str, 
     """It is rolled back: the beads whose merges `commit` took off main are given up, and so is its epic. What nobrakes
     asked about it is decided by that.
     """
-    with store.together():
+    with store.write():
         feature = store.feature(id)
         give_up(store, id, actor)
         for name in dict.fromkeys(one.bead for one in taken):
@@ -257,7 +257,7 @@ def end(store: "Store", id: str, actor: str, taken: Sequence[Merged], why: str, 
 
 def off(store: "Store", id: str, actor: str, why: str) -> Feature | None:
     """It is not rolled back after all, and can go on; None: it is not being rolled back."""
-    with store.together():
+    with store.write():
         feature = store.feature(id)
         if keys.ROLLBACK not in feature.data:
             return None
@@ -349,7 +349,7 @@ def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = 
 
     `way` is of an expired feature; None: afresh.
     """
-    with store.together():
+    with store.write():
         feature = store.feature(id)
         refuse_while_rolling(feature)
         if feature.state is State.EXPIRED:
@@ -378,7 +378,7 @@ def _try_again(store: "Store", feature: Feature, actor: str) -> None:
 
 def go_on(store: "Store", id: str, way: str, actor: str) -> int:
     """Go on with a feature that has expired: how many drafts were given up for it. One transaction; NotAllowed."""
-    with store.together():
+    with store.write():
         feature = store.feature(id)
         if feature.state is not State.EXPIRED:
             return 0
@@ -535,7 +535,7 @@ def begin(
     criteria = wanted.criteria(usual(stack(config, paths.root)))
     base = _main(git)
     points = blocking(git, base, files)
-    with store.together():
+    with store.write():
         epic = beads.add(
             store,
             title,
@@ -573,7 +573,7 @@ def edit(store: "Store", paths: Paths, config: "Config", id: str, wanted: Wanted
         values["criteria"] = wanted.criteria(usual(stack(config, paths.root)))
     if not values:
         raise UsageError("nothing to change was given", f"`nobrakes forge show {id}` shows what it is.")
-    with store.together():
+    with store.write():
         after = store.change_feature(before.id, values, actor)
         epic: dict[str, Any] = {"notes": after.notes} if "notes" in values else {}
         epic |= {"acceptance": [one.text for one in after.criteria]} if "criteria" in values else {}
@@ -586,7 +586,7 @@ def edit(store: "Store", paths: Paths, config: "Config", id: str, wanted: Wanted
 
 def pause(store: "Store", paths: Paths, id: str, actor: str) -> Feature:
     """Begin no turn of it and no attempt any more; what runs may end. It gives the repository's turn up."""
-    with store.together():
+    with store.write():
         moved = store.move_feature(id, Step.PAUSED, actor, "paused by a person")
         hold(store, id, actor)
     wake(paths)
@@ -595,7 +595,7 @@ def pause(store: "Store", paths: Paths, id: str, actor: str) -> Feature:
 
 def cancel(store: "Store", paths: Paths, id: str, actor: str) -> Feature:
     """End its turn at once, and pause it. Its drafts, its questions and the work of its beads stay."""
-    with store.together():
+    with store.write():
         feature = store.feature(id)
         moved = feature if feature.state is State.PAUSED else store.move_feature(id, Step.PAUSED, actor, "cancelled")
         hold(store, id, actor)
@@ -617,7 +617,7 @@ def archive(store: "Store", id: str, away: bool, actor: str) -> Feature:
 
 def ask_change(store: "Store", paths: Paths, id: str, text: str, actor: str, bead: str = "") -> Feature:
     """Tell its Shaper what should be another way in the plan; NotAllowed before there is a conversation."""
-    with store.together():
+    with store.write():
         feature, words = _tell(store, id, "Change the plan{}: {}", text, actor, bead)
         if feature.stage not in PLANNED or planning.are_over(feature):
             store.note_feature(id, planning.opened_anew(feature), actor)
@@ -628,7 +628,7 @@ def ask_change(store: "Store", paths: Paths, id: str, text: str, actor: str, bea
 
 def discuss(store: "Store", paths: Paths, id: str, text: str, actor: str, bead: str = "") -> Feature:
     """Say something to its Shaper, of one step of the plan or of all; nothing is changed by it."""
-    with store.together():
+    with store.write():
         feature, _ = _tell(store, id, "A question{}; change nothing before it is answered: {}", text, actor, bead)
     wake(paths)
     return feature

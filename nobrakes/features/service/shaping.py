@@ -72,7 +72,7 @@ def propose(store: "Store", session: int, text: str, turn: Turn | None = None) -
     plan = plans_service.plan_in(redacted(clean(text)), "plan")
     if not plan.nodes:
         raise PlanError("plan: it has no bead", "`nobrakes plan example` prints the format.")
-    with store.together():
+    with store.write():
         feature = _planned(store, session)
         try:
             made = approving.propose(store, _of_feature(store, feature, plan), _name(session))
@@ -161,7 +161,7 @@ def _refused(feature: Feature, node: PlanNode, bead: Bead | None, own: set[str])
 
 def plan_ready(store: "Store", session: int, turn: Turn | None = None) -> PlanVersion:
     """The Shaper says that the plan is whole: keep a version of it. NotAllowed where it is none yet, and why."""
-    with store.together():
+    with store.write():
         feature = _planned(store, session)
         waiting = [one for one in store.escalations() if one.session == session]
         if waiting:
@@ -238,7 +238,7 @@ def find(
     turn: Turn | None = None,
 ) -> Finding:
     """Keep what a reviewer found; the same issue said again is one finding. NotAllowed, UsageError."""
-    with store.together():
+    with store.write():
         feature, domain = _served(store, session, as_reviewer=True)
         if feature.stage is not Stage.REVIEW:
             raise NotAllowed(f"the plan of feature {feature.id} is not under review", "End your turn.")

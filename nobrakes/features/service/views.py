@@ -402,7 +402,7 @@ def sign_off(
     store: "Store", rules: Rules, id_: str, actor: str, *, take_risk: bool = False, reason: str = ""
 ) -> SignOff:
     """Sign the plan off. NoSuchFeature; NotAllowed: there is nothing to sign, or what has to be said is missing."""
-    with store.together():
+    with store.write():
         feature = store.feature(id_)
         require(feature, Stage.REVIEW, "there is no plan under review to sign off")
         kept = rounds.sign_off(tracker(store, feature, rules), feature.plan, actor, store.now(), take_risk, reason)

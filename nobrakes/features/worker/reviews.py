@@ -238,7 +238,7 @@ def collect(ports: Ports, feature: Feature) -> bool:
     if not (merged or filed or stops or over):
         return False
     brought = {bead.id: _brought(ports, str(bead.merged_commit)) for bead in merged}
-    with store.together():
+    with store.write():
         for one in filed:
             kind = planning.kind_of(one.title)
             store.collect(feature.id, kind, one.title, BY, bead=one.bead)
@@ -416,13 +416,13 @@ class Rollbacks:
             return do(rolling)
         except (GitFailed, NoMain, NotAllowed) as error:
             title = shorten(f"Feature {id_} is not rolled back: {error}", 480)
-            with self.ports.store.together():
+            with self.ports.store.write():
                 return self.answers.ask(ask(id_, rolling.bead.id, title, f"{error} {error.hint}".strip()))
 
     def _take_back(self, one: _Rolling) -> bool:
         if one.bead.status not in _NOT_YET:
             return False
-        with self.ports.store.together():
+        with self.ports.store.write():
             given_up, landing = self.ports.words.give_up(one.feature.id, one.by)
         if landing:  # the end of their reviews wakes the loop
             return bool(given_up)
@@ -442,7 +442,7 @@ class Rollbacks:
             return self._hindered(one, made, merges)
         if made is None or made.tree == git.tree(main):
             return self._end(one, merges, f"main has nothing of it any more{gone}", main)
-        with store.together():
+        with store.write():
             if not _is_as_seen(self.ports.store, one):
                 return False
             self._hand_in(one, made.commit, main, merges)
@@ -471,7 +471,7 @@ class Rollbacks:
         title = f"Feature {one.feature.id} is not rolled back: "
         title += f"taking {found.merge.bead} back conflicts with {with_} in {files}"
         detail = f"The merge of {found.merge.bead} is {found.merge.commit[:12]}. Changed since in {files} by {with_}."
-        with self.ports.store.together():
+        with self.ports.store.write():
             return _is_as_seen(self.ports.store, one) and self.answers.ask(
                 asking(one.feature.id, one.bead.id, shorten(title, 480), detail)
             )
@@ -489,7 +489,7 @@ class Rollbacks:
 
     def _end(self, one: _Rolling, taken: Sequence[Merged], why: str, commit: str) -> bool:
         """It is over: main is without these merges since `commit`."""
-        with self.ports.store.together():
+        with self.ports.store.write():
             if not _is_as_seen(self.ports.store, one):
                 return False
             self._close(one.bead, "nothing was left to be taken back")

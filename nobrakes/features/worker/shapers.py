@@ -216,7 +216,7 @@ class Shapers:
 
     def _tried(self, do: Callable[[], object]) -> list[str]:
         try:
-            with self.ports.store.together():
+            with self.ports.store.write():
                 do()
         except NobrakesError as error:
             return [f"{error} {error.hint}".strip()]
@@ -490,7 +490,7 @@ class Answers:
         still = None if held == action.about.value else held
         self.ports.store.note_feature(feature.id, {keys.ASKED: asked or None, keys.HELD: still}, BY)
         try:
-            with self.ports.store.together():
+            with self.ports.store.write():
                 self.by_about[action.about](self.ports.store.feature(feature.id), action.chosen)
         except NobrakesError as error:
             tell(self.ports.store, feature, f"what was chosen cannot be done now: {error} {error.hint}", "warning")

@@ -105,10 +105,10 @@ class Forge:
         if type(action) in self.outside:
             return self.outside[type(action)](action)
         try:
-            with self.ports.store.together():
+            with self.ports.store.write():
                 return self.methods[type(action)](action)
         except NoAgent as error:
-            with self.ports.store.together():
+            with self.ports.store.write():
                 return self.methods[Fail](Fail(action.feature, str(error)))
 
     def wake_at(self) -> list[float]:

@@ -1,4 +1,4 @@
-"""One checkout of main that follows from one commit to another: index and files together, path by path, or not at all.
+"""Moving main in this repository, and each checkout of main that follows: index and files together, or not at all.
 
 1. git's own two-tree merge decides and writes: what is staged or edited elsewhere stays, and a path that has neither
    version stops all of it.

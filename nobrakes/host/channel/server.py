@@ -22,10 +22,10 @@ from ...errors import NobrakesError
 from ...paths import AGAIN
 from ...trash import Trash
 from ...walking import below, of_state
-from .. import proctable
+from .. import watching
 from ..files import private_folder, write_private
 from ..port import Login
-from ..proctable import Inotify
+from ..watching import Inotify
 from .logins import Logins
 
 # Sleeping until something is laid down in one of some folders, told by the system: one thread, one wake-up a word.
@@ -37,9 +37,9 @@ from .logins import Logins
 # 4. A folder that is moved, removed or unmounted, and events that were too many, are told as "look at everything".
 # 5. All but `wake` belongs to the thread that sleeps.
 
-_EVENTS = proctable.CLOSE_WRITE | proctable.MOVED_TO | proctable.DELETE_SELF | proctable.MOVE_SELF
-_COMES = proctable.CREATE | proctable.MOVED_TO | proctable.DELETE_SELF | proctable.MOVE_SELF
-_LOST = proctable.DELETE_SELF | proctable.MOVE_SELF | proctable.UNMOUNT | proctable.OVERFLOW | proctable.IGNORED
+_EVENTS = watching.CLOSE_WRITE | watching.MOVED_TO | watching.DELETE_SELF | watching.MOVE_SELF
+_COMES = watching.CREATE | watching.MOVED_TO | watching.DELETE_SELF | watching.MOVE_SELF
+_LOST = watching.DELETE_SELF | watching.MOVE_SELF | watching.UNMOUNT | watching.OVERFLOW | watching.IGNORED
 
 
 class Arrivals:
@@ -79,7 +79,7 @@ class Arrivals:
             for watch, events, name in self._inotify.read():
                 if events & _LOST:
                     is_called = True
-                    self._let_go(watch, is_gone=bool(events & proctable.IGNORED))
+                    self._let_go(watch, is_gone=bool(events & watching.IGNORED))
                 elif watch in self._awaited:
                     is_called |= name == os.path.basename(self._awaited[watch])
                 elif watch in self._folders and (name == AGAIN or not name.startswith(".")):

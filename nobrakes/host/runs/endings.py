@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 
 from ...globs import matches
 from ...walking import FAULTS, Beyond, below, of_state, walk
-from .. import proctable
+from .. import proctable, watching
 from ..files import plain_file, read_tail, write_atomic
 from ..port import Ending, Reports, StepEnd
-from ..proctable import Process, poke
+from ..proctable import Process
+from ..watching import poke
 from . import wrapper
 
 SAID = 20_000
@@ -282,7 +283,7 @@ class Outputs:
 
     def appended(self, folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int) -> dict[str, bytes]:
         """What agents' own files hold from their places on."""
-        return proctable.appended(folder, glob, since, paths, limit)
+        return watching.appended(folder, glob, since, paths, limit)
 
     def reports(self, top: str, folder: str, glob: str, since: float, keep: str) -> Reports:
         """What a check wrote into files."""

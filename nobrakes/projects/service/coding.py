@@ -104,7 +104,7 @@ def begin(chat: str, directory: str, wanted: relay.Wanted) -> Begun:
             before = None if wanted.plans or wanted.files else _current(known.runs(chat), project, wanted, store)
             note = _require_program(paths, wanted.agent)
             ready = relay.prepared(paths, load(paths.config), wanted) if before is None else None
-            with store.together():
+            with store.write():
                 if ready is not None:
                     number = relay.begin(store, paths, ready, chat).id
                 else:

@@ -430,7 +430,7 @@ class PullSteps:
     def _save(self, attempt: int, pull: PullRequest, found: Sequence[Happening]) -> PullRequest:
         """Keep it, and tell what is new about it, in one transaction."""
         store = self.ports.store
-        with store.together():
+        with store.write():
             for kind, data in found:
                 store.record(Event(kind, pull.bead, attempt, data=data))
             store.save_pull(pull)
@@ -444,7 +444,7 @@ class PullSteps:
     def _merged(self, attempt: int, pull: PullRequest) -> Report:
         pull = with_base(self.ports.git, pull)
         now = replace(pull, state=PullState.MERGED, says="merged", looked_at=self.ports.store.now())
-        with self.ports.store.together():
+        with self.ports.store.write():
             self._save(attempt, *requests_model.merged(now))
             self.ports.store.stack(pull.bead, None)  # it is on main, whatever becomes of the one below
         tree = self.ports.git.tree(pull.head)
@@ -567,7 +567,7 @@ class MergedMeanwhile:
         now, bead = store.pull(pull.bead), store.bead(pull.bead)
         if now is None or now.number != pull.number:
             return False
-        with store.together(), contextlib.suppress(NotAllowed):  # a person decided it meanwhile
+        with store.write(), contextlib.suppress(NotAllowed):  # a person decided it meanwhile
             store.save_pull(replace(now, state=PullState.OPEN))
             for one in store.escalations(bead=bead.id):
                 if one.type in STOPS_BEAD:

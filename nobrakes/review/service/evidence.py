@@ -17,8 +17,8 @@ from ...errors import GitFailed, NoEvidence, NotAllowed, UsageError
 from ...events.kinds import ChangedLines, Event, Kind
 from ...git.port import Git
 from ...text.redaction import BLACK
+from ..evidence import Entry, How, Made, RecordKind
 from ..journal import Journal
-from ..reading import Entry, How, Made, RecordKind
 from ..verify import Lost, Note, Report, Repository, Rerun, Word, Wrong, lost_changes
 from ..verify import verify as compare
 
@@ -562,7 +562,7 @@ def _keep(
     from ...daemon.service.waking import wake
     from ..queue import SETTING, as_text
 
-    with store.together():
+    with store.write():
         store.set_setting(SETTING, as_text(entries))
         data = {"check": changed.check, "test": changed.test, "reason": changed.reason}
         store.record(Event(kind, actor=actor, data=data))

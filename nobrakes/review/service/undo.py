@@ -296,7 +296,7 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
             f"{line} has nothing of {bead.id} any more, so there is nothing to take back",
             f"`nobrakes reopen {bead.id}` has it done again.",
         )
-    with store.together():
+    with store.write():
         new = _by_request_bead(store, bead, merge, name, bool(known), actor, line)
         if base:
             store.set_setting(own_base(new.id), base)
@@ -368,7 +368,7 @@ def undo(
     else:
         step = _step_of(store, seq)
     marked = f"{actor}{MARK}"
-    with store.together():
+    with store.write():
         for event in reversed(step.events):
             if step.kind is Kind.ARCHIVE_EXPIRED:
                 _bring_back(git, event)
@@ -483,7 +483,7 @@ def _merge(
         keep(bead, base, commit)
     marked, taken = f"{actor}{MARK}", {"commit": commit, "revert": reverted, "undone": [event.seq]}
     why = f"its merge {commit[:12]} was taken back by {actor}: `nobrakes release {bead.id}` has it done again"
-    with store.together():
+    with store.write():
         store.record(Event(Kind.REVERTED, bead.id, actor=marked, data=taken))
         store.record(Event(Kind.HELD, bead.id, actor=marked, data={"reason": why}))
     if paths is not None:

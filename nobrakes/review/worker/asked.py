@@ -665,7 +665,7 @@ class Readings:
         )
         title = f"Review of {bead.id}, round {found.round}"[:100]
         told = {"round": found.round, "of": self.rules.rounds, "agent": name, "model": seat[2]}
-        with ports.store.together():
+        with ports.store.write():
             session = ports.store.begin_session(SessionKind.CODE_REVIEW, of_bead(bead.id), title, seat, text, BY, data)
             told |= {"session": session.id, "head": journal.head}
             ports.store.record(Event(Kind.CODE_REVIEW_BEGAN, bead.id, context.attempt.id, data=told))
@@ -709,7 +709,7 @@ class Readings:
         del told["outcome"]
         told["state"] = outcome
         told |= {name.lower(): number for name, number in reading.counted(one.findings).items()}
-        with store.together():
+        with store.write():
             store.note_session(session.id, {reading.OUTCOME: outcome, reading.WHY: why[:500]})
             if session.state is not Of.ENDED:
                 store.end_session(session.id, BY)

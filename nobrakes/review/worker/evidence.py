@@ -24,10 +24,7 @@ from ...daemon.worker.upkeep import NOBODY
 from ...events.kinds import MERGES, Kind
 from ...git.port import Message
 from ...requests.worker.landing_branch import lands_on
-from ..journal import Journal, Step
-from ..machine import Fact
-from ..queue import Entry
-from ..reading import (
+from ..evidence import (
     ATTEMPTS,
     VERSION,
     How,
@@ -41,6 +38,9 @@ from ..reading import (
     run_of,
     taken_back_by,
 )
+from ..journal import Journal, Step
+from ..machine import Fact
+from ..queue import Entry
 from ..verify import NONE
 
 if TYPE_CHECKING:

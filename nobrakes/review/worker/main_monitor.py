@@ -248,7 +248,7 @@ class MainMonitor:
     def opened(self) -> None:
         """Main was tried, or a person lets agents start: what was asked when its checks could not be run is over."""
         if self.watch.escalation and self.watch.phase is Phase.REST and not self.watch.frozen:
-            with self.ports.store.together():
+            with self.ports.store.write():
                 self._save(self.culprits.let_go(self.watch))
 
     def tried(self, main: str) -> Verdict | None:
@@ -272,7 +272,7 @@ class MainMonitor:
         else:
             now = self.ports.store.now()
             frozen = main_monitor.told_unwatched(self.watch, main, rows, self.validation.contract(), now)
-        with self.ports.store.together():
+        with self.ports.store.write():
             self._save(self.culprits.freeze(frozen, results, "as a review found"))
 
     # --- when to look ----------------------------------------------------------------------------
@@ -428,7 +428,7 @@ class MainMonitor:
         if watch.phase in (Phase.LOOK, Phase.CONFIRM):  # a review may have begun it; the run is of today's checks
             following = replace(following, contract=self.validation.contract())
         store = self.ports.store
-        with store.together():
+        with store.write():
             if seen is Verdict.GREEN and watch.phase in (Phase.LOOK, Phase.CONFIRM):
                 self.culprits.tell_green(watch)
             if following.frozen and not watch.frozen:
@@ -459,7 +459,7 @@ class MainMonitor:
             return self._save(main_monitor.look(watch, self.ports.git.main()))
         if land.landing is Landing.BLOCKED:
             return self._wait(board, land, f"main is red, and its repair waits: {land.reason}")
-        with self.ports.store.together():
+        with self.ports.store.write():
             return self._save(self.culprits.taken_back(watch, board.now))
 
     def _wait(self, board: Board, land: Land, why: str) -> bool:
@@ -484,7 +484,7 @@ class MainMonitor:
             over = replace(watch, unwatched=False)
             what = "its checks may run again" if may_run else "main or its checks have changed"
             why = f"{what}; the next review sees whether it is green"
-            with self.ports.store.together():
+            with self.ports.store.write():
                 return self._save(self.culprits.let_go(over, why))
         self._wake = board.now + WAIT_SECONDS
         return False
@@ -495,7 +495,7 @@ class MainMonitor:
         if watch.phase is Phase.REST and not watch.frozen:
             return False
         self._drop_run()
-        with self.ports.store.together():
+        with self.ports.store.write():
             off = replace(self.watch, phase=Phase.REST, tip="", searched="", culprit="", candidate="", line=())
             return self._save(self.culprits.let_go(off))
 

@@ -254,7 +254,7 @@ class Train:
             replace(seen.attempts[entry.attempt], data=journal.as_data())
             for entry, journal in zip(seen.train, landing, strict=False)
         ]
-        with self.ports.store.together():
+        with self.ports.store.write():
             for attempt in attempts:
                 self.ports.store.journal(attempt.id, attempt.data)
             if not landing[0].waiting:  # else it is counted already
@@ -271,7 +271,7 @@ class Train:
 
     def wait(self, attempt: int, journal: Journal, train: Sequence[Entry]) -> None:
         """Main did not move: the review waits, with this in its journal, and those that would land with it with it."""
-        with self.ports.store.together() if train else contextlib.nullcontext():
+        with self.ports.store.write() if train else contextlib.nullcontext():
             self.ports.store.journal(attempt, journal.as_data())
             for entry in train[1:]:
                 behind = machine.advance(entry.journal, Fact.BLOCKED_HEAD).journal
@@ -387,7 +387,7 @@ class Flaky:
         if not shown and failing == failed:
             return
         told = {(e.data["check"], e.data["run"]) for e in self._of_attempt(attempt)} if shown else set()
-        with store.together():
+        with store.write():
             for flake in shown:
                 if (flake.check, run.id) not in told:
                     data = {"check": flake.check, "tests": list(flake.tests), "tree": tree, "run": run.id}

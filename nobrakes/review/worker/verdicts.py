@@ -204,7 +204,7 @@ class Verdicts:
             self._close(context, journal, machine.GOES_TO[following.act], report.ending)
 
     def _close(self, context: ReviewContext, journal: Journal, kind: Kind, ending: AttemptEnd) -> None:
-        with self.ports.store.together():
+        with self.ports.store.write():
             close(
                 self.ports,
                 context.limits,
@@ -229,7 +229,7 @@ class Verdicts:
             self.evidence.merged(context.attempt, context.bead, journal)
         kind = Kind.LANDED if ports.where.epic else Kind.MERGED
         since = brought_since(ports.git, journal.base, journal.candidate, merged) if journal.merged_as else ""
-        with ports.store.together():
+        with ports.store.write():
             if epics.is_whole_epic(context.bead):
                 kind = epics.end(ports, context.bead, journal, merged)
             ports.store.close_attempt(

@@ -306,7 +306,7 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
 
 def begin(store: "Store", paths: Paths, ready: Ready, actor: str) -> Session:
     """Begin it, in a transaction; whoever ends that wakes the daemon. A clone that is left takes no new session in."""
-    with store.together():
+    with store.write():
         folder = paths.relays
         store.count_on(0, {}, sessions=last_clone(os.listdir(folder) if os.path.isdir(folder) else ()))
         made = (ready.title, ready.seat, ready.text)
@@ -461,7 +461,7 @@ def _bead(store: "Store", one: Session, actor: str) -> Bead:
     known = store.beads(ids=[str(one.data[BEAD])]) if one.data.get(BEAD) else []
     if known and known[0].status not in CLOSED:
         return known[0]
-    with store.together():
+    with store.write():
         made = beads.add(
             store,
             one.title,

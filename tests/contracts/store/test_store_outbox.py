@@ -34,7 +34,7 @@ def test_the_same_within_a_while_is_one(store: Store, clock: HandClock) -> None:
 
 def test_what_is_written_with_a_setting_is_there_with_it_or_not_at_all(store: Store) -> None:
     try:
-        with store.together():
+        with store.write():
             store.add_notices([notice()], 600.0)
             store.set_setting("news", "7")
             raise KeyboardInterrupt

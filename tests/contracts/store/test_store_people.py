@@ -165,11 +165,11 @@ def test_undone_may_name_where_it_goes(store: Store) -> None:
 
 def test_together_is_all_or_nothing_and_its_parts_are_too(store: Store) -> None:
     store.put([bead("a")], [], "me")
-    with pytest.raises(NoSuchBead), store.together():
+    with pytest.raises(NoSuchBead), store.write():
         store.put([bead("b")], [], "me")
         store.bead("ghost")
     assert len(store.beads()) == 1
-    with store.together():
+    with store.write():
         store.put([bead("c")], [], "me")
         with pytest.raises(Deadlock):
             store.put([bead("d")], [Dependency("d", "d")], "me")

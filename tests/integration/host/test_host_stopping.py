@@ -118,7 +118,7 @@ from nobrakes.daemon.worker import service
 from nobrakes.host import command as stopping
 from nobrakes.host.command import ThreadBackground
 from nobrakes.host.channel.server import FolderChannelServer
-from nobrakes.host.proctable import Waker, poke
+from nobrakes.host.watching import Waker, poke
 from nobrakes.trash import Trash
 
 folder = sys.argv[1]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.host.files import is_readable
-from nobrakes.host.proctable import Waker, poke
+from nobrakes.host.watching import Waker, poke
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_of_many_touches_by_many_processes_none_is_lost(waker: Waker) -> None:
     """Each process waits until its file was taken; were a touch lost, it would wait for ever."""
     text = (
         "import os, sys, time\n"
-        "from nobrakes.host.proctable import poke\n"
+        "from nobrakes.host.watching import poke\n"
         "for n in range(100):\n"
         "    poke(sys.argv[1], sys.argv[2])\n"
         "    end = time.monotonic() + 20\n"
@@ -126,7 +126,7 @@ def test_where_watching_is_impossible_it_polls_and_says_so(
         raise OSError(28, "inotify watch limit reached")
 
     monkeypatch.setattr(Observer, step, refuse)
-    monkeypatch.setattr("nobrakes.host.proctable.POLL", 0.02)
+    monkeypatch.setattr("nobrakes.host.watching.POLL", 0.02)
     with Waker(str(tmp_path / "wake")) as waker:
         assert waker.polling
         assert "inotify watch limit reached" in capsys.readouterr().err
@@ -150,7 +150,7 @@ def test_sleeping_costs_nothing(waker: Waker) -> None:
 TO_A_THREAD = """
 import signal, sys, threading, time
 from nobrakes.daemon.worker.service import _Signals
-from nobrakes.host.proctable import Waker
+from nobrakes.host.watching import Waker
 from nobrakes.host.command import StopLimit
 with Waker(sys.argv[1]) as waker, StopLimit() as limit, _Signals(waker, limit) as signals:
     def other():

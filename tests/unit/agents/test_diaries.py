@@ -10,7 +10,7 @@ from nobrakes.agents import acp as acp_events
 from nobrakes.agents import codex as codex_events
 from nobrakes.agents import gemini as gemini_events
 from nobrakes.agents.adapter import Use
-from nobrakes.host.proctable import appended
+from nobrakes.host.watching import appended
 
 AT = "2026-11-22T00:55:09.500Z"
 SECONDS = 1795308909.5

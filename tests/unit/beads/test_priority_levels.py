@@ -62,7 +62,7 @@ def test_one_transaction_settles_its_part_and_later_ones_the_rest(store, settled
 
 def test_a_circle_is_refused_while_levels_lag(store, monkeypatch):
     monkeypatch.setattr(levels, "PART", 10)
-    with store.together():  # nothing is caught up inside of a transaction
+    with store.write():  # nothing is caught up inside of a transaction
         store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
         assert levels.is_due(store)
         monkeypatch.setattr(levels, "settle_all", lambda db: None)

@@ -8,7 +8,7 @@ from nobrakes.beads.model import Bead, Status
 from nobrakes.config.settings import Config
 from nobrakes.db.store import Store
 from nobrakes.doctor.agreement import off_main, unknown
-from nobrakes.review.reading import Made
+from nobrakes.review.evidence import Made
 from nobrakes.review.verify import COMPARED
 
 MANY = 10_000
@@ -67,7 +67,7 @@ class Narrow(Store):
 @pytest.fixture
 def store() -> Iterator[Store]:
     made = Narrow(":memory:", create=True)
-    with made.together():
+    with made.write():
         made.put(
             [
                 Bead(f"b{number}", "done", status=Status.DONE, merged_commit=commit_of(number))

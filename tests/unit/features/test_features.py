@@ -71,7 +71,7 @@ def planned(store: Store, feature: str) -> None:
 
 
 def yes(store: Store, **choice: Any) -> tuple[str, ...]:
-    with store.together():
+    with store.write():
         made = approving.approve(store, approving.Choice(**choice), "me")
         return approving.feature_approval_approved(store, made.drafts, made.changes, "me")
 

@@ -37,7 +37,7 @@ def names(found, standing=None):
 
 
 def approve(store, choice=ALL, revision=None):
-    with store.together():
+    with store.write():
         return approving.approve(store, choice, "me", revision)
 
 

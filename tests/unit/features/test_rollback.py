@@ -16,7 +16,7 @@ from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import Feature, Stage, State, Step
 from nobrakes.features.service import approving, rollback
 from nobrakes.paths import Paths
-from nobrakes.review.reading import Made
+from nobrakes.review.evidence import Made
 from nobrakes.review.service import undo as undoing
 from nobrakes.review.service.undo import undo
 from nobrakes.sessions.model import Fact, SessionKind

@@ -23,7 +23,7 @@ from nobrakes.features.worker.shapers import board_of
 from nobrakes.features.worker.turn import Forge
 from nobrakes.git.port import Candidate, Conflict
 from nobrakes.paths import Paths
-from nobrakes.review.reading import Made
+from nobrakes.review.evidence import Made
 from tests.world.clock import FakeClock
 
 

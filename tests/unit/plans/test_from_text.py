@@ -188,7 +188,7 @@ def test_the_same_text_again_changes_its_beads(store):
     assert (len(first.new), again.new, again.changed) == (7, (), ())
     changed = TEXT.replace("**header**", "header").replace("in one pass", "in two passes")
     assert len(approving.propose(store, read(changed), "me").changed) == 1
-    with store.together():
+    with store.write():
         approve(store, actor="me", choice=approving.ALL)
     report = approving.propose(store, read(TEXT), "me")
     assert len(report.proposed) == 1 and not report.new

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nobrakes.review.reading import (
+from nobrakes.review.evidence import (
     EXCERPT,
     MOST,
     PERSON,

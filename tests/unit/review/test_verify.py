@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.review.reading import PERSON, Entry, Made, date, message
+from nobrakes.review.evidence import PERSON, Entry, Made, date, message
 from nobrakes.review.verify import NONE, Report, Repository, Word, verify
 
 KEY = "k" * 16

@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.host.channel import server as module
 from nobrakes.host.channel.server import Arrivals
-from nobrakes.host.proctable import OVERFLOW, Inotify
+from nobrakes.host.watching import OVERFLOW, Inotify
 from nobrakes.paths import AGAIN
 
 

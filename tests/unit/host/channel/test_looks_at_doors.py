@@ -10,7 +10,7 @@ import pytest
 from nobrakes.errors import DiskFull
 from nobrakes.host.channel import server
 from nobrakes.host.channel.server import Doorkeeper
-from nobrakes.host.proctable import Inotify
+from nobrakes.host.watching import Inotify
 from nobrakes.paths import AGAIN
 
 RUNS = ("1-agent", "2-agent", "3-agent", "4-agent")

@@ -1,0 +1,292 @@
+"""Sleeping until there is something to do: the daemon watches one small folder and nothing else.
+
+1. Whoever wants the daemon touches a file there (`poke`); a signal handler calls `Waker.set`, which is safe in one.
+2. The files are removed when they were seen. A touch between looking and sleeping is never lost: it left a byte in
+   the pipe that the sleep waits on.
+"""
+
+import contextlib
+import ctypes
+import os
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..globs import matches
+from ..walking import Beyond, folder_below, of_state, walk
+from .files import is_readable, plain_file, storage_errors
+
+POLL = 1.0
+"""Seconds between looks where the system cannot watch a folder."""
+
+
+def poke(folder: str, name: str) -> None:
+    """Wake the daemon that sleeps on `folder`, if there is one. A missing folder means there is none."""
+    with contextlib.suppress(OSError):  # a poke that fails costs the daemon's patience, never the caller's work
+        descriptor = os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, b"\n")
+        finally:
+            os.close(descriptor)
+
+
+class Waker:
+    """Wakes when a file appears in the folder. Close it, or use it as a context."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._reading, self._writing = os.pipe()
+        os.set_blocking(self._reading, False)
+        os.set_blocking(self._writing, False)
+        self._observer: Any = None
+        self.polling = False
+        self._watch()
+
+    def _watch(self) -> None:
+        """Make the folder and have the system tell us of new files in it."""
+        from watchdog.events import (
+            FileClosedEvent,
+            FileCreatedEvent,
+            FileModifiedEvent,
+            FileMovedEvent,
+            FileSystemEvent,
+            FileSystemEventHandler,
+        )
+        from watchdog.observers import Observer
+
+        waker = self
+
+        class Handler(FileSystemEventHandler):
+            def on_any_event(self, event: FileSystemEvent) -> None:
+                waker.set()
+
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        # one event a touch where the system tells of the end of a write
+        kinds = [FileClosedEvent] if sys.platform == "linux" else [FileCreatedEvent, FileModifiedEvent, FileMovedEvent]
+        try:
+            self._observer = Observer()
+            self._observer.schedule(Handler(), self.folder, event_filter=kinds)
+            self._observer.start()
+            self.polling = False
+        except OSError as error:
+            self._observer = None
+            self.polling = True
+            print(
+                f"warning: {self.folder} cannot be watched ({error.strerror or error}); looking every second instead. "
+                "On Linux, a higher fs.inotify.max_user_instances and max_user_watches helps.",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def set(self) -> None:
+        """Wake the sleeper now. May be called from a signal handler and from any thread."""
+        with contextlib.suppress(BlockingIOError):  # the pipe is full of wake-ups already
+            os.write(self._writing, b"\n")
+
+    def writing_end(self) -> int:
+        """The descriptor on which any byte that is written wakes the sleeper."""
+        return self._writing
+
+    def wait(self, timeout: float | None) -> bool:
+        """Sleep until something happened (True) or `timeout` seconds went by (False); None sleeps without end."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            if self._consume():
+                return True
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            nap = left if not self.polling else POLL if left is None else min(POLL, left)
+            is_readable(self._reading, nap)
+            if left is not None and nap == left:
+                return self._consume()
+
+    def _consume(self) -> bool:
+        """Empty the pipe, then remove the wake files; whether there was anything. In this order nothing is lost."""
+        called = False
+        with contextlib.suppress(BlockingIOError):
+            while os.read(self._reading, 4096):
+                called = True
+        try:
+            names = [entry.path for entry in os.scandir(self.folder) if not entry.is_dir(follow_symlinks=False)]
+        except FileNotFoundError:
+            self.close_observer()
+            self._watch()  # somebody removed the folder, and the watch with it
+            return True
+        for name in names:
+            with storage_errors(name), contextlib.suppress(FileNotFoundError):
+                os.unlink(name)
+        return called or bool(names)
+
+    def close_observer(self) -> None:
+        """Stop watching."""
+        if self._observer is not None:
+            self._observer.stop()
+            self._observer.join()
+            self._observer = None
+
+    def close(self) -> None:
+        """Stop watching and free the pipe."""
+        self.close_observer()
+        os.close(self._reading)
+        os.close(self._writing)
+
+    def __enter__(self) -> "Waker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+# Hearing that a file of a folder was written to: from the system where it tells, else by looking every second.
+
+
+class Changes:
+    """Calls `changed`, from a thread of its own, after files whose names begin with `prefix` were written to."""
+
+    def __init__(self, folder: str, prefix: str, changed: Callable[[], None]) -> None:
+        from watchdog.events import FileModifiedEvent, FileSystemEvent, FileSystemEventHandler
+        from watchdog.observers import Observer
+
+        class Handler(FileSystemEventHandler):
+            def on_any_event(self, event: FileSystemEvent) -> None:
+                if os.path.basename(os.fsdecode(event.src_path)).startswith(prefix):
+                    changed()
+
+        self._over = threading.Event()
+        self._observer: Any = None
+        try:
+            self._observer = Observer()
+            self._observer.schedule(Handler(), folder, event_filter=[FileModifiedEvent])
+            self._observer.start()
+        except OSError:  # the system has no watch left
+            self._observer = None
+            threading.Thread(target=self._poll, args=(changed,), daemon=True, name=f"look at {folder}").start()
+
+    def _poll(self, changed: Callable[[], None]) -> None:
+        while not self._over.wait(POLL):
+            changed()
+
+    def close(self) -> None:
+        """Hear no more."""
+        self._over.set()
+        if self._observer is not None:
+            self._observer.stop()
+            self._observer = None
+
+
+# What agent CLIs append to files of their own while they work, read on from where it was read before.
+#
+# 1. The files lie where an agent may write: no link is followed, only plain files are read, and nothing is waited for.
+# 2. How many names are looked at, and how much is read in one look, is bounded.
+
+MOST_ENTRIES = 10_000
+"""Names below a folder that are looked at."""
+
+
+def appended(folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int) -> dict[str, bytes]:
+    """By path, what the files below `folder` hold from their places on: those that the glob matches, and that were
+    written at `since` or later. Together `limit` bytes at most.
+    """
+    found: dict[str, bytes] = {}
+    top = folder_below(*of_state(folder))
+    if top is None:
+        return found  # not made yet, gone, or something else
+    try:
+        with contextlib.suppress(Beyond):  # more than we look at
+            _walk(top, folder, glob, since, paths, limit, found)
+    finally:
+        os.close(top)
+    return found
+
+
+def _walk(
+    top: int, folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int, found: dict[str, bytes]
+) -> None:
+    left = limit
+    for path, descriptor, _, names in walk(top, MOST_ENTRIES):
+        for name in names:
+            inner = os.path.join(path, name)
+            whole = os.path.join(folder, inner)
+            if left > 0 and matches(inner, (glob,)):
+                found[whole] = _from(descriptor, name, since, paths.get(whole, 0), left)
+                left -= len(found[whole])
+
+
+def _from(folder: int, name: str, since: float, place: int, limit: int) -> bytes:
+    with plain_file(folder, name, since) as file:
+        if file is None:
+            return b""
+        file.seek(place)
+        return file.read(limit)
+
+
+# Linux's inotify as it is: one descriptor for any number of folders, which its caller sleeps on itself.
+#
+# watchdog has a thread for each folder and hands an event on through three more; where a file is renamed inside a
+# folder it may hold that back for half a second. Four agents' channels cost four threads and four events a word with
+# it, and here no thread and one wake-up.
+
+CLOSE_WRITE = 0x8
+MOVED_TO = 0x80
+CREATE = 0x100
+DELETE_SELF = 0x400
+MOVE_SELF = 0x800
+UNMOUNT = 0x2000
+OVERFLOW = 0x4000
+IGNORED = 0x8000
+"""The kernel has let go of the folder: it is gone, or it was asked to."""
+_ONLYDIR = 0x1000000
+_DONT_FOLLOW = 0x2000000
+_HEAD = struct.Struct("iIII")
+_MOST = 65536
+
+
+class Inotify:
+    """An instance of inotify. OSError where the system has none left to give, or has none at all."""
+
+    def __init__(self) -> None:
+        try:
+            self._libc: Any = ctypes.CDLL(None, use_errno=True)
+            make: Any = self._libc.inotify_init1
+        except (OSError, AttributeError) as error:
+            raise OSError(f"this system has no inotify: {error}") from None
+        self.descriptor: int = make(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self.descriptor < 0:
+            raise _error("inotify")
+
+    def add(self, folder: str, events: int) -> int:
+        """Watch the folder itself, no link in its place and nothing below it; the number of the watch. OSError."""
+        mask = ctypes.c_uint32(events | _ONLYDIR | _DONT_FOLLOW)
+        watch: int = self._libc.inotify_add_watch(self.descriptor, os.fsencode(folder), mask)
+        if watch < 0:
+            raise _error(folder)
+        return watch
+
+    def remove(self, watch: int) -> None:
+        """Watch it no more; one that has gone is none."""
+        self._libc.inotify_rm_watch(self.descriptor, watch)
+
+    def read(self) -> list[tuple[int, int, str]]:
+        """(watch, events, name) of what has happened; nothing is waited for. A watch of -1 with OVERFLOW: more did."""
+        try:
+            data = os.read(self.descriptor, _MOST)
+        except BlockingIOError:
+            return []
+        found, place = [], 0
+        while place < len(data):
+            watch, events, _, size = _HEAD.unpack_from(data, place)
+            place += _HEAD.size
+            found.append((watch, events, os.fsdecode(data[place : place + size].rstrip(b"\0"))))
+            place += size
+        return found
+
+    def close(self) -> None:
+        """Give it back."""
+        os.close(self.descriptor)
+
+
+def _error(what: str) -> OSError:
+    number = ctypes.get_errno()
+    return OSError(number, os.strerror(number), what)
