@@ -113,7 +113,7 @@ _ASKED_ALL_NIGHT = (
         "checks",
         "checks/policy",
     ),
-    *("cli", "db", "decisions", "features", "host", "projects", "projects/service", "text"),
+    *("cli", "db", "decisions", "events", "features", "host", "projects", "projects/service", "text"),
 )
 """The folders of the package that `nobrakes agent …` imports from."""
 _PROGRAM = """
