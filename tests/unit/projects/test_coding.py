@@ -54,16 +54,18 @@ def workspace(git: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Work
 
         return do
 
+    begin = Store.write
+
     @contextmanager
-    def together(store: Store, told: bool = True) -> Iterator[None]:
-        with store.write(told=told):
+    def write(store: Store, told: bool = True) -> Iterator[None]:
+        with begin(store, told=told):
             outer, made.inside = made.inside, True
             try:
                 yield
             finally:
                 made.inside = outer
 
-    monkeypatch.setattr(Store, "together", together)
+    monkeypatch.setattr(Store, "write", write)
     monkeypatch.setattr(relay.RelayClones, "start", noted("git", relay.RelayClones.start))
     monkeypatch.setattr(coding, "wake", noted("wake", coding.wake))
     monkeypatch.setattr(relay, "wake", noted("wake", relay.wake))
