@@ -395,7 +395,7 @@ def of_daemon(store: "Store", pid: int | None) -> Iterator[Hindrance]:
     if dead is not None:
         yield Hindrance(
             Kind.DAEMON_DEAD,
-            f"the daemon is dead (it was process {dead}): nobody stopped it, and it works no more",
+            f"the daemon is dead (it was process {dead}): nobody stopped it",
             "what it said last is at the end of .nobrakes/daemon.log; its agents' work is taken up again",
             ("nobrakes daemon start", "nobrakes daemon stop"),
         )
