@@ -18,7 +18,7 @@ from graphs import beads_of, cost, database, repository_with
 from peers import imported
 from pipeline import NOBRAKES, repository
 
-from nobrakes.db.schema import SCHEMA
+from nobrakes.db.database import schema
 
 MODE = "as installed, whole commands; a plan of 100,000 beads with two dependencies each, as JSON"
 NEW, MEMORY, AGAIN, SPEED = (
@@ -50,7 +50,7 @@ json.load(open(plan))
 db = sqlite3.connect(path, isolation_level=None)
 db.execute("PRAGMA journal_mode = WAL")
 db.execute("PRAGMA synchronous = NORMAL")
-for statement in {SCHEMA!r}.split(";\\n"):
+for statement in {schema()!r}.split(";\\n"):
     db.execute(statement)
 db.execute("BEGIN IMMEDIATE")
 for name, values in tables.items():

@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -20,9 +20,8 @@ from ..errors import (
     StoreReadOnly,
     UsageError,
 )
-from .fast import now
+from .fast import VERSION, now
 from .migrations import is_earlier, migrate
-from .schema import SCHEMA, VERSION
 
 _BY_CODE: dict[int, tuple[type[NobrakesError], str]] = {
     sqlite3.SQLITE_CORRUPT: (StoreBroken, "the database is damaged"),
@@ -80,11 +79,22 @@ MOST = 2048
 MOST_ROWS = 20_000
 """So many rows that were written are remembered; then all answers are dropped."""
 
-_TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 _WORD = re.compile(r"\w+")
 
 Of = tuple[str, ...]
 """What an answer is read from, or what a statement writes: tables, and rows of them."""
+
+
+@cache
+def schema() -> str:
+    """The SQL that makes an empty database of this version; tables.py has made it."""
+    with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
+        return file.read().partition("\n")[2]
+
+
+@cache
+def _tables() -> frozenset[str]:
+    return frozenset(re.findall(r"CREATE TABLE (\w+)", schema()))
 
 
 @lru_cache(maxsize=1024)
@@ -92,7 +102,7 @@ def tables(sql: str) -> Of:
     """The tables that a statement names, and perhaps some whose names are also names of columns. None: it names one
     that is no part of the schema.
     """
-    return () if "temp." in sql else tuple(_TABLES.intersection(_WORD.findall(sql)))
+    return () if "temp." in sql else tuple(_tables().intersection(_WORD.findall(sql)))
 
 
 def row(table: str, key: object) -> Of:
@@ -128,7 +138,7 @@ class Cache:
         if len(self._written) > MOST_ROWS:
             self.forget()
         self._writes += 1
-        named = tables(sql) or _TABLES
+        named = tables(sql) or _tables()
         for one in (*named, *(rows or (f"{table} *" for table in named))):
             self._written[one] = self._writes
 
@@ -257,7 +267,7 @@ class Database:
             run("PRAGMA journal_mode = WAL")
             with self.write():
                 if self._version() == 0 and not run("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
-                    for statement in SCHEMA.split(";\n"):
+                    for statement in schema().split(";\n"):
                         run(statement)
                     run(f"PRAGMA user_version = {VERSION}")
         if is_earlier(self._version()):

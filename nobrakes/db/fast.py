@@ -7,8 +7,6 @@ import os
 import time
 from _sqlite3 import Error, connect
 
-from .schema import VERSION
-
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -17,6 +15,10 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     T = TypeVar("T")
+
+
+VERSION = 8
+"""Of the schema: schema.sql makes an empty database of it, migrations.py brings an earlier one to it."""
 
 
 def attempt_of(token: str) -> int | None:

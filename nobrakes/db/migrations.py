@@ -2,14 +2,14 @@
 
 1. One step for each version, from it to the next; a step is never changed after it was released.
 2. All steps and the new number are one transaction: a crash in the middle leaves the earlier version, whole.
-3. What a step leaves is what schema.py makes of an empty file; a test compares them, for each landed schema.
+3. What a step leaves is what schema.sql makes of an empty file; a test compares them, for each landed schema.
 4. Versions 5 and 7 were landed with several texts under one number: step 7 looks at what is there.
 """
 
 from collections.abc import Callable, Mapping
 from sqlite3 import Connection
 
-from .schema import VERSION
+from .fast import VERSION
 
 _ATTEMPTS_HAVE_COSTS = (
     "ALTER TABLE attempts ADD COLUMN provider VARCHAR DEFAULT '' NOT NULL",

@@ -13,16 +13,16 @@ from sqlmodel import col, or_, select
 from ..beads.model import NO_AGENTS, Attempt, Outcome, Role
 from . import rows
 from .database import Database, Row
-from .tables import AttemptRow, BeadTextRow
+from .tables import ATTEMPTS, BEAD_TEXTS
 
 _DIALECT = SQLiteDialect_pysqlite(paramstyle="named")
 
 _SORTS = {
-    "newest": col(AttemptRow.id).desc(),
-    "oldest": col(AttemptRow.id),
-    "bead": col(AttemptRow.bead),
-    "agent": col(AttemptRow.name),
-    "cost": col(AttemptRow.cost_usd).desc(),
+    "newest": col(ATTEMPTS.id).desc(),
+    "oldest": col(ATTEMPTS.id),
+    "bead": col(ATTEMPTS.bead),
+    "agent": col(ATTEMPTS.name),
+    "cost": col(ATTEMPTS.cost_usd).desc(),
 }
 SORTS = tuple(_SORTS)
 STATES = ("all", "active", "completed", "failed")
@@ -37,7 +37,7 @@ def rows_of(db: Database, statement: ClauseElement) -> list[Row]:
 
 def latest(db: Database, limit: int) -> list[Attempt]:
     """The Reviewer's latest attempts, newest first."""
-    wanted = select(AttemptRow).where(AttemptRow.role == Role.REVIEWER.value).order_by(col(AttemptRow.id).desc())
+    wanted = select(ATTEMPTS).where(ATTEMPTS.role == Role.REVIEWER.value).order_by(col(ATTEMPTS.id).desc())
     return [rows.attempt({**dict(row), "provider_session": None}) for row in rows_of(db, wanted.limit(limit))]
 
 
@@ -46,17 +46,17 @@ def agents(db: Database, words: str, state: str, sort: str, limit: int, offset: 
 
     `state`: one of STATES; `sort`: one of SORTS, the newest first where they are alike.
     """
-    wanted: Any = select(AttemptRow).join(BeadTextRow, col(BeadTextRow.id) == col(AttemptRow.bead))
-    wanted = wanted.where(col(AttemptRow.role).not_in([role.value for role in NO_AGENTS]))
+    wanted: Any = select(ATTEMPTS).join(BEAD_TEXTS, col(BEAD_TEXTS.id) == col(ATTEMPTS.bead))
+    wanted = wanted.where(col(ATTEMPTS.role).not_in([role.value for role in NO_AGENTS]))
     for word in words.split()[:8]:
         like = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        columns = (BeadTextRow.title, AttemptRow.bead, AttemptRow.name, AttemptRow.agent)
+        columns = (BEAD_TEXTS.title, ATTEMPTS.bead, ATTEMPTS.name, ATTEMPTS.agent)
         wanted = wanted.where(or_(*(col(column).like(like, escape="\\") for column in columns)))
     if state == "active":
-        wanted = wanted.where(col(AttemptRow.outcome).is_(None))
+        wanted = wanted.where(col(ATTEMPTS.outcome).is_(None))
     elif state == "completed":
-        wanted = wanted.where(AttemptRow.outcome == Outcome.COMPLETED.value)
+        wanted = wanted.where(ATTEMPTS.outcome == Outcome.COMPLETED.value)
     elif state == "failed":
-        wanted = wanted.where(col(AttemptRow.outcome).is_not(None), AttemptRow.outcome != Outcome.COMPLETED.value)
-    wanted = wanted.order_by(_SORTS[sort], col(AttemptRow.id).desc()).limit(limit).offset(offset)
+        wanted = wanted.where(col(ATTEMPTS.outcome).is_not(None), ATTEMPTS.outcome != Outcome.COMPLETED.value)
+    wanted = wanted.order_by(_SORTS[sort], col(ATTEMPTS.id).desc()).limit(limit).offset(offset)
     return [rows.attempt({**dict(row), "provider_session": None}) for row in rows_of(db, wanted)]

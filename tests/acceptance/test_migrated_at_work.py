@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.db.schema import VERSION
+from nobrakes.db.fast import VERSION
 from tests.support.scripted import Scripted, until
 from tests.support.version_3 import bring_back
 from tests.support.warm import NOBRAKES

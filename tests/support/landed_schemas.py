@@ -6,7 +6,8 @@ Add the schema of a new version: python -m tests.support.landed_schemas
 import sqlite3
 from pathlib import Path
 
-from nobrakes.db import schema
+from nobrakes.db.database import schema
+from nobrakes.db.fast import VERSION
 
 FILE = Path(__file__).with_name("landed_schemas.sql")
 MARK = "-- in "
@@ -49,12 +50,12 @@ def make(path: str, name: str) -> sqlite3.Connection:
 
 def record() -> None:
     """Add the schema that this nobrakes writes. A version that is there stays as it is."""
-    if str(schema.VERSION) in landed():
-        raise SystemExit(f"version {schema.VERSION} was landed: raise the number in nobrakes/db/tables.py")
-    own, parts = normal(schema.SCHEMA), _parts()
+    if str(VERSION) in landed():
+        raise SystemExit(f"version {VERSION} was landed: raise the number in nobrakes/db/fast.py")
+    own, parts = normal(schema()), _parts()
     known = {statement for _, statement in parts}
-    parts = [([*names, str(schema.VERSION)] if one in own else names, one) for names, one in parts]
-    parts += [([str(schema.VERSION)], one) for one in own if one not in known]
+    parts = [([*names, str(VERSION)] if one in own else names, one) for names, one in parts]
+    parts += [([str(VERSION)], one) for one in own if one not in known]
     head = [line for line in FILE.read_text().splitlines() if line.startswith("--") and not line.startswith(MARK)]
     body = [line for names, one in parts for line in (MARK + " ".join(names), f"{one};")]
     FILE.write_text("\n".join([*head, *body]) + "\n")

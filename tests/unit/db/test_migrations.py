@@ -12,7 +12,9 @@ from nobrakes.agents.limits import Breaker
 from nobrakes.agents.limits import State as Trip
 from nobrakes.beads.model import Attempt, Bead, Outcome, Role, Run, RunKind, Status, of_bead
 from nobrakes.daemon.model import Limits
-from nobrakes.db import fast, migrations, schema
+from nobrakes.db import fast, migrations
+from nobrakes.db.database import schema
+from nobrakes.db.fast import VERSION
 from nobrakes.db.opening import create_store, open_store
 from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
@@ -20,7 +22,7 @@ from nobrakes.events.kinds import Kind
 from tests.support.landed_schemas import landed, make, normal, version_of
 from tests.support.version_3 import bring_back
 
-EARLIER = [name for name in landed() if name != str(schema.VERSION)]
+EARLIER = [name for name in landed() if name != str(VERSION)]
 
 
 @pytest.fixture
@@ -84,7 +86,7 @@ def test_it_has_the_shape_of_a_new_one_and_all_that_was_in_it(
     old = written(tmp_path, name)
     assert version(old) == version_of(name)
     opens(old)
-    assert version(old) == schema.VERSION
+    assert version(old) == VERSION
     assert shape(old) == shape(str(tmp_path / "new.db"))
     migrated, new = open_store(old), open_store(str(tmp_path / "new.db"))
     for bead in ("a", "b"):
@@ -121,9 +123,9 @@ def test_a_feature_of_its_own_title_keeps_what_else_it_has(tmp_path: Path) -> No
 def test_the_text_of_a_version_never_changes() -> None:
     """Who changes the schema raises its number: a database says by its number alone what is in it."""
     known = landed()
-    assert str(schema.VERSION) in known, "add the new version: python -m tests.support.landed_schemas"
-    assert sorted(known[str(schema.VERSION)]) == sorted(normal(schema.SCHEMA)), (
-        f"the schema's text is not that of version {schema.VERSION}: raise the number, and add a step in migrations.py"
+    assert str(VERSION) in known, "add the new version: python -m tests.support.landed_schemas"
+    assert sorted(known[str(VERSION)]) == sorted(normal(schema())), (
+        f"the schema's text is not that of version {VERSION}: raise the number, and add a step in migrations.py"
     )
     several = {version_of(name) for name in known if not name.isdecimal()}
     assert several == {5, 7}, "two texts of one version"
@@ -157,11 +159,11 @@ def test_many_processes_may_come_first(old: str) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert problems == [] and version(old) == schema.VERSION
+    assert problems == [] and version(old) == VERSION
 
 
 def test_every_earlier_version_has_its_step() -> None:
-    assert sorted(migrations.STEPS) == list(range(1, schema.VERSION))
+    assert sorted(migrations.STEPS) == list(range(1, VERSION))
 
 
 def numberless(store: Store) -> list[Attempt]:
@@ -184,7 +186,7 @@ def test_one_with_attempts_at_work_keeps_their_sessions_runs_and_breakers(tmp_pa
     bring_back(path)
     assert version(path) == 3
     migrated = open_store(path)
-    assert version(path) == schema.VERSION and migrated.check() == []
+    assert version(path) == VERSION and migrated.check() == []
     assert numberless(migrated) == attempts and migrated.runs() == runs
     assert migrated.attempts("a")[0].provider_session == "uuid"
     assert migrated.breakers(of_bead("a"))["anthropic"] == Breaker(Trip.HALF_OPEN, 2, 1, "failed")

@@ -11,8 +11,8 @@ from nobrakes.beads.model import Bead
 from nobrakes.daemon.model import Limits
 from nobrakes.db import database, fast
 from nobrakes.db.database import translated
+from nobrakes.db.fast import VERSION
 from nobrakes.db.opening import create_store, open_store
-from nobrakes.db.schema import VERSION
 from nobrakes.errors import DiskFull, MachineShort, NobrakesError, StoreBroken, StoreBusy, StoreReadOnly
 
 Opens = Callable[[str], object]

@@ -1,8 +1,4 @@
-"""The database's schema. Generated from tables.py (`python -m nobrakes.db.tables`): do not edit."""
-
-VERSION = 8
-
-SCHEMA = """\
+-- The database's schema. Generated from tables.py (python -m nobrakes.db.tables): do not edit.
 CREATE TABLE beads (
     id VARCHAR NOT NULL, status VARCHAR NOT NULL, type VARCHAR NOT NULL, priority INTEGER NOT NULL,
     estimate INTEGER, epic VARCHAR, needs_tests BOOLEAN NOT NULL, scaffolding BOOLEAN NOT NULL, held VARCHAR,
@@ -219,4 +215,3 @@ CREATE TABLE messages (
     FOREIGN KEY(escalation) REFERENCES escalations (id)
 );
 CREATE INDEX messages_of_session ON messages (session, id);
-"""
