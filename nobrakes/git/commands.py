@@ -51,23 +51,9 @@ GRACE_SECONDS = 2.0
 """Between TERM and KILL, and between KILL and leaving it behind."""
 CHUNK = 65_536
 
-_BOUNDED_SHORT = frozenset(
-    {
-        "cat-file",
-        "commit-tree",
-        "config",
-        "for-each-ref",
-        "hash-object",
-        "init",
-        "mktree",
-        "remote",
-        "rev-parse",
-        "show-ref",
-        "symbolic-ref",
-        "update-ref",
-        "version",
-    }
-)
+_SHORT_WORDS = """cat-file commit-tree config for-each-ref hash-object init mktree remote rev-parse show-ref
+symbolic-ref update-ref version"""
+_BOUNDED_SHORT = frozenset(_SHORT_WORDS.split())
 _BOUNDED_SHOWN = 120
 _left: "list[subprocess.Popen[bytes]]" = []
 
@@ -308,18 +294,9 @@ PLUMBING: Mapping[str, str] = {
 """For objects, refs and everything that an agent had its hands on."""
 
 
-_HARMLESS = (
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_SYSTEM",
-    "GIT_CONFIG_NOSYSTEM",
-    "GIT_SSL_",
-    "GIT_HTTP_",
-    "GIT_CURL_",
-    "GIT_PROXY_",
-    "GIT_SSH",
-    "GIT_PS1_",
-    "GIT_PYTHON_",
-)
+_HARMLESS_NAMES = """GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_SSL_ GIT_HTTP_ GIT_CURL_ GIT_PROXY_
+GIT_SSH GIT_PS1_ GIT_PYTHON_"""
+_HARMLESS = tuple(_HARMLESS_NAMES.split())
 
 
 def strays(given: Mapping[str, str]) -> list[str]:

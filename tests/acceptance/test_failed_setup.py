@@ -157,6 +157,27 @@ def test_checks_that_cannot_be_run_are_one_question_for_all_red_proofs(tmp_path:
     _asked_once(project, gone)
 
 
+@pytest.mark.parametrize("writes_tests", [False, True], ids=["review", "red proof"])
+def test_a_check_that_kills_its_wrapper_is_asked_about_after_five_runs(tmp_path: Path, writes_tests: bool) -> None:
+    project = Scripted(tmp_path, limits="max_failures = 1", more='wall = "none"')
+    gone, runs = project.flag("gone"), project.flag("runs")
+    break_checks(project, gone, f"echo run >>'{runs}'; kill -9 0")
+    project.plan([{"id": "one", "title": "One", "needs_tests": writes_tests}])
+    makes = "echo 'test -e made' >tests/test_one.sh" if writes_tests else "touch made"
+    project.does("one", f"{makes}; commit 'First'; touch '{gone}'", 1)
+    project.does(
+        "one", f"if test $NOBRAKES_ROLE = doer; then touch made; else {makes}; fi; commit 'More' --allow-empty"
+    )
+    before, asked, _ = project.nobrakes("run", expect=40).stdout.partition("! escalation 1: broken_checks")
+    assert asked, before
+    assert before.count("checks begin on") == 5
+    assert len(runs.read_text().splitlines()) == 6, "main's own look runs them once"
+    assert project.show("one")["failures"] == 0
+    gone.unlink()
+    project.nobrakes("run")
+    assert project.open() == [] and project.status("one") == "done"
+
+
 def _asked_once(project: Scripted, gone: Path) -> None:
     """One question names all that wait, nothing counts, no other agent begins, and all goes on once it is mended."""
     project.nobrakes("run", expect=40)

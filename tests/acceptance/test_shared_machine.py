@@ -7,10 +7,13 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.support.notice_servers import webhook
 from tests.support.scripted import Scripted, lives, until
+from tests.support.without_root import without_roots_rights
 
 NOBRAKES_OF = "env -u NOBRAKES_USER_HOME nobrakes"
 HOLDS = 'while [ ! -e "$BOOK/go" ]; do sleep 0.05; done; work'
@@ -154,6 +157,57 @@ def test_limits_that_cannot_be_read_start_no_agent_and_let_finished_work_land(tm
             own.execute("DELETE FROM migrations WHERE version = 99")
         until(lambda: made.status("b") == "done")
         assert "can be read again" in (made.folder / ".nobrakes" / "daemon.log").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("closed", ["state/user.db", "state", "config"])
+def test_limits_that_are_closed_by_their_modes_start_no_agent_until_they_are_opened(
+    tmp_path: Path, closed: str
+) -> None:
+    path = Path(os.environ["NOBRAKES_USER_HOME"], closed)
+    with webhook() as kept, without_roots_rights():
+        made = Scripted(
+            tmp_path / "one", more=f'[notify.channels.hook]\ntype = "webhook"\nurl = "http://127.0.0.1:{kept.port}/x"'
+        )
+        made.nobrakes("machine", "set", "agents=1")
+        made.does("a", HOLDS)
+        made.add("a", "b")
+        with daemon(made):
+            until(lambda: len(at_work(made)) == 1)
+            with _closed(path):
+                _are_missed(made, path, kept.messages)
+            until(lambda: made.status("b") == "done")
+            assert "can be read again" in (made.folder / ".nobrakes" / "daemon.log").read_text()
+        made.add("c")
+        with _closed(path):
+            assert f"ls -ld {path}" in made.nobrakes("run", expect=62).stderr
+        made.nobrakes("run")
+        assert made.status("c") == "done"
+
+
+@contextmanager
+def _closed(path: Path) -> Iterator[None]:
+    mode = path.stat().st_mode
+    path.chmod(0)
+    try:
+        with pytest.raises(PermissionError):
+            os.listdir(path) if path.is_dir() else path.read_bytes()
+        yield
+    finally:
+        path.chmod(mode)
+
+
+def _are_missed(made: Scripted, path: Path, messages: list[Any]) -> None:
+    """What is at work ends and lands, nothing else starts, and each place says why and what to type."""
+    mend = f"ls -ld {path}"
+    until(lambda: any(mend in message["text"] for message in messages), what=lambda: messages)
+    assert mend in (made.folder / ".nobrakes" / "daemon.log").read_text()
+    made.flag("go").touch()
+    until(lambda: made.status("a") == "done")
+    for command, code in (("doctor", 1), ("status", 0), ("machine", 0)):
+        text = made.nobrakes(command, expect=code).stdout
+        assert "limits cannot be read" in text and mend in text, command
+    assert made.turns("b") == []
 
 
 def spend(made: Scripted, usd: float, tokens: int) -> None:

@@ -35,6 +35,7 @@ from ...checks.worker.validation import (
     result_of,
     run_id,
     sum_counts,
+    times_cut_off,
 )
 from ...daemon.model import Board, Limits
 from ...daemon.worker.ports import Ports
@@ -159,7 +160,7 @@ class AgentEndings:
         head = str(attempt.data["head"])
         cut_off = self.validation.was_cut_off(run)
         results = self.validation.judge(run)
-        times = _cut_off(attempt)
+        times = times_cut_off(attempt.data)
         known = run.id != run_id(attempt, RunKind.RED_PROOF, _serial(attempt))  # it was counted, and a crash hid it
         if known or (cut_off and times < MOST_CUT_OFF):
             again = attempt
@@ -185,7 +186,7 @@ class AgentEndings:
             return
         if cannot_run(results) or (base is None and mute(results)):  # it may fail today where it passed before
             kept = {"red_proof": rows, "why_not": detail}
-            attempt = replace(attempt, data={**attempt.data, ON_BASE: kept, "cut_off": 0})
+            attempt = replace(attempt, data={**attempt.data, ON_BASE: kept})
             ports.store.journal(attempt.id, attempt.data)
             ports.store.end_run(run.id)
             self.start_proof(attempt)
@@ -340,14 +341,9 @@ class AgentEndings:
         )
 
 
-def _cut_off(attempt: Attempt) -> int:
-    """How many of its red proofs were cut off, of those on the same commit."""
-    return int(attempt.data.get("cut_off", 0))
-
-
 def _serial(attempt: Attempt) -> int:
     """The number of the red proof that is to be done now; those on the base are numbered from 11 on."""
-    return _cut_off(attempt) + (11 if ON_BASE in attempt.data else 1)
+    return times_cut_off(attempt.data) + (11 if ON_BASE in attempt.data else 1)
 
 
 _STOPPED = {

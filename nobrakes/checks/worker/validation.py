@@ -135,6 +135,11 @@ CHEAT_SECONDS = 300.0
 _CALLED = {RunKind.RED_PROOF: "proof", RunKind.CHEAT: "cheat", RunKind.VALIDATION: "check"}
 
 
+def times_cut_off(data: Mapping[str, Any]) -> int:
+    """How often the proofs of an attempt were cut off and done again."""
+    return int(data.get("cut_off", 0))
+
+
 def run_id(attempt: Attempt, kind: RunKind, serial: int) -> str:
     """What the attempt's validation with this number is called."""
     return f"{attempt.id}-{_CALLED[kind]}{serial}"
@@ -526,7 +531,7 @@ class Strength:
 
     def begin(self, attempt: Attempt, limits: Limits, red_proof: list[dict[str, Any]]) -> None:
         """The tests are red: now they are tried."""
-        data = {**attempt.data, "phase": PHASE, "red_proof": red_proof, "cheat": 0, "met": [], "cut_off": 0}
+        data = {**attempt.data, "phase": PHASE, "red_proof": red_proof, "cheat": 0, "met": []}
         attempt = replace(attempt, data=data)
         self.ports.store.journal(attempt.id, data)
         self.go_on(attempt, limits)
@@ -564,12 +569,12 @@ class Strength:
             )
             return
         if run.id == run_id(attempt, RunKind.CHEAT, _serial(data)):  # else it was judged, and a crash hid it
-            if cut_off and data["cut_off"] < MOST_CUT_OFF:
-                data["cut_off"] += 1
+            if cut_off and times_cut_off(data) < MOST_CUT_OFF:
+                data["cut_off"] = times_cut_off(data) + 1
             else:
                 if results and overall(results) is CheckOutcome.PASS:
                     data["met"] = [*data["met"], self._cheats(attempt)[data["cheat"]].name]
-                data |= {"cheat": data["cheat"] + 1, "cut_off": 0}
+                data["cheat"] += 1
             self.ports.store.journal(attempt.id, data)
         self.ports.store.end_run(run.id)
         self.go_on(replace(attempt, data=data), limits)
@@ -597,7 +602,7 @@ class Strength:
 
 def _serial(data: Mapping[str, Any]) -> int:
     """The number of the run that is to be done next."""
-    return int(data["cheat"]) * 10 + int(data["cut_off"]) + 1
+    return int(data["cheat"]) * 10 + times_cut_off(data) + 1
 
 
 # Whether the tests of a tree prove less than before: fewer of them, more that are skipped, fewer assertions.

@@ -266,6 +266,7 @@ class MainMonitor:
         if self.watch.frozen:
             return
         self._drop_run()
+        self._looks_anew = False  # what begins now is this run's look
         main, rows = self.ports.git.main(), as_json(results)
         if self.ports.config().review.watch_hours:
             frozen = main_monitor.told_red(self.watch, main, rows)
@@ -397,7 +398,8 @@ class MainMonitor:
         of_today = self.validation.is_of_today(run.id)
         results = self.validation.judge(run)
         again = replace(watch, commit="", pid=None, timed_out=False)
-        if cut_off and watch.cut_off < MOST_CUT_OFF:
+        is_known = self.ports.store.setting(BROKEN) is not None  # whoever found that ran them again and again
+        if cut_off and watch.cut_off < MOST_CUT_OFF and not is_known:
             return self._save(replace(again, cut_off=watch.cut_off + 1))
         if not of_today:  # what other checks said is nothing to go by
             return self._save(again if watch.phase is not Phase.CONFIRM else main_monitor.look(again, watch.tip))
