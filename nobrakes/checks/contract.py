@@ -17,6 +17,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import zip_longest
 
+from ..text.cleaning import count
 from .counts import FORMATS, TestCounts
 
 TAIL = 20_000
@@ -189,7 +190,9 @@ def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = (
         if counts is not None and end.code == 0 and counts.failed:
             return result(CheckOutcome.FAIL, f"{counts.failed} failed, though it exited with 0")
         if counts is not None and end.code == 0 and counts.ran < end.check.min_tests:
-            return result(CheckOutcome.NOT_RUN, f"only {counts.ran} tests ran, fewer than {end.check.min_tests}")
+            return result(
+                CheckOutcome.NOT_RUN, f"only {count(counts.ran, 'test')} ran, fewer than {end.check.min_tests}"
+            )
     if end.code == 0:
         return result(CheckOutcome.PASS, "it passed")
     return result(CheckOutcome.FAIL, f"it exited with {end.code}")
@@ -243,9 +246,9 @@ def weaker(before: TestCounts | None, after: TestCounts | None) -> str | None:
     if before is None or after is None:
         return None
     if after.skipped > before.skipped:
-        return f"{after.skipped - before.skipped} more tests are skipped than on main"
+        return f"{count(after.skipped - before.skipped, 'more test is', 'more tests are')} skipped than on main"
     if after.collected < before.collected:
-        return f"{before.collected - after.collected} tests fewer are collected than on main"
+        return f"{count(before.collected - after.collected, 'test fewer is', 'tests fewer are')} collected than on main"
     return None
 
 

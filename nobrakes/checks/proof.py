@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..text.cleaning import count as counted
 from .contract import Check, CheckOutcome, CheckResult, setup_failed
 from .counts import TestCounts
 from .runners import Reason
@@ -51,7 +52,8 @@ def judge_red(
         return None
     if counts_after.collected < counts_before.collected:
         gone = counts_before.collected - counts_after.collected
-        return f"{gone} tests fewer are collected than without the new ones: tests are added, never removed"
+        fewer = counted(gone, "test fewer is", "tests fewer are")
+        return f"{fewer} collected than without the new ones: tests are added, never removed"
     if counts_after.failed <= counts_before.failed:
         return f"no more tests fail than on the base, where {counts_before.failed} fail already"
     return None
@@ -224,7 +226,8 @@ class Fewer:
 
     def __str__(self) -> str:
         files = ", ".join(self.paths[:3]) + (f" and {len(self.paths) - 3} more" if len(self.paths) > 3 else "")
-        return f"{files}: {self.after} lines assert something, and {self.before} did before"
+        lines = counted(self.after, "line asserts", "lines assert")
+        return f"{files}: {lines} something, and {self.before} did before"
 
 
 def assertions_count(path: str, text: str) -> int | None:

@@ -10,6 +10,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
+from ..text.cleaning import count
 from .contract import Check, CheckOutcome, CheckResult, overall, setup_failed
 from .proof import mute
 
@@ -79,4 +80,4 @@ def passed(results: Sequence[CheckResult]) -> str:
         return "main has no test yet: the first bead that brings some is compared with nothing"
     tests = sum(result.counts.ran for result in results if result.counts is not None)
     seconds = sum(result.seconds for result in results)
-    return f"main passes its checks ({f'{tests} tests, ' if tests else ''}{seconds:.1f} s)"
+    return f"main passes its checks ({count(tests, 'test') + ', ' if tests else ''}{seconds:.1f} s)"

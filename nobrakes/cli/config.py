@@ -142,7 +142,7 @@ def change_lines(changes: "tuple[SettingChange, ...]") -> list[str]:
     out = []
     for one in changes:
         before, after = _shown(one.before), _shown(one.after)
-        if one.before == one.after:
+        if before == after:
             out.append(f"{one.key}: {after}, as it was")
             continue
         before += " (default)" if one.was_default and one.before is not None else ""

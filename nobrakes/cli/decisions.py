@@ -220,7 +220,7 @@ class _Page(Sheet):
             out += self.code(hunk.main, "      ", "-")
             out.append("    on the branch:")
             out += self.code(hunk.branch, "      ", "+")
-        return out + ([f"    and {file.more_hunks} more places"] if file.more_hunks else [])
+        return out + ([f"    and {count(file.more_hunks, 'more place')}"] if file.more_hunks else [])
 
     def sections(self, found: "DecisionView") -> list[str]:
         """The evidence."""

@@ -13,15 +13,31 @@ HOT = frozenset(("ready", "show", "agent"))
 
 
 def main() -> int:
-    """Run the command line in sys.argv; the exit code."""
+    """Run the command line in sys.argv; the exit code. Ctrl-C ends it at once before a command begins (main.call)."""
+    import _signal  # type: ignore[import-not-found]  # `signal` would import `enum`
+
+    before = _signal.getsignal(_signal.SIGINT)
+    if before is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, interrupted)
     try:
         return _called(sys.argv[1:])
-    except KeyboardInterrupt:  # before any command has begun
-        sys.stderr.write("interrupted\n")
-        return 130
+    finally:
+        _signal.signal(_signal.SIGINT, before)
+
+
+def interrupted(*_: object) -> None:
+    """End at once: an import loses an exception that comes from a signal, or makes another one of it."""
+    import posix
+
+    posix.write(2, b"\ninterrupted\n")
+    posix._exit(130)
 
 
 def _called(argv: "list[str]") -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # whatever the locale cannot write is escaped, and JSON is UTF-8
+            encoding = "utf-8" if "--json" in argv and stream is sys.stdout else None
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
     if argv and argv[0] in HOT and all(arg.isascii() or arg.isprintable() for arg in argv):
         from .hot import run as run_hot
 

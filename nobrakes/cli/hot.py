@@ -113,8 +113,6 @@ def run(argv: "list[str]") -> "int | None":
     """Answer a hot command; its exit code, or None where the full command line has to."""
     try:
         return _VERBS[argv[0]](argv[1:])
-    except KeyboardInterrupt:
-        return int(_main().interrupted(argv))
     except Exception as error:
         if type(error).__name__ == "StoreReadOnly" and argv[0] in ("ready", "show"):
             return None  # the full command line can read a copy

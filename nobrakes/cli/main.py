@@ -6,6 +6,7 @@
 """
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 from .. import paths
 from ..errors import NobrakesError, UsageError
 from ..text.cleaning import lines, unusable
+from .entry import interrupted as interrupted_early
 from .repository import (
     KEPT,
     PIPE_CLOSED,
@@ -62,6 +64,8 @@ def call(
     entry: Entry, function: Callable[..., Output], arguments: Mapping[str, Any], as_json: bool, after: Asked
 ) -> Result:
     """Call the command's function, unless an agent asks that may not; under a key, once."""
+    if signal.getsignal(signal.SIGINT) is interrupted_early:  # from here on the command ends in its own way
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     _refuse_agents(entry)
     if entry.new_name and not as_json:
         sys.stderr.write(f"note: `nobrakes {entry.words}` is now `nobrakes {entry.new_name}`\n")
@@ -205,6 +209,8 @@ def _of_the_disk(error: OSError) -> Exception:
 
 def failed(argv: list[str], error: Exception) -> int:
     """Turn what a command raised into text, or an envelope, and an exit code."""
+    if isinstance(error.__cause__, KeyboardInterrupt):  # a class that was being made turned it into a RuntimeError
+        return interrupted(argv)
     if isinstance(error, OSError):
         error = _of_the_disk(error)
     if isinstance(error, NobrakesError):
@@ -248,9 +254,6 @@ def readable(argv: list[str]) -> list[str]:
 
 def run(argv: list[str]) -> int:
     """Run one command line; the exit code. Nothing but SystemExit of a closed pipe leaves it."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
     try:
         argv = readable(argv)
         result = _called(argv)
@@ -265,21 +268,3 @@ def run(argv: list[str]) -> int:
         return interrupted(argv)
     except Exception as error:
         return failed(argv, error)
-
-
-# Typer commands that are imported when they are called: the table makes them, the options that all have are added.
-#
-# 1. A group knows its commands as placeholders from the table; only the called one is loaded.
-# 2. A command function returns an Output; its docstring is its help.
-
-
-# The command line, read by typer.
-
-
-# `nobrakes help [COMMAND]`: what `--help` prints, for those who ask in words.
-
-
-# `nobrakes` alone: what this is, where things are, and the sensible next step in this repository.
-
-
-# Installed packages, for a Python that was started without `site`, as agents' own command is (host.command).

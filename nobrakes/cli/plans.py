@@ -308,7 +308,7 @@ def difference_lines(found: "StrategyView", screen: Screen) -> list[str]:
     out += _named("ready at once", found.becomes_ready, ", ")
     out += _named("longest chain", found.chain_after.beads, " -> ")
     if found.chain_after.minutes != found.chain_before.minutes and found.chain_before.beads:
-        out.append(f"  {found.chain_after.minutes} minutes by estimate, {found.chain_before.minutes} before")
+        out.append(f"  {count(found.chain_after.minutes, 'minute')} by estimate, {found.chain_before.minutes} before")
     changes = [change for bead in found.proposed for change in bead.changes]
     if changes:
         out.append(f"leave one out: --without {changes[0].name}; refuse one for good: --drop {changes[0].name}")

@@ -225,8 +225,6 @@ def told_while(what: str) -> Iterator[None]:
         teller.join()
 
 
-# What most commands begin with: the repository opened, the bead found, the person named.
-
 # Who calls a command, and under which key: `--as NAME` and `--request KEY`, the same for each command that changes.
 #
 # 1. They stand before or after the command's words; said twice, they have to say the same.

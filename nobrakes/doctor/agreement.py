@@ -17,6 +17,7 @@ from ..events.kinds import MERGES
 from ..git.port import Git
 from ..review.journal import Journal
 from ..review.verify import COMPARED, NAMED, Merge, is_ours, merges
+from ..text.cleaning import count
 
 if TYPE_CHECKING:
     from ..config.settings import Config
@@ -54,7 +55,9 @@ def unknown(store: "Store", git: Git) -> list[str]:
         for bead, commit in merged_unknown(store, git)
     ]
     more = len(found) - NAMED
-    return found if more <= 0 else [*found[:NAMED], f"and {more} more beads of which the database does not know"]
+    return (
+        found if more <= 0 else [*found[:NAMED], f"and {count(more, 'more bead')} of which the database does not know"]
+    )
 
 
 def merged_unknown(store: "Store", git: Git) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from ..daemon.service.now import BarView, bar
 from ..decisions.service.hindrances import program_of
 from ..events.kinds import Event, Kind
 from ..paths import Paths
+from ..text.cleaning import count
 
 if TYPE_CHECKING:
     from ..config.settings import Config
@@ -160,18 +161,23 @@ def set_up(store: "Store", paths: Paths, config: "Config", misconfigured: str) -
             "agents run as you do: sandbox.mode is none" if config.sandbox.mode == "none" else config.sandbox.mode,
             "nobrakes doctor",
         ),
-        Step("First plan", beads > 0, f"{beads} beads" if beads else "there is no bead yet", "nobrakes shape"),
+        Step("First plan", beads > 0, count(beads, "bead") if beads else "there is no bead yet", "nobrakes shape"),
         Step(
             "Approved",
             live > 0,
-            f"{live} beads are live"
+            count(live, "bead is live", "beads are live")
             if live
             else "drafts wait for your approval"
             if beads
             else "nothing to approve yet",
             "nobrakes commit-strategy",
         ),
-        Step("At work", counts["done"] > 0, f"{counts['done']} beads are merged", "nobrakes daemon start"),
+        Step(
+            "At work",
+            counts["done"] > 0,
+            count(counts["done"], "bead is merged", "beads are merged"),
+            "nobrakes daemon start",
+        ),
     )
 
 

@@ -37,6 +37,7 @@ from ..paths import Paths
 from ..requests import service as requests_service
 from ..sandbox import closure as no_sandbox
 from ..sessions.model import name_of
+from ..text.cleaning import count
 from ..trash import Trash
 from .agreement import lost_changes, off_main, unknown
 from .health import ERROR, OK, WARNING, Finding
@@ -186,7 +187,9 @@ def installation() -> Iterator[Finding]:
     if not missing:
         yield Finding("start-up", OK, "every module is compiled")
     else:
-        yield Finding("start-up", WARNING, f"{len(missing)} modules are compiled at every start", "compile")
+        yield Finding(
+            "start-up", WARNING, f"{count(len(missing), 'module is', 'modules are')} compiled at every start", "compile"
+        )
 
 
 def uncompiled() -> list[str]:
@@ -210,7 +213,7 @@ def compile_package() -> list[str]:
     before = len(uncompiled())
     compileall.compile_dir(PACKAGE, quiet=2)
     left = len(uncompiled())
-    lines = [f"{before - left} modules were compiled"]
+    lines = [f"{count(before - left, 'module was', 'modules were')} compiled"]
     return lines if not left else [*lines, f"{left} could not be: is {PACKAGE} writable?"]
 
 
@@ -242,7 +245,7 @@ def _needed(store: Opened) -> "Store":
 
 
 def _counters(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
-    return [f"{_needed(store).recount()} beads were counted anew"]
+    return [f"{count(_needed(store).recount(), 'bead was', 'beads were')} counted anew"]
 
 
 def _rebuild(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
@@ -602,7 +605,7 @@ def _told(circle: Circle) -> str:
         mend = f'nobrakes edit {cut.bead} --epic ""'
     else:
         mend = f"nobrakes undepend {cut.bead} {cut.needs}"
-    return f"{len(circle.stuck)} beads can never start: {around} wait for each other; `{mend}` frees them"
+    return f"{count(len(circle.stuck), 'bead')} can never start: {around} wait for each other; `{mend}` frees them"
 
 
 def _parked(patient: _Patient) -> Iterator[Finding]:

@@ -514,11 +514,3 @@ def path_mistake(path: str) -> str:
         return "leads upward with '..'"
     inside = next((part for part in parts if part.casefold() in OURS), None)
     return f"lies inside of {inside}, which nothing else may write to" if inside is not None else ""
-
-
-# JSON schemas of frozen values: what a program can rely on in `--json` and in public events.
-#
-# 1. A dataclass or a named tuple is an object with all its fields, as `--json` writes it; `HIDDEN` are left out.
-# 2. Other programs must bear fields that they do not know: more may be added in the same version.
-
-# Values as JSON has them: what every surface hands out is made by `plain`, so that all hand out the same.

@@ -124,7 +124,7 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
 def _of_array(value: list[Any], wanted: Schema, where: str) -> list[str]:
     each = wanted.get("prefixItems") or [wanted["items"]] * len(value)
     if len(each) != len(value):
-        return [f"{where}: {len(value)} items, and not {len(each)}"]
+        return [f"{where}: its length is {len(value)}, and not {len(each)}"]
     return [
         text for n, (one, of) in enumerate(zip(value, each, strict=True)) for text in mistakes(one, of, f"{where}[{n}]")
     ]

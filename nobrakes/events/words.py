@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..beads import stages
-from ..text.cleaning import cut, lasted, one_line, pad, width
+from ..text.cleaning import count, cut, lasted, one_line, pad, width
 from ..text.times import clock, date
 from .kinds import Event, Kind
 
@@ -211,7 +211,7 @@ def _moved(event: Event) -> str:
 
 
 def _plan_kept(event: Event) -> str:
-    return f"plan is whole: version {event.data.get('version')}, {event.data.get('beads')} beads"
+    return f"plan is whole: version {event.data.get('version')}, {count(event.data.get('beads', 0), 'bead')}"
 
 
 def _plan_review(event: Event) -> str:

@@ -42,8 +42,6 @@ class Rules:
 
 
 # What a feature keeps in its `data` (Store.note_feature), each key with its one writer's words, and what a turn notes.
-#
-# The deciders of core.forge read them; daemon.forge, operations.shapers and operations.forging write them.
 
 # --- its Shaper's session --------------------------------------------------------------------------------------------
 SEEN = "seen"  # the last turn that was dealt with

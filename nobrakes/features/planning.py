@@ -26,6 +26,7 @@ from ..decisions.model import Escalation
 from ..sessions.model import CLEAN, Session
 from ..sessions.model import State as At
 from ..sessions.model import State as Of
+from ..text.cleaning import count
 from . import asking as features_asking
 from . import model as keys
 from . import rounds
@@ -182,7 +183,7 @@ def why(rules: Rules, items: Sequence[Item], beads: Mapping[str, Status], asked:
         return ""
     if beads and all(status in CLOSED for status in beads.values()):
         return "all its beads are done"
-    return f"{len(items)} items are collected" if len(items) >= rules.collect else ""
+    return count(len(items), "item is collected", "items are collected") if len(items) >= rules.collect else ""
 
 
 def plan_checkpoints(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
@@ -427,7 +428,7 @@ def _reviewing_ask(
 
 def _degraded(seen: Tracker) -> tuple[str, str, Sequence[str], str]:
     failed = ", ".join(dict.fromkeys(domain for one in seen.iterations[-2:] for domain in one.failed))
-    title = f"No reviewer came through in {seen.degraded} rounds in a row"
+    title = f"No reviewer came through in {count(seen.degraded, 'round')} in a row"
     detail = f"These failed: {failed}. {seen.done} of {seen.most} rounds were looked at by somebody."
     options = (f"{CONTINUE}: two more rounds are tried", f"{CLOSE}: you sign off with what is there")
     return title, detail, options, CONTINUE
@@ -547,7 +548,7 @@ def _renewed(one: Standing) -> list[ForgeAction]:
     if begun[STAGE] != feature.stage.value:
         return [Renew(feature.id, f"the stage is {feature.stage.value} now")]
     if rounds >= FRESH_AFTER_ROUNDS:
-        return [Renew(feature.id, f"{rounds} iterations of reviews are over")]
+        return [Renew(feature.id, f"{count(rounds, 'iteration of reviews is', 'iterations of reviews are')} over")]
     full = float(feature.data.get(CONTEXT) or 0.0)
     return [Renew(feature.id, f"its context is {full:.0%} full")] if full >= FRESH_SHARE else []
 

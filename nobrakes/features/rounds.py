@@ -20,6 +20,7 @@ from enum import StrEnum
 from typing import Any
 
 from ..errors import NotAllowed, UsageError
+from ..text.cleaning import count
 from .model import (
     Criterion,
     Finding,
@@ -411,7 +412,7 @@ class SignOff:
 
 def warning(seen: Tracker) -> str:
     """What a person takes upon themselves by signing off now; empty: nothing."""
-    return "" if seen.done >= seen.most else f"{seen.done} of {seen.most} reviews"
+    return "" if seen.done >= seen.most else f"{seen.done} of {count(seen.most, 'review')}"
 
 
 def sign_off(seen: Tracker, version: int, actor: str, at: float, risk: bool, reason: str) -> SignOff:
@@ -516,16 +517,3 @@ def own_one(text: str) -> Criterion:
     if len(words) > LONGEST:
         raise UsageError(f"a criterion has at most {LONGEST} characters, and this has {len(words)}")
     return Criterion(words, judged if colon and judged in WAYS else MANUAL, usual=False)
-
-
-# What nobrakes itself asks a person about a feature, and what each answer means.
-#
-# 1. An answer is one of the labels; what it does is in features.worker.shapers, and nothing else is done by it.
-# 2. The first option is the recommended one.
-
-
-# What a person is asked where a step of a feature fails again and again: the step, the plan, or the whole feature.
-#
-# 1. The bead goes back to agents with a person's words, which any other words are; or the plan is changed because of
-# it; or the feature rests. Taking back what it brought has a page and a yes of its own: until then it rests, too.
-# 2. Only what nobrakes itself asked with FEATURE in its evidence is meant so: agents fill a form, and no evidence.

@@ -506,7 +506,7 @@ def render_svg(picture: Picture, note: str = "") -> str:
     height = at.height + (48 if note else 24)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{at.width:g}" height="{height:g}" '
-        f'viewBox="0 0 {at.width:g} {height:g}" role="img" aria-label="{len(by_id)} beads">',
+        f'viewBox="0 0 {at.width:g} {height:g}" role="img" aria-label="{count(len(by_id), "bead")}">',
         f"<style>{STYLE}</style>",
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
         '<path d="M0,0 L8,4 L0,8 z" fill="#6e7781"/></marker></defs>',

@@ -24,6 +24,7 @@ from ..errors import BadBead, Deadlock, NobrakesError, PlanError
 from ..events.kinds import Kind
 from ..features.service.approving import require
 from ..pictures.layout import chain_of
+from ..text.cleaning import count
 from . import nodes
 from .nodes import Plan, PlanNode, plan_of, refused
 
@@ -413,8 +414,8 @@ class PlanDeadlock(Deadlock):
 
     def __init__(self, found: Sequence[Circle]) -> None:
         stuck = {bead for circle in found for bead in circle.stuck}
-        circles = "1 circle" if len(found) == 1 else f"{len(found)} circles"
-        lines = [f"{len(stuck)} beads could never start, because of {circles}; nothing was written"]
+        beads, circles = count(len(stuck), "bead"), count(len(found), "circle")
+        lines = [f"{beads} could never start, because of {circles}; nothing was written"]
         lines += [f"  {told(circle)}" for circle in found]
         lines.append("  stuck: " + ", ".join(sorted(stuck)))
         super().__init__("\n".join(lines))

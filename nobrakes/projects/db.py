@@ -14,6 +14,7 @@ from ..db.database import Database, Row
 from ..errors import NotAllowed
 from ..events import db as events_db
 from ..events.kinds import Kind as EventKind
+from ..text.cleaning import count
 from .model import Came, Document, Due, Going, Kind, RunState, Schedule, Sprint, SprintRun, Stage, going_already, slug
 
 _FIELDS = frozenset({"name", "stage", "run", "session", "bead", "opening", "closing", "nudged"})
@@ -47,7 +48,7 @@ def begin_sprints(db: Database, asked: int, needs_tests: bool, terms: Mapping[st
             db.run("UPDATE sprint_runs SET state = 'over' WHERE id = ? AND state = 'waits'", (before.id,))
             db.run(_WITHOUT_A_PLANNER)
             db.run(_TAKEN_OVER, (made,))
-        told = {"state": RunState.GOING.value, "reason": f"{asked} sprints"}
+        told = {"state": RunState.GOING.value, "reason": count(asked, "sprint")}
         events_db.append(db, now, EventKind.SPRINT_MOVED, None, actor, told)
         return rows.record(SprintRun, db.one("SELECT * FROM sprint_runs WHERE id = ?", (made,)))
 
@@ -172,7 +173,7 @@ def add_schedule(db: Database, wanted: Schedule) -> Schedule:
         values |= {"sprints": wanted.sprints, "late_hours": wanted.late_hours, "needs_tests": wanted.needs_tests}
         values |= {"terms": rows.as_json(dict(wanted.terms)), "actor": wanted.actor, "created_at": now}
         made = db.insert("schedules", values)
-        told = {"state": "scheduled", "reason": f"schedule {made}: {wanted.sprints} sprints at {wanted.at}"}
+        told = {"state": "scheduled", "reason": f"schedule {made}: {count(wanted.sprints, 'sprint')} at {wanted.at}"}
         events_db.append(db, now, EventKind.SPRINT_MOVED, None, wanted.actor, told)
         return next(one for one in schedules(db) if one.id == made)
 

@@ -13,6 +13,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import StrEnum
 
 from ..errors import NoProject, NotAllowed, UsageError
+from ..text.cleaning import count
 
 # The documents of a project, read: its brief, task.md, the roadmap, plans and reviews of sprints. No model is asked.
 #
@@ -256,7 +257,7 @@ def changed(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...
 def going_already(run: SprintRun) -> NotAllowed:
     """Why no other yes can be given while this run goes on."""
     return NotAllowed(
-        f"{run.asked} sprints were asked for already, and they go on",
+        f"{count(run.asked, 'sprint was', 'sprints were')} asked for already, and not all are done",
         "`nobrakes project status` says how far they are.",
     )
 
@@ -546,9 +547,13 @@ def comes(one: Schedule, zone: tzinfo, now: float, hindered: bool, refused: str)
     dues = due_times(one, zone, max(one.last_due, one.created_at), now)
     if not dues:
         return None
-    before = f"; {len(dues) - 1} due times before it were missed, too" if len(dues) > 1 else ""
+    before = (
+        f"; {count(len(dues) - 1, 'due time before it was', 'due times before it were')} missed, too"
+        if len(dues) > 1
+        else ""
+    )
     if now - dues[-1] >= one.late_hours * 3600:
-        return Due(one.id, dues[-1], Came.MISSED, f"nothing could begin it within {one.late_hours:g} hours{before}")
+        return Due(one.id, dues[-1], Came.MISSED, f"nothing could begin it within {one.late_hours:g} h{before}")
     if hindered:
         return None
     if refused:

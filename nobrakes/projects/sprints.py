@@ -16,6 +16,7 @@ from enum import StrEnum
 from ..agents.limits import Caps
 from ..beads.model import CLOSED, Status
 from ..checks.contract import Check
+from ..text.cleaning import count
 from . import model
 from .model import PLACES, Box, Document, DocumentsSprint, Kind, RunState, Sprint, SprintRun, Stage
 
@@ -131,8 +132,8 @@ def _between(facts: Facts) -> Step:
     if facts.done >= facts.run.asked:
         left = f"{facts.open} of {facts.criteria} success criteria are open"
         if facts.findings:
-            left += f", and whats-next has {facts.findings} finding{'' if facts.findings == 1 else 's'}"
-        return Stop(facts.run.id, RunState.OVER, f"{facts.done} sprints are done; {left}")
+            left += f", and whats-next has {count(facts.findings, 'finding')}"
+        return Stop(facts.run.id, RunState.OVER, f"{count(facts.done, 'sprint is', 'sprints are')} done; {left}")
     if facts.changed:
         return _asks_again(facts)
     return Begin(facts.last + 1)
@@ -288,9 +289,10 @@ def _left(sprint: DocumentsSprint, exists: Callable[[str], bool]) -> tuple[int, 
 def _tasks(sprints: Sequence[DocumentsSprint], exists: Callable[[str], bool]) -> list[Finding]:
     found = []
     for sprint in sprints:
-        count, left = _left(sprint, exists)
+        total, left = _left(sprint, exists)
         if left:
-            text = f"{count} tasks are planned, {count - len(left)} have what they name: {len(left)} left"
+            planned = count(total, "task is planned", "tasks are planned")
+            text = f"{planned}, {total - len(left)} with what they name: {len(left)} left"
             where = f"{model.SPRINTS}/{sprint.name}/plan.md"
             found.append(Finding(Contradiction.TASKS_LEFT, where, text, tuple(left)))
     return found
@@ -372,7 +374,7 @@ def _complete(brief: str, status: str) -> list[Finding]:
     open_ = tuple(box.text for box in model.criteria(brief) if not box.is_checked)
     if status != "complete" or not open_:
         return []
-    text = f"task.md says complete, and {len(open_)} success criteria are not met"
+    text = f"task.md says complete, and {count(len(open_), 'success criterion is', 'success criteria are')} not met"
     return [Finding(Contradiction.NOT_COMPLETE, "task.md", text, open_)]
 
 

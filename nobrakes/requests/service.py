@@ -18,6 +18,7 @@ from ..git.repository import publisher
 from ..host.messages import Asking
 from ..paths import own_path
 from ..review.journal import Journal, Step
+from ..text.cleaning import count
 from .hosts.port import PullPorts
 from .hosts.registry import code_host
 from .model import ASKED, push_approval
@@ -240,7 +241,11 @@ def _bases(store: "Store", config: "Config") -> Iterator[Finding]:
         )
         yield Finding("features", WARNING, told)
     if len(found) > _MOST:
-        yield Finding("features", WARNING, f"and {len(found) - _MOST} more beads need what goes to another branch")
+        yield Finding(
+            "features",
+            WARNING,
+            f"and {count(len(found) - _MOST, 'more bead needs', 'more beads need')} what goes to another branch",
+        )
 
 
 def _around(epic: str | None, epics: Mapping[str, str | None]) -> list[str]:

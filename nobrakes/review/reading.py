@@ -18,7 +18,7 @@ from ..errors import UsageError
 from ..features.categories import CATEGORIES as OF_PLANS
 from ..sessions.model import Session, SessionKind
 from ..sessions.model import State as Of
-from ..text.cleaning import only_seen, redacted, shorten
+from ..text.cleaning import count, only_seen, redacted, shorten
 
 # What a reviewer of a change may say: findings in a bounded form, judged before anything of it is kept.
 #
@@ -268,7 +268,7 @@ def following(rules: Rules, readings: Sequence[Reading], content: str, attempt: 
 def _begun(rules: Rules, readings: Sequence[Reading], number: int, tries: int) -> Next:
     spent = cost(readings)
     if number > rules.rounds:
-        return _unread(rules, readings, f"It was read in {number - 1} rounds, and may be in {rules.rounds}.")
+        return _unread(rules, readings, f"It was read in {count(number - 1, 'round')}, and may be in {rules.rounds}.")
     if spent >= rules.usd:
         return _unread(rules, readings, f"Its reviews have cost ${spent:.2f}, and may cost ${rules.usd:.2f}.")
     return Next(Way.BEGIN, round=number, tries=tries)

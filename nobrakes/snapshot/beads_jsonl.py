@@ -317,11 +317,6 @@ def of_evidence(bead: str, row: Mapping[str, Any]) -> Attempt | None:
     return ended_read({**row, "bead": bead, "ended_at": float(row["started_at"]) + float(row["seconds"])})
 
 
-# The mark at the end of what was written since the snapshot: up to which event nothing is missing.
-#
-# Every command reads it, so nothing is imported for it but the value that it stands for.
-
-
 # What changed since the snapshot, as lines: beads, escalations, ended attempts, settings; the last of each counts.
 #
 # 1. A bead's line is its record in the snapshot's own format; the other lines have a `_type` of ours.

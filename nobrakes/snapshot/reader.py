@@ -21,6 +21,7 @@ from ..beads.model import MAX_TITLE, Bead, BeadType, Dependency, DependencyType,
 from ..beads.progress import KEPT
 from ..beads.proposals import sound
 from ..errors import BadBead, PlanError
+from ..text.cleaning import count
 
 # What Beads calls things, and what they are here. One table for each kind of word.
 #
@@ -421,7 +422,7 @@ def _graph(
     chosen: Iterable[tuple[int, dict[str, Any]]], known: Mapping[str, str], deleted: int, problems: list[str]
 ) -> Imported:
     if deleted:
-        problems.append(f"{deleted} tombstones (deleted beads) are left out")
+        problems.append(f"{count(deleted, 'tombstone')} (deleted beads) left out")
     read: dict[str, tuple[Bead, list[Dependency]]] = {}
     told: dict[str, list[str]] = {}
     lines: dict[str, int] = {}

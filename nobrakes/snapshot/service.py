@@ -28,6 +28,7 @@ from ..host.locks import DaemonLock, holder
 from ..host.runs.trees import end_all
 from ..paths import FOLDER, Paths
 from ..review.verify import Merge, is_younger, merges
+from ..text.cleaning import count
 from . import beads_jsonl as interop
 from . import beads_jsonl as later
 from .beads_jsonl import dump, of_evidence
@@ -375,16 +376,18 @@ def make_missing(paths: Paths, git: Git, say: Callable[[str], None]) -> None:
 def told(made: Rebuilt) -> list[str]:
     """What was done, for a person."""
     merged = f"; {len(made.merged)} of them were merged since" if made.merged else ""
-    lines = [f"{made.beads} beads were read from the snapshot{merged}"]
+    lines = [f"{count(made.beads, 'bead was', 'beads were')} read from the snapshot{merged}"]
     if made.later:
         lines.append(f"{made.later} of them had changed since the snapshot")
     if made.open:
-        lines.append(f"{made.open} open escalations are back")
+        lines.append(count(made.open, "open escalation is back", "open escalations are back"))
     if made.attempts:
-        lines.append(f"{made.attempts} attempts are back{'' if made.no_workspaces else ', with what they left'}")
+        left = "" if made.no_workspaces else ", with what they left"
+        lines.append(count(made.attempts, "attempt is back", "attempts are back") + left)
     if made.alone:
         names = ", ".join(made.alone[:MOST_NAMED]) + (", …" if len(made.alone) > MOST_NAMED else "")
-        lines.append(f"{len(made.alone)} done beads are known by the evidence of their merges alone: {names}")
+        known = count(len(made.alone), "done bead is known", "done beads are known")
+        lines.append(f"{known} by the evidence of their merges alone: {names}")
     if made.is_without:
         lines.append(LOST_TOO)
     if made.no_workspaces:
@@ -528,8 +531,6 @@ def bring_back(store: "Store", paths: Paths, git: Git | None, beyond: Position) 
     found, _, problems = restorable(sources, git)
     later = [bead for bead in found.beads if bead.id in sources.differing]
     told = store.bring_back(replace(found, beads=later), beyond.seq, ACTOR)
-    text = (
-        f"the database was older than what is kept beside it: {told['beads']} beads, {told['attempts']} attempts and "
-        f"{told['escalations']} escalations were brought back"
-    )
+    beads, attempts, asked = (count(told[f"{noun}s"], noun) for noun in ("bead", "attempt", "escalation"))
+    text = f"the database was older than what is kept beside it: {beads}, {attempts} and {asked} were brought back"
     return "; ".join([text, *(f"{name} is as it was set" for name in told["settings"]), *problems])

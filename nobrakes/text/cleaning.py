@@ -151,6 +151,6 @@ def lasted(seconds: float) -> str:
     return age(seconds)
 
 
-def count(number: int, noun: str) -> str:
-    """`1 bead`, `2 beads`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def count(number: int, noun: str, many: str = "") -> str:
+    """`1 bead`, `2 beads`; `many` where the plural of `noun` is another than with an s."""
+    return f"{number} {noun if number == 1 else many or noun + 's'}"

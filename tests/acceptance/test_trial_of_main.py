@@ -117,7 +117,7 @@ def test_a_green_main_is_run_once_for_its_tree_and_checks(tmp_path: Path) -> Non
     project = Trying(tmp_path)
     project.plan([{"id": "one", "title": "One", "needs_tests": False}])
     project.does("one", "exit 1")
-    said = "main passes its checks (1 tests"
+    said = "main passes its checks (1 test,"
     assert said in project.nobrakes("run", expect=40).stdout
     project.nobrakes("resolve", "1", "--retry")
     assert said not in project.nobrakes("run", expect=40).stdout
@@ -168,7 +168,7 @@ def test_without_a_check_only_scaffolding_and_repairs_start(tmp_path: Path) -> N
 def test_init_tries_the_checks_when_it_is_told_to(tmp_path: Path) -> None:
     project = Trying(tmp_path)
     assert "were not tried on main: `nobrakes init --trial`" in project.nobrakes("init").stdout
-    assert "main passes its checks (1 tests" in project.nobrakes("init", "--trial").stdout
+    assert "main passes its checks (1 test," in project.nobrakes("init", "--trial").stdout
     project.configure(CHECK, 'command = "nosuchrunner"')
     said = project.nobrakes("init", "--trial").stdout
     assert "the command was not found: nosuchrunner" in said and "install what the command needs" in said

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,7 @@ def test_nothing_is_left_for_later() -> None:
             # what comments are called that a feature collects are names of the program
             bare = re.sub(r"`[^`]*`|\b(ItemKind|Name)\.\w+|^ {4}\w+ = \"\w+(\.\w+)?\"", "", line)
             found += [f"{name_of(module)}:{number}: {line.strip()}" for word in words if word in bare]
-    assert found == []
+    assert not found, "\n".join(found)
 
 
 UNIT = ROOT / "tests" / "unit"
@@ -125,3 +126,28 @@ def test_the_environment_is_copied_in_one_place_and_never_iterated() -> None:
                 if isinstance(inner, ast.Attribute) and ast.unparse(inner) == "os.environ":
                     found.append(f"{name_of(module)}:{inner.lineno}")
     assert found == [], "use nobrakes.environ"
+
+
+COUNTED = (
+    *("agent", "attempt", "bead", "check", "commit", "draft", "escalation", "file", "finding", "item", "iteration"),
+    *("line", "minute", "module", "place", "question", "round", "schedule", "session", "sprint", "task"),
+    *("test", "time", "workspace"),
+)
+NEVER_ONE = re.compile(
+    r"[A-Z_]{4,}|\b(most|cap|size|allowed|minutes|fitting|beads|asked|repeats|before|failures)\b|:,|limits"
+)
+"""Bounds, and what is said only of several."""
+
+
+def test_a_number_and_its_noun_agree():
+    """`1 beads` is no English: text.cleaning.count writes a number that may be one."""
+    plural = re.compile(rf" (?:(?!of|has|from)[a-z]+ )?(?:{'|'.join(COUNTED)})s\b(?!\.)")
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            for value, text in pairwise(node.values) if isinstance(node, ast.JoinedStr) else ():
+                if isinstance(value, ast.FormattedValue) and isinstance(text, ast.Constant):
+                    said = ast.unparse(ast.JoinedStr([value]))
+                    if plural.match(str(text.value)) and not NEVER_ONE.search(said) and "count(" not in said:
+                        found.append(f"{path.relative_to(PACKAGE)}:{node.lineno}: {said}{text.value[:40]}")
+    assert not found, "\n".join(found)

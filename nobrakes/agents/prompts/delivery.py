@@ -194,7 +194,3 @@ def git_at(git: Git, where: Where) -> Git:
     if where.epic:
         return git.of_epic(where.epic)
     return git.of_request(where.below) if where.below else git
-
-
-# What is to be mended in an epic that people merge as a whole: a bead of its own in that epic, since nobody works on
-# an epic itself. The review of the whole begins again when it has landed.

@@ -21,7 +21,7 @@ from ...errors import ConfigError
 from ...paths import Paths, resource
 from ...sessions.model import Message
 from ...sessions.prompts import joined, new
-from ...text.cleaning import clean, only_seen
+from ...text.cleaning import clean, count, only_seen
 from ..transcript import PREFIX, Marker
 from .delivery import new_since, resume_prompt
 from .quoting import CRITERION, TITLES, answered, answers_of, bead_text, cut, earlier_text, fenced, plan_text, quoted
@@ -108,7 +108,9 @@ def _one(bead: Bead) -> str:
 
 def _check(row: Mapping[str, Any]) -> str:
     counts = row.get("counts") or {}
-    passed = f", {counts['passed']} tests" if isinstance(counts, dict) and counts.get("passed") is not None else ""
+    passed = (
+        f", {count(counts['passed'], 'test')}" if isinstance(counts, dict) and counts.get("passed") is not None else ""
+    )
     return f"- {clean(str(row.get('name', '')))[:100]}: {clean(str(row.get('outcome', '')))[:40]}{passed}"
 
 

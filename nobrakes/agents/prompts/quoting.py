@@ -9,7 +9,7 @@
 from ...beads import progress as beads_history
 from ...checks.policy import ownership
 from ...decisions.forms import question
-from ...text.cleaning import clean, shorten
+from ...text.cleaning import clean, count, shorten
 
 TYPE_CHECKING = False
 
@@ -87,7 +87,7 @@ def answered(answers: "Sequence[tuple[str, str]]", nonce: str) -> str:
         asked = fenced(quoted(shorten(clean(words).strip(), 1_000)), nonce)
         text = f"An agent asked:\n{asked}\nThe human answered:\n{quoted(cut(clean(answer).strip(), 4_000))}"
         if told and len(text) > room:
-            told.append(f"[… {len(answers) - len(told)} older answers left out]")
+            told.append(f"[… {count(len(answers) - len(told), 'older answer')} left out]")
             break
         room -= len(text)
         told.append(text)

@@ -45,8 +45,10 @@ def plan() -> "tuple[list[dict[str, Any]], str]":
 
 def forging_plan_ready() -> "tuple[dict[str, Any], str]":
     """Say that the plan is whole; (JSON values, text)."""
+    from ...text.cleaning import count
+
     data = _asked("forge_ready")
-    text = f"version {data['version']} of the plan, with {data['beads']} beads, goes to review: end your turn"
+    text = f"version {data['version']} of the plan, with {count(data['beads'], 'bead')}, goes to review: end your turn"
     return data, text
 
 

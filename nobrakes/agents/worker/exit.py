@@ -43,6 +43,7 @@ from ...daemon.worker.upkeep import of_run, parked
 from ...decisions.model import NewEscalation
 from ...errors import NobrakesError, Tampered
 from ...events.kinds import Kind
+from ...text.cleaning import count
 from ..adapter import NOT_GUARDED, UNSEEN, Verdict
 from .end import close, has_asked, settle
 from .launch import head_of, note_session, tests_pin
@@ -134,9 +135,8 @@ class AgentEndings:
         before = sum(one.role is attempt.role and one.outcome is Outcome.LOST for one in past)
         if before < UNSEEN_IN_PEACE:
             return verdict
-        why = (
-            f"{verdict.detail}, as {before} times before on this bead; an agent that kills what runs it looks like that"
-        )
+        often = f"as {count(before, 'time')} before on this bead"
+        why = f"{verdict.detail}, {often}; an agent that kills what runs it looks like that"
         return replace(verdict, outcome=Outcome.KILLED, detail=why)
 
     def _not_taken_in(self, attempt: Attempt, limits: Limits, why: str) -> None:

@@ -18,6 +18,7 @@ from ...db.database import Database, Row
 from ...db.fast import UNFINISHED
 from ...errors import BadBead, Deadlock, NoSuchBead
 from ...events.kinds import Kind
+from ...text.cleaning import count
 from .. import lifecycle
 from ..graph import Links, Node, Usual, rank, rises_at
 from ..model import CLOSED, Bead, BeadType, Dependency, DependencyType, Status
@@ -112,7 +113,7 @@ def refuse_circles_in(links: Links) -> None:
     found = circles(links)
     if found:
         circle = found[0]
-        more = f" ({len(found) - 1} more circles)" if len(found) > 1 else ""
+        more = f" ({count(len(found) - 1, 'more circle')})" if len(found) > 1 else ""
         cut = f"{circle.cut.bead} -> {circle.cut.needs} ({circle.cut.type.value})"
         error = _deadlock([*circle.members, circle.members[0]])
         raise Deadlock(f"{error}{more}", f"Leave out the dependency {cut}.")

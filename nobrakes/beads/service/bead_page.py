@@ -319,12 +319,6 @@ def spent(page: BeadPage) -> Mapping[str, float]:
     }
 
 
-# Which beads wait for people at a code host, and for what: the board's column `requested`.
-
-
-# Beads in a list, first by priority and then by id as people count.
-
-
 # How a bead stands while it is worked on, by its events in the store: no more of them are read than say so.
 
 WORK_STATUS_PAGE = 1000

@@ -22,6 +22,7 @@ from ...globs import matches
 from ...host.versions import output_of
 from ...host.versions import probing_trouble as why_not
 from ...sandbox import closure
+from ...text.cleaning import count
 from ..sections import CheckSettings, Format, Kind
 from ..settings import Config
 
@@ -410,7 +411,7 @@ class TestsFound:
     def told(self) -> str:
         """In one line: tests: 14 files (tests/**, *_test.go)."""
         shown = ", ".join(self.globs[:SHOWN]) + (", …" if len(self.globs) > SHOWN else "")
-        return f"tests: {self.count} file{'' if self.count == 1 else 's'}" + (f" ({shown})" if shown else "")
+        return f"tests: {count(self.count, 'file')}" + (f" ({shown})" if shown else "")
 
 
 def find_tests(root: str, config: Config, checks: Sequence[Check], collect: bool = False) -> TestsFound:
@@ -448,7 +449,7 @@ def _outside(root: str, check: Check, globs: tuple[str, ...]) -> list[str]:
     left = [path for path in collected if not matches(path, globs)]
     warnings = [f"{path} is collected by the check '{check.name}', and boundaries.tests leaves it out" for path in left]
     more = len(left) - SHOWN
-    return warnings[:SHOWN] + ([f"so are {more} more files"] if more > 0 else [])
+    return warnings[:SHOWN] + ([f"the same holds of {count(more, 'more file')}"] if more > 0 else [])
 
 
 TOLD = "formats_told"

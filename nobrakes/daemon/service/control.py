@@ -105,12 +105,6 @@ def bring_back(git: Git, event: Event) -> None:
 # 3. Whatever is changed wakes the daemon.
 # 4. Stopping one agent starts and pauses nothing: its bead goes on with the next attempt, unless it is held.
 
-# The daemon in the background: started, asked to end, handed over. Its lock says whether there is one.
-
-
-# A word to the daemon, if there is one, that something changed.
-
-
 PAUSED = "paused"
 STOPPING = "stopping"
 FROZEN = "frozen"

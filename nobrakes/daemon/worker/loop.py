@@ -296,7 +296,7 @@ class Jumps:
             jump = 0.0
         self._kept = before
         if jump:
-            text = f"the clock jumped by {jump / 60:+.0f} minutes (set, or the machine slept): it counts against nobody"
+            text = f"the clock jumped by {jump / 60:+.0f} min (set, or the machine slept): it counts against nobody"
             self.ports.notifier.tell(Notice(text))
         return jump
 

@@ -31,6 +31,7 @@ from ...review.verify import COMPARED, WENT_BACK, Merge, is_ours, merges
 from ...review.worker.evidence import Evidence
 from ...review.worker.main_monitor import fallen
 from ...review.worker.verdicts import LANDING, PINS, landing_pin
+from ...text.cleaning import count
 from ..model import Board
 from .ports import Ports
 from .upkeep import of_run, parked
@@ -210,8 +211,8 @@ def take_up(ports: Ports, board: Board) -> None:
                 ports.store.journal(attempt.id, again.as_data())
     mended = ports.git.settle_in()
     if mended:
-        text = f"the repository was moved: {len(mended)} workspaces of it borrow from its new place now"
-        ports.notifier.tell(Notice(text))
+        moved = count(len(mended), "workspace of it borrows", "workspaces of it borrow")
+        ports.notifier.tell(Notice(f"the repository was moved: {moved} from its new place now"))
     ports.git.clear_locks()
     restore(ports)
     _tell_of_checkouts(ports, board)

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from ...paths import Paths
 
 
-# What follows from a changed setting: since when it holds, what else it waits for, and what to type. It only looks.
-
-
 # What fresh eyes say of work, and what a person decides on it: it goes on, is read again, or each P2 becomes a draft.
 #
 # 1. It is one transaction with the end of the question. Sending the work back is an answer, and nothing more; of an

@@ -35,7 +35,7 @@ from ...machine.service.registry import MachineView, shown
 from ...paths import Paths
 from ...review.journal import Journal
 from ...review.service.evidence import quarantined
-from ...text.cleaning import shorten
+from ...text.cleaning import count, shorten
 from ..hindrances import BACKGROUND, RUN_SINCE, Hindrance, Kind, in_order, of_board, refusal
 from ..model import Escalation, EscalationType
 
@@ -466,7 +466,7 @@ def of_questions(waiting: list[Escalation]) -> Iterator[Hindrance]:
 def _escalated(one: Escalation) -> Hindrance:
     kind = one.type.value.replace("_", " ")
     about = f" on {one.bead}" if one.bead else ""
-    behind = f"{one.behind} beads wait behind it" if one.behind > 1 else "1 bead waits behind it" if one.behind else ""
+    behind = f"{count(one.behind, 'bead waits', 'beads wait')} behind it" if one.behind else ""
     reason = "; ".join(line.strip() for line in one.detail.splitlines() if line.strip())
     is_said = one.title == f"{one.bead}: {kind}"
     return Hindrance(
@@ -533,7 +533,7 @@ def of_beads(found: Standstill, drafts: int, daemon: bool) -> Iterator[Hindrance
         typed = tuple(f"nobrakes {word} {node.id}" for word in words)
         yield Hindrance(Kind.HELD, f"{node.id} is held: {node.held}", "", typed, beads=(node.id,))
     if drafts:
-        what = "1 draft waits" if drafts == 1 else f"{drafts} drafts wait"
+        what = count(drafts, "draft waits", "drafts wait")
         yield Hindrance(Kind.DRAFTS, f"{what} for your approval", "", ("nobrakes commit-strategy",))
     for epic in found.empty_epics:
         yield Hindrance(

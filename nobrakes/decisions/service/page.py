@@ -22,6 +22,7 @@ from ...git.port import Git
 from ...paths import Paths
 from ...review.evidence import Made
 from ...sessions.service import live
+from ...text.cleaning import count
 from ..model import FAILURES, OF_A_WAIT, STOPS_BEAD, UNKNOWN, Escalation, EscalationType
 from .view import (
     WHOLE,
@@ -273,7 +274,7 @@ def results(value: Any) -> list[str]:
         out += [f"  failed: {one}" for one in failing[:5]]
         out += [f"  and {len(failing) - 5} more" for _ in failing[5:6]]
         tail = excerpt(str(row.get("tail") or "").strip(), TAIL, is_end=True)
-        out += [f"  | … {tail.more} lines before" for _ in (1,) if tail.more]
+        out += [f"  | … {count(tail.more, 'line')} before" for _ in (1,) if tail.more]
         out += [f"  | {one}" for one in tail.lines]
     passed = len(rows) - len(bad)
     return [*out, *([f"{passed} passed"] if passed else [])]

@@ -462,11 +462,11 @@ def _next_attempt(stakes: Stakes) -> str:
 def _amounts(cap: Cap) -> list[str]:
     found = [f"{cap.usd:g} USD"] if cap.usd is not None else []
     found += [f"{cap.tokens:,.0f} tokens"] if cap.tokens is not None else []
-    return found + ([f"{cap.minutes:g} minutes"] if cap.minutes is not None else [])
+    return found + ([f"{cap.minutes:g} min"] if cap.minutes is not None else [])
 
 
 def _spent(amount: Amount) -> str:
-    return f"{amount.usd:.2f} USD, {amount.tokens:,.0f} tokens, {amount.minutes:.0f} minutes"
+    return f"{amount.usd:.2f} USD, {amount.tokens:,.0f} tokens, {amount.minutes:.0f} min"
 
 
 def _forgiven(stakes: Stakes) -> str:

@@ -309,12 +309,6 @@ def _close(store: "Store", epic: str, actor: str) -> None:
 # 3. The daemon builds the commit that takes the merges back, and the Reviewer brings it to main (features.planning).
 # 4. A bead that is landing just now is let land: it is taken back with the others.
 
-# What nobrakes itself asked about a feature, decided by what a person did meanwhile: it is not asked again.
-
-
-# A feature that is paused while it is built: no agent begins on its live beads; what is at work comes to its end.
-
-
 # Going on with a feature: where it was, or, where its agent's session has expired, in one of three ways.
 #
 # 1. Afresh: a new conversation is given a summary, the drafts and all answers. It is the usual way.

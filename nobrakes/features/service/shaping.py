@@ -33,7 +33,7 @@ from ...plans.nodes import Plan, PlanNode
 from ...plans.service import PlanReport
 from ...replacing import replacing
 from ...sessions.model import Message, Turn
-from ...text.cleaning import clean, only_seen, redacted, shorten
+from ...text.cleaning import clean, count, only_seen, redacted, shorten
 from .. import model as keys
 from .. import prompts
 from ..categories import CATEGORIES
@@ -464,9 +464,10 @@ def _escalations(store: "Store") -> str:
     room = MAX_ESCALATIONS
     for place, one in enumerate(found):
         evidence = json.dumps(one.evidence, ensure_ascii=False, indent=1, default=str)
+        behind = count(one.behind, "bead waits", "beads wait")
         text = "\n".join(
             (
-                f"escalation {one.id}: {one.type.value}, bead {one.bead or '-'}, {one.behind} beads wait behind it",
+                f"escalation {one.id}: {one.type.value}, bead {one.bead or '-'}, {behind} behind it",
                 f"title: {_shaper_one_line(one.title)}",
                 shorten(clean(one.detail), 2000),
                 f"likely cause: {one.hypothesis}" if one.hypothesis else "",

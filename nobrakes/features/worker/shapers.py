@@ -20,7 +20,7 @@ from ...errors import NobrakesError, UsageError
 from ...events.kinds import Event, Kind
 from ...sessions.model import CLEAN, Session, SessionKind
 from ...sessions.model import State as At
-from ...text.cleaning import clean, redacted, shorten
+from ...text.cleaning import clean, count, redacted, shorten
 from .. import markers, planning
 from .. import model as keys
 from ..actions import (
@@ -503,9 +503,10 @@ class Answers:
             self.ports.store.act_by({number: answer}, BY, None)
 
     def _expired(self, feature: Feature, chosen: str) -> None:
-        count = self.ports.words.go_on(feature.id, chosen, BY)
-        if count:
-            tell(self.ports.store, feature, f"{count} drafts were cancelled, and planning begins from the base", "info")
+        dropped = self.ports.words.go_on(feature.id, chosen, BY)
+        if dropped:
+            text = f"{count(dropped, 'draft was', 'drafts were')} cancelled, and planning begins from the base"
+            tell(self.ports.store, feature, text, "info")
 
     def _budget(self, feature: Feature, chosen: str) -> None:
         if chosen != CONTINUE:

@@ -17,7 +17,7 @@ from ...git import persons
 from ...git.port import Git
 from ...host.command import local_zone, named_zone
 from ...paths import Paths
-from ...text.cleaning import clean
+from ...text.cleaning import clean, count
 from .. import model as projects_model
 from .. import sprints as projects_sprints
 from ..model import (
@@ -122,7 +122,7 @@ def _caps(caps: Caps) -> list[str]:
         parts = [f"{getattr(cap, unit):g} {unit}" for unit in _UNITS if getattr(cap, unit) is not None]
         found += [f"{name}: {', '.join(parts)}"] if parts else []
     if caps.calls_per_hour is not None:
-        found.append(f"{caps.calls_per_hour} agents an hour")
+        found.append(f"{count(caps.calls_per_hour, 'agent')} an hour")
     return found or ["none: `[caps]` in .nobrakes/config.toml sets them"]
 
 
@@ -160,7 +160,7 @@ def unfinished(store: "Store") -> str:
     if going is not None and going.run.state is RunState.GOING:
         return f"{going.done} of {going.run.asked} sprints are done"
     planned = store.schedules()
-    return f"{len(planned)} schedules begin sprints" if planned else ""
+    return count(len(planned), "schedule begins sprints", "schedules begin sprints") if planned else ""
 
 
 # Sprints that begin at a time, for people: asked for, listed, taken away. A yes is for what is shown with it.

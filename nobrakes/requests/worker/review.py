@@ -30,6 +30,7 @@ from ...review.machine import Fact
 from ...review.worker.culprits import FROZEN
 from ...review.worker.evidence import AttemptEnd, Report
 from ...review.worker.queue import NOBODY, Beside, ReviewContext
+from ...text.cleaning import count
 from .. import model as requests_model
 from ..hosts.port import CodeHost, PullPorts
 from ..model import ASKED, Happening, PullRequest, PullState, Seen, Told, Turn, push_approval
@@ -51,10 +52,10 @@ def why_not(ports: Ports, base: str, bead: str, journal: Journal, delivery: Deli
     if tip is not None and not _mends(ports, bead):
         return f"{base} is red at {tip[:12]}, and no request is opened before it is green again"
     others = [store.bead(one.bead).status for one in store.pulls() if one.bead != bead]
-    asked, count = others.count(Status.ESCALATED), sum(one not in CLOSED for one in others)
-    if count < most:
+    asked, left = others.count(Status.ESCALATED), sum(one not in CLOSED for one in others)
+    if left < most:
         return ""
-    wait = "1 pull request waits" if count == 1 else f"{count} pull requests wait"
+    wait = count(left, "pull request waits", "pull requests wait")
     why = f"{wait} for people, and no more are opened (review.max_open = {most})"
     return f"{why}; the bead of {asked} of them waits for your decision: nobrakes escalations" if asked else why
 

@@ -24,6 +24,7 @@ from ...errors import Tampered
 from ...events.kinds import MERGES, Event, Kind
 from ...git.port import Candidate, Message
 from ...host.port import Notice
+from ...text.cleaning import count
 from .. import machine
 from ..journal import Journal
 from ..machine import Fact, Next
@@ -346,8 +347,8 @@ class Lost:
     def _give_up(self, attempt: Attempt, journal: Journal) -> Next:
         over = machine.advance(journal, Fact.GONE_TOO_OFTEN)
         why = (
-            f"What git holds of this review was lost {journal.rebuilt + 1} times. Look for what removes objects or "
-            "refs below refs/nobrakes/ here, and resolve this to review the bead again."
+            f"What git holds of this review was lost {count(journal.rebuilt + 1, 'time')}. Look for what removes "
+            "objects or refs below refs/nobrakes/ here, and resolve this to review the bead again."
         )
         title = f"{attempt.bead}: git keeps losing what is reviewed"
         self.ports.store.close_attempt(

@@ -1,5 +1,7 @@
 """The hot dispatcher reads what it is sure of, and nothing else."""
 
+import json
+import os
 import subprocess
 import sys
 
@@ -7,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.cli import hot
+from nobrakes.beads.model import Bead
+from nobrakes.cli import hot, main
 from nobrakes.cli.screen import read_words
+from nobrakes.db.opening import create_store
 
 HEAVY = ("json", "re", "typing", "enum", "typer", "pydantic", "networkx", "git", "sqlmodel", "dataclasses", "inspect")
 
@@ -77,3 +81,37 @@ def test_the_dispatcher_imports_nothing_that_costs():
     )
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("module", ["typer", "nobrakes.cli.table", "nobrakes.cli.packages"])
+def test_ctrl_c_while_the_command_is_loaded_ends_it_without_a_traceback(module):
+    begin = (
+        "import os, sys; sys.argv = ['nobrakes', 'version']; from nobrakes.cli.entry import main; "
+        f"sys.addaudithook(lambda name, args: name == 'import' and args[0] == {module!r} and os.kill(os.getpid(), 2)); "
+        "sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", begin], capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"\ninterrupted\n")
+
+
+def test_ctrl_c_that_a_class_turned_into_another_error_is_an_interruption(capsys):
+    with pytest.raises(RuntimeError) as told:
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+    assert main.failed(["status"], told.value) == 130
+    assert capsys.readouterr().err == "\ninterrupted\n"
+
+
+@pytest.mark.parametrize("command", ["show", "list"])
+def test_whatever_the_locale_cannot_write_is_escaped_and_json_stays_json(command, tmp_path):
+    (tmp_path / ".nobrakes").mkdir()
+    store = create_store(str(tmp_path / ".nobrakes" / "nobrakes.db"))
+    store.put([Bead("nb-1", "Schön 😀")], [], "me")
+    store.close()
+    (tmp_path / ".nobrakes" / "config.toml").write_text("")
+    env = os.environ | {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    env["NOBRAKES_HOME"] = str(tmp_path / ".nobrakes")
+    words = [sys.executable, "-m", "nobrakes", command, *(["nb-1"] if command == "show" else [])]
+    text, as_json = (subprocess.run([*words, *more], capture_output=True, env=env) for more in ((), ("--json",)))
+    assert text.returncode == 0 and rb"Sch\xf6n \U0001f600" in text.stdout, text
+    [data] = [json.loads(as_json.stdout)["data"]] if command == "show" else json.loads(as_json.stdout)["data"]
+    assert data["title"] == "Schön 😀"

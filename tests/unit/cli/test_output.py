@@ -6,8 +6,10 @@ import json
 import pytest
 
 from nobrakes.beads.model import Attempt, Bead, BeadType, Role, Status
+from nobrakes.cli.config import change_lines
 from nobrakes.cli.repository import dumps, envelope
 from nobrakes.cli.screen import Screen, screen_of, table
+from nobrakes.config.setup.changing import SettingChange
 from nobrakes.events.schema import plain
 
 
@@ -70,3 +72,8 @@ def test_colour_only_where_it_is_welcome(monkeypatch, env, colour):
     monkeypatch.setattr("os.get_terminal_size", lambda fd: __import__("os").terminal_size((90, 20)))
     shown = screen_of(_Terminal())
     assert (shown.width, shown.colour) == (90, colour)
+
+
+def test_one_agent_and_a_list_of_it_alone_are_the_same_setting():
+    same = SettingChange("agents.doer", ["claude"], "claude", was_default=True, is_default=False)
+    assert change_lines((same,)) == ['agents.doer: "claude", as it was']

@@ -137,7 +137,7 @@ def test_wrong_counters_are_found_and_counted_anew(patient):
     raw.close()
     assert [b.id for b in store.ready(9)] == ["a", "c"]
     assert found(patient)["counters"].repair == "counters"
-    assert doctor_service.repair("counters", store, door, paths) == ["1 beads were counted anew"]
+    assert doctor_service.repair("counters", store, door, paths) == ["1 bead was counted anew"]
     assert [b.id for b in store.ready(9)] == ["a"] and "counters" not in found(patient)
 
 
@@ -279,7 +279,7 @@ def test_compiling_what_is_not_compiled(patient, monkeypatch):
     left = [["x.py"], []]
     monkeypatch.setattr(doctor_service, "uncompiled", lambda: left.pop(0))
     monkeypatch.setattr("compileall.compile_dir", lambda *_, **__: True)
-    assert doctor_service.repair("compile", *patient) == ["1 modules were compiled"]
+    assert doctor_service.repair("compile", *patient) == ["1 module was compiled"]
 
 
 def test_what_is_parked_is_named_with_what_to_type(patient):

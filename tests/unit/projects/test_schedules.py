@@ -38,7 +38,7 @@ def test_a_due_time_begins_once_or_is_told() -> None:
     assert comes(replace(NIGHTLY, last_due=due), BERLIN, due + HOUR, False, "") is None, "what was written down is over"
     assert comes(NIGHTLY, BERLIN, due + HOUR, True, "") is None, "paused: it may still begin"
     late = comes(NIGHTLY, BERLIN, due + 4 * HOUR, True, "")
-    assert late is not None and late.came is Came.MISSED and "within 4 hours" in late.why
+    assert late is not None and late.came is Came.MISSED and "within 4 h" in late.why
     assert comes(NIGHTLY, BERLIN, due, False, "the brief changed") == Due(1, due, Came.REFUSED, "the brief changed")
     assert wakes(NIGHTLY, BERLIN, due + HOUR) == [due + 24 * HOUR, due + 4 * HOUR]
 

@@ -507,7 +507,7 @@ def test_the_file_that_another_database_left_is_brought_back_into_this_one(paths
     operation.add(store, "Other", id="other")
     said: list[str] = []
     snapshot_log.attach(store, paths, said.append)
-    assert len(said) == 1 and "1 beads, 0 attempts and 0 escalations were brought back" in said[0]
+    assert len(said) == 1 and "1 bead, 0 attempts and 0 escalations were brought back" in said[0]
     assert {bead.id for bead in store.beads()} == {"one", "other"}
     assert {name for name in os.listdir(paths.folder) if "since" in name} == {"beads.since.jsonl"}
     text = Path(paths.since).read_text()
