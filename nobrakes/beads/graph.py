@@ -133,7 +133,6 @@ class Node(NamedTuple):
     defer_until: float | None
     retry_at: float | None
     assignee: str | None
-    stacks_on: str | None = None  # the blocker on whose open request it is worked on
 
 
 def node_of(bead: Bead) -> Node:
@@ -150,7 +149,6 @@ def node_of(bead: Bead) -> Node:
         bead.defer_until,
         bead.retry_at,
         bead.assignee,
-        bead.stacks_on,
     )
 
 

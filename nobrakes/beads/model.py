@@ -346,7 +346,6 @@ class Bead:
     branch_kept: bool = False  # the next attempt goes on where the last one stopped
     merged_commit: str | None = None  # the last merge; of a live bead, one that does not count any more
     branch: str = ""  # what its branch is called; empty before its first attempt (beads.branches)
-    stacks_on: str | None = None  # the blocker on whose open pull request it is worked on (requests.model)
     proposed: Mapping[str, Any] = field(default_factory=dict)  # what waits for a person's yes (beads.proposals)
 
 

@@ -206,8 +206,7 @@ def _stuck(moments: Moments, part: set[int]) -> tuple[str, ...]:
 # 1. A bead is ready when it is live, waits for an agent, nobody holds it, has it or deferred it, no retry is being
 # waited for, every `blocks` blocker is DONE, and its parent is not closed off.
 # 2. Only `done` counts as done: a blocker that is missing, cancelled, a draft or escalated blocks like any other. To a
-# bead of the same epic `landed` counts, too: it is worked on where that one landed. Where dependants stack
-# (`stacks_on`), that one blocker is no obstacle: the bead is worked on, and its request merged, on top of its request.
+# bead of the same epic `landed` counts, too: it is worked on where that one landed.
 # 3. A parent closes its children off while it is blocked, held, deferred, a draft, cancelled, missing, or closed off
 # by its own parent. A parent that is open or done does not.
 # 4. The store keeps the same answers in columns; a property test and `nobrakes doctor` compare them with these.
@@ -269,15 +268,15 @@ class Readiness:
     def unfinished_blockers(self, bead: str) -> list[str]:
         """The `blocks` blockers that are not done, missing ones included."""
         own = self.links.nodes[bead]
-        return [b for b in self.links.blockers.get(bead, ()) if not self._is_finished(b, own.epic, own.stacks_on)]
+        return [b for b in self.links.blockers.get(bead, ()) if not self._is_finished(b, own.epic)]
 
-    def _is_finished(self, blocker: str, epic: str | None, stacks_on: str | None) -> bool:
-        """Whether nobody in that epic, or who stacks on the blocker, waits for it any more."""
+    def _is_finished(self, blocker: str, epic: str | None) -> bool:
+        """Whether nobody in that epic waits for the blocker any more."""
         node = self.links.nodes.get(blocker)
         if node is None:
             return False
         is_there = node.status is Status.LANDED and node.epic == epic is not None
-        return node.status is Status.DONE or is_there or blocker == stacks_on
+        return node.status is Status.DONE or is_there
 
     def open_blockers(self, bead: str) -> int:
         """What the store counts: unfinished blockers, and the parents that close the bead off."""
@@ -366,7 +365,7 @@ class Readiness:
             return [
                 known[blocker] if blocker in known else self._blocked(blocker)
                 for blocker in self.links.blockers.get(bead, ())
-                if not self._is_finished(blocker, node.epic, None)
+                if not self._is_finished(blocker, node.epic)
             ]
         found: list[Reason] = []
         if node.type == BeadType.EPIC:
@@ -391,8 +390,8 @@ class Readiness:
 
 
 _ASIDE = Node._fields.index("held")
-_NOTHING_ELSE = (None, None, None, None, None)
-"""What a bead's held, defer_until, retry_at, assignee and stacks_on mostly are."""
+_NOTHING_ELSE = (None, None, None, None)
+"""What a bead's held, defer_until, retry_at and assignee mostly are."""
 _CLOSED = {
     Status.DONE: Reason(Why.DONE, "it is done", status=Status.DONE),
     Status.CANCELLED: Reason(Why.CANCELLED, "it is cancelled", status=Status.CANCELLED),

@@ -68,7 +68,6 @@ def show(bead: Bead) -> Output:
         f"branch {found.branch} at {found.head[:12]}, proven on {found.base[:12]}; {looked}",
         f"for the branch {found.into}" if found.into else "",
         f"merged as {found.merged_as[:12]}" if found.merged_as else "",
-        f"stacks on the pull request of {found.onto}, and is for its branch until that is merged" if found.onto else "",
     ]
     return said(plain(found), "\n".join(line for line in lines if line))
 

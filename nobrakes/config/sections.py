@@ -177,7 +177,6 @@ class ReviewSettings(Section):
     code_host_repository: str = ""
     push: bool = True
     features: Features = field(default_factory=dict)
-    dependants: Literal["wait", "stack"] = "wait"
     max_open: Annotated[int, Rule(ge=1, le=1000)] = 5
     poll_seconds: Annotated[float, Rule(ge=1, le=3600)] = 60.0
     pull_draft: bool = False
@@ -219,11 +218,6 @@ class ReviewSettings(Section):
         found = mistakes(self.features, self.land, self.unit, self.push, base, setting, pattern)
         mine = () if self.push or self.by_request else ('push: false is for land = "pull_request": take it out',)
         return [*mine, *(f"features.{mistake}" for mistake in found)]
-
-    @property
-    def stacks(self) -> bool:
-        """Whether a bead may be worked on on top of the open request of one that it needs."""
-        return self.by_request and self.dependants == "stack"
 
     @property
     def watch_hours(self) -> float:

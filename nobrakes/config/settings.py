@@ -189,6 +189,13 @@ class Config(Section):
             return tuple(json.load(file))
 
 
+GONE = {
+    "review.dependants": "pull requests do not stack any more, and beads wait until what they need is merged: "
+    "take this line out.",
+}
+"""Settings of earlier versions, and what to do about each."""
+
+
 def validated(kind: type[S], values: Mapping[str, Any], unknown: str = "is not a setting") -> S:
     """A section made of plain values; ConfigError with a line for each mistake, `unknown` for a key that is none."""
     from pydantic import TypeAdapter, ValidationError
@@ -199,8 +206,9 @@ def validated(kind: type[S], values: Mapping[str, Any], unknown: str = "is not a
         lines = []
         for problem in error.errors():
             key = ".".join(str(part) for part in problem["loc"])
-            extra = problem["type"] == "unexpected_keyword_argument"
-            said = unknown + _meant(kind, problem["loc"]) if extra else problem["msg"].removeprefix("Value error, ")
+            said = problem["msg"].removeprefix("Value error, ")
+            if problem["type"] == "unexpected_keyword_argument":
+                said = GONE.get(key) or unknown + _meant(kind, problem["loc"])
             lines.append(f"{key}: {said}")
         raise ConfigError("\n".join(lines)) from None
 

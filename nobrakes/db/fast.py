@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-VERSION = 8
+VERSION = 9
 """Of the schema: schema.sql makes an empty database of it, migrations.py brings an earlier one to it."""
 
 
@@ -167,7 +167,7 @@ def json_object(fields: str) -> str:
 BEAD_FIELDS = (
     "id title type description {acceptance priority {labels epic estimate ?needs_tests ?scaffolding {touches notes "
     "{metadata status held defer_until created_at updated_at closed_at close_reason failures retry_at assignee fence "
-    "lease_until return_to ?branch_kept merged_commit branch stacks_on {proposed"
+    "lease_until return_to ?branch_kept merged_commit branch {proposed"
 )
 BEAD = json_object(BEAD_FIELDS)
 """A row of `beads` with its `bead_text`."""
@@ -202,7 +202,7 @@ _ESCALATION = json_object(
     "resolution return_to session {form {value read_at"
 )
 _KEPT = {
-    **dict.fromkeys(("title", "url", "says", "branch", "onto", "into", "head", "base", "merged_as"), "''"),
+    **dict.fromkeys(("title", "url", "says", "branch", "into", "head", "base", "merged_as"), "''"),
     **dict.fromkeys(("checks", "remarks", "approved_by"), "'[]'"),
     **dict.fromkeys(("number", "opened_at", "looked_at"), "0"),
     "state": "'opening'",
@@ -218,7 +218,7 @@ def _kept(name: str) -> str:
 _URL = _kept("url")
 _PAGE = f"iif(substr({_URL}, 1, 8) = 'https://' OR substr({_URL}, 1, 7) = 'http://', {_URL}, '')"
 _FIELDS = [
-    *("number", "state", "title", "url", "page", "says", "branch", "onto", "into", "head", "base", "merged_as"),
+    *("number", "state", "title", "url", "page", "says", "branch", "into", "head", "base", "merged_as"),
     *("checks", "remarks", "approved_by", "opened_at", "looked_at"),
 ]
 _REQUEST_FIELDS = ", ".join(f"'{name}', {_PAGE if name == 'page' else _kept(name)}" for name in _FIELDS)

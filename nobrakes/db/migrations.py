@@ -281,6 +281,27 @@ def _to_8(connection: Connection) -> None:
         connection.execute(statement)
 
 
+_UNSTACKED = (
+    """INSERT INTO notices (kind, severity, text, bead, link, fingerprint, created_at, routed)
+SELECT 'pull_request', 'warning', id || ' stacks on the pull request of ' || stacks_on || ', and requests do not ' ||
+'stack any more: it waits until that one is merged, and where its own is open already, it is built anew on the ' ||
+'branch that people merge it to', id, '', '', CAST(strftime('%s', 'now') AS REAL), 0
+FROM beads WHERE stacks_on IS NOT NULL AND status NOT IN ('done', 'cancelled')""",
+    """UPDATE beads SET open_blockers = open_blockers + 1 WHERE EXISTS (
+SELECT 1 FROM edges JOIN beads AS below ON below.id = edges.needs
+WHERE edges.bead = beads.id AND edges.needs = beads.stacks_on AND edges.type = 'blocks' AND below.status <> 'done'
+AND NOT (below.status = 'landed' AND below.epic IS NOT NULL AND below.epic IS beads.epic))""",
+    "DROP INDEX beads_stacked",
+    "ALTER TABLE beads DROP COLUMN stacks_on",
+)
+
+
+def _to_9(connection: Connection) -> None:
+    """No bead stacks on a request: it waits for what it needs, and a person is told."""
+    for statement in _UNSTACKED:
+        connection.execute(statement)
+
+
 STEPS: Mapping[int, Callable[[Connection], None]] = {
     1: _to_2,
     2: _to_3,
@@ -289,6 +310,7 @@ STEPS: Mapping[int, Callable[[Connection], None]] = {
     5: _to_6,
     6: _to_7,
     7: _to_8,
+    8: _to_9,
 }
 
 

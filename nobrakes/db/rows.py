@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BEAD = f"""SELECT {", ".join(Bead.__dataclass_fields__)}
 FROM beads JOIN bead_text USING (id)"""
 """Beads with their texts: the columns have the names and the order of Bead's fields."""
-NODE = """SELECT id, status, type, title, priority, estimate, epic, held, defer_until, retry_at, assignee, stacks_on
+NODE = """SELECT id, status, type, title, priority, estimate, epic, held, defer_until, retry_at, assignee
 FROM beads JOIN bead_text USING (id)"""
 FRONTIER = """SELECT id, status, type, priority, failures, retry_at, rank,
 (SELECT touches FROM bead_text WHERE bead_text.id = beads.id) FROM beads"""

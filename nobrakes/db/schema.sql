@@ -10,8 +10,7 @@ CREATE TABLE beads (
     asleep INTEGER DEFAULT 0 NOT NULL, resting INTEGER DEFAULT 0 NOT NULL, ready_since FLOAT NOT NULL,
     rank INTEGER NOT NULL, b_level INTEGER DEFAULT 0 NOT NULL, done_level INTEGER DEFAULT 0 NOT NULL,
     branch VARCHAR DEFAULT '' NOT NULL, rises_at FLOAT DEFAULT 0 NOT NULL,
-    dependents INTEGER DEFAULT 0 NOT NULL, stacks_on VARCHAR, PRIMARY KEY (id),
-    FOREIGN KEY(epic) REFERENCES beads (id)
+    dependents INTEGER DEFAULT 0 NOT NULL, PRIMARY KEY (id), FOREIGN KEY(epic) REFERENCES beads (id)
 );
 CREATE INDEX beads_asleep ON beads (defer_until) WHERE asleep = 1;
 CREATE INDEX beads_claimable ON beads (rank, b_level DESC, dependents DESC, ready_since DESC, id) WHERE status
@@ -29,7 +28,6 @@ CREATE INDEX beads_rising ON beads (rises_at) WHERE ((status IN ('needs_tests', 
     'epic' AND open_blockers = 0 AND held IS NULL AND asleep = 0 AND resting = 0 AND assignee IS NULL) OR
     (status = 'needs_review' AND open_blockers = 0 AND held IS NULL AND asleep = 0 AND resting = 0 AND
     assignee IS NULL));
-CREATE INDEX beads_stacked ON beads (stacks_on) WHERE stacks_on IS NOT NULL;
 CREATE INDEX beads_status ON beads (status, type);
 CREATE TABLE breakers (
     owner VARCHAR NOT NULL, provider VARCHAR NOT NULL, state VARCHAR NOT NULL, idle INTEGER NOT NULL,

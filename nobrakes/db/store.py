@@ -65,8 +65,6 @@ class Store(Database):
     proposed = planning.proposed
     as_said = planning.as_said
     ready_once_approved = planning.ready_once_approved
-    stack = planning.stack
-    stacked = planning.stacked
     bead = planning.get_bead
 
     # beads/db/transitions

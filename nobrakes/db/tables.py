@@ -197,7 +197,6 @@ _table(
     _index("beads_resting", "retry_at", "resting = 1"),
     _index("beads_epic", "epic, b_level", "epic IS NOT NULL"),
     _index("beads_status", "status, type"),
-    _index("beads_stacked", "stacks_on", "stacks_on IS NOT NULL"),
     refers={"epic": "beads.id"},
     defaults={
         **dict.fromkeys(("open_blockers", "children", "open_children", "done_children", "asleep", "resting"), "0"),

@@ -18,8 +18,6 @@ EPICS = "epics"
 """Where the branches of epics are, below refs/nobrakes/."""
 BASES = "bases"
 """Where the branches of the remote were, when they were heard of last, that features are for beside main, below it."""
-REQUESTS = "requests"
-"""Where the heads of open requests are on which others may stack, below refs/nobrakes/."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,11 +400,5 @@ class Git(Questions, Work, Building, MovingMain, Records, Shows, Protocol):
     def of_epic(self, epic: str) -> "Git":
         """The same repository where main is the branch of that epic: EPICS/<epic>. As long as it is not
         there, main itself stands for it; `land` makes it.
-        """
-        ...
-
-    def of_request(self, bead: str) -> "Git":
-        """The same repository where main is what the bead's pull request brings: REQUESTS/<bead>. As long as it is not
-        there, main itself stands for it. Nothing lands there.
         """
         ...

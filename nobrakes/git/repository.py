@@ -25,7 +25,7 @@ from .commits import Signing
 from .filters import Rules
 from .landing import local
 from .manifests import Tools
-from .port import BASES, EPICS, REQUESTS, Argv, BrokenRef, Candidate, Conflict, Land, Landing, Message, Workspace
+from .port import BASES, EPICS, Argv, BrokenRef, Candidate, Conflict, Land, Landing, Message, Workspace
 from .tree_content import EXECUTABLE, FILE, LINK
 from .workspaces import salvage
 
@@ -393,10 +393,6 @@ class MovingMain(Tools):
     def of_epic(self, epic: str) -> Self:
         """The same repository where main is the branch of the epic, or the one of all, as long as that is not there."""
         return self._of_own(f"{EPICS}/{epic}", f"the branch of {epic}")
-
-    def of_request(self, bead: str) -> Self:
-        """The same repository where main is what the bead's pull request brings, or the one of all."""
-        return self._of_own(f"{REQUESTS}/{bead}", f"the pull request of {bead}")
 
     def settle_in(self) -> tuple[str, ...]:
         """Mend the workspaces that point to where the repository was before it was moved; their names."""

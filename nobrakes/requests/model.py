@@ -7,12 +7,11 @@
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..beads.model import CLOSED, WAITING_FOR_AGENT, Bead, BeadType, Status
 from ..events.kinds import Kind
 from ..text.cleaning import clean, shorten
 
@@ -48,7 +47,7 @@ class PullRequest:
     """The newest request of a bead. `number` 0: the host told none, or not yet.
 
     `head` is the commit that we pushed, `base` what it was validated on, `tree` its tree, `contract` the key of the
-    checks that it passed, `branch` its branch at the host, `onto` the bead on whose request it stacks; empty: on none.
+    checks that it passed, `branch` its branch at the host.
     """
 
     bead: str
@@ -71,10 +70,9 @@ class PullRequest:
     says: str = ""  # what it waits for, in words
     opened_at: float = 0.0
     looked_at: float = 0.0
-    onto: str = ""
     had: str = ""  # the last commit of ours that the host was seen to have
     was: int = 0  # the number of the one before it, which people closed and may have opened again
-    into: str = ""  # the branch that people merge it into, or what it stacks on; empty: the remote's main
+    into: str = ""  # the branch that people merge it into; empty: the remote's main
 
     @property
     def waits(self) -> bool:
@@ -478,40 +476,3 @@ def _is_same(point: Mapping[str, Any], remark: Remark) -> bool:
 
 def _quoted(text: str, most: int) -> str:
     return shorten(clean(text[: 4 * most]).strip(), most)
-
-
-# When a bead may be worked on on top of the open request of one that it needs (`review.dependants = "stack"`).
-#
-# 1. All other beads that it needs are done, and what they brought is in that request: there is one thing to stand on.
-# 2. What it stacks on stays as long as that one's request is open. Who has not begun waits again when it is not, or
-# when that bead is given up, whatever becomes of its request.
-
-_MAY = frozenset((*WAITING_FOR_AGENT, Status.NEEDS_REVIEW))
-
-
-class Blocker(NamedTuple):
-    """A bead that another one needs. `is_in`: the open request of the one in question has what this one brought."""
-
-    bead: str
-    status: Status
-    is_in: bool = False
-
-
-def is_free(bead: Bead) -> bool:
-    """Whether the bead waits to be worked on, or reviewed, and stacks on nothing yet."""
-    return bead.stacks_on is None and bead.status in _MAY and bead.type is not BeadType.EPIC
-
-
-def may_stack(bead: Bead, on: str, blockers: Sequence[Blocker]) -> bool:
-    """Whether the bead may stand on the open request of `on`."""
-    if not is_free(bead):
-        return False
-    below = [one for one in blockers if one.bead == on]
-    if not below or below[0].status in CLOSED:  # the request of who was given up may be open all the same
-        return False
-    return all(one.status is Status.DONE and one.is_in for one in blockers if one.bead != on)
-
-
-def waits_again(bead: Bead, opened: Collection[str]) -> bool:
-    """Whether what the bead stacks on is not there any more, and nobody works on it. `opened`: whose requests are."""
-    return bead.stacks_on not in opened and bead.status in WAITING_FOR_AGENT

@@ -258,21 +258,17 @@ def _around(epic: str | None, epics: Mapping[str, str | None]) -> list[str]:
 
 
 def _orphans(store: "Store", git: "Git", pulls: "PullPorts") -> Iterator[Finding]:
-    """Branches at the remote that we pushed, and whose bead is over or unknown: nobody looks after them.
-
-    One that another request is for is needed.
-    """
+    """Branches at the remote that we pushed, and whose bead is over or unknown: nobody looks after them."""
     try:
         there = pulls.branches()
     except NobrakesError:
         return  # that it cannot be reached is said already
-    opened = store.pulls()
-    waiting, stood_on = {one.branch for one in opened}, {one.onto for one in opened}
+    waiting = {one.branch for one in store.pulls()}
     ours = {commit: name.split("/")[1] for name, commit in git.kept().items() if _is_pushed(name)}
     beads = {one.id: one.status for one in store.beads(ids=sorted(set(ours.values())))} if ours else {}
     for branch, commit in sorted(there.items()):
         bead = ours.get(commit)
-        if bead is not None and bead not in stood_on and branch not in waiting and beads.get(bead) in (None, *CLOSED):
+        if bead is not None and branch not in waiting and beads.get(bead) in (None, *CLOSED):
             left = f"the branch {branch} is still at the remote, and its bead {bead} is over: it may be removed there"
             yield Finding(_NAME, WARNING, left)
 

@@ -59,7 +59,6 @@ class Facts:
     epic: tuple[str, str] | None = None  # its id and title
     needs: Sequence[tuple[str, str]] = ()
     within: Sequence[Bead] = ()  # of an epic: its beads that the request brings
-    below: tuple[str, str] | None = None  # the bead on whose request it stacks, and that one's name
     files: Sequence[str] = ()
     template: str = ""
     names: Sequence[str] = ()  # who worked on it, where the settings say so
@@ -99,9 +98,6 @@ def shown(text: str, most: int) -> str:
 
 def _summary(facts: Facts) -> str:
     words = shown(facts.bead.description, _DESCRIPTION) or shown(facts.bead.title, TITLE)
-    if facts.below is not None:
-        bead, request = facts.below
-        words += f"\n\nStacked on {request} (bead {bead}), and shows only what it adds. Merge that one first."
     return f"## Summary\n\n{words}"
 
 
@@ -204,7 +200,6 @@ class RequestView:
     page: str  # the same where it is an address of the web
     says: str  # what it waits for
     branch: str
-    onto: str  # the bead on whose request it stacks; empty: on none
     into: str  # the branch that people merge it into, where that is not the remote's main; else empty
     head: str
     base: str
@@ -237,7 +232,6 @@ def view(pull: PullRequest) -> RequestView:
         page_of(pull.url),
         pull.says,
         pull.branch,
-        pull.onto,
         pull.into,
         pull.head,
         pull.base,
@@ -305,14 +299,12 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """By which branch a bead is begun, reviewed and proven: that of its `epic`, or what the open request of the bead
-    `below` brings; else `base`, a branch that people merge to, and main where that is empty. `direct`: what is proven
-    is pushed there.
+    """By which branch a bead is begun, reviewed and proven: that of its `epic`; else `base`, a branch that people merge
+    to, and main where that is empty. `direct`: what is proven is pushed there.
     """
 
     base: str = ""
     epic: str = ""
-    below: str = ""
     direct: bool = False
 
 

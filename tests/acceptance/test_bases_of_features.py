@@ -245,24 +245,6 @@ def test_a_daemon_that_is_killed_at_any_call_opens_each_once(team: Team, number:
     team.nobrakes("verify")
 
 
-def test_who_is_for_another_branch_stacks_on_nobody(team: Team) -> None:
-    team.configure('land = "pull_request"', 'land = "pull_request"\ndependants = "stack"')
-    says(team, f'base = "{RELEASE}"')
-    one, two = feature(team)
-    team.add("alone", needs=[one])
-    team.run_on()
-    assert request(team, "task/bead-old-2")["base"]["ref"] == "task/bead-old-1"
-    assert team.status("alone") == "needs_doer", "it is for main, and would bring the release along"
-    team.hub.merge(1)
-    team.run_on()
-    assert request(team, "task/bead-old-2")["base"]["ref"] == RELEASE
-    team.hub.merge(2)
-    team.run_on()
-    assert (team.status(one), team.status(two), team.status("alone")) == ("done", "done", "reviewing")
-    assert request(team, "task/bead-alone")["base"]["ref"] == "main"
-    team.nobrakes("verify")
-
-
 def test_the_doctor_names_who_needs_what_goes_to_another_branch(team: Team) -> None:
     says(team, f'base = "{RELEASE}"')
     feature(team)

@@ -321,9 +321,8 @@ def test_an_epic_is_not_called_done_while_its_beads_wait_to_be_merged(a_team: Ma
 # --- main is rewritten there ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dependants", ["wait", "stack"])
-def test_a_request_does_not_bring_back_what_others_took_off_main(a_team: Make, dependants: str) -> None:
-    team = a_team(f'dependants = "{dependants}"')
+def test_a_request_does_not_bring_back_what_others_took_off_main(a_team: Make) -> None:
+    team = a_team("")
     before = team.hub.git("rev-parse", "main")
     team.hub.push({"secret": "x\n"})
     team.add("one")

@@ -233,8 +233,8 @@ BUGS = (
     Bug(
         "who works in an epic starts on main",
         "agents/prompts/delivery.py",
-        "        return git.of_epic(where.epic)",
-        "        return git",
+        "    return git.of_epic(where.epic) if where.epic else git",
+        "    return git",
         seed=1,
         options=EPICS,
     ),

@@ -16,7 +16,6 @@ from nobrakes.errors import NotAllowed
 from nobrakes.requests import service as requests_service
 from nobrakes.requests.model import CheckState, PullState
 from nobrakes.requests.text import request_branch
-from nobrakes.requests.worker.exchange import pushed_of
 
 from . import by_epics
 from .fake_code_host import WAYS, Request
@@ -235,31 +234,6 @@ def done_is_merged_by_people(scene: Scene) -> list[str]:
     return wrong
 
 
-def what_stacks_stands_on_that_request(scene: Scene) -> list[str]:
-    """Who works on top of a request begins with what was pushed for it."""
-    if scene.requested is None:
-        return []
-    wrong, kept = [], scene.git.kept()
-    for bead in scene.beads:
-        on, attempt = scene.observed.stood_on.get(bead.id, ("", 0))
-        if not on or on != bead.stacks_on or bead.status in CLOSED:
-            continue
-        base = scene.store.attempt(attempt).base
-        if base not in pushed_of(kept.items(), on):
-            wrong.append(f"{bead.id} began on {str(base)[:12]}, which nobody pushed for {on}")
-    return wrong
-
-
-def on_what_waits(scene: Scene) -> set[str]:
-    """The beads that stand on the request of one, over however many others, that waits for a person or was given up."""
-    below = {bead.id: bead.stacks_on for bead in scene.beads}
-    stopped = (Status.ESCALATED, Status.CANCELLED)
-    found = {one.id for one in scene.beads if one.status in stopped or scene.observed.obstacles(one.id, one.stacks_on)}
-    while more := {id for id, on in below.items() if on in found} - found:
-        found |= more
-    return {id for id in found if below[id]}
-
-
 def no_request_is_lost(scene: Scene) -> list[str]:
     """At rest: each request is of a bead with a row, and an open one at a commit of ours is the one of that row.
 
@@ -274,12 +248,10 @@ def no_request_is_lost(scene: Scene) -> list[str]:
         pull, there = scene.store.pull(bead.id), scene.requested.host.branches.get(one.branch, "")
         if pull is None:
             wrong.append(f"#{one.number} of {bead.id} is not known")
-        elif bead.status in CLOSED and not pull.number:
-            continue  # over before anybody heard of it: it is looked for once in each life, and doctor names it
+        elif bead.status in (*CLOSED, Status.ESCALATED) and not pull.number:
+            continue  # over before anybody heard of it: it is looked for in each life, and by the bead's next review
         elif one.state is PullState.OPEN and pull.number != one.number and by_epics.is_ours(scene, there):
             wrong.append(f"#{one.number} of {bead.id} is open, and #{pull.number} is what is known")
-        elif one.state is PullState.MERGED and bead.id in on_what_waits(scene):
-            continue  # into the branch of one that a person has not decided about
         elif pull.number == one.number and bead.status not in (Status.CANCELLED, Status.ESCALATED):
             wrong += _not_followed(scene, one, bead, pull.state)
     return wrong
@@ -305,6 +277,5 @@ EACH_STEP: Sequence[Callable[[Scene], list[str]]] = (
     a_bead_has_one_open_request,
     main_moves_by_people_alone,
     done_is_merged_by_people,
-    what_stacks_stands_on_that_request,
 )
 AT_REST: Sequence[Callable[[Scene], list[str]]] = (no_request_is_lost,)

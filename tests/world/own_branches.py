@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Any, cast
 
 from nobrakes.errors import NoMain
-from nobrakes.git.port import EPICS, REQUESTS, BrokenRef, Candidate, Conflict, Git, Land, Landing, Message
+from nobrakes.git.port import EPICS, BrokenRef, Candidate, Conflict, Git, Land, Landing, Message
 
 from .collecting import Collecting
 from .objects import Objects
@@ -36,10 +36,6 @@ class OwnBranches:
     def of_epic(self, epic: str) -> Git:
         """The same repository where main is the branch of that epic."""
         return cast(Git, OwnBranch(self, f"{EPICS}/{epic}"))
-
-    def of_request(self, bead: str) -> Git:
-        """The same repository where main is what the bead's request brings."""
-        return cast(Git, OwnBranch(self, f"{REQUESTS}/{bead}"))
 
     def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
         """A commit on `head` with `onto` as its second parent, and all that both have."""

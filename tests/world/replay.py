@@ -50,8 +50,6 @@ class Observed:
         self.waited_for: dict[str, list[str]] = {}  # what had landed of what each waited for then
         self.with_people: set[int] = set()  # reviews that waited for people
         self.by_hand: set[str] = set()
-        self.requested: set[str] = set()  # beads whose request people could see
-        self.stood_on: dict[str, tuple[str, int]] = {}  # whose request each began on, and the attempt
         self.persons: set[str] = set()  # beads whose latest work a person handed in
         self.taken_in: set[str] = set()  # heads that nobrakes fetched
         self.proven: dict[str, list[str]] = defaultdict(list)
@@ -137,8 +135,6 @@ class Observed:
             self.held.add(name)  # who takes a merge back has the bead held, until it is released
         elif event.kind is Kind.DEFERRED:
             self.deferred[name] = float(event.data.get("until") or 0.0)
-        elif event.kind is Kind.PULL_OPENED:
-            self.requested.add(name)
         if event.kind in (Kind.RETRIED, Kind.HANDED_IN):
             self.failures[name] = 0
         if event.kind in (Kind.HANDED_IN, Kind.WORK_SUBMITTED):
@@ -257,27 +253,15 @@ class Observed:
         if name not in self.waited_for:
             landed = [one for one in sorted(self.blockers[name]) if self.beads[one].status is Status.LANDED]
             self.waited_for[name], self.first_starts[name] = landed, int(event.attempt or 0)
-        # what may be stacked on is a promise of its own (at_the_host): here it is the one request that is waited for
-        on = next(iter(waits)) if len(waits := self._waits_for(name)) == 1 and waits <= self.requested else None
-        if on is not None and name not in self.stood_on:
-            self.stood_on[name] = on, int(event.attempt or 0)
-        why = self.obstacles(name, on)
-        self._breaches["dependencies"] += [f"{event.kind.value} {name}, but {one}" for one in why]
+        self._breaches["dependencies"] += [f"{event.kind.value} {name}, but {one}" for one in self.obstacles(name)]
 
-    def _waits_for(self, name: str) -> set[str]:
-        return {one for one in self.blockers[name] if not self._done(one, self.beads[name].epic)}
-
-    def obstacles(self, name: str, stacks_on: str | None = None) -> list[str]:
-        """Why nobody may start on the bead: what holds it or blocks it, itself or by an epic round it.
-
-        What it stacks on blocks nobody.
-        """
+    def obstacles(self, name: str) -> list[str]:
+        """Why nobody may start on the bead: what holds it or blocks it, itself or by an epic round it."""
         found = []
         place: str | None = name
         while place is not None:
             bead = self.beads[place]
-            spared = {stacks_on} if place == name else set()
-            found += [f"waits for {n}" for n in sorted(self._waits_for(place) - spared)]
+            found += [f"waits for {n}" for n in sorted(self.blockers[place]) if not self._done(n, bead.epic)]
             if place in self.held:
                 found.append(f"{place} is held")
             if self.deferred.get(place, 0.0) > self.now:
@@ -303,7 +287,7 @@ class Observed:
             if bead.status in WAITING_FOR_AGENT
             and bead.assignee is None
             and (bead.retry_at is None or bead.retry_at <= now)
-            and not self.obstacles(bead.id, bead.stacks_on)
+            and not self.obstacles(bead.id)
         }
 
     def some_ended(self, store: Store, turn: int) -> list[Attempt]:

@@ -119,7 +119,6 @@ def settings(config: Config, rng: random.Random) -> Config:
         land="pull_request",
         poll_seconds=poll,
         max_open=most,
-        dependants="stack" if most % 2 else "wait",  # no draw of its own: all seeds would tell other stories
         pull_delete_branch=rng.random() < 0.7,
         pull_auto_merge=rng.random() < 0.3,
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from nobrakes.beads.model import CLOSED, Bead, BeadType, Outcome, Role, Status
+from nobrakes.beads.model import CLOSED, Bead, BeadType, Outcome, Status
 from nobrakes.decisions.model import STOPS_BEAD
 from nobrakes.errors import NobrakesError, NotAllowed, Stale
 from nobrakes.events.kinds import Kind
@@ -15,22 +15,18 @@ from .scene import Scene
 
 
 def nothing_runs(scene: Scene) -> list[str]:
-    """No process lives, no run is known, no attempt is open, but for reviews on a request that waits for a person."""
+    """No process lives, no run is known, no attempt is open."""
     wrong = [f"{child.run} lives" for child in scene.processes.living()]
     wrong += [f"run {run.id} is known" for run in scene.store.runs()]
     wrong += [f"turn {talk.turn.id} of session {talk.session.id} is open" for talk in scene.board.talks]
-    waiting = at_the_host.on_what_waits(scene)
-    going = [a for a in scene.board.attempts if a.role is not Role.REVIEWER or a.bead not in waiting]
-    return wrong + [f"attempt {a.id} of {a.bead} is open" for a in going]
+    return wrong + [f"attempt {a.id} of {a.bead} is open" for a in scene.board.attempts]
 
 
 def only_people_go_on(scene: Scene) -> bool:
-    """Whether requests that wait for a person are looked at, for ever, and nothing else goes on.
-
-    All that is open are their reviews; or nothing is, and every other bead is closed or waits for a person as well.
+    """Whether requests that wait for a person are looked at, for ever, and nothing else goes on: every other bead is
+    closed or waits for a person as well.
     """
-    going = {attempt.bead for attempt in scene.board.attempts}
-    waits = going <= at_the_host.on_what_waits(scene) if going else _requests_outlive_reviews(scene)
+    waits = not scene.board.attempts and _requests_outlive_reviews(scene)
     return waits and not what_people_should_know_was_sent(scene)
 
 
@@ -50,13 +46,10 @@ def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
     wrong = []
     scene.observed.now = scene.clock.now()
     asked = {e.bead for e in scene.store.escalations() if e.type in STOPS_BEAD}
-    on_what_waits = at_the_host.on_what_waits(scene)
     for bead in scene.beads:
         if bead.status in CLOSED or bead.status is Status.DRAFT:
             continue
         if bead.status is Status.ESCALATED and bead.id in asked:
-            continue
-        if bead.status is Status.REVIEWING and bead.id in on_what_waits:
             continue
         if bead.status is Status.LANDED and not _is_complete(scene, bead):
             continue
@@ -66,7 +59,7 @@ def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
             children = [b.status for b in scene.beads if b.epic == bead.id]
             if Status.DONE not in children or any(status not in CLOSED for status in children):
                 continue
-        if scene.observed.obstacles(bead.id, bead.stacks_on):
+        if scene.observed.obstacles(bead.id):
             continue
         wrong.append(f"{bead.id} is {bead.status}, and nobody can say why")
     return wrong

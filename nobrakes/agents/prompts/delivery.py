@@ -131,21 +131,12 @@ def merged_into(store: "Store", bead: Bead) -> str:
     return (store.setting(own_base(bead.id)) or "") if pull is None else pull.into
 
 
-def below_of(store: "Store", config: "Config", bead: Bead) -> str:
-    """The bead on top of whose open request this one is worked on and proven; empty: it stands on main."""
-    below = bead.stacks_on
-    if below is None or not config.review.by_request or store.bead(below).status in CLOSED:
-        return ""
-    return below
-
-
 def where_of(store: "Store", config: "Config", bead: Bead) -> Where:
     """By which branch the bead is begun, reviewed and proven."""
     if not config.review.by_request:
         return Where()
     found = delivery_of(store, config, bead)
-    below = "" if found.epic or found.direct else below_of(store, config, bead)
-    return Where(found.base, found.epic, below, found.direct)
+    return Where(found.base, found.epic, found.direct)
 
 
 def bases(config: "Config") -> list[str]:
@@ -191,6 +182,4 @@ def git_at(git: Git, where: Where) -> Git:
     """The repository as it is seen there: main is that branch."""
     if where.base or where.direct:
         git = git.of_base(where.base, where.direct)
-    if where.epic:
-        return git.of_epic(where.epic)
-    return git.of_request(where.below) if where.below else git
+    return git.of_epic(where.epic) if where.epic else git

@@ -2,7 +2,7 @@
 
 1. `move` sets columns of one bead and brings every counter along: of those it blocks, of its children, of its epic.
 2. open_blockers = the `blocks` dependencies that are not done, + 1 when the parent closes its children off. Inside of
-   an epic one that has landed on its branch counts as done, and so does the one that a bead stacks on.
+   an epic one that has landed on its branch counts as done.
 3. Fan-out is one UPDATE; only beads that are parents themselves are looked at one by one.
 4. `ready_since` is when a bead last lost its last blocker, was approved, was released or woke up; `rank` follows, and
    goes down by one each day after (`wake`), a part of those that wait at a time.
@@ -49,7 +49,7 @@ def refuse_while_it_lands(db: Database, bead: str, status: Status) -> None:
 
 
 _STATE = f"""SELECT id, status, type, priority, epic, estimate, held, asleep, open_blockers, children, ready_since,
-{CLOSES_OFF} AS closes_off, assignee, stacks_on, ({CLAIMABLE}) AS is_claimable FROM beads WHERE id = ?"""
+{CLOSES_OFF} AS closes_off, assignee, ({CLAIMABLE}) AS is_claimable FROM beads WHERE id = ?"""
 
 RISE_AT_ONCE = 1000
 """Beads that rise in one transaction: 20 ms."""
@@ -78,22 +78,15 @@ _ASIDE = frozenset((Status.DRAFT, Status.LANDED, *CLOSED))
 _OTHERS_HANG_ON = frozenset(("held", "asleep", "type", "estimate"))
 """What of a bead others hang on, beside whether it is a draft or closed."""
 
-_OF_DEPENDENTS = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks') AND stacks_on IS NOT :id"
-"""Whom its state counts for: those that stack on it are on their way already."""
-_BEGIN_ON = "SELECT id FROM beads WHERE stacks_on = ? AND status IN ('needs_tests', 'needs_doer')"
-"""Who would begin on top of its request, and waits when it is given up."""
-_NEEDS = "SELECT 1 FROM edges WHERE bead = ? AND needs = ? AND type = 'blocks'"
-_ON_MAIN = "UPDATE beads SET stacks_on = NULL WHERE stacks_on = :id"
-"""What those were stacked on is done, and where main is."""
+_OF_DEPENDENTS = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks')"
 _HAS_DEPENDENTS = "SELECT 1 FROM edges WHERE needs = ? AND type = 'blocks' LIMIT 1"
 _INSIDE = f"{_OF_DEPENDENTS} AND epic = :epic"
 _OUTSIDE = f"{_OF_DEPENDENTS} AND epic IS NOT :epic"
 _OF_CHILDREN = "epic = :id"
 
 _LANDED_BEFORE = """SELECT count(*) FROM edges JOIN beads ON beads.id = edges.needs
-WHERE edges.bead = :bead AND edges.type = 'blocks' AND beads.status = 'landed' AND beads.epic = :epic
-AND beads.id IS NOT (SELECT stacks_on FROM beads WHERE id = :bead)"""
-"""How many of a bead's blockers have landed on the branch of that epic, without the one that it stacks on."""
+WHERE edges.bead = :bead AND edges.type = 'blocks' AND beads.status = 'landed' AND beads.epic = :epic"""
+"""How many of a bead's blockers have landed on the branch of that epic."""
 
 
 def state(db: Database, bead: str) -> Row:
@@ -111,16 +104,10 @@ def is_closed(status: str) -> bool:
 
 def is_finished_for(db: Database, blocker: str, bead: str) -> bool:
     """Whether the bead does not wait for the blocker (any more)."""
-    own = state(db, bead)
-    return own["stacks_on"] == blocker or _is_there(db, blocker, own["epic"])
-
-
-def _is_there(db: Database, blocker: str, epic: str | None) -> bool:
-    """Whether what it brings is on main, or on the branch of that epic."""
     it = state(db, blocker)
     if it["status"] != Status.LANDED:
         return bool(it["status"] == Status.DONE)
-    return it["epic"] is not None and it["epic"] == epic
+    return it["epic"] is not None and it["epic"] == state(db, bead)["epic"]
 
 
 def move(db: Database, bead: str, changes: Mapping[str, Any], now: float, known: Row | None = None) -> None:
@@ -160,13 +147,8 @@ def _spread(db: Database, before: Row, after: Row, now: float) -> None:
     if was_landed or is_landed:
         _shift_around(db, after, (was_done or was_landed) - (is_done or is_landed), now, _INSIDE)
         _shift_around(db, after, was_done - is_done, now, _OUTSIDE)
-        if is_done:
-            db.run(_ON_MAIN, {"id": bead})
     elif was_done != is_done:
         shift_dependents(db, bead, -1 if is_done else 1, now)
-    if after["status"] == Status.CANCELLED != before["status"]:
-        for row in db.all(_BEGIN_ON, (bead,)):
-            stack(db, row["id"], None, now)
     if before["closes_off"] != after["closes_off"]:
         _shift_children(db, bead, after["closes_off"] - before["closes_off"], now)
     was_closed, is_now_closed = is_closed(before["status"]), is_closed(after["status"])
@@ -183,8 +165,6 @@ def shift_dependents(db: Database, bead: str, by: int, now: float) -> None:
     """The bead became done (-1) or is not done any more (+1)."""
     if db.maybe(_HAS_DEPENDENTS, (bead,)) is not None:
         _shift(db, _OF_DEPENDENTS, bead, by, now)
-        if by < 0:
-            db.run(_ON_MAIN, {"id": bead})
 
 
 def _shift_around(db: Database, row: Row, by: int, now: float, whose: str) -> None:
@@ -200,24 +180,6 @@ def _shift_children(db: Database, bead: str, by: int, now: float) -> None:
 def shift_one(db: Database, bead: str, by: int, now: float) -> None:
     """One bead got or lost a blocker."""
     _shift(db, "id = :id", bead, by, now)
-
-
-def stack(db: Database, bead: str, on: str | None, now: float) -> None:
-    """The bead is worked on on top of the request of this one of its blockers, or of nobody's."""
-    before = state(db, bead)
-    if before["stacks_on"] == on:
-        return
-    by = _spares(db, before, before["stacks_on"]) - _spares(db, before, on)
-    db.run("UPDATE beads SET stacks_on = ?, updated_at = ? WHERE id = ?", (on, now, bead), (f"beads {bead}",))
-    if by:
-        shift_one(db, bead, by, now)
-
-
-def _spares(db: Database, row: Row, blocker: str | None) -> int:
-    """How many of the bead's open blockers it does not wait for when it stacks on this one."""
-    if blocker is None or db.maybe(_NEEDS, (row["id"], blocker)) is None:
-        return 0
-    return int(not _is_there(db, blocker, row["epic"]))
 
 
 def _shift(db: Database, whose: str, bead: str, by: int, now: float, epic: str | None = None) -> None:

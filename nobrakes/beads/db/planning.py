@@ -177,22 +177,7 @@ def remove_dependency(db: Database, dependency: Dependency, actor: str) -> None:
         if removed:
             if dependency.type is DependencyType.BLOCKS:
                 _count(db, dependency, -1, now)
-                if moves.state(db, dependency.bead)["stacks_on"] == dependency.needs:
-                    moves.stack(db, dependency.bead, None, now)
             _tell(db, now, Kind.DEPENDENCY_REMOVED, dependency, actor)
-
-
-def stack(db: Database, bead: str, on: str | None) -> None:
-    """The bead is worked on on top of the open request of this blocker of it, which keeps it from nothing any
-    more; None: it waits for all of them. It ends by itself when that one is done. NoSuchBead."""
-    with db.write():
-        moves.stack(db, bead, on, db.now())
-
-
-def stacked(db: Database) -> list[tuple[str, str]]:
-    """The beads that stack, each with the one on whose request, by id order."""
-    found = db.all("SELECT id, stacks_on FROM beads WHERE stacks_on IS NOT NULL ORDER BY id")
-    return [(row[0], row[1]) for row in found]
 
 
 def cut_circles(db: Database, bead: str, to: Status) -> None:

@@ -11,21 +11,19 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ...agents.prompts.delivery import bases, git_at
-from ...beads.model import CLOSED, Bead, BeadType, Frontier, Role, Status, blocked_by, blockers_of, of_bead
+from ...beads.model import CLOSED, Bead, BeadType, Frontier, Role, of_bead
 from ...daemon.model import Board
 from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import parked
 from ...errors import NobrakesError, NoMain
 from ...events.kinds import Event, Kind
-from ...git.port import REQUESTS, Git, Land, Landing
+from ...git.port import Land, Landing
 from ...host.port import Notice
 from ...review.journal import Journal
 from ...review.worker.queue import NOBODY, Beside
-from ..model import Blocker, PullRequest, PullState, is_free, may_stack, waits_again
 from ..text import Where
-from . import exchange, landing_branch
-from .epics import is_whole_epic
-from .landing_branch import below_of, git_of, lands_on
+from . import landing_branch
+from .landing_branch import lands_on
 
 # Branches of the remote that are asked about beside the loop: what others push there nobody tells.
 
@@ -222,89 +220,6 @@ class RedBranches:
         self.ports.notifier.tell(Notice(text, bead.id))
 
 
-# Requests that stack on another one: what they are for, and what becomes of them when that one moves or ends.
-#
-# 1. Such a request is for the branch of the one below it, and shows only what it adds. It is built anew when that one
-# changes, and on main when that one is merged.
-# 2. Where people merged it into the branch below, it is on main when that one is; what is missing there then is asked
-# for anew.
-# 3. Where the bead below is given up, nobody knows what it is to stand on: a person says so.
-
-
-def base_of(ports: Ports, bead: Bead, main: str) -> str:
-    """The branch that the bead's request is for: that of the request below it, or main's, which is given."""
-    below = below_of(ports, bead)
-    under = ports.store.pull(below) if below else None
-    return under.branch if under is not None else main
-
-
-def has_moved(ports: Ports, bead: Bead, journal: Journal) -> bool:
-    """Whether what the request was proven on is not what it stacks on any more, has not come to main as it was, or was
-    taken off main by others, who do not want it back.
-    """
-    if not journal.base or is_whole_epic(bead) or not ports.git.has(journal.base):
-        return False
-    return not ports.git.contains(journal.base, git_of(ports, bead).main())
-
-
-def is_due(ports: Ports, bead: Bead, journal: Journal, looked: float) -> bool:
-    """Whether the request is to follow what it stacks on, at once: nobody did since `looked`."""
-    pull = ports.store.pull(bead.id)
-    if has_moved(ports, bead, journal):
-        return not why_gone(ports, bead)
-    if pull is None or not pull.onto or below_of(ports, bead):
-        return False
-    return looked < (ports.store.bead(pull.onto).closed_at or 0.0)  # it is for main now
-
-
-def why_gone(ports: Ports, bead: Bead) -> str:
-    """What is said where the bead below was given up; empty: it was not."""
-    below = bead.stacks_on
-    if below is None or ports.store.bead(below).status is not Status.CANCELLED:
-        return ""
-    return (
-        f"it stacks on the pull request of {below}, which was cancelled: remove the dependency "
-        f"(`nobrakes undepend {bead.id} {below}`), and it is built anew on main; or cancel it, too"
-    )
-
-
-def why_elsewhere(ports: Ports, bead: Bead, pull: PullRequest, into: str, main: str) -> str:
-    """What is said of a request that people merged into that branch (empty: not known), while main has not got it."""
-    said = f"pull request {pull.name} is merged, and its commit is not on {main}"
-    if into not in ("", base_of(ports, bead, main)):
-        said = f"pull request {pull.name} was merged into {into}, and is not on {main}"
-    below = below_of(ports, bead)
-    if below:
-        return f"{said} before the pull request of {below} is merged, too"
-    again = f"`nobrakes cancel {bead.id}` and then `nobrakes reopen {bead.id}` has it done again"
-    return f"{said}: when it comes there, {bead.id} is done; {again}"
-
-
-def is_merged_elsewhere(ports: Ports, bead: str) -> bool:
-    """Whether people merged its request into what it stacked on, and that is merged by now."""
-    pull = ports.store.pull(bead)
-    return pull is not None and pull.waits and not pull.number and bool(pull.merged_as)
-
-
-def asked_anew(ports: Ports, pull: PullRequest) -> None:
-    """Forget the request that people merged into the branch below, which is merged by now, with it or without it."""
-    exchange.archive(ports, pull.bead)
-    came = ports.store.bead(pull.onto).merged_commit or pull.merged_as
-    again = PullRequest(pull.bead, branch=pull.branch, heard=pull.heard, merged_as=came, opened_at=ports.store.now())
-    ports.store.save_pull(again)
-
-
-def is_stood_on(ports: Ports, bead: str) -> bool:
-    """Whether the request of another bead is for the branch of this one's: the host closes it with the branch."""
-    if any(one.onto == bead for one in ports.store.pulls()):
-        return True
-    if not ports.config().review.stacks:
-        return False
-    # a database that was lost knows nothing of a request that is there still
-    waiting = blocked_by(bead, ports.store.dependencies(bead))
-    return any(ports.store.pull(one) is None and exchange.pushed_now(ports, one) for one in waiting)
-
-
 # Which files the work under review changes: what is started meanwhile should keep away from them.
 #
 # Looked up once for each branch (its fork and its head), and only while a bead that waits says what it will change.
@@ -342,81 +257,3 @@ class Reach:
         with suppress(NobrakesError):
             return tuple(f"/{change.path}" for change in self._ports.git.changes(fork, head)[:REACH_MOST])
         return ()
-
-
-# Beads on top of open requests: which may be, by requests.model, and what such a request brings, under a ref.
-#
-# refs/nobrakes/requests/<bead> is what the bead's open request brings. It stays as long as something stands on it.
-
-
-class Stacks:
-    """Lets beads stack, and wait again."""
-
-    def __init__(self, ports: Ports) -> None:
-        self.ports = ports
-        self._has_refs = True  # as far as is known
-
-    def turn(self, board: Board) -> bool:
-        """Whether something changed."""
-        config = self.ports.config().review
-        if not config.by_request and not self._has_refs:
-            return False
-        store, git = self.ports.store, self.ports.git
-        waiting = store.pulls() if config.by_request else []
-        opened = {one.bead: one for one in waiting if one.state is PullState.OPEN and one.head and git.has(one.head)}
-        stacked = dict(store.stacked())
-        stood_on = set(stacked.values())
-        kept = {bead: one.head for bead, one in opened.items() if config.stacks or bead in stood_on}
-        if not (kept or stacked or self._has_refs):
-            return False
-        self._keep_refs(kept, stood_on)
-        self._has_refs = bool(kept or stacked)  # after it: what could not be removed is tried again
-        if not config.stacks:
-            opened = {}
-        changed = False
-        for name in stacked:
-            with parked(self.ports, of_bead(name)):
-                bead = store.bead(name)
-                where = lands_on(self.ports, bead)
-                may = Where(self._base(stacked[name]), below=where.below)
-                if bead.status in CLOSED or waits_again(bead, opened) or where != may:
-                    store.stack(name, None)
-                    changed = True
-        for pull in opened.values():
-            with parked(self.ports, of_bead(pull.bead)):
-                for bead in self._dependants(pull.bead):
-                    if may_stack(bead, pull.bead, self._blockers(bead, pull)):
-                        store.stack(bead.id, pull.bead)
-                        changed = True
-        return changed
-
-    def _keep_refs(self, opened: dict[str, str], stood_on: set[str]) -> None:
-        git = self.ports.git
-        start = f"{REQUESTS}/"
-        there = {name.removeprefix(start): at for name, at in git.kept().items() if name.startswith(start)}
-        for bead in (there.keys() | opened.keys()) - (stood_on - opened.keys()):
-            if there.get(bead) != opened.get(bead):
-                with parked(self.ports, of_bead(bead)):
-                    git.pin(start + bead, opened.get(bead))
-
-    def _dependants(self, needed: str) -> list[Bead]:
-        """Those that need the bead, have not begun, and land by requests of their own on the same branch."""
-        store = self.ports.store
-        if store.bead(needed).type is BeadType.EPIC:
-            return []
-        ids = blocked_by(needed, store.dependencies(needed))
-        beads = store.beads(ids=ids) if ids else []
-        mine = Where(self._base(needed))
-        return [one for one in beads if is_free(one) and lands_on(self.ports, one) == mine]
-
-    def _base(self, bead: str) -> str:
-        return lands_on(self.ports, self.ports.store.bead(bead)).base
-
-    def _blockers(self, bead: Bead, pull: PullRequest) -> list[Blocker]:
-        store, git = self.ports.store, self.ports.git
-        needs = blockers_of(bead.id, store.dependencies(bead.id))
-        return [Blocker(one.id, one.status, _has(git, pull.head, one.merged_commit)) for one in store.beads(ids=needs)]
-
-
-def _has(git: Git, head: str, merged: str | None) -> bool:
-    return bool(merged) and git.has(str(merged)) and git.contains(str(merged), head)

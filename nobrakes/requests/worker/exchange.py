@@ -6,7 +6,7 @@
 """
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -186,18 +186,13 @@ def pins(ports: Ports, bead: str) -> list[str]:
 
 def pushed(ports: Ports, bead: str) -> frozenset[str]:
     """Every commit that was pushed for the bead, also for requests that are over."""
-    return pushed_of(ports.git.kept().items(), bead)
+    starts = (f"{PINS}/{bead}/", f"archive/{bead}/pull-")
+    return frozenset(commit for name, commit in ports.git.kept().items() if name.startswith(starts))
 
 
 def pushed_now(ports: Ports, bead: str) -> frozenset[str]:
     """What was pushed for the bead since its last request was merged."""
     return frozenset(name.rpartition("/")[2] for name in pins(ports, bead))
-
-
-def pushed_of(kept: Iterable[tuple[str, str]], bead: str) -> frozenset[str]:
-    """The same of what refs/nobrakes/ holds."""
-    starts = (f"{PINS}/{bead}/", f"archive/{bead}/pull-")
-    return frozenset(commit for name, commit in kept if name.startswith(starts))
 
 
 def as_merged(ports: Ports, pull: PullRequest, told: Told | None) -> PullRequest:
@@ -284,7 +279,7 @@ def brought_since(git: Git, base: str, head: str, merged: str) -> str:
     if made is None or len(made.parents) != 1 or count < 2:
         return ""
     line = git.line(merged, base if git.contains(base, merged) else None)[:count]
-    if len(line) < count or not line[-1].parents:  # it came with what it stacked on, before what it was proven on
+    if len(line) < count or not line[-1].parents:  # what it was proven on came later, or never
         return ""
     content, before = git.content(base, head), line[-1].parents[0]
     is_one = git.content(made.parents[0], merged) == content
@@ -414,18 +409,11 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
         epic=_epic(ports, bead),
         needs=_needs(ports, bead),
         within=within,
-        below=_below(ports, bead),
         files=[change.path for change in git.changes(pull.base, pull.head)],
         template=_template(ports, pull.base),
         names=tuple(names) if settings.pull_names else (),
         cost=f"${sum(one.cost_usd for one in past):.2f}" if settings.pull_cost else "",
     )
-
-
-def _below(ports: Ports, bead: Bead) -> tuple[str, str] | None:
-    below = landing_branch.below_of(ports, bead)
-    under = ports.store.pull(below) if below else None
-    return (below, under.name) if under is not None else None
 
 
 def _passing(counts: TestCounts | None) -> int | None:

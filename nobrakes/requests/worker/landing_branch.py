@@ -1,6 +1,5 @@
-"""The branch that a bead lands on: main, or its epic's where people merge epics as a whole (`unit = "epic"`);
-where dependants stack (`review.dependants = "stack"`), what the request below them brings. Where a feature is for
-another branch of the remote, that is main to all of its work.
+"""The branch that a bead lands on: main, or its epic's where people merge epics as a whole (`unit = "epic"`).
+Where a feature is for another branch of the remote, that is main to all of its work.
 
 1. An epic's branch is a ref of ours and tells nobody who moved it. What landed there is known by the reviews that
    landed it: where the ref is gone or behind, it is put back before anybody starts there, and before the epic is
@@ -31,11 +30,6 @@ def git_of(ports: Ports, bead: Bead) -> Git:
 def base_of(ports: Ports, bead: Bead) -> Git:
     """The repository where main is the branch that people merge the bead's work to."""
     return delivery.git_at(ports.git, Where(lands_on(ports, bead).base))
-
-
-def below_of(ports: Ports, bead: Bead) -> str:
-    """The bead on top of whose open request this one is worked on and proven; empty: it stands on main."""
-    return delivery.below_of(ports.store, ports.config(), bead)
 
 
 def lands_on(ports: Ports, bead: Bead) -> Where:

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from ...agents.prompts.delivery import delivery_of
-from ...beads.model import CLOSED, Attempt, BeadType, Outcome, Status
+from ...beads.model import CLOSED, Attempt, Bead, BeadType, Outcome, Status
 from ...checks.worker.steps import clean
 from ...daemon.deciders import look_again, may_pass
 from ...daemon.model import Board
@@ -33,12 +33,12 @@ from ...review.worker.queue import NOBODY, Beside, ReviewContext
 from ...text.cleaning import count
 from .. import model as requests_model
 from ..hosts.port import CodeHost, PullPorts
-from ..model import ASKED, Happening, PullRequest, PullState, Seen, Told, Turn, push_approval
+from ..model import ASKED, Happening, PullRequest, PullState, Seen, Turn, push_approval
 from ..text import Delivery, mark
-from . import branches, epics
+from . import epics
 from . import exchange as requests_exchange
 from .exchange import Order, answers, exchange, in_base, is_on_main, look, wanted, with_base, without_secrets
-from .landing_branch import below_of, git_of
+from .landing_branch import git_of
 
 # Whether a request is opened now, or one that is there goes on as it is.
 
@@ -76,6 +76,13 @@ def opening_adopted(git: Git, journal: Journal, pull: PullRequest) -> Report | N
         return None
     brought = {"base": pull.base, "candidate": pull.head, "tree": git.tree(pull.head), "contract": pull.contract}
     return Report(Fact.ADOPTED, brought)
+
+
+def _has_moved(ports: Ports, bead: Bead, journal: Journal) -> bool:
+    """Whether what the bead's request was proven on was taken off the branch that it is for."""
+    if not journal.base or epics.is_whole_epic(bead) or not ports.git.has(journal.base):
+        return False
+    return not ports.git.contains(journal.base, git_of(ports, bead).main())
 
 
 # Requests whose bead a person gave up, or that is done without them: they are closed at the code host, and what was
@@ -187,7 +194,7 @@ class PullSteps:
             return True
         bead = self.ports.store.bead(attempt.bead)
         has_more = epics.has_more(self.ports, bead, journal) is not None
-        if has_more or branches.is_due(self.ports, bead, journal, looked):
+        if has_more or _has_moved(self.ports, bead, journal):
             return True
         asked = self.ports.store.setting(ASKED)
         return asked is not None and float(asked) > looked
@@ -200,10 +207,6 @@ class PullSteps:
         pull = self.ports.store.pull(bead)
         if pull is not None and self._is_cut_off(pull):
             return self._merged(attempt, pull)
-        why = branches.why_gone(self.ports, context.bead)
-        if why:  # it would hold a place in the queue until a person has said so
-            self.ports.notifier.tell(Notice(f"{bead} is not reviewed: {why}", bead, urgent=True))
-            return Report(Fact.STOPPED, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.head))
         if attempt in self._before or pull is None or not pull.waits or not pull.head:
             return None
         if not self.ports.git.has(pull.head):
@@ -243,10 +246,7 @@ class PullSteps:
             return more
         if pull is not None and self._is_cut_off(pull):
             return self._merged(attempt, pull)
-        gone = None if is_asking else self._gone_below(context, journal)  # which tells a person
-        if gone is not None:
-            return gone
-        if not is_asking and branches.has_moved(self.ports, bead, journal):
+        if not is_asking and _has_moved(self.ports, bead, journal):
             return self._built_anew(pull)
         if pull is None or not pull.waits:
             delivery = delivery_of(self.ports.store, self.ports.config(), bead)
@@ -286,11 +286,9 @@ class PullSteps:
         self._remove(bead)
 
     def _remove(self, bead: str) -> None:
-        """Remove the branch of the merged request, unless others are for it: the host would close them."""
+        """Remove the branch of the merged request."""
         pull, ours, remove = self.ports.store.pull(bead), requests_exchange.pushed(self.ports, bead), self._pulls.remove
         if pull is None or not ours or not requests_exchange.is_to_go(self.ports, pull):
-            return
-        if branches.is_stood_on(self.ports, bead):
             return
 
         def removed() -> Seen:
@@ -326,9 +324,8 @@ class PullSteps:
 
     def _prepared(self, journal: Journal, pull: PullRequest, title: str) -> PullRequest:
         """The row and the pin, before anything is asked of anybody."""
-        onto = below_of(self.ports, self.ports.store.bead(pull.bead)) or pull.onto
         proven = replace(pull, head=journal.candidate, base=journal.base, contract=journal.contract)
-        now = replace(proven, title=title, onto=onto, into=self.ports.where.base)
+        now = replace(proven, title=title, into=self.ports.where.base)
         if pull != now:
             self.ports.git.pin(f"{requests_exchange.PINS}/{pull.bead}/{now.head}", now.head)
             self.ports.store.save_pull(now)
@@ -336,7 +333,7 @@ class PullSteps:
 
     def _order(self, pull: PullRequest) -> Order:
         bead = self.ports.store.bead(pull.bead)
-        text = wanted(self.ports, bead, pull, branches.base_of(self.ports, bead, self._pulls.base))
+        text = wanted(self.ports, bead, pull, self._pulls.base)
         digest = sha256(f"{text.title}\n{text.body}".encode()).hexdigest()[:16]
         ours = requests_exchange.pushed(self.ports, pull.bead) | {pull.head}
         now = requests_exchange.pushed_now(self.ports, pull.bead) | {pull.head}
@@ -352,7 +349,6 @@ class PullSteps:
             pull = replace(pull, state=state, number=told.number, url=clean(self.ports, told.url))
             had = pull.head if told.head == pull.head else pull.had
             pull = replace(pull, text=seen.text or pull.text, merged_as=told.merged_as, had=had)
-            pull = self._let_go(context, pull, told)
         says = pull.says if seen.paced and pull.says else self._waits_for(seen, pull)
         pull = replace(requests_model.kept(pull, seen), says=says, looked_at=store.now())
         pull = self._save(context.attempt.id, *requests_model.happened(pull, seen))
@@ -377,18 +373,7 @@ class PullSteps:
             return self._remarked(journal, pull, seen)
         if way is Turn.CONFLICTS and git_of(self.ports, context.bead).main() != pull.base:
             return self._built_anew(pull)
-        if pull.onto != below_of(self.ports, context.bead):  # it is to be for another branch by now
-            self._looked.pop(context.attempt.id, None)
         return self._waits(context, journal, pull, seen)
-
-    # --- on top of another one -------------------------------------------------------------------
-
-    def _gone_below(self, context: ReviewContext, journal: Journal) -> Report | None:
-        why = branches.why_gone(self.ports, context.bead)
-        if not why:
-            return None
-        seen = Seen(trouble=why, wait=_wait(self.ports), needs_person=True)
-        return self._waits(context, journal, self.ports.store.pull(context.bead.id), seen)
 
     def _built_anew(self, pull: PullRequest | None) -> Report:
         """It is not gone on with as it is."""
@@ -396,37 +381,17 @@ class PullSteps:
             self.ports.store.save_pull(replace(pull, base=""))
         return Report(Fact.FELL_OFF)
 
-    def _let_go(self, context: ReviewContext, pull: PullRequest, told: Told) -> PullRequest:
-        """The request; where it is for main by now, the branch that it was for is not needed any more."""
-        if not pull.onto or below_of(self.ports, context.bead) or told.base not in ("", self._pulls.base):
-            return pull
-        was, now = pull.onto, replace(pull, onto="")
-        self.ports.store.save_pull(now)
-        under = self.ports.store.pull(was)
-        if under is not None and under.state is PullState.MERGED:
-            self._remove(was)
-        return now
-
-    def came_along(self, context: ReviewContext, head: str, base: str, contract: str) -> Report:
-        """It came to main with what it stacked on."""
-        pull = self.ports.store.pull(context.bead.id) or PullRequest(context.bead.id)
-        commit = pull.merged_as if is_on_main(self.ports.git, pull.merged_as) else base
-        self.ports.git.pin(
-            f"{requests_exchange.PINS}/{pull.bead}/{head}", head
-        )  # so that a crash finds it (_is_cut_off)
-        had = replace(pull, head=head, base=base, contract=contract, merged_as=commit)
-        return self._merged(context.attempt.id, had)
-
     def _merged_elsewhere(self, context: ReviewContext, journal: Journal, pull: PullRequest, into: str) -> Report:
-        """People merged it into that branch, and main has not got its commit."""
-        below = below_of(self.ports, context.bead)
-        if pull.onto and not below:
-            branches.asked_anew(self.ports, pull)
-            return Report(Fact.FELL_OFF)
-        why = branches.why_elsewhere(self.ports, context.bead, pull, into, self._pulls.base)
+        """People merged it into that branch (empty: not known), and main has not got its commit."""
+        main, bead = self._pulls.base, pull.bead
+        said = f"pull request {pull.name} is merged, and its commit is not on {main}"
+        if into not in ("", main):
+            said = f"pull request {pull.name} was merged into {into}, and is not on {main}"
+        again = f"`nobrakes cancel {bead}` and then `nobrakes reopen {bead}` has it done again"
+        why = f"{said}: when it comes there, {bead} is done; {again}"
         # main was heard of after it; a host that is late with it is given a second look
-        needs_person = bool(below) or journal.waiting == why
-        return self._waits(context, journal, pull, Seen(trouble=why, wait=_wait(self.ports), needs_person=needs_person))
+        seen = Seen(trouble=why, wait=_wait(self.ports), needs_person=journal.waiting == why)
+        return self._waits(context, journal, pull, seen)
 
     def _save(self, attempt: int, pull: PullRequest, found: Sequence[Happening]) -> PullRequest:
         """Keep it, and tell what is new about it, in one transaction."""
@@ -447,7 +412,6 @@ class PullSteps:
         now = replace(pull, state=PullState.MERGED, says="merged", looked_at=self.ports.store.now())
         with self.ports.store.write():
             self._save(attempt, *requests_model.merged(now))
-            self.ports.store.stack(pull.bead, None)  # it is on main, whatever becomes of the one below
         tree = self.ports.git.tree(pull.head)
         brought = {"base": pull.base, "candidate": pull.head, "tree": tree, "contract": pull.contract}
         return Report(Fact.PULL_MERGED, {**brought, "merged_as": pull.merged_as})

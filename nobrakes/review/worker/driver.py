@@ -13,7 +13,7 @@ from functools import partial
 
 from ...agents.prompts.delivery import git_at
 from ...agents.worker.end import close
-from ...beads.model import CLOSED, FORK, Attempt, BeadType, Outcome, Role, Run, Status
+from ...beads.model import FORK, Attempt, BeadType, Outcome, Role, Run, Status
 from ...beads.proposals import is_by_person
 from ...checks.contract import CheckResult
 from ...checks.policy.boundaries import violations
@@ -28,8 +28,8 @@ from ...errors import GitFailed, NotAllowed
 from ...git.port import EPICS, Candidate, Conflict, Land, Landing
 from ...host.port import Notice
 from ...requests.text import Where
-from ...requests.worker import branches, epics
-from ...requests.worker.branches import Bases, RedBranches, Stacks
+from ...requests.worker import epics
+from ...requests.worker.branches import Bases, RedBranches
 from ...requests.worker.landing_branch import lands_on, ports_of
 from ...requests.worker.review import MergedMeanwhile, PullSteps
 from .. import machine
@@ -102,7 +102,6 @@ class ReviewSteps:
             return Report(Fact.NOT_YET)  # nobody else is validated by it, so it lands by itself
         if base != main and (journal.apart == base or not self.train.may_join(context.board)):
             return Report(Fact.NOT_YET)
-        may_be_there = self._may_be_there(context)  # asked before: between made and pinned nothing is to come
         made = self._made(context, journal, base)
         if isinstance(made, Conflict) and base != main:
             alone = self._made(context, journal, main)
@@ -112,8 +111,8 @@ class ReviewSteps:
             base, made = main, alone
         if isinstance(made, Conflict):
             return self._conflicts(journal, base, made)
-        if may_be_there and base == main and epics.adds_nothing(self.ports, made, base):
-            return self._there(context, journal, base)
+        if epics.is_whole_epic(context.bead) and base == main and epics.adds_nothing(self.ports, made, base):
+            return self._there(journal, base)
         # no ref holds the candidate: git's own upkeep leaves objects alone for two weeks after they were made
         return Report(
             Fact.BUILT,
@@ -140,25 +139,16 @@ class ReviewSteps:
             return None
         return Report(Fact.LANDED_BEFORE, {**asdict(before), "tree": self.ports.git.tree(before.candidate)})
 
-    def _may_be_there(self, context: ReviewContext) -> bool:
-        """Whether main may have all of it already: of an epic, or of what people merged into what it stacked on."""
-        if epics.is_whole_epic(context.bead):
-            return True
-        return self.pulls.is_on and branches.is_merged_elsewhere(self.ports, context.bead.id)
-
-    def _there(self, context: ReviewContext, journal: Journal, base: str) -> Report:
-        """Main has all of it already, by whatever way."""
+    def _there(self, journal: Journal, base: str) -> Report:
+        """Main has all of the epic already, by whatever way."""
         contract = self.validation.contract(journal.brings)
-        if not epics.is_whole_epic(context.bead):
-            return self.pulls.came_along(context, journal.head, base, contract)
         tree = self.ports.git.tree(journal.head)
         there = {"merged_as": base, "base": base, "candidate": journal.head, "tree": tree, "contract": contract}
         return Report(Fact.PULL_MERGED, there)
 
     def _conflicts(self, journal: Journal, main: str, found: Conflict) -> Report:
         """A conflict with main itself: the bead leaves the queue at once, and a person is asked."""
-        below = self.ports.where.below
-        what = f"the pull request of {below}, on which it stacks," if below else review_evidence.main_of(self.ports)
+        what = review_evidence.main_of(self.ports)
         detail = f"The branch conflicts with {what} in:\n" + "\n".join(found.files) + "\n" + found.detail
         evidence = {
             "files": list(found.files),
@@ -390,10 +380,7 @@ MOST_STEPS = 100
 class Review:
     """Leads reviews on."""
 
-    def __init__(
-        self, ports: Ports, validation: Validation, watchman: Watchman, pulls: PullSteps | None = None
-    ) -> None:
-        """`pulls`: another one's, who asks the code host for all."""
+    def __init__(self, ports: Ports, validation: Validation, watchman: Watchman) -> None:
         self.ports = ports
         self.validation = validation
         self.new_contract = NewContract(ports)
@@ -402,7 +389,7 @@ class Review:
         self.judging = Verdicts(ports, validation, self.train, self.lost, watchman)
         self.gates = ProtectedFiles(ports)
         self.unusual = Unusual(ports)
-        self.pulls = pulls or PullSteps(ports)
+        self.pulls = PullSteps(ports)
         self.queueing = ReviewSteps(ports, validation, self.train, self.judging, self.pulls)
         self.steps: dict[Step, Callable[[ReviewContext, Journal], Report]] = {
             Step.TAKE_IN: self._take_in,
@@ -636,12 +623,11 @@ def _after(journal: Journal, report: Report) -> Next:
 
 
 # The Reviewer of each branch that work lands on: main's, that of each other branch that people merge features to,
-# that of each epic that people merge as a whole, and that of each open request on which others stack.
+# and that of each epic that people merge as a whole.
 #
 # 1. They share nothing but the validators: each has its own queue, and its branch is main to it.
 # 2. An epic's branch that is red by itself is held with its epic until it is elsewhere, or a person says so: nobody
-# reverts there. Where a request is, those that stack on it are; where another branch than main is, those that are to
-# be reviewed by it.
+# reverts there. Where another branch than main is, those that are to be reviewed by it are held.
 
 
 class Reviews:
@@ -653,7 +639,6 @@ class Reviews:
         self.validation = validation
         self.watchman = watchman
         self.main = Review(ports, validation, watchman)
-        self.stacks = Stacks(ports)
         self.bases = Bases(ports)
         self.red = RedBranches(ports, self.bases)
         self.meanwhile = MergedMeanwhile(ports)
@@ -661,8 +646,8 @@ class Reviews:
         self._lands = ""  # how, when that was looked at last
 
     def turn(self, board: Board) -> bool:
-        """Learn of other branches, and let beads stack, before anything is decided; whether something changed."""
-        parts = (self.bases, self.stacks, self.red, self.meanwhile)
+        """Learn of other branches, before anything is decided; whether something changed."""
+        parts = (self.bases, self.red, self.meanwhile)
         return any([*(part.turn(board) for part in parts), self._lands_otherwise()])
 
     def _lands_otherwise(self) -> bool:
@@ -684,17 +669,12 @@ class Reviews:
         if where == Where():
             return self.main
         if where not in self._others:
-            # what is asked of the host for one that stacks goes on when the one below is merged
-            pulls = self._by(Where(where.base)).pulls if where.below else None
-            told = self._watchman(where)
-            self._others[where] = Review(ports_of(self.ports, where), self.validation, told, pulls)
+            self._others[where] = Review(ports_of(self.ports, where), self.validation, self._watchman(where))
         return self._others[where]
 
     def _watchman(self, where: Where) -> Watchman:
         if where.epic:
             return partial(self._found_red, where.epic)
-        if where.below:
-            return partial(self._request_red, where.below)
         return partial(self._base_red, where) if where.base else self.watchman
 
     def advance(self, attempt: Attempt, board: Board) -> bool:
@@ -716,9 +696,7 @@ class Reviews:
 
     def settle(self, board: Board) -> bool:
         """Hear the ends of what a code host was asked for reviews that are over, and end what was read for them."""
-        for where in [one for one in self._others if one.below and self.ports.store.bead(one.below).status in CLOSED]:
-            del self._others[where]  # nobody is reviewed on top of it any more
-        changed = [one.settle(board) for where, one in self._others.items() if not where.epic and not where.below]
+        changed = [one.settle(board) for where, one in self._others.items() if not where.epic]
         return self.main.settle(board) or any(changed)
 
     def wake_at(self) -> list[float | None]:
@@ -747,14 +725,3 @@ class Reviews:
                     f"and this goes on, or type `nobrakes release {bead.id}`"
                 )
                 self.red.hold(bead.id, tip, reason, f"\n{explain(results)}")
-
-    def _request_red(self, below: str, results: Sequence[CheckResult]) -> None:
-        tip = git_at(self.ports.git, Where(below=below)).main()
-        for bead, on in self.ports.store.stacked():
-            if on == below and self.ports.store.bead(bead).status not in CLOSED:
-                reason = (
-                    f"it stacks on the pull request of {below}, which does not pass the checks by itself: see "
-                    f"`nobrakes pr show {below}`. It goes on when that brings something else or is merged, or when you "
-                    f"type `nobrakes release {bead}`"
-                )
-                self.red.hold(bead, tip, reason, f"\n{explain(results)}")

@@ -24,7 +24,7 @@ from ...errors import GitFailed
 from ...events.kinds import Event, Kind
 from ...git.port import Candidate, Land, Landing
 from ...requests.model import own_base
-from ...requests.worker import branches, epics, exchange
+from ...requests.worker import epics, exchange
 from ...requests.worker.exchange import brought_since
 from .. import machine
 from ..journal import Journal, Step
@@ -216,8 +216,6 @@ class Verdicts:
                 evidence=ending.evidence,
                 form=ending.form,
             )
-            if kind is Kind.REVIEW_INTERRUPTED and branches.why_gone(self.ports, context.bead):
-                self.ports.store.stack(context.bead.id, None)  # it waits for the one below again
             if epics.is_whole_epic(context.bead):
                 epics.sent_back(self.ports, context.bead, journal, ending)
 

@@ -68,19 +68,3 @@ def test_what_main_changed_too_conflicts(git_world, begin):
     _, one = landed(git_world, begin, "one", "src/app.py")
     moved = git_world.commit_on_main({"src/app.py": "theirs\n"})
     assert isinstance(git_world.git.of_epic("shop").join(moved, one, message("both")), Conflict)
-
-
-def test_what_a_request_brings_stands_for_main_to_those_that_stack_on_it(git_world, begin):
-    main = git_world.git.main()
-    git = git_world.git.of_request("one")
-    assert git.main() == main and not git.is_shared()
-    _, one = landed(git_world, begin, "one")
-    git_world.git.pin("requests/one", one)
-    assert (git.main(), git_world.git.main()) == (one, main)
-    it = begin("two", one)
-    head = git_world.commit_in_workspace(it, {"src/two.py": "two\n"})
-    git_world.git.take_in(it, 1)
-    assert git.fork(git.main(), head, one) == one
-    assert git_world.git.fork(main, head, one) == one, "what it was made on is not its own"
-    alone = git_world.git.squash(main, head, message("two"), one)
-    assert git.read(alone.commit, "src/two.py") == b"two\n" and git.read(alone.commit, "src/one.py") is None

@@ -157,24 +157,3 @@ def test_what_was_connected_while_its_bead_was_done_is_cut_where_a_revert_makes_
     told = [event for event in store.events(0, 100) if event.kind is Kind.DEPENDENCY_REMOVED]
     assert [event.actor for event in told] == ["nobrakes"]
     assert len(store.ready(10)) == 1, "and one of them can start"
-
-
-def test_who_stacks_on_a_request_waits_for_nothing_until_its_bead_is_given_up(store: Store) -> None:
-    store.put([bead("a"), bead("b"), bead("c")], [Dependency("b", "a"), Dependency("c", "a")], "me")
-    assert ready(store) == ["a"]
-    store.stack("b", "a")
-    assert ready(store) == ["a", "b"] and store.stacked() == [("b", "a")] and store.differences() == {}
-    store.record(Event(Kind.CANCELLED, "a"))
-    assert ready(store) == [] and store.stacked() == [] and store.differences() == {}
-
-
-def test_what_is_stacked_on_is_forgotten_when_it_is_done_or_not_needed_any_more(store: Store) -> None:
-    store.put([bead("a"), bead("b"), bead("c")], [Dependency("b", "a"), Dependency("c", "a")], "me")
-    store.stack("b", "a")
-    store.stack("c", "a")
-    store.remove_dependency(Dependency("c", "a"), "me")
-    assert store.stacked() == [("b", "a")] and store.differences() == {}
-    store.record(Event(Kind.DONE_BY_HAND, "a"))
-    assert ready(store) == ["b", "c"] and store.stacked() == [] and store.differences() == {}
-    store.record(Event(Kind.REOPENED, "a"))
-    assert "b" not in ready(store), "it waits as others do"

@@ -109,15 +109,6 @@ class AnyLife(RuleBasedStateMachine):
             assert cut.type is DependencyType.PARENT_CHILD and self.store.bead(cut.bead).status is Status.LANDED
 
     @precondition(lambda self: self.count)
-    @rule(a=BEADS, on=st.one_of(st.none(), BEADS), a_blocker=st.booleans())
-    def stack(self, a: int, on: int | None, a_blocker: bool) -> None:
-        bead = self.pick(a)
-        found = [one.needs for one in self.store.dependencies(bead) if one.bead == bead]
-        blocker = None if on is None else found[on % len(found)] if a_blocker and found else self.pick(on)
-        self.store.stack(bead, blocker)
-        assert dict(self.store.stacked()).get(bead) == blocker
-
-    @precondition(lambda self: self.count)
     @rule(a=BEADS, kind=st.sampled_from(REMARKS), ahead=st.sampled_from([None, 10.0, 500.0]))
     def remark(self, a: int, kind: Kind, ahead: float | None) -> None:
         until = None if ahead is None else self.time + ahead

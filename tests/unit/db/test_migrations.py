@@ -1,5 +1,6 @@
 """A database that an earlier nobrakes wrote is brought to this version, with everything in it."""
 
+import json
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -118,6 +119,21 @@ def test_a_feature_of_its_own_title_keeps_what_else_it_has(tmp_path: Path) -> No
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT id, replannings FROM features").fetchall() == [("a", 2)]
     connection.close()
+
+
+def test_who_stacked_on_a_request_waits_for_its_bead_and_a_person_is_told(tmp_path: Path) -> None:
+    path = written(tmp_path, "8")
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE beads SET stacks_on = 'a' WHERE id = 'b'")  # which counted a as none
+        connection.execute("INSERT INTO edges (bead, type, needs) VALUES ('b', 'blocks', 'a')")
+        connection.execute("UPDATE beads SET dependents = 1, b_level = 2, done_level = 1 WHERE id = 'a'")
+        pull = {"state": "open", "number": 2, "branch": "task/bead-b", "head": "h", "onto": "a"}
+        connection.execute("INSERT INTO settings VALUES ('pull/b', ?)", [json.dumps(pull)])
+    connection.close()
+    migrated = open_store(path)
+    assert migrated.differences() == {} and [one.bead for one in migrated.unrouted_notices(9)] == ["b"]
+    kept = migrated.pull("b")
+    assert kept is not None and (kept.number, kept.branch) == (2, "task/bead-b")
 
 
 def test_the_text_of_a_version_never_changes() -> None:
