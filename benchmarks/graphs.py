@@ -19,7 +19,7 @@ from measure import ORDINARY
 from pipeline import NOBRAKES, repository
 
 from nobrakes.beads.model import Bead, Dependency, Status
-from nobrakes.db.opening import create_store
+from nobrakes.store import create_store
 
 COST = str(Path(__file__).parent / "cost.py")
 AT_ONCE = 100_000

@@ -25,7 +25,7 @@ from typing import Any
 from idle import cpu_ms
 from pipeline import AGENT, NOBRAKES, config, set_up, verify
 
-from nobrakes.db.opening import open_store
+from nobrakes.store import open_store
 
 LOOKS_SECONDS = 0.25
 MERGED = "SELECT at FROM events WHERE kind = 'merged' ORDER BY seq"

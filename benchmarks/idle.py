@@ -20,8 +20,8 @@ from measure import keep, table
 from pipeline import AGENT, NOBRAKES, config, set_up
 
 from nobrakes.beads.model import Bead, Dependency, Status
-from nobrakes.db.opening import open_store
 from nobrakes.decisions.model import EscalationType, NewEscalation
+from nobrakes.store import open_store
 
 
 def cpu_ms(pid: int) -> float:

@@ -17,7 +17,7 @@ from pathlib import Path
 from measure import keep, table
 
 from nobrakes.beads.model import Bead, Status
-from nobrakes.db.opening import open_store
+from nobrakes.store import open_store
 
 HERE = Path(__file__).parent
 NOBRAKES = str(Path(sys.executable).parent / "nobrakes")

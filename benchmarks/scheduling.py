@@ -33,8 +33,7 @@ from nobrakes.checks.policy.shadows import Busy
 from nobrakes.daemon import deciders
 from nobrakes.daemon.actions import StartAgent
 from nobrakes.daemon.model import Board, Limits
-from nobrakes.db.opening import open_memory
-from nobrakes.db.store import Store
+from nobrakes.store import Store, open_memory
 
 DOERS = (2, 4, 8, 16)
 SHARES = {"all estimates": 1.0, "half": 0.5, "none": 0.0}

@@ -31,11 +31,10 @@ from nobrakes.agents.adapter import guard_argv
 from nobrakes.beads.model import Bead, Dependency, Role, Status
 from nobrakes.checks.policy.ownership import LABEL
 from nobrakes.cli.table import COMMANDS, Entry
-from nobrakes.db.opening import open_store
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.host.command import install
 from nobrakes.paths import Paths
+from nobrakes.store import Store, open_store
 
 BEADS = 10_000
 NOBRAKES = str(Path(sys.executable).parent / "nobrakes")

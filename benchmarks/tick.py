@@ -20,8 +20,8 @@ from nobrakes.app import App, open_daemon
 from nobrakes.beads.model import Bead, Dependency, Status
 from nobrakes.daemon.service import control
 from nobrakes.daemon.worker.loop import Daemon
-from nobrakes.db.opening import create_store
 from nobrakes.paths import Paths
+from nobrakes.store import create_store
 
 SIZES = (1_000, 100_000)
 CONFIG = 'main = "main"\n[agents]\ntest_writer = "script"\ndoer = "script"\n[agents.script]\ncommand = ["true"]\n'

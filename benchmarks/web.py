@@ -33,7 +33,7 @@ from measure import keep, table
 from pipeline import CONFIG, NOBRAKES, repository
 
 from nobrakes.beads.model import Bead, Dependency, Role, Status
-from nobrakes.db.opening import open_store
+from nobrakes.store import open_store
 
 STATIC = Path(__file__).parent.parent / "nobrakes" / "web" / "static"
 CHROMIUM = os.environ.get("NOBRAKES_CHROMIUM") or shutil.which("chromium") or ""

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from .config.settings import Config
     from .daemon.model import Board, Limits
     from .daemon.worker.loop import Daemon, View
-    from .daemon.worker.ports import Ports
-    from .db.store import Store
     from .decisions.service.hindrances import Here, Hindrances
     from .git.port import Argv, Git
     from .host.port import Notifier, Processes
+    from .ports import Ports
     from .requests.hosts.port import PullPorts
     from .review.service.evidence import Run
+    from .store import Store
 
 SEEN_BY_CHILDREN = (
     "HOME",
@@ -62,9 +62,9 @@ class App:
     @cached_property
     def store(self) -> "Store":
         """The database, which is made anew when it is not there; what changes in it is written down beside it too."""
-        from .db.opening import open_store
         from .host.files import keep_private
         from .snapshot import log
+        from .store import open_store
 
         if os.environ.get("NOBRAKES_DOOR"):
             raise NotAllowed(
@@ -227,7 +227,6 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .agents.worker.launch import Adapters
     from .config.settings import ConfigSource
     from .daemon.service import control
-    from .daemon.worker.ports import Ports
     from .events.service import Exporter
     from .features.service.shaping import Words
     from .git import persons
@@ -239,6 +238,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .host.versions import Modules
     from .machine.service.web_state import SharedMachine
     from .notices.service import packing
+    from .ports import Ports
     from .projects.service import documents
     from .trash import Trash
 
@@ -353,8 +353,8 @@ def keep_revert(app: App, actor: str, bead: "Bead", base: str, commit: str) -> N
 
 def rerun(app: App, tell: Callable[[str], None]) -> "Run":
     """What runs checks on a commit again. The database is neither read nor needed."""
-    from .db.opening import open_memory
     from .review.worker.main_monitor import Proving
+    from .store import open_memory
 
     return Proving(ports_of(app, app.notifier, open_memory()), tell).again
 

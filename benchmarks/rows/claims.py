@@ -14,7 +14,7 @@ from typing import Any
 from figures import Dose, Figure, Found, Measured
 
 from nobrakes.beads.model import Bead, Role, Status
-from nobrakes.db.opening import create_store, open_store
+from nobrakes.store import create_store, open_store
 
 MODE = "the store alone, in a file; each claim is one transaction, synchronous = NORMAL"
 SPEED = "claims, of a raw loop's speed"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..app import App
     from ..daemon.model import Board
     from ..daemon.service.watchdog import Plan
-    from ..db.store import Store
+    from ..store import Store
 
 
 OVER = (Kind.DAEMON_DEAD, Kind.RUN_CUT_OFF, Kind.RETRY)

@@ -21,9 +21,9 @@ from .screen import Screen
 if TYPE_CHECKING:
     from ..app import App
     from ..conformance.suite import Check, Report, Tried
-    from ..db.store import Store
     from ..doctor.health import Finding
     from ..review.service.undo import Last
+    from ..store import Store
 
 
 T = TypeVar("T")

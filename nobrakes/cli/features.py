@@ -393,8 +393,8 @@ def sign_off(
 
     Example: nobrakes forge sign-off nb-k3f9q2 --take-risk
     """
-    from ..daemon.service.waking import wake
     from ..features.service.views import sign_off as sign
+    from ..host.watching import wake
 
     with opened() as app:
         kept = sign(app.store, app.config.forge.rules(), feature, actor(), take_risk=take_risk, reason=reason)
@@ -409,8 +409,8 @@ def checkpoint(feature: FeatureId) -> Output:
 
     Example: nobrakes forge checkpoint nb-k3f9q2
     """
-    from ..daemon.service.waking import wake
     from ..features.service.resting import checkpoint as ask
+    from ..host.watching import wake
 
     with opened() as app:
         found = ask(app.store, feature, actor())
@@ -476,13 +476,13 @@ def rollback(
 
     Example: nobrakes forge rollback nb-k3f9q2 --yes
     """
-    from ..features.service import rollback
+    from ..features.service import rollback as features_rollback_rollback
 
     with opened() as app:
         if yes and not dry_run:
-            seen = rollback.rollback_begin(app.store, app.git, app.paths, feature, actor())
+            seen = features_rollback_rollback.rollback_begin(app.store, app.git, app.paths, feature, actor())
         else:
-            seen = rollback.look(app.store, app.git, feature)
+            seen = features_rollback_rollback.look(app.store, app.git, feature)
     if not (yes or dry_run):
         raise NotAllowed(_what(seen), f"If you mean it: `nobrakes forge rollback {seen.feature} --yes`.")
     return Output(plain(seen), lambda screen: "\n".join(_shown(seen, screen)))

@@ -28,7 +28,7 @@ PlanFile = Annotated[Path, Argument(metavar="FILE", help="YAML, JSON, or beads a
 
 
 def _apply(file: Path, whole: bool, **how: Any) -> Output:
-    from ..daemon.service.waking import wake
+    from ..host.watching import wake
     from ..plans import service
 
     with opened() as app:

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from ..app import App
     from ..beads.model import Bead
     from ..commands.service import Answer
-    from ..db.store import Store
     from ..decisions.service.view import Excerpt
     from ..events.kinds import Actor
+    from ..store import Store
 
 
 PIPE_CLOSED = 141  # as a shell reports a program that SIGPIPE ended
@@ -423,7 +423,7 @@ NEVER = frozenset({"init", "config set", "config unset", "shape", "reshape", "ru
 def once(words: str, key: str, actor: "Actor", arguments: Mapping[str, Any], function: Callable[[], Output]) -> Output:
     """Call the command, unless it was called under the key; then what it showed is shown again."""
     from ..commands import service as commands_service
-    from ..daemon.service.waking import wake
+    from ..host.watching import wake
 
     with shared() as app:
         wanted = commands_service.Once(

@@ -23,8 +23,8 @@ from .screen import Screen, table
 if TYPE_CHECKING:
     from ..app import App
     from ..beads.service.board import BoardView, Speaker, StatusView, Worker
-    from ..db.store import Store
     from ..pictures.service import GraphNode, GraphView
+    from ..store import Store
 
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]

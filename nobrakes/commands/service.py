@@ -42,8 +42,8 @@ from ..sessions.service.live import AttemptLines
 from .model import Request
 
 if TYPE_CHECKING:
-    from ..db.store import Store
     from ..paths import Paths
+    from ..store import Store
 
 
 MOST = 200

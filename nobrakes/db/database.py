@@ -244,7 +244,7 @@ class Database:
         except StoreReadOnly:
             if create:
                 raise
-            from .opening import copy_of
+            from .copies import copy_of
 
             with self.errors():
                 self.is_copy = True

@@ -126,9 +126,9 @@ def connected(path: str, work: "Callable[[Connection], T]") -> "T":
         try:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version != VERSION:
-                from .opening import open_store
+                from .database import Database
 
-                open_store(path).close()  # brings an earlier version to this one, or says what is wrong
+                Database(path).close()  # brings an earlier version to this one, or says what is wrong
             return work(connection)
         finally:
             connection.close()
@@ -237,7 +237,7 @@ def ready_json(path: str, limit: int) -> "tuple[str, int]":
     def work(connection: "Connection") -> "tuple[str, int]":
         moment = {"now": now()}
         if any(connection.execute(sql, moment).fetchone() is not None for sql in (DUE, f"{RISING} LIMIT 1")):
-            from .opening import open_store
+            from ..store import open_store
 
             store = open_store(path)
             store.ready(1)  # lets in what has come due, and lets rise what has waited for a day

@@ -21,8 +21,8 @@ from ..text.cleaning import count
 
 if TYPE_CHECKING:
     from ..config.settings import Config
-    from ..db.store import Store
     from ..git.port import Git
+    from ..store import Store
 
 
 _MANY = 1000

@@ -15,7 +15,7 @@ from ..text.cleaning import count
 
 if TYPE_CHECKING:
     from ..config.settings import Config
-    from ..db.store import Store
+    from ..store import Store
 
 
 Level = Literal["ok", "warning", "error"]

@@ -44,8 +44,8 @@ from .health import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
     from ..config.settings import Config
-    from ..db.store import Store
     from ..git.port import Git
+    from ..store import Store
 
 
 # Where the database and main disagree about what is merged.

@@ -25,7 +25,7 @@ from .payloads import Begun
 from .public import Name, PublicEvent, path_mistake, public
 
 if TYPE_CHECKING:
-    from ..db.store import Store
+    from ..store import Store
     from .kinds import Event
 
 

@@ -7,7 +7,7 @@ from ..beads.model import CONTENT, Bead, BeadType, DependencyType, Status
 from ..beads.proposals import CANCEL, LISTS, plain
 
 if TYPE_CHECKING:
-    from ..db.store import Store
+    from ..store import Store
 
 
 _USUAL: Mapping[str, Any] = {

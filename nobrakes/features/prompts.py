@@ -30,7 +30,7 @@ from .plan_beads import beads_under, nodes_of
 
 if TYPE_CHECKING:
     from ..config.sections import ForgeSettings
-    from ..db.store import Store
+    from ..store import Store
 
 
 DISCOVERY, PLANNING, REPLANNING, PLAN_REVIEWER = "discovery", "planning", "replanning", "plan_reviewer"

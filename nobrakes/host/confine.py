@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from ..agents.adapter import Launch, host_of
 from ..config.sections import AgentSettings
-from ..daemon.worker.ports import Ports
 from ..errors import NoSandbox
 from ..git.port import Argv
 from ..machine import place
+from ..ports import Ports
 from ..sandbox import closure
 from ..sandbox.closure import Bounds, Closure, Laid, Machine, Wall, lies_in
 from ..sandbox.machine import HOME, NO_USER_SITE, caches, kept, machine, named_files, program, steady, variables

@@ -13,11 +13,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..globs import matches
+from ..paths import Paths
 from ..walking import Beyond, folder_below, of_state, walk
 from .files import is_readable, plain_file, storage_errors
+
+if TYPE_CHECKING:
+    pass
+
 
 POLL = 1.0
 """Seconds between looks where the system cannot watch a folder."""
@@ -290,3 +295,11 @@ class Inotify:
 def _error(what: str) -> OSError:
     number = ctypes.get_errno()
     return OSError(number, os.strerror(number), what)
+
+
+# A word to the daemon, if there is one, that something changed.
+
+
+def wake(paths: Paths) -> None:
+    """Tell the daemon, if there is one, that something changed."""
+    poke(paths.wake, "person")

@@ -16,7 +16,7 @@ from .senders.channels import packed
 
 if TYPE_CHECKING:
     from ..config.sections import ChannelSettings, NotifySettings
-    from ..db.store import Store
+    from ..store import Store
 
 
 SHOWN = 200

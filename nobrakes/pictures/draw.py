@@ -18,7 +18,7 @@ from ..text.cleaning import count
 from .layout import Box, Picture, layers, layout, picture
 
 if TYPE_CHECKING:
-    from ..db.store import Store
+    from ..store import Store
 
 
 NAMED = 8

@@ -22,7 +22,7 @@ from ..text.cleaning import clean
 from .layout import Placement, Size, break_circles, components, generations, place, shelves
 
 if TYPE_CHECKING:
-    from ..db.store import Store
+    from ..store import Store
 
 
 Mode = Literal["focus", "epics", "all"]

@@ -29,7 +29,7 @@ from . import nodes
 from .nodes import Plan, PlanNode, plan_of, refused
 
 if TYPE_CHECKING:
-    from ..db.store import Store
+    from ..store import Store
 
 
 # From a plan and the graph as it is to what has to be written; nothing is written here.

@@ -13,11 +13,11 @@ from ..beads import lifecycle
 from ..beads.model import WAITING_FOR_AGENT, Bead, Role, Status, of_person
 from ..beads.proposals import ByHand, is_built, is_handed_back
 from ..daemon.model import Board
-from ..daemon.worker.ports import Ports
 from ..decisions.model import EscalationType
 from ..errors import FileTooLarge, NobrakesError, NotAllowed
 from ..git.port import Git, Message
 from ..host.command import named_zone
+from ..ports import Ports
 from ..review.worker.evidence import US
 from ..sessions.model import SessionKind, State
 from ..text.cleaning import clean
@@ -42,7 +42,7 @@ from .sprints import (
 )
 
 if TYPE_CHECKING:
-    from ..db.store import Store
+    from ..store import Store
 
 
 # A project's documents as main has them; live state is the store's, and what lies in a checkout is nobody's word.

@@ -8,7 +8,6 @@ from ..agents.prompts.delivery import bases, delivery_of
 from ..beads.graph import of_epics
 from ..beads.model import CLOSED, Bead, BeadType, DependencyType, is_bead_id
 from ..beads.readiness import deadlocks
-from ..daemon.service.waking import wake
 from ..doctor.health import ERROR, OK, WARNING, Finding
 from ..environ import process_environment
 from ..errors import NobrakesError, NotAllowed
@@ -16,6 +15,7 @@ from ..events.kinds import Event, Kind
 from ..git.landing.remote import redacted
 from ..git.repository import publisher
 from ..host.messages import Asking
+from ..host.watching import wake
 from ..paths import own_path
 from ..review.journal import Journal, Step
 from ..text.cleaning import count
@@ -27,9 +27,9 @@ from .text import RequestView, base_of, of_epic, unit_of, view
 if TYPE_CHECKING:
     from ..beads.model import Attempt
     from ..config.settings import Config
-    from ..db.store import Store
     from ..git.port import Git
     from ..paths import Paths
+    from ..store import Store
     from .hosts.port import PullPorts
 
 

@@ -30,7 +30,6 @@ from ..agents.worker.process import STEP, How, how_it_ended, lines, unsure
 from ..beads.branches import is_approval
 from ..beads.model import TABLE, Outcome, Retry, Role, Run, RunKind, Status, of_session, retry_after
 from ..daemon.model import Board, Limits
-from ..daemon.worker.ports import Ports
 from ..decisions.model import EscalationType, NewEscalation
 from ..errors import ConfigError, NobrakesError, NoMain, NoSandbox, NoSuchSession
 from ..events.kinds import Kind
@@ -44,6 +43,7 @@ from ..git.workspaces.relays import LENT, HandedBack, RelayClones, branch_of
 from ..host.confine import OWN, Confinement
 from ..host.files import TRACKED, private_folder, write_atomic, write_private
 from ..host.port import Notice
+from ..ports import Ports
 from ..projects import prompts as projects_prompts
 from ..review import reading
 from ..review.reading import CANDIDATE

@@ -28,8 +28,8 @@ from .marks import last_mark
 
 if TYPE_CHECKING:
     from ..db.model import Changes
-    from ..db.store import Store
     from ..git.port import Git
+    from ..store import Store
 
 
 TAIL = 4096

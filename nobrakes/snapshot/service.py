@@ -36,8 +36,8 @@ from .log import shorten
 from .reader import graph, moment, records
 
 if TYPE_CHECKING:
-    from ..db.store import Store
     from ..git.port import Git
+    from ..store import Store
 
 
 # Beside the tracked snapshot: what changed since, so that a lost database loses nothing that a person typed.
@@ -400,7 +400,7 @@ def told(made: Rebuilt) -> list[str]:
 
 
 def _rebuild(paths: Paths, git: Git | None) -> Rebuilt:
-    from ..db.opening import create_store
+    from ..store import create_store
 
     had_workspaces = os.path.lexists(paths.workspaces)
     for folder in (paths.runs, paths.wake, paths.workspaces, paths.scratch):

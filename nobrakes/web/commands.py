@@ -108,9 +108,9 @@ def _forging_resume(app: "App", values: ForgingValues, actor: str) -> tuple[Any,
 
 def rollback(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
     """Take the feature back: its open beads at once, what is on main of it by one commit through the Reviewer."""
-    from ..features.service import rollback
+    from ..features.service import rollback as features_rollback_rollback
 
-    done = rollback.rollback_begin(app.store, app.git, app.paths, values["feature"], actor)
+    done = features_rollback_rollback.rollback_begin(app.store, app.git, app.paths, values["feature"], actor)
     said = f"{count(len(done.cancels), 'bead')} cancelled"
     if done.is_over:
         return done, f"feature {done.feature} is rolled back: {said}, and nothing of it was on main"
@@ -189,7 +189,7 @@ def pairs(lines: Sequence[str]) -> dict[str, str]:
 
 def apply(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
     """Bring the graph to what the plan says. PlanError, Deadlock: nothing was written."""
-    from ..daemon.service.waking import wake
+    from ..host.watching import wake
     from ..plans import service as operations
 
     plan = operations.plan_in(values["plan"], TEXT)
@@ -689,7 +689,7 @@ def perform(site: Site, word: str, command: Command, given: Given, session: str)
     import json
 
     from ..commands import service as commands_service
-    from ..daemon.service.waking import wake
+    from ..host.watching import wake
 
     values = rendering.values(command.fields, given)
     beside = dict(given)

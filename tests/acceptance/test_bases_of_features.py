@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from nobrakes.db.opening import open_store
 from nobrakes.features.model import Feature, Stage
+from nobrakes.store import open_store
 from tests.support.scripted import until
 from tests.support.team import Team
 

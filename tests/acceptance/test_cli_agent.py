@@ -10,8 +10,8 @@ import pytest
 
 from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.cli import entry, main
-from nobrakes.db.opening import create_store, open_store
 from nobrakes.events.kinds import Kind
+from nobrakes.store import create_store, open_store
 
 
 class Door:

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from nobrakes.cli import main
-from nobrakes.db.opening import create_store
+from nobrakes.store import create_store
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from nobrakes.agents.limits import Breaker, Cooldown, State
 from nobrakes.beads.model import Outcome
 from nobrakes.cli import main
-from nobrakes.db.opening import open_store
 from nobrakes.events.kinds import Kind
+from nobrakes.store import open_store
 
 
 @pytest.fixture

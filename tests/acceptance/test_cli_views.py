@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from nobrakes.cli import main
-from nobrakes.db.opening import open_store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.events.schema import plain
+from nobrakes.store import open_store
 
 
 @pytest.fixture

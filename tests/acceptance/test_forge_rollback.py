@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Status
-from nobrakes.db.opening import open_store
-from nobrakes.db.store import Store
 from nobrakes.features.model import Feature, Stage
+from nobrakes.store import Store, open_store
 from tests.support import shim
 from tests.support.scripted import Scripted, lives, until
 from tests.support.warm import NOBRAKES

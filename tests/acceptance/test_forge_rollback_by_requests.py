@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Status
-from nobrakes.db.opening import open_store
 from nobrakes.features.model import Feature, Stage
+from nobrakes.store import open_store
 from tests.support.team import Team
 
 pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from nobrakes.beads.model import Bead, BeadType
-from nobrakes.db.opening import open_store
-from nobrakes.db.store import Store
 from nobrakes.features.model import Criterion, Feature
+from nobrakes.store import Store, open_store
 from tests.support.scripted import Scripted
 
 FORGE = """[forge]

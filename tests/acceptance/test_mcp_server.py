@@ -12,8 +12,8 @@ from mcp.client.client import Client
 from nobrakes.agents.db import edits
 from nobrakes.agents.service import api, board_api
 from nobrakes.beads.model import Bead, Outcome, Role, Status
-from nobrakes.db.opening import create_store
 from nobrakes.events.kinds import Kind
+from nobrakes.store import create_store
 from nobrakes.text.cleaning import MOST_TEXT
 from tests.support.mcp_agent import call, stdio
 from tests.support.project import Project

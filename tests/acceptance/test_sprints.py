@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nobrakes.db.opening import open_store
-from nobrakes.db.store import Store
+from nobrakes.store import Store, open_store
 from tests.support.scripted import Scripted, until
 
 BRIEF = """# Tea

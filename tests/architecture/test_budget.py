@@ -125,8 +125,8 @@ def loaded_by(folder: Path, words: list[str]) -> int:
 
 def asked(folder: Path) -> None:
     """A question that waits, number 1."""
-    from nobrakes.db.opening import create_store
     from nobrakes.decisions.model import EscalationType, NewEscalation
+    from nobrakes.store import create_store
 
     store = create_store(str(folder / "project" / ".nobrakes" / "nobrakes.db"))
     store.escalate(NewEscalation(EscalationType.QUESTION, "Which colour?"), None, None, "me")

@@ -19,12 +19,12 @@ from nobrakes.cli import group, plans
 from nobrakes.cli.group import before
 from nobrakes.cli.table import COMMANDS, GROUPS
 from nobrakes.config import settings
-from nobrakes.db.opening import create_store
 from nobrakes.decisions.model import EscalationType
 from nobrakes.events.kinds import Kind
 from nobrakes.host.runs import trees
 from nobrakes.plans import nodes
 from nobrakes.plans import service as plans_service
+from nobrakes.store import create_store
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -15,7 +15,6 @@ from nobrakes.beads.service import beads
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
 from nobrakes.daemon.service import control
-from nobrakes.db.opening import create_store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.events import glossary
@@ -27,6 +26,7 @@ from nobrakes.paths import Paths
 from nobrakes.plans.nodes import plan_of
 from nobrakes.review.service import evidence, undo
 from nobrakes.sessions.model import SessionKind
+from nobrakes.store import create_store
 from tests.world.world import World
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "events.md"

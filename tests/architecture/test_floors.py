@@ -21,7 +21,7 @@ FLOORS = (
     (ENTRY, ("cli", "cli.*", "hooks", "hooks.*", "acp_client", "acp_client.*", "__main__")),
     (SURFACE, ("web", "web.*", "tui", "tui.*", "mcp_server", "mcp_server.*")),
     (APP, ("app",)),
-    (WORKER, ("*.worker", "*.worker.*", "conformance", "conformance.*", "host.confine")),
+    (WORKER, ("ports", "*.worker", "*.worker.*", "conformance", "conformance.*", "host.confine")),
     (SERVICE, ("*.service", "*.service.*", "config.setup", "config.setup.*", "doctor", "doctor.*", "snapshot.log")),
     (
         RULES,
@@ -35,7 +35,10 @@ FLOORS = (
             "agents.sizes",
         ),
     ),
-    (DOORS, ("db", "db.*", "*.db", "*.db.*", "notices.senders", "notices.senders.*", "*.prompts", "*.prompts.*")),
+    (
+        DOORS,
+        ("store", "db", "db.*", "*.db", "*.db.*", "notices.senders", "notices.senders.*", "*.prompts", "*.prompts.*"),
+    ),
     (DOORS, ("requests.hosts", "requests.hosts.*", "sessions.reader")),
     (SETTINGS, ("config", "config.*", "abilities")),
     (DOORS, ("git", "git.*", "host", "host.*", "agents", "agents.*", "sandbox", "sandbox.*", "loopback", "loopback.*")),

@@ -9,8 +9,8 @@ import pytest
 
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.checks.policy.ownership import LABEL
-from nobrakes.db.opening import create_store
 from nobrakes.decisions.model import EscalationType, NewEscalation
+from nobrakes.store import create_store
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {"typer", "click", "rich", "pydantic", "sqlmodel", "sqlalchemy", "networkx", "git", "watchdog", "yaml"}
@@ -108,7 +108,7 @@ def test_the_guard_before_each_tool_loads_nothing_heavy() -> None:
 def test_a_list_loads_the_store_and_no_other_door(project: Path) -> None:
     program = "import sys; sys.argv = ['nobrakes', 'list']; from nobrakes.cli.entry import main; assert main() == 0"
     more = loaded(program, cwd=project) - bare()
-    assert "nobrakes.db.store" in more
+    assert "nobrakes.store" in more
     others = {"nobrakes.git.repository", "nobrakes.host.runs.processes"}
     assert more & (others | {"nobrakes.review.machine", "nobrakes.daemon.deciders"}) == set()
 

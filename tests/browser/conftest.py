@@ -15,11 +15,11 @@ import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, Role, Status
 from nobrakes.cli import main
-from nobrakes.db.opening import open_store
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.features.model import Criterion, Feature, Finding, ItemKind
 from nobrakes.sessions.model import SessionKind
+from nobrakes.store import open_store
 from tests.support.web import NAME, Served, serving
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from nobrakes.cli import main
-from nobrakes.db.opening import open_store
 from nobrakes.decisions.model import EscalationType, NewEscalation
+from nobrakes.store import open_store
 from tests.browser.conftest import CHROMIUM, EVIL, NAME, Person
 from tests.browser.test_pages_in_a_browser import PAGES
 

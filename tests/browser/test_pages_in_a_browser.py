@@ -6,8 +6,8 @@ import pytest
 
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.cli import main
-from nobrakes.db.opening import open_store
 from nobrakes.decisions.model import EscalationType, NewEscalation
+from nobrakes.store import open_store
 from tests.browser.conftest import DESKTOP, PHONE, ROOT, Person
 
 AXE = ROOT / ".ci" / "web" / "node_modules" / "axe-core" / "axe.min.js"

@@ -12,12 +12,11 @@ from nobrakes.agents.db import channel
 from nobrakes.agents.policy.shell import pattern_of
 from nobrakes.beads.model import Outcome
 from nobrakes.config.sections import ASK_FIRST
-from nobrakes.db.opening import create_store
-from nobrakes.db.store import Store
 from nobrakes.decisions.service import desk
 from nobrakes.errors import UsageError
 from nobrakes.projects.service.coding import is_answered_by_chat
 from nobrakes.sessions.model import Fact, SessionKind, State
+from nobrakes.store import Store, create_store
 
 COMMAND = "cd infra && terraform -chdir=live apply -auto-approve"
 

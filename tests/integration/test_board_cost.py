@@ -8,9 +8,8 @@ import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, Status
 from nobrakes.daemon.model import Limits
-from nobrakes.db.opening import create_store
-from nobrakes.db.store import Store
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.store import Store, create_store
 
 ROUNDS = 60
 FRONT = 32

@@ -9,9 +9,9 @@ import pytest
 
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.daemon.model import Limits
-from nobrakes.db.opening import create_store, open_store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NotAllowed
+from nobrakes.store import create_store, open_store
 
 RACERS = 16
 NAMES = [f"Name{i}" for i in range(40)]

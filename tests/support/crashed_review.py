@@ -15,16 +15,15 @@ from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.config.settings import Config, validated
 from nobrakes.daemon.model import Board
 from nobrakes.daemon.worker.loop import Daemon
-from nobrakes.daemon.worker.ports import Ports
-from nobrakes.db.opening import create_store
-from nobrakes.db.store import Store
 from nobrakes.errors import NoAgent
 from nobrakes.events.kinds import Kind
 from nobrakes.git.port import Argv
 from nobrakes.git.repository import Repository
 from nobrakes.host.port import Command, Notice, Step
 from nobrakes.paths import Paths
+from nobrakes.ports import Ports
 from nobrakes.review.service.evidence import verify
+from nobrakes.store import Store, create_store
 from tests.world.agents import Script
 from tests.world.clock import FakeClock
 from tests.world.crashing import Crash, Crashing, Dice

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.db.opening import open_memory
-from nobrakes.db.store import Store
+from nobrakes.store import Store, open_memory
 from tests.support.hand_clock import Hand
 
 

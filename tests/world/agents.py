@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from nobrakes.beads.model import Role
 from nobrakes.checks.policy import ownership
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import GitFailed, NobrakesError
+from nobrakes.store import Store
 
 from .clock import FakeClock
 from .clones import Clones

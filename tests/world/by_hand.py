@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from nobrakes.beads.model import CLOSED, WAITING_FOR_AGENT, WORKING, Bead, BeadType, Status
 from nobrakes.beads.proposals import ByHand, is_by_person, taken
 from nobrakes.beads.service import taking
-from nobrakes.db.store import Store
 from nobrakes.errors import NobrakesError, NotAllowed
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.store import Store
 
 from .fake_git import FakeGit
 from .objects import applied

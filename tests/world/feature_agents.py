@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from nobrakes.db.store import Store
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NobrakesError, Stale
@@ -25,6 +24,7 @@ from nobrakes.features.plan_beads import nodes_of, under
 from nobrakes.features.service import shaping
 from nobrakes.host.port import Command
 from nobrakes.sessions.model import Session, Turn
+from nobrakes.store import Store
 
 from .agents import BLOCKED, DONE, Script, ends_at_once
 from .asking import OPTIONS, drawn

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from nobrakes.beads.model import owners_bead_of
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import Escalation
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event, Kind
@@ -18,6 +17,7 @@ from nobrakes.features.model import PLANNED, Feature, Rules, Stage, State, Step,
 from nobrakes.features.planning import CONTINUE
 from nobrakes.features.rounds import MOST_DEGRADED, End
 from nobrakes.sessions.model import SessionKind
+from nobrakes.store import Store
 
 from .people import ME, PAUSED
 

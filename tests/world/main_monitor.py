@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from nobrakes.config.settings import Config
 from nobrakes.daemon.worker.upkeep import WATCH
-from nobrakes.db.store import Store
 from nobrakes.review.main_monitor import Phase, Watch
+from nobrakes.store import Store
 
 from .scene import Scene
 

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 from nobrakes.config.sections import ChannelSettings, NotifySettings
 from nobrakes.config.settings import Config
-from nobrakes.db.store import Store
 from nobrakes.notices.model import MOST_TRIES, DeliveryState, Severity, notice_of, quiet_until
+from nobrakes.store import Store
 
 from .clock import FakeClock
 from .fake_channels import FakeChannels

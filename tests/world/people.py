@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 
 from nobrakes.beads.branches import APPROVE
 from nobrakes.beads.model import CLOSED, WORKING, Bead, BeadType, Dependency, Status
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NobrakesError
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.store import Store
 
 from .answering import words_for
 from .clock import FakeClock

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from nobrakes.config.settings import Config
-from nobrakes.daemon.worker.ports import Ports
-from nobrakes.db.store import Store
+from nobrakes.ports import Ports
+from nobrakes.store import Store
 
 from . import approving, by_epics, by_hand, features, reading
 from .at_the_host import AtTheHost

@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from nobrakes.db.store import Store
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import Escalation, EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NobrakesError, UsageError
+from nobrakes.store import Store
 
 from .agents import BLOCKED, AgentSpec, Script
 from .answering import words_for

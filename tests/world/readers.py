@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NobrakesError, Stale, UsageError
 from nobrakes.review.reading import CATEGORIES, READING_CHOICES_SEND_BACK
 from nobrakes.sessions.model import Session, SessionKind
+from nobrakes.store import Store
 
 from .agents import DONE, Script, ends_at_once
 

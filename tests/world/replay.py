@@ -21,10 +21,10 @@ from nobrakes.beads.model import (
     Outcome,
     Status,
 )
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import UNDO_MARK, Event, Kind
+from nobrakes.store import Store
 
 from .providers import ADAPTERS, REFUSALS
 from .spending import Spending

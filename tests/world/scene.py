@@ -7,9 +7,9 @@ from typing import Any
 from nobrakes.beads.model import Bead
 from nobrakes.config.settings import Config
 from nobrakes.daemon.model import Board
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType
 from nobrakes.host.port import Notice
+from nobrakes.store import Store
 
 from .clock import FakeClock
 from .fake_git import FakeGit

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from nobrakes.beads.model import TABLE, Session, of_bead, of_session
-from nobrakes.db.store import Store
 from nobrakes.host.port import Command, Step
 from nobrakes.sessions.worker import BEGINS_ANEW
+from nobrakes.store import Store
 
 BEGIN, RESUME = "--session-id", "--resume"
 SAID = "SESSION"

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from nobrakes.agents.limits import attempt_of
 from nobrakes.beads.model import Attempt, Bead, BeadType, Outcome, Run, Status
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType
 from nobrakes.errors import NobrakesError
 from nobrakes.events.kinds import Kind
 from nobrakes.host.port import Command
 from nobrakes.review.journal import Journal
+from nobrakes.store import Store
 
 BUGS: Sequence[Exception] = (
     RuntimeError("a planted bug"),

@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from nobrakes.beads.model import Outcome, of_person
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NobrakesError
 from nobrakes.host.port import Command
 from nobrakes.sessions.model import REVIEWERS, SessionKind, State
+from nobrakes.store import Store
 
 from .agents import BLOCKED, DONE, Script
 from .providers import ADAPTERS

@@ -11,9 +11,9 @@ from dataclasses import replace
 from nobrakes.beads.model import Bead, BeadType
 from nobrakes.checks.policy.ownership import LABEL
 from nobrakes.checks.worker.validation import Validation
-from nobrakes.daemon.worker.ports import Ports
 from nobrakes.errors import GitFailed, NotAllowed, NothingToUndo, NotProven
 from nobrakes.events.kinds import Kind
+from nobrakes.ports import Ports
 from nobrakes.review.service.undo import undo
 from nobrakes.review.worker.evidence import Evidence
 

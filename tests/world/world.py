@@ -15,9 +15,6 @@ from nobrakes.checks.contract import Contract, digest
 from nobrakes.config.settings import Config
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.worker.loop import Daemon
-from nobrakes.daemon.worker.ports import Ports
-from nobrakes.db.opening import open_memory
-from nobrakes.db.store import Store
 from nobrakes.errors import NobrakesError
 from nobrakes.features.service.shaping import Words
 from nobrakes.git.port import Argv
@@ -25,7 +22,9 @@ from nobrakes.host.port import Command, Step
 from nobrakes.machine.port import Alone
 from nobrakes.notices.port import NoChannels
 from nobrakes.paths import Paths
+from nobrakes.ports import Ports
 from nobrakes.sandbox.machine import steady
+from nobrakes.store import Store, open_memory
 
 from . import by_epics, fake_remote, invariants, requested, settled
 from .agents import AgentSpec, Script, agent, check, ends_at_once

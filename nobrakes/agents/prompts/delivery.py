@@ -23,7 +23,7 @@ from .quoting import answered, answers_of
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.store import Store
+    from ...store import Store
 
 
 _HAPPENED: Mapping[Outcome, str] = {

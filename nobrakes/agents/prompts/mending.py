@@ -11,7 +11,7 @@ from ...beads.model import Bead, BeadType
 from ...text.cleaning import shorten
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 MOST = 8000

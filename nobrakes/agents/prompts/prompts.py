@@ -27,7 +27,7 @@ from .delivery import new_since, resume_prompt
 from .quoting import CRITERION, TITLES, answered, answers_of, bead_text, cut, earlier_text, fenced, plan_text, quoted
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 ROLE = "code_reviewer"

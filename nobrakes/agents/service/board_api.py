@@ -14,7 +14,6 @@ from ...beads.service import board
 from ...commands import service as commands_service
 from ...config.settings import load
 from ...db import fast
-from ...db.opening import open_store
 from ...errors import NoSuchBead, NotInitialised, UsageError
 from ...events.kinds import Actor, Surface
 from ...events.schema import plain
@@ -22,10 +21,11 @@ from ...features.service import approving
 from ...lightjson import visible
 from ...paths import Paths
 from ...plans import service as plans_service
+from ...store import open_store
 from .api import Operation, Parameter, Reply, choose
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 INSTRUCTIONS = (

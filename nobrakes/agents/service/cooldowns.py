@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from ...beads.model import Run, RunKind
 from ...daemon.service import control
-from ...daemon.service.waking import wake
 from ...errors import UsageError
 from ...events.kinds import Event, Kind
 from ...host.proctable import held_mb
+from ...host.watching import wake
 from ...machine.service.registry import MachineView, shown
 from ...paths import Paths
 from ..limits import CALLS, WORKSPACES, Cap, Caps, Cooldown, Spent, ends_at, period_of
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.store import Store
+    from ...store import Store
 
 
 @dataclass(frozen=True, slots=True)

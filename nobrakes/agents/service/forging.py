@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from ...db.store import Store
     from ...sessions.model import Session, Turn
+    from ...store import Store
 
 
 def forging_propose(plan: str) -> "tuple[dict[str, Any], str]":
@@ -86,7 +86,7 @@ def _asked(name: str, *arguments: "Any") -> "Any":
 @contextmanager
 def _spoken(path: str, token: str) -> "Iterator[tuple[Store, Turn, Session]]":
     from ...db.fast import turn_of
-    from ...db.opening import open_store
+    from ...store import open_store
 
     if turn_of(token) is None:
         from ...agents.db.edits import agent_standing

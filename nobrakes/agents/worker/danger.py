@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 from ...beads.model import Attempt, Run
 from ...daemon.model import Board
-from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import owner_of, parked
 from ...errors import NobrakesError
 from ...events.kinds import Event, Kind
+from ...ports import Ports
 from ...sessions.model import Talk
 from ...sessions.worker import folder_of
 from ...text.cleaning import clean, redacted, shorten

@@ -27,7 +27,6 @@ from ...beads.model import (
 from ...beads.progress import approaches
 from ...beads.proposals import handed_back, is_by_person, submitted
 from ...daemon.model import Limits
-from ...daemon.worker.ports import Ports
 from ...decisions import forms
 from ...decisions import model as decisions_model
 from ...decisions.model import EscalationType, NewEscalation, hypothesis
@@ -35,6 +34,7 @@ from ...events.kinds import Event, Kind
 from ...features import asking
 from ...features.plan_beads import epics_above
 from ...host.port import Notice
+from ...ports import Ports
 from ...sessions.model import Talk
 from .. import limits
 from ..adapter import Verdict
@@ -43,7 +43,7 @@ from . import process
 from .watch import in_diary
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 # What an agent's end says about others: the provider's gate, the bead's breaker, what was spent.

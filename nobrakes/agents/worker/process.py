@@ -21,7 +21,6 @@ from ...checks.worker.steps import clean, setup_said, with_agents
 from ...config.settings import Config
 from ...daemon.model import Board
 from ...daemon.service import control
-from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import owner_of
 from ...decisions.hindrances import cure_of_start
 from ...decisions.model import STARTS, EscalationType, NewEscalation, of_waiting
@@ -29,6 +28,7 @@ from ...git.port import Argv
 from ...host.confine import OWN, Confined, Confinement
 from ...host.port import Command, Step, StepEnd
 from ...host.runs import recording
+from ...ports import Ports
 from ...sessions.model import Talk
 from .. import limits
 from ..adapter import CANARY_FILE, UNSEEN, AgentEnd, Launch, Verdict, self_test_failed
@@ -36,7 +36,7 @@ from ..limits import Cooldown, error_of
 from ..policy import permissions
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 STEP = "agent"
 SELF_TEST = os.path.join(OWN, CANARY_FILE)

@@ -21,8 +21,8 @@ from ..readiness import explain as explain_all
 from ..work_status import BEGINS, WorkStatus, statuses
 
 if TYPE_CHECKING:
-    from ...db.store import Store
     from ...git.port import Git
+    from ...store import Store
 
 
 # One bead with everything about it.

@@ -11,15 +11,15 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...daemon.service.waking import wake
 from ...errors import BadBead, Deadlock, NoSuchBead, NotAllowed
 from ...events.kinds import Event, Kind
+from ...host.watching import wake
 from ...paths import Paths
 from .. import lifecycle
 from ..model import CONTENT, Bead, BeadType, Dependency, DependencyType, Status, check_bead, parse_type
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"

@@ -35,8 +35,8 @@ from .requested import landed, requested
 if TYPE_CHECKING:
     from ...config.settings import Config
     from ...daemon.model import Limits
-    from ...db.store import Store
     from ...review.queue import Quarantined
+    from ...store import Store
     from ..graph import Node
 
 

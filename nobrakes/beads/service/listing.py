@@ -10,7 +10,7 @@ from ..model import Bead, Status
 from .requested import requested
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from ...review.journal import waits_for_people
 from ..model import BeadType, Status
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 def requested(store: "Store") -> dict[str, RequestLine]:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from ...agents.limits import State
 from ...agents.prompts.delivery import git_at, where_of
-from ...daemon.service.waking import wake
 from ...decisions import forms
 from ...decisions.model import STOPS_BEAD, Escalation
 from ...decisions.service import desk
@@ -26,6 +25,7 @@ from ...features.service import rollback
 from ...git.landing.standing import Worktree
 from ...git.persons import Persons
 from ...git.port import EPICS, Conflict, Git, Message
+from ...host.watching import wake
 from ...paths import Paths
 from ..branches import named
 from ..model import (
@@ -46,7 +46,7 @@ from ..proposals import ByHand, is_with_person, taken
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.store import Store
+    from ...store import Store
 
 
 @dataclass(frozen=True, slots=True)

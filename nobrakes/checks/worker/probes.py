@@ -19,11 +19,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...daemon.worker.ports import Ports
 from ...errors import GitFailed, NoMain
 from ...git.port import Argv
 from ...host.port import Ending, Step, StepEnd
 from ...host.runs.probing import PLAN, PUT
+from ...ports import Ports
 from ..contract import Check, CheckOutcome, CheckResult
 from ..policy.boundaries import ABSENT
 from ..probes import LARGEST, endings, is_seen, likely, mutation_probes, named

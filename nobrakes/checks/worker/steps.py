@@ -18,11 +18,11 @@ from typing import Any
 from ...agents.registry import steering
 from ...beads.model import Role, Run
 from ...config.settings import Config, parse
-from ...daemon.worker.ports import Ports
 from ...errors import ConfigError, FileTooLarge
 from ...git.port import Argv, Git
 from ...host.port import Ending, Processes, Step, StepEnd
 from ...host.runs import recording
+from ...ports import Ports
 from ...review.evidence import excerpt
 from ...text.redaction import redact, secret_values
 from ..contract import ASKED_WITH, SETUP_FAILED, Check, CheckEnd, CheckOutcome, CheckResult, Contract, judge, unmet

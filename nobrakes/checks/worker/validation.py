@@ -17,13 +17,13 @@ from ...agents.worker.end import close
 from ...agents.worker.watch import LOOKS, Output, calls_in
 from ...beads.model import Attempt, Outcome, Role, Run, RunKind
 from ...daemon.model import Limits
-from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import Scratch
 from ...errors import FileTooLarge
 from ...events.kinds import Event, Kind
 from ...globs import matches
 from ...host.confine import Confinement
 from ...host.port import Born, Command, Ending
+from ...ports import Ports
 from ...requests.worker.landing_branch import lands_on
 from ...review import queue
 from ...sandbox.machine import MADE

@@ -27,7 +27,7 @@ from ..sections import CheckSettings, Format, Kind
 from ..settings import Config
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 # What kind of project this is, and the commands that check it. Files are read, nothing is run.

@@ -417,9 +417,9 @@ def _write(path: str, text: str) -> None:
 
 def _database(paths: Paths, main: str) -> None:
     """A new database; from what there is of one, where the repository tracks a snapshot or lost its database."""
-    from ...db.opening import create_store
     from ...git.repository import Repository
     from ...snapshot.service import rebuild
+    from ...store import create_store
 
     if not os.path.lexists(paths.snapshot) and not os.path.lexists(paths.since):
         create_store(paths.database).close()

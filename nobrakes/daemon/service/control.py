@@ -15,15 +15,15 @@ from ...beads.model import Bead, Status
 from ...errors import ConfigError, NoMain, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...git.port import Git
+from ...host.watching import wake
 from ...paths import Paths
-from .waking import wake
 
 if TYPE_CHECKING:
     from ...beads.model import Attempt
     from ...config.sections import LimitSettings
     from ...config.settings import Config
-    from ...db.store import Store
     from ...git.port import Git
+    from ...store import Store
     from ..model import Limits
 
 

@@ -36,9 +36,9 @@ from . import control
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.store import Store
     from ...decisions.service.hindrances import Hindrances
     from ...paths import Paths
+    from ...store import Store
 
 
 # What every page tells beside its own content: whose repository, whether its daemon works, and what waits.

@@ -17,7 +17,7 @@ from ...paths import Paths
 from ..deciders import WANTED
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 POLL_SECONDS = 0.02

@@ -27,7 +27,7 @@ from . import control, processes
 if TYPE_CHECKING:
     from ...agents.adapter import Adapter
     from ...config.settings import Config
-    from ...db.store import Store
+    from ...store import Store
 
 
 Reach = Callable[[Sequence[str]], Mapping[str, str]]

@@ -43,6 +43,7 @@ from ...features.worker.turn import Forge
 from ...host.files import storage_errors
 from ...host.port import Notice, Remains
 from ...notices.worker import Courier, News, retiring
+from ...ports import Ports
 from ...projects.worker import Sprints
 from ...requests.worker.branches import Reach
 from ...review.journal import Journal
@@ -52,7 +53,6 @@ from ..actions import Action, StartAgent, Terminate
 from ..deciders import is_idle, look_again
 from ..model import Board
 from .perform import Performer
-from .ports import Ports
 from .recovery import restore, take_up
 from .upkeep import Owner, Unexpected, Upkeep, about, of_run, park, parked, subject
 

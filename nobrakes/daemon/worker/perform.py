@@ -24,6 +24,7 @@ from ...features.worker.turn import complete
 from ...host.confine import REFUSED
 from ...machine.worker import MachineShare, MemoryWatch
 from ...notices.worker import retire
+from ...ports import Ports
 from ...requests.worker.landing_branch import git_of, keep_whole
 from ...review.worker.driver import Reviews
 from ...review.worker.verdicts import Watchman
@@ -32,7 +33,6 @@ from ...sessions.worker import NO_PLACE, TurnEndings, TurnLauncher, folder_of, r
 from .. import actions
 from ..actions import Action
 from ..model import Board
-from .ports import Ports
 
 MOST_REFUSED = 32_000
 """Bytes of a run's list of refused hosts that are told."""

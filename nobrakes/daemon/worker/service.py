@@ -31,14 +31,14 @@ from ...host.locks import DaemonLock
 from ...host.port import Notice
 from ...host.runs.trees import become_subreaper
 from ...host.watching import Waker
+from ...ports import Ports
 from ...trash import Trash
 from ..model import Board
 from . import loop
 from .loop import Daemon, View
-from .ports import Ports
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 STOPPING = "stopping"

@@ -28,6 +28,7 @@ from ...errors import DiskFull, MachineShort, NobrakesError, NoSuchBead, StoreRe
 from ...events.kinds import Event, Kind
 from ...host.files import storage_errors
 from ...host.port import Notice
+from ...ports import Ports
 from ...sandbox.machine import HOME
 from ...sessions.model import Fact, Talk, name_of
 from ...text.cleaning import clean
@@ -36,7 +37,6 @@ from ...trash import Trash
 from .. import actions
 from ..actions import Action
 from ..model import Board
-from .ports import Ports
 
 # Exceptions that nobody expected, met in work for one bead or session: that one is parked, and the rest goes on.
 #

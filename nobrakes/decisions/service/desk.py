@@ -12,12 +12,12 @@ from ...beads.branches import APPROVE
 from ...beads.model import Bead, BeadType, Dependency, DependencyType, Role, Status
 from ...beads.proposals import handed_back, is_by_person, submitted
 from ...beads.service import beads
-from ...daemon.service.waking import wake
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...features import asking
 from ...features.model import ItemKind, State, Step
 from ...features.service import resting
+from ...host.watching import wake
 from ...paths import Paths
 from ...review import reading
 from ...review.reading import ANSWER, GO_ON, READ_AGAIN, READING_CHOICES_SEND_BACK, TICKETS, Finding, Priority
@@ -28,8 +28,8 @@ from .. import model as decisions_model
 from ..model import ANSWERED, HOWS, OF_A_HEAD, OF_TESTS, STARTS, Escalation, EscalationType, How
 
 if TYPE_CHECKING:
-    from ...db.store import Store
     from ...paths import Paths
+    from ...store import Store
 
 
 # What fresh eyes say of work, and what a person decides on it: it goes on, is read again, or each P2 becomes a draft.

@@ -12,8 +12,8 @@ from .hindrances import Here, of_agent
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.store import Store
     from ...paths import Paths
+    from ...store import Store
 
 
 _STARTS = frozenset(

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ...agents.adapter import Login
     from ...config.settings import Config
     from ...daemon.model import Board
-    from ...db.store import Store
+    from ...store import Store
 
 
 # Whether the programs of the checks are there: told from their commands, before anything is paid for.

@@ -51,9 +51,9 @@ from .view import (
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.store import Store
     from ...git.port import Git
     from ...paths import Paths
+    from ...store import Store
 
 
 # The branch that a person decides about: where its commits are by now, and what it changes.

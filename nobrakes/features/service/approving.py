@@ -32,8 +32,8 @@ from .strategy import COMMITTED, proposals, revision
 if TYPE_CHECKING:
     from ...agents.prompts.prompts import Briefing
     from ...config.settings import Config
-    from ...db.store import Store
     from ...plans import service as plans_service
+    from ...store import Store
 
 
 # A person's yes to a plan, seen from its feature: in the transaction of commit-strategy, and nowhere else.
@@ -317,7 +317,7 @@ def commit_strategy(
     """
     made, features = make_live(store, choice, actor, revision)
     commit = commit_snapshot(store, git, paths, _subject(made))
-    from ...daemon.service.waking import wake
+    from ...host.watching import wake
 
     wake(paths)
     return Approved(made.drafts, commit, made.changes, made.left, made.dropped, features)

@@ -14,7 +14,7 @@ from ..model import (
 from ..plan_beads import steps_under
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 def hold(store: "Store", feature: str, actor: str) -> tuple[str, ...]:

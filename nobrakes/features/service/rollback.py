@@ -10,11 +10,11 @@ from ...agents.prompts.delivery import git_at, merged_into
 from ...beads.model import CLOSED, WORKING, Bead, BeadType, Status
 from ...beads.proposals import Merged
 from ...beads.service import beads
-from ...daemon.service.waking import wake
 from ...errors import FileTooLarge, NoMain, NotAllowed, UsageError
 from ...events.kinds import UNDO_MARK, Event, Kind
 from ...git.history import sorted_out
 from ...git.port import Git
+from ...host.watching import wake
 from ...paths import Paths
 from ...requests.model import own_base
 from ...requests.text import Where
@@ -46,7 +46,7 @@ from .resting import hold, let_go
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.store import Store
+    from ...store import Store
 
 
 def settle_questions(

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...config.settings import Config
-    from ...db.store import Store
     from ...sessions.model import Turn
+    from ...store import Store
 
 
 LARGEST_PLAN = 60_000
@@ -354,7 +354,7 @@ def _review(store: "Store", config: "Config", id: str, folder: str) -> Briefing:
 
 
 class Words:
-    """The port `daemon.worker.ports.ShaperWords` on one store."""
+    """The port `ports.ShaperWords` on one store."""
 
     def __init__(self, store: "Store") -> None:
         self._store = store

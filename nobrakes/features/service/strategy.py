@@ -21,7 +21,7 @@ from ...pictures.layout import chain_of
 from ..model import Bar, timeline
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 COMMITTED = "strategy_committed"

@@ -39,7 +39,7 @@ from ..rounds import Estimate, Iteration, SignOff, Tracker
 from .approving import is_as_kept
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 # A feature's plan in the three ways in which people read it, and its versions with what each has other than before.

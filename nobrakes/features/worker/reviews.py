@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ...beads.model import CLOSED, WAITING_FOR_AGENT, Bead, Status, of_bead
 from ...beads.proposals import ByHand, Merged, is_handed_back, of_attempts
-from ...daemon.worker.ports import Ports
 from ...decisions.forms import LABEL, MOST_OPTIONS, as_values, form, parted
 from ...decisions.model import STOPS_BEAD, EscalationType, NewEscalation
 from ...errors import FileTooLarge, GitFailed, NobrakesError, NoMain, NotAllowed
 from ...events.kinds import Event, Kind
 from ...git.history import Hindered, later_work, sorted_out, taken_back
 from ...git.port import Git, Message
+from ...ports import Ports
 from ...requests.worker.landing_branch import base_of
 from ...review.worker.evidence import US
 from ...sessions.model import SessionKind
@@ -60,7 +60,7 @@ from ..prompts import review_text
 from .shapers import BY, Answers, Shapers, tell
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 class PlanReviews:

@@ -13,11 +13,11 @@ from ...agents.limits import State as Trip
 from ...beads.model import CLOSED, Bead, Outcome, Status, of_bead, of_session
 from ...beads.proposals import is_built
 from ...daemon.model import Board
-from ...daemon.worker.ports import Ports
 from ...decisions.forms import MOST_OPTIONS, as_values, form, made
 from ...decisions.model import EscalationType, NewEscalation
 from ...errors import NobrakesError, UsageError
 from ...events.kinds import Event, Kind
+from ...ports import Ports
 from ...sessions.model import CLEAN, Session, SessionKind
 from ...sessions.model import State as At
 from ...text.cleaning import clean, count, redacted, shorten
@@ -50,7 +50,7 @@ from ..model import PLANNED, Feature, ItemState, PlanReview, ReviewState, Stage,
 from ..plan_beads import beads_under
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 # Who acts where nobody did, and how people are told about a feature.

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...beads.model import of_bead
 from ...daemon.model import Board
-from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import parked
 from ...errors import NoAgent
+from ...ports import Ports
 from .. import planning
 from ..actions import (
     About,
@@ -28,7 +28,7 @@ from .reviews import Checkpoints, PlanReviews, Rollbacks, collect, rests
 from .shapers import Answers, Shapers, board_of
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 MOST_STEPS = 20

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, TypeVar
 from ...agents.limits import DAY_SECONDS, MachineLimits, MachineRoom, day_start, unknown_text
 from ...config.user import HINT, UserConfig, edited, limits_of, load_user
 from ...daemon.service import processes
-from ...daemon.service.waking import wake
 from ...db.fast import now
 from ...errors import (
     ConfigError,
@@ -35,12 +34,13 @@ from ...errors import (
 from ...git import persons
 from ...host.files import storage_errors, write_atomic
 from ...host.locks import holder, lives
+from ...host.watching import wake
 from ...paths import FOLDER, Paths, git_folder
 from ..db import Repository, UserDatabase, UserStore, open_escalations
 from ..place import CHANGES, ENTERS, UserPlace, make, require_own, require_safe, user_place
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 # By what a repository is known, wherever it lies: a word in its git folder, drawn once.

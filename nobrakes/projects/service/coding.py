@@ -25,8 +25,6 @@ from ...beads.model import Bead
 from ...beads.service import board, taking
 from ...config.settings import load
 from ...daemon.service.control import PAUSED, YES
-from ...daemon.service.waking import wake
-from ...db.opening import open_store
 from ...decisions import model as decisions_model
 from ...decisions.model import Escalation, EscalationType
 from ...decisions.service import desk
@@ -36,6 +34,7 @@ from ...events.schema import plain
 from ...features.service import approving
 from ...git.repository import open_git
 from ...host.locks import holder
+from ...host.watching import wake
 from ...lightjson import visible
 from ...machine.db import ChatRun, Client, ClientStore
 from ...machine.service.registry import opened as registry_opened
@@ -44,13 +43,14 @@ from ...plans import service as plans_service
 from ...sessions.model import BEAD, CHAT, DIRECTORY, PERSONA, Session, State, files_of, is_relay
 from ...sessions.service import relay
 from ...sessions.service.relay import Landing
+from ...store import open_store
 from ...text.cleaning import clean, shorten
 from .. import model as projects_model
 from . import projects
 from .projects import SKILL, Workspace, complete, database, listed, opened, require_chat, require_confirmed
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 TOOLS = ("claude", "codex", "gemini", "acp")

@@ -29,8 +29,8 @@ def document(text: str, kind: str, name: str) -> "tuple[dict[str, Any], str]":
 
 def _document(path: str, token: str, text: str, kind: str, name: str) -> int:
     from ...db.fast import turn_of
-    from ...db.opening import open_store
     from ...errors import NotAllowed, UsageError
+    from ...store import open_store
     from ...text.cleaning import redacted
     from ..model import Kind, require
     from ..prompts import name_in

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from ...config.setup.init import init
 from ...config.user import load_user
 from ...db.fast import now
-from ...db.opening import open_store
 from ...errors import ConfigError, NoProject, NotAllowed, ProjectExists, UsageError
 from ...events.kinds import Event, Kind
 from ...git import persons
@@ -27,6 +26,7 @@ from ...machine.place import default_workspace, require_safe, user_place
 from ...machine.service import registry
 from ...machine.service.registry import identity
 from ...paths import FOLDER, Paths, resource
+from ...store import open_store
 from ...text.cleaning import clean, is_seen
 from ...text.times import spoken
 from .. import model as projects_model

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from ...agents.limits import Cap, Caps
 from ...daemon.service.control import limits
-from ...daemon.service.waking import wake
 from ...errors import NobrakesError, NotAllowed, UsageError
 from ...git import persons
 from ...git.port import Git
 from ...host.command import local_zone, named_zone
+from ...host.watching import wake
 from ...paths import Paths
 from ...text.cleaning import clean, count
 from .. import model as projects_model
@@ -39,7 +39,7 @@ from .projects import MOST, ProjectView, Workspace, listed, one, opened
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.store import Store
+    from ...store import Store
 
 
 SHORT = 2000

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from ...agents.prompts import mending
 from ...beads.model import CLOSED, Attempt, Bead, BeadType, DependencyType, Outcome, Status
 from ...beads.proposals import submitted
-from ...daemon.worker.ports import Ports
 from ...events.kinds import Event, Kind
 from ...features.worker.turn import complete
 from ...git.port import EPICS, Candidate, Conflict, Git, Message
+from ...ports import Ports
 from ...review.journal import Journal
 from ...review.machine import Fact
 from ...review.verify import NONE
@@ -26,7 +26,7 @@ from ...review.worker.evidence import AttemptEnd, Report, refused
 from . import landing_branch
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 _SENT_BACK = {

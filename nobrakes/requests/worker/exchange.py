@@ -15,7 +15,6 @@ from ...beads.proposals import Merged, is_built, of_attempts, submitted
 from ...checks.counts import TestCounts
 from ...checks.worker.steps import clean
 from ...checks.worker.validation import counts_of
-from ...daemon.worker.ports import Ports
 from ...errors import FileTooLarge, GitFailed, HostRefused, HostUnavailable
 from ...events.kinds import UNDO_MARK, Event, Kind
 from ...features import model as keys
@@ -23,6 +22,7 @@ from ...features.plan_beads import epics_above
 from ...features.rounds import MANUAL
 from ...git.port import Git, Land, Landing
 from ...host.port import Notice
+from ...ports import Ports
 from ...review import reading
 from ...review.worker.evidence import last_merge
 from .. import text
@@ -31,7 +31,7 @@ from ..model import PullRequest, PullState, Seen, Told, failed, of_auto_merge, r
 from . import landing_branch
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 MOST_LOGS = 5

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from ...agents.prompts import delivery
 from ...beads.model import Attempt, Bead, Outcome, Role, Status
-from ...daemon.worker.ports import Ports
 from ...events.kinds import Event, Kind
 from ...git.port import EPICS, Git
 from ...host.port import Notice
+from ...ports import Ports
 from ..text import Where
 
 

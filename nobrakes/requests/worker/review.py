@@ -19,12 +19,12 @@ from ...beads.model import CLOSED, Attempt, Bead, BeadType, Outcome, Status
 from ...checks.worker.steps import clean
 from ...daemon.deciders import look_again, may_pass
 from ...daemon.model import Board
-from ...daemon.worker.ports import Ports
 from ...decisions.model import STOPS_BEAD
 from ...errors import HostRefused, HostUnavailable, NobrakesError, NotAllowed
 from ...events.kinds import Event, Kind
 from ...git.port import Git
 from ...host.port import Notice
+from ...ports import Ports
 from ...review.journal import Journal, Step
 from ...review.machine import Fact
 from ...review.worker.culprits import FROZEN

@@ -24,8 +24,8 @@ from ..verify import verify as compare
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.store import Store
     from ...paths import Paths
+    from ...store import Store
     from ..queue import Line, Quarantined
 
 
@@ -559,7 +559,7 @@ def _keep(
     actor: str,
     paths: "Paths | None",
 ) -> "tuple[Quarantined, ...]":
-    from ...daemon.service.waking import wake
+    from ...host.watching import wake
     from ..queue import SETTING, as_text
 
     with store.write():

@@ -16,17 +16,17 @@ from ...beads.model import CLOSED, Bead, Dependency, DependencyType, Status
 from ...beads.proposals import ByHand, Merged
 from ...beads.service import beads
 from ...beads.service.beads import content
-from ...daemon.service.waking import wake
 from ...errors import GitFailed, NobrakesError, NotAllowed, NothingToUndo
 from ...events.kinds import MERGES, UNDO_MARK, Event, Kind
 from ...git.history import Hindered, taken_back
 from ...git.port import Git, Landing, Message
+from ...host.watching import wake
 from ...paths import Paths
 from ...requests.model import own_base
 from ...requests.text import Where
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 # The steps that a person took, as the event log tells them: what can be taken back, newest first.

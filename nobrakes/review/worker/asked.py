@@ -39,7 +39,6 @@ from ...checks.worker.steps import LARGEST, boundary_at, clean
 from ...config.settings import parse
 from ...config.values import layout_of
 from ...daemon.model import Board
-from ...daemon.worker.ports import Ports
 from ...decisions.forms import as_values, form
 from ...decisions.model import OF_TESTS, Escalation, EscalationType, NewEscalation, is_accepted
 from ...errors import ConfigError, FileTooLarge, GitFailed
@@ -48,6 +47,7 @@ from ...git.port import Message
 from ...globs import matches
 from ...host.files import write_atomic
 from ...host.port import Notice
+from ...ports import Ports
 from ...requests.worker import epics
 from ...requests.worker.epics import is_whole_epic
 from ...sessions.model import CLEAN, SessionKind

@@ -17,13 +17,13 @@ from ...checks.contract import CheckResult, Verdict, cannot_run, setup_failed
 from ...checks.worker.validation import as_json, explain
 from ...daemon.model import Limits
 from ...daemon.service import control
-from ...daemon.worker.ports import Ports
 from ...decisions import model as decisions_model
 from ...decisions.model import EscalationType, NewEscalation
 from ...errors import Tampered
 from ...events.kinds import MERGES, Event, Kind
 from ...git.port import Candidate, Message
 from ...host.port import Notice
+from ...ports import Ports
 from ...text.cleaning import count
 from .. import machine
 from ..journal import Journal
@@ -32,7 +32,7 @@ from ..main_monitor import Phase, Watch, at_rest
 from .evidence import US
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 # One red main is one question: whoever finds main red asks here, and what is open already is added to.

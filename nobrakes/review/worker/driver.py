@@ -22,11 +22,11 @@ from ...checks.worker.steps import boundary_at, is_same
 from ...checks.worker.validation import Validation, explain
 from ...daemon.deciders import look_again, may_pass
 from ...daemon.model import Board
-from ...daemon.worker.ports import Ports
 from ...decisions.model import EscalationType, NewEscalation
 from ...errors import GitFailed, NotAllowed
 from ...git.port import EPICS, Candidate, Conflict, Land, Landing
 from ...host.port import Notice
+from ...ports import Ports
 from ...requests.text import Where
 from ...requests.worker import epics
 from ...requests.worker.branches import Bases, RedBranches

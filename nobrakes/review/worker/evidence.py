@@ -19,10 +19,10 @@ from ...beads.stages import main_of as named
 from ...checks.contract import CheckResult, Contract
 from ...checks.worker.steps import OUTPUT_TAIL, clean
 from ...checks.worker.validation import CONTRACT
-from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import NOBODY
 from ...events.kinds import MERGES, Kind
 from ...git.port import Message
+from ...ports import Ports
 from ...requests.worker.landing_branch import lands_on
 from ..evidence import (
     ATTEMPTS,
@@ -44,7 +44,7 @@ from ..queue import Entry
 from ..verify import NONE
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from ...store import Store
 
 
 STEPS = 200

@@ -18,10 +18,10 @@ from ...checks.contract import CheckOutcome, CheckResult, Verdict, overall
 from ...checks.worker.probes import SEEN, probes_of, unnoticed
 from ...checks.worker.validation import Validation, as_json, counts_of, proves_less
 from ...daemon.model import Board, Limits
-from ...daemon.worker.ports import Ports
 from ...daemon.worker.upkeep import about
 from ...events.kinds import Event, Kind
 from ...host.port import Background
+from ...ports import Ports
 from ...requests.text import Where
 from ...requests.worker.landing_branch import lands_on
 from .. import machine, queue

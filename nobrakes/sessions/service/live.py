@@ -37,8 +37,8 @@ from ..reader import NEAR, Ring, follow
 if TYPE_CHECKING:
     from ...beads.graph import Node
     from ...config.settings import Config
-    from ...db.store import Store
     from ...paths import Paths
+    from ...store import Store
 
 
 # Every session with an agent that there was: attempts on beads, and conversations beside them.

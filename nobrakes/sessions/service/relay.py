@@ -19,7 +19,6 @@ from ...beads.model import CLOSED, Bead, last_clone, of_person
 from ...beads.service import beads, taking
 from ...beads.service.taking import Repository
 from ...daemon.service import processes
-from ...daemon.service.waking import wake
 from ...decisions.model import Escalation
 from ...decisions.service import desk
 from ...errors import DaemonRunning, NobrakesError, NotAllowed, UsageError
@@ -27,6 +26,7 @@ from ...events.kinds import Event, Kind
 from ...git import persons
 from ...git.workspaces.inside import commits_since
 from ...git.workspaces.relays import RelayClones
+from ...host.watching import wake
 from ...paths import Paths
 from ...review.journal import LABEL
 from ...text.cleaning import clean
@@ -60,8 +60,8 @@ from . import live
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...db.store import Store
     from ...decisions.model import Escalation
+    from ...store import Store
 
 
 # Sessions with agents, for people: begun, spoken to, stopped, ended, and looked at.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.db.store import Store
+from nobrakes.store import Store
 
 START = 1_750_000_000.0
 

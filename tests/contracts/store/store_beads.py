@@ -3,8 +3,8 @@
 from typing import Any
 
 from nobrakes.beads.model import Attempt, Bead, BeadType, DependencyType, Outcome, Role, Status
-from nobrakes.db.store import Store
 from nobrakes.events.kinds import Kind
+from nobrakes.store import Store
 
 NAMES = ["Ada", "Bob", "Cleo"]
 PARENT = DependencyType.PARENT_CHILD

@@ -6,8 +6,8 @@ from pathlib import Path
 from threading import Barrier
 
 from nobrakes.beads.model import Attempt, Bead, Outcome, Role, Run, RunKind, Status
-from nobrakes.db.store import Store
 from nobrakes.events.kinds import Kind
+from nobrakes.store import Store
 
 
 def opened(store: Store, bead: str) -> Attempt:

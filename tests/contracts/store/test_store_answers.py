@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Outcome, Role, Status
-from nobrakes.db.store import Store
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchEscalation, NotAllowed
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.store import Store
 from tests.contracts.store.store_beads import bead, claim
 
 

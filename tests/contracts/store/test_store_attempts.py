@@ -7,10 +7,10 @@ import pytest
 from nobrakes.beads.lifecycle import RETURNS_TO, TABLE
 from nobrakes.beads.model import CLOSED, WORKING, AttemptLog, BeadType, Outcome, Role, Run, RunKind, Status
 from nobrakes.daemon.model import Limits
-from nobrakes.db.store import Store
 from nobrakes.errors import NoSuchBead, NotAllowed, Stale
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.review.journal import Journal, Step
+from nobrakes.store import Store
 from tests.contracts.store.store_beads import NAMES, bead, claim
 
 BY_PEOPLE = (Kind.CANCELLED, Kind.DONE_BY_HAND)

@@ -8,7 +8,6 @@ import pytest
 from nobrakes.beads.model import Bead, BeadType
 from nobrakes.daemon.model import Limits
 from nobrakes.db.model import Restored
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchFeature, NotAllowed
 from nobrakes.events.kinds import Kind
@@ -25,6 +24,7 @@ from nobrakes.features.model import (
     Step,
 )
 from nobrakes.sessions.model import SessionKind
+from nobrakes.store import Store
 
 
 def begun(store: Store, id_: str = "windows", **more: Any) -> Feature:

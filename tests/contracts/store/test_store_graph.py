@@ -4,9 +4,9 @@ import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, DependencyType, Status
 from nobrakes.beads.readiness import deadlocks
-from nobrakes.db.store import Store
 from nobrakes.errors import BadBead, Deadlock, NoSuchBead
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.store import Store
 from tests.contracts.store.store_beads import PARENT, bead, epic, ready
 
 

@@ -5,8 +5,8 @@ from typing import Any
 from nobrakes.agents.limits import Cooldown
 from nobrakes.beads.model import Outcome, Status
 from nobrakes.daemon.model import Limits
-from nobrakes.db.store import Store
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.store import Store
 from tests.contracts.store.store_beads import bead, claim
 
 

@@ -4,9 +4,9 @@ import pytest
 
 from nobrakes.beads import lifecycle
 from nobrakes.beads.model import BeadType, Status
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.store import Store
 from tests.contracts.store.store_beads import bead
 
 STORIES = [

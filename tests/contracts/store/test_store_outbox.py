@@ -1,9 +1,9 @@
 """The outbox: a notice is written once, sent by one delivery a channel, counted in a digest, and never lost."""
 
 from nobrakes.beads.model import Bead, Status
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.notices.model import SHOWN, DeliveryState, NewNotice, NoticeKind, Severity, digest
+from nobrakes.store import Store
 from tests.contracts.store.conftest import HandClock
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from nobrakes.beads.model import Dependency, Outcome, Status
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import Deadlock, NoSuchBead, NoSuchEscalation, NotAllowed
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.store import Store
 from tests.contracts.store.store_beads import bead, claim
 
 

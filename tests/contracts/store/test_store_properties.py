@@ -14,10 +14,10 @@ from nobrakes.beads.lifecycle import moves
 from nobrakes.beads.model import CLOSED, Bead, BeadType, Dependency, DependencyType, Outcome, Role, Status
 from nobrakes.beads.readiness import b_levels, deadlocks, ready_beads
 from nobrakes.daemon.model import Limits
-from nobrakes.db.opening import open_memory
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import BadBead, Deadlock, NotAllowed, Stale
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.store import open_memory
 
 BEADS = st.integers(0, 13)
 BLOCKING = st.sampled_from([DependencyType.BLOCKS, DependencyType.BLOCKS, DependencyType.PARENT_CHILD])

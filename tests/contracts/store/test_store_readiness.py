@@ -7,9 +7,9 @@ import pytest
 
 from nobrakes.beads.model import BeadType, Dependency, Outcome, Role, Status
 from nobrakes.daemon.model import Limits
-from nobrakes.db.store import Store
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.store import Store
 from tests.contracts.store.store_beads import NAMES, bead, claim, epic, finish, ready
 
 

@@ -3,12 +3,12 @@
 import pytest
 
 from nobrakes.beads.model import Bead
-from nobrakes.db.store import Store
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event
 from nobrakes.events.kinds import Kind as EventKind
 from nobrakes.projects.model import Kind, RunState, Stage
 from nobrakes.sessions.model import SessionKind
+from nobrakes.store import Store
 
 TERMS = {"brief": "a", "checks": "b", "caps": "c"}
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from nobrakes.beads.model import Dependency, Outcome, Status
 from nobrakes.beads.work_status import STANDSTILL_SHOWN
-from nobrakes.db.store import Store
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.store import Store
 from tests.contracts.store.store_beads import bead, claim, epic
 
 

@@ -9,11 +9,11 @@ from nobrakes.agents.limits import Breaker
 from nobrakes.agents.limits import State as Trip
 from nobrakes.beads.model import Outcome
 from nobrakes.daemon.model import Limits
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchSession, NotAllowed, Stale
 from nobrakes.events.kinds import Kind
 from nobrakes.sessions.model import Fact, Session, SessionKind, State, Turn
+from nobrakes.store import Store
 
 SEAT = ("claude", "anthropic", "opus")
 

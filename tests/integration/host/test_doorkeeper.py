@@ -11,10 +11,10 @@ from nobrakes.agents.db.channel import reply
 from nobrakes.agents.service import folder as agents_side
 from nobrakes.agents.service import own_bead
 from nobrakes.beads.model import Bead, Role, Status
-from nobrakes.db.opening import create_store
 from nobrakes.errors import DoorClosed, Stale, UsageError
 from nobrakes.events.kinds import Kind
 from nobrakes.host.channel.server import FolderChannelServer
+from nobrakes.store import create_store
 from nobrakes.trash import Trash
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nobrakes import __version__
-from nobrakes.db.opening import create_store
 from nobrakes.host import command
 from nobrakes.paths import Paths
+from nobrakes.store import create_store
 
 ROOT = Path(command.__file__).resolve().parents[2]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from nobrakes.cli import main
-from nobrakes.db.opening import open_store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.features.model import Feature, ItemKind
 from nobrakes.requests.model import PullRequest, PullState
+from nobrakes.store import open_store
 from nobrakes.web import api, guard, openapi
 from nobrakes.web import site as web_site
 from nobrakes.web.commands import COMMANDS

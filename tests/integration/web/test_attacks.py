@@ -11,7 +11,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from nobrakes.cli import main
-from nobrakes.db.opening import open_store
+from nobrakes.store import open_store
 from tests.integration.web.test_socket import hear, hello, seq_of
 from tests.integration.web.test_socket import socket as page_socket
 

@@ -9,12 +9,12 @@ import pytest
 from nobrakes.beads.model import Bead, BeadType, Dependency, Role
 from nobrakes.beads.service import beads
 from nobrakes.cli import main
-from nobrakes.db.opening import open_store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.features.model import Criterion, Feature, Finding, ItemKind, ReviewState, Step
 from nobrakes.features.plan_beads import nodes_of
 from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.sessions.model import SessionKind
+from nobrakes.store import open_store
 from nobrakes.web.server import routes
 
 EVIL = "<script>alert(1)</script>\x1b[31m"

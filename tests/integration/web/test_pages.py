@@ -6,8 +6,8 @@ from markupsafe import escape
 
 from nobrakes.beads.model import of_bead
 from nobrakes.cli import main
-from nobrakes.db.opening import open_store
 from nobrakes.sessions.model import SessionKind
+from nobrakes.store import open_store
 from tests.support.web import serving
 
 

@@ -16,7 +16,6 @@ from nobrakes.agents.service import api, board_api, client, forging, own_bead
 from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.cli import agent as commands
 from nobrakes.cli.table import COMMANDS
-from nobrakes.db.opening import create_store
 from nobrakes.decisions.service import desk
 from nobrakes.errors import DoorClosed, NobrakesError, NotAllowed, Stale, StoreBusy, UsageError
 from nobrakes.events.kinds import Kind
@@ -26,6 +25,7 @@ from nobrakes.mcp_server import server
 from nobrakes.projects.model import Stage
 from nobrakes.projects.service import coding, documents
 from nobrakes.sessions.model import SessionKind
+from nobrakes.store import create_store
 from nobrakes.trash import Trash
 
 CALLS = {**own_bead.CALLS, **forging.CALLS, **documents.CALLS}

@@ -9,9 +9,9 @@ from nobrakes.agents.db import spending
 from nobrakes.agents.limits import Amount, Breaker, Cap, Caps, State
 from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.daemon.model import Limits
-from nobrakes.db.opening import open_memory
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.events.kinds import Kind
+from nobrakes.store import open_memory
 from tests.support.hand_clock import DAY, Hand
 
 ALL = Limits(caps=Caps(bead=Cap(usd=1), day=Cap(usd=1), run=Cap(usd=1), calls_per_hour=1))

@@ -12,10 +12,10 @@ from nobrakes.agents.worker.end import close, cool
 from nobrakes.agents.worker.process import StartProbe
 from nobrakes.beads.model import Attempt, Bead, Outcome, Role, Status
 from nobrakes.daemon.model import Limits
-from nobrakes.db.opening import open_memory
 from nobrakes.decisions.model import EscalationType
 from nobrakes.decisions.service import desk
 from nobrakes.events.kinds import Kind
+from nobrakes.store import open_memory
 
 BROKEN = Verdict(Outcome.BAD_CONFIGURATION, "it did not start: Error: native binary not installed")
 LIMITS = Limits()

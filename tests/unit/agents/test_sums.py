@@ -10,8 +10,8 @@ from nobrakes.agents.db import spending
 from nobrakes.agents.limits import Amount, Cap, Caps
 from nobrakes.beads.model import Attempt, Bead, Outcome, Role, Status
 from nobrakes.daemon.model import Limits
-from nobrakes.db.opening import open_memory
 from nobrakes.events.kinds import Kind
+from nobrakes.store import open_memory
 from tests.support.hand_clock import DAY, Hand
 
 ALL = Limits(caps=Caps(day=Cap(usd=1e9), run=Cap(usd=1e9)))

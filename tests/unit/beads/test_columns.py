@@ -5,8 +5,8 @@ import pytest
 from nobrakes.beads.model import Bead, BeadType, Dependency, Role, Status
 from nobrakes.beads.service.board import MAIN, columns
 from nobrakes.daemon.model import Limits
-from nobrakes.db.opening import open_memory
 from nobrakes.decisions.model import EscalationType, NewEscalation
+from nobrakes.store import open_memory
 
 
 @pytest.fixture

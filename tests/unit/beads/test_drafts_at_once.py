@@ -7,8 +7,8 @@ import pytest
 
 from nobrakes.beads.db import transitions
 from nobrakes.beads.model import Bead, Status
-from nobrakes.db.opening import open_memory
 from nobrakes.errors import NoSuchBead, NotAllowed
+from nobrakes.store import open_memory
 from tests.world.graph import random_graph
 
 TABLES = ("beads", "bead_text", "edges", "events", "settings", "levels_due")

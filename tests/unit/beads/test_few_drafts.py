@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, Status
-from nobrakes.db.opening import open_memory
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.service import strategy
+from nobrakes.store import open_memory
 from tests.world.graph import random_graph
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from nobrakes.beads.db import importing, planning
 from nobrakes.beads.model import Bead, BeadType, Dependency, DependencyType, Status
-from nobrakes.db.store import Store
 from nobrakes.errors import BadBead, Deadlock, NoSuchBead
+from nobrakes.store import Store
 from tests.world.graph import random_graph
 
 TABLES = ("beads", "bead_text", "edges", "events", "settings")

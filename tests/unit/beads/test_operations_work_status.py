@@ -7,9 +7,9 @@ import pytest
 from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.beads.service.bead_page import status_now
 from nobrakes.beads.work_status import statuses
-from nobrakes.db.store import Store
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.events.service import StoreFacts
+from nobrakes.store import Store
 
 
 def test_no_event_from_before_the_last_beginning_is_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,8 @@ import pytest
 from nobrakes.beads.db import levels
 from nobrakes.beads.model import Bead, Dependency, Status
 from nobrakes.beads.readiness import deadlocks
-from nobrakes.db.store import Store
 from nobrakes.errors import Deadlock
+from nobrakes.store import Store
 
 BEADS = 400
 

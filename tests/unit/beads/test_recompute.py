@@ -9,8 +9,8 @@ from nobrakes.beads.graph import usual_of
 from nobrakes.beads.model import Bead, BeadType, Dependency, Status
 from nobrakes.beads.readiness import deadlocks, explain
 from nobrakes.beads.work_status import COLUMNS, column
-from nobrakes.db.store import Store
 from nobrakes.errors import StoreBroken
+from nobrakes.store import Store
 
 DERIVED = ("open_blockers", "children", "open_children", "done_children", "asleep", "resting", "b_level", "done_level")
 STATUSES = (Status.DRAFT, Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.NEEDS_REVIEW, Status.DONE, Status.CANCELLED)

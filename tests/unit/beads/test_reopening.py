@@ -9,9 +9,9 @@ from nobrakes.beads.db import importing, levels
 from nobrakes.beads.graph import Links
 from nobrakes.beads.model import CLOSED, Bead, BeadType, Dependency, DependencyType, Status
 from nobrakes.beads.readiness import circles
-from nobrakes.db.opening import open_memory
 from nobrakes.errors import Deadlock, NobrakesError
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.store import open_memory
 
 CHILD = DependencyType.PARENT_CHILD
 

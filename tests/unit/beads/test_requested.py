@@ -4,8 +4,8 @@ import pytest
 
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.beads.service import board, listing
-from nobrakes.db.opening import open_memory
 from nobrakes.requests.model import PullRequest, PullState
+from nobrakes.store import open_memory
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from nobrakes.checks.contract import Check, CheckOutcome, CheckResult
 from nobrakes.checks.policy.boundaries import ABSENT, Change
 from nobrakes.checks.worker.probes import MutationProbes, as_text, of_text
-from nobrakes.daemon.worker.ports import Ports
 from nobrakes.host.port import Ending, StepEnd
+from nobrakes.ports import Ports
 
 TEST = "def test_a():\n    assert f() == 1\n"
 FILES = {"tests/test_old.py": TEST, "tests/test_new.py": TEST, "tests/test_empty.py": "", "shop/cart.py": "x = 1\n"}

@@ -14,9 +14,9 @@ from nobrakes.daemon import deciders
 from nobrakes.daemon.actions import StartAgent, StartReview
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import Board, Limits
-from nobrakes.db.opening import open_memory
 from nobrakes.review.main_monitor import Watch
 from nobrakes.review.worker.main_monitor import Trial
+from nobrakes.store import open_memory
 
 TESTS, LINT = Check("test", "pytest"), Check("lint", "ruff", "lint")
 NONE, ONE = TestCounts(0, 0, 0), TestCounts(3, 1, 0)

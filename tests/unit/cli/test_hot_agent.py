@@ -10,10 +10,9 @@ import pytest
 from nobrakes.agents.service import api, own_bead
 from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.cli import hot, main
-from nobrakes.db.opening import create_store
-from nobrakes.db.store import Store
 from nobrakes.errors import UsageError
 from nobrakes.events.kinds import Kind
+from nobrakes.store import Store, create_store
 
 
 @pytest.fixture

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from nobrakes.commands.service import Answer, Once, named, once
-from nobrakes.db.opening import create_store, open_store
-from nobrakes.db.store import Store
 from nobrakes.errors import NotAllowed, UsageError
 from nobrakes.events.kinds import Actor, Event, Kind, Surface
 from nobrakes.paths import Paths
+from nobrakes.store import Store, create_store, open_store
 
 ME = Actor("me", Surface.WEB)
 PAUSED = Event(Kind.PAUSED, actor="me", data={"settings": {}})

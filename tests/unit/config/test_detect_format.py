@@ -9,11 +9,11 @@ from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import load, parse
 from nobrakes.config.setup import init
 from nobrakes.config.setup.detect import untold, what_to_write, with_format
-from nobrakes.db.opening import open_memory
 from nobrakes.doctor import service as doctor_service
 from nobrakes.doctor.health import WARNING
 from nobrakes.errors import ConfigError
 from nobrakes.paths import Paths
+from nobrakes.store import open_memory
 
 WHERE = "under its [[checks]] in .nobrakes/config.toml write"
 

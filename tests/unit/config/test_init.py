@@ -10,9 +10,9 @@ from nobrakes.beads.service import beads
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import load
 from nobrakes.config.setup import init
-from nobrakes.db.opening import open_store
 from nobrakes.errors import ConfigError, NotARepository
 from nobrakes.features.service.approving import commit_strategy
+from nobrakes.store import open_store
 
 
 def status(git, root):

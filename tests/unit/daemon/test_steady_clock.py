@@ -8,10 +8,10 @@ import pytest
 from nobrakes.beads.model import Role, Run, RunKind, Status
 from nobrakes.daemon.model import Limits
 from nobrakes.daemon.worker.loop import JUMP, Jumps
-from nobrakes.db.opening import open_memory
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.host.command import steady
 from nobrakes.review.journal import Journal
+from nobrakes.store import open_memory
 from tests.contracts.store.store_beads import bead, claim
 
 HOUR = 3600.0

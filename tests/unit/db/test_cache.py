@@ -11,13 +11,12 @@ from nobrakes.beads.db.transitions import has_stopping
 from nobrakes.beads.model import Bead, Dependency, DependencyType, Role, Status
 from nobrakes.daemon.model import Limits
 from nobrakes.db.database import Database, row, tables
-from nobrakes.db.opening import create_store, open_store
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NobrakesError, NoSuchBead
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.review.journal import LABEL
 from nobrakes.snapshot import beads_jsonl
+from nobrakes.store import Store, create_store, open_store
 
 ONE = "SELECT value FROM settings WHERE key = ?"
 

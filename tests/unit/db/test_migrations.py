@@ -16,10 +16,9 @@ from nobrakes.daemon.model import Limits
 from nobrakes.db import fast, migrations
 from nobrakes.db.database import schema
 from nobrakes.db.fast import VERSION
-from nobrakes.db.opening import create_store, open_store
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.events.kinds import Kind
+from nobrakes.store import Store, create_store, open_store
 from tests.support.landed_schemas import landed, make, normal, version_of
 from tests.support.version_3 import bring_back
 

@@ -12,8 +12,8 @@ from nobrakes.daemon.model import Limits
 from nobrakes.db import database, fast
 from nobrakes.db.database import translated
 from nobrakes.db.fast import VERSION
-from nobrakes.db.opening import create_store, open_store
 from nobrakes.errors import DiskFull, MachineShort, NobrakesError, StoreBroken, StoreBusy, StoreReadOnly
+from nobrakes.store import create_store, open_store
 
 Opens = Callable[[str], object]
 WAYS: list[Opens] = [open_store, lambda path: fast.ready_json(path, 1)]

@@ -14,8 +14,6 @@ from nobrakes.agents.db import edits
 from nobrakes.beads.model import Attempt, AttemptLog, Bead, BeadType, Dependency, Outcome, Role, Status
 from nobrakes.beads.service import bead_page
 from nobrakes.db import fast
-from nobrakes.db.opening import create_store
-from nobrakes.db.store import Store
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchEscalation, NotAllowed, Stale, UsageError
@@ -23,6 +21,7 @@ from nobrakes.events.kinds import Event, Kind
 from nobrakes.events.schema import plain
 from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.requests.text import view
+from nobrakes.store import Store, create_store
 
 HEAVY = [
     "json",

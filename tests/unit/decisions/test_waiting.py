@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nobrakes.beads.model import CLOSED, Bead, BeadType, Dependency, Status
-from nobrakes.db.opening import open_memory
 from nobrakes.decisions.db import behind
 from nobrakes.errors import Deadlock
+from nobrakes.store import open_memory
 
 STATUSES = [Status.NEEDS_DOER, Status.NEEDS_DOER, Status.NEEDS_TESTS, Status.DRAFT, Status.DONE, Status.CANCELLED]
 

@@ -6,10 +6,10 @@ import pytest
 
 from nobrakes.beads.model import Bead, Status
 from nobrakes.config.settings import Config
-from nobrakes.db.store import Store
 from nobrakes.doctor.agreement import off_main, unknown
 from nobrakes.review.evidence import Made
 from nobrakes.review.verify import COMPARED
+from nobrakes.store import Store
 
 MANY = 10_000
 

@@ -12,7 +12,6 @@ from nobrakes.beads.service import beads, board
 from nobrakes.config.sections import AgentSettings, CheckSettings, ReviewSettings, ScriptSettings
 from nobrakes.config.settings import Config
 from nobrakes.config.setup import init
-from nobrakes.db.opening import open_store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import hindrances
 from nobrakes.doctor import service as doctor_service
@@ -21,6 +20,7 @@ from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.service.approving import commit_strategy
 from nobrakes.git.repository import Repository
 from nobrakes.host.locks import DaemonLock
+from nobrakes.store import open_store
 from tests.support.records import dumped
 
 GOOD = Config(

@@ -10,12 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nobrakes.beads.model import Bead, Role, Status
-from nobrakes.db.opening import open_memory
-from nobrakes.db.store import Store
 from nobrakes.errors import NotAllowed
 from nobrakes.events import service as events_service
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.events.service import public_events
+from nobrakes.store import Store, open_memory
 
 
 def filled(store: Store, beads: int = 3) -> Store:

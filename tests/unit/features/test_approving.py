@@ -11,13 +11,13 @@ from nobrakes.cli.table import COMMANDS
 from nobrakes.config.sections import AgentSettings, CheckSettings, ClaudeSettings
 from nobrakes.config.settings import Config
 from nobrakes.config.setup import init
-from nobrakes.db.opening import open_store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoAgent, PlanError
 from nobrakes.features.service import approving, shaping, strategy
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths
 from nobrakes.plans.nodes import plan_of
+from nobrakes.store import open_store
 from tests.support.records import dumped
 
 CONFIG = Config(checks=(CheckSettings(name="test", command="make test"),))
@@ -55,7 +55,7 @@ def test_the_prompt_has_persona_checks_and_graph(store):
 
 
 def open_empty():
-    from nobrakes.db.opening import open_memory
+    from nobrakes.store import open_memory
 
     return open_memory()
 

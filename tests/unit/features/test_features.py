@@ -8,7 +8,6 @@ import pytest
 from nobrakes.beads.model import Bead, Dependency, Status
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
-from nobrakes.db.store import Store
 from nobrakes.errors import FileTooLarge, NoSuchFeature, NotAllowed, UsageError
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import Feature, ItemKind, ItemState, Rules, Stage, State, Step
@@ -19,6 +18,7 @@ from nobrakes.features.service.views import sign_off
 from nobrakes.features.worker.turn import complete
 from nobrakes.paths import Paths
 from nobrakes.sessions.model import SessionKind
+from nobrakes.store import Store
 
 CONFIG = Config(checks=(CheckSettings(name="test", command="make test"),))
 LARGE = b"# TODO: large\n" * 90_000

@@ -9,7 +9,6 @@ import pytest
 from nobrakes.beads.model import Bead, BeadType, Outcome, Status
 from nobrakes.beads.proposals import is_built, of_attempts
 from nobrakes.beads.service import taking
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event, Kind
@@ -21,6 +20,7 @@ from nobrakes.review.service import undo as undoing
 from nobrakes.review.service.undo import undo
 from nobrakes.sessions.model import Fact, SessionKind
 from nobrakes.sessions.model import State as At
+from nobrakes.store import Store
 
 
 class Line:

@@ -9,8 +9,6 @@ import pytest
 from nobrakes.beads.model import Bead, BeadType, Status
 from nobrakes.beads.proposals import ByHand, Merged, handed_back, taken
 from nobrakes.config.settings import Config
-from nobrakes.db.opening import open_memory
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import GitFailed, NotAllowed
 from nobrakes.events.kinds import Event, Kind
@@ -24,6 +22,7 @@ from nobrakes.features.worker.turn import Forge
 from nobrakes.git.port import Candidate, Conflict
 from nobrakes.paths import Paths
 from nobrakes.review.evidence import Made
+from nobrakes.store import Store, open_memory
 from tests.world.clock import FakeClock
 
 

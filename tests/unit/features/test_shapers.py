@@ -12,8 +12,6 @@ from nobrakes.beads.model import Bead, BeadType, Outcome, Status
 from nobrakes.config.sections import AgentSettings, ForgeSettings
 from nobrakes.config.settings import Config
 from nobrakes.daemon.model import Board, Limits
-from nobrakes.daemon.worker.ports import Ports
-from nobrakes.db.opening import open_memory
 from nobrakes.errors import NoAgent, NotAllowed, PlanError
 from nobrakes.events.kinds import Kind
 from nobrakes.features import asking, planning
@@ -23,8 +21,10 @@ from nobrakes.features.service import shaping
 from nobrakes.features.service.shaping import Words
 from nobrakes.features.worker.shapers import board_of
 from nobrakes.features.worker.turn import Forge
+from nobrakes.ports import Ports
 from nobrakes.sessions.model import Fact, Turn
 from nobrakes.sessions.model import State as At
+from nobrakes.store import open_memory
 from tests.world.clock import FakeClock
 
 HOUR = 3600.0

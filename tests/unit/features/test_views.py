@@ -14,7 +14,6 @@ from nobrakes.commands import service as commands_service
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
 from nobrakes.daemon.service import now
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import page
 from nobrakes.events.kinds import Event, Kind
@@ -35,6 +34,7 @@ from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.requests.text import view as shown_of
 from nobrakes.review.service import evidence
 from nobrakes.sessions.service import live
+from nobrakes.store import Store
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ import pytest
 from nobrakes.beads.model import Bead, Status
 from nobrakes.config.sections import ChannelSettings, NotifySettings
 from nobrakes.config.settings import Config
-from nobrakes.db.opening import open_memory
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.notices import model as notices_model
 from nobrakes.notices.model import DeliveryState, Message, NewNotice, NoticeKind, Sent, Severity
 from nobrakes.notices.worker import Courier, News
+from nobrakes.store import open_memory
 from tests.world.clock import FakeClock
 from tests.world.fake_channels import FakeChannels
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Bead, Status
-from nobrakes.db.opening import open_memory
 from nobrakes.errors import GitFailed
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.notices.worker import MOST, News
+from nobrakes.store import open_memory
 
 BOARD: Any = SimpleNamespace(runs={}, attempts=())
 

@@ -6,11 +6,11 @@ import time
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, Role, Status
-from nobrakes.db.opening import create_store, open_memory
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchBead, UsageError
 from nobrakes.pictures import service as pictures_service
 from nobrakes.pictures.service import graph_view
+from nobrakes.store import create_store, open_memory
 
 
 def filled(store, epics=3, of_each=4):

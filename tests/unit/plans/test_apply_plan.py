@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, DependencyType, Status
 from nobrakes.beads.service import beads
-from nobrakes.db.opening import open_memory
 from nobrakes.errors import NoSuchBead, PlanError
 from nobrakes.plans import service as plans_service
 from nobrakes.plans.nodes import plan_of, plan_of_records
 from nobrakes.plans.service import PlanDeadlock, apply_plan
+from nobrakes.store import open_memory
 from tests.support.records import dumped
 
 

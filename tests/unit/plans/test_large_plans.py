@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.beads.db import planning
-from nobrakes.db.opening import open_memory
 from nobrakes.errors import NobrakesError
 from nobrakes.plans import service as plans_service
 from nobrakes.plans.nodes import plan_of
+from nobrakes.store import open_memory
 
 TABLES = ("beads", "bead_text", "edges", "events", "settings")
 ROUNDS = 5

@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Outcome, of_person
-from nobrakes.db.opening import create_store
-from nobrakes.db.store import Store
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NoAgent, NoProject, NotAllowed, UsageError
@@ -20,6 +18,7 @@ from nobrakes.projects.model import Brief
 from nobrakes.projects.service import coding, projects
 from nobrakes.sessions.model import PLAN_OF, Fact, SessionKind, only_plans
 from nobrakes.sessions.service import relay
+from nobrakes.store import Store, create_store
 
 
 class Workspace:

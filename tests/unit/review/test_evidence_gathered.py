@@ -8,12 +8,12 @@ import pytest
 
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.checks.contract import Check, Contract
-from nobrakes.db.opening import open_memory
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.requests.text import Where
 from nobrakes.review.journal import Journal
 from nobrakes.review.verify import Repository, verify
 from nobrakes.review.worker.evidence import Evidence
+from nobrakes.store import open_memory
 from tests.world.fake_git import FakeGit
 
 CONTRACT = Contract("", (Check("test", "true"),), "env")

@@ -7,10 +7,10 @@ from typing import Any
 
 from nobrakes.beads.model import of_person
 from nobrakes.daemon.worker.recovery import _count_on
-from nobrakes.db.opening import open_memory
 from nobrakes.paths import Paths
 from nobrakes.sessions.model import SessionKind
 from nobrakes.sessions.worker import Relays
+from nobrakes.store import open_memory
 
 
 def test_a_clone_that_no_session_knows_is_told_once_and_stays_and_its_number_is_not_taken(tmp_path: Path) -> None:

@@ -26,8 +26,6 @@ from nobrakes.beads.service import beads as operation
 from nobrakes.config.setup.init import _make
 from nobrakes.daemon.service import control
 from nobrakes.db.model import Position
-from nobrakes.db.opening import create_store, open_memory, open_store
-from nobrakes.db.store import Store
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import BadBead, Deadlock, NobrakesError, NoMain, NotAllowed, Stale, StoreBusy
@@ -38,6 +36,7 @@ from nobrakes.snapshot import log as snapshot_log
 from nobrakes.snapshot import service as snapshot_service
 from nobrakes.snapshot.marks import MARKS_BEGIN
 from nobrakes.snapshot.service import rebuild
+from nobrakes.store import Store, create_store, open_memory, open_store
 from tests.support.records import dumped
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -354,7 +353,7 @@ from nobrakes.beads.service import beads
 from nobrakes.snapshot import log as keeping
 from nobrakes.snapshot import log as snapshotlog
 from nobrakes.paths import Paths
-from nobrakes.db.opening import open_store
+from nobrakes.store import open_store
 places = Paths(sys.argv[1])
 store = open_store(places.database)
 keeping.attach(store, places, print)

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 from nobrakes.beads.service import beads
-from nobrakes.db.opening import open_memory
 from nobrakes.errors import NotAllowed, UsageError
 from nobrakes.features.service import approving
 from nobrakes.features.service.strategy import strategy
 from nobrakes.plans.nodes import plan_of
+from nobrakes.store import open_memory
 from nobrakes.web import commands, rendering
 from nobrakes.web.commands import BY_WORDS
 
@@ -27,7 +27,7 @@ def store():
 def app(store, monkeypatch):
     """What a command of a page is given: two live beads, with a change of each and a draft proposed."""
     monkeypatch.setattr(approving, "commit_snapshot", lambda *_: None)
-    monkeypatch.setattr("nobrakes.daemon.service.waking.wake", lambda _: None)
+    monkeypatch.setattr("nobrakes.host.watching.wake", lambda _: None)
     for name in "ab":
         beads.add(store, name.upper(), id=name, draft=False)
     wish = [{"id": "a", "title": "A2", "priority": 0}, {"id": "b", "title": "B2"}, {"id": "new", "title": "New"}]

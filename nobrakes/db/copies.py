@@ -1,51 +1,15 @@
-"""How a store is opened: an existing file, a new one, or one in memory."""
+"""Reading a database whose folder cannot be written, so that SQLite can make neither its log nor its shared memory.
+
+1. What is read is a copy in memory of one whole moment, so nothing is ever wrong or half there. It is not kept up.
+2. Somebody who can write is at work there: their shared memory and log are used, and what is in the log is seen.
+3. Nobody is: the file and the log that a killed writer left are copied and put together away from there. The file
+alone counts only where there is no log.
+"""
 
 import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from .database import MEMORY
-from .store import Store
-
-if TYPE_CHECKING:
-    from ..host.port import Clock
-
-
-def open_store(path: str, clock: "Clock | None" = None) -> Store:
-    """The store in an existing file; StoreBroken when it is missing, damaged or of another version."""
-    return Store(path, clock)
-
-
-def create_store(path: str, clock: "Clock | None" = None) -> Store:
-    """The store in a file that is made when it is missing."""
-    return Store(path, clock, create=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """A clock made of a function."""
-
-    now: Callable[[], float]
-
-
-def open_memory(now: Callable[[], float] | None = None) -> Store:
-    """An empty store in memory, with tokens that are the same each time: for tests and simulation."""
-    clock = None if now is None else _Given(now)
-    store = Store(MEMORY, clock, create=True, token_source=lambda: "memory")
-    store.keep_answers()
-    return store
-
-
-# Reading a database whose folder cannot be written, so that SQLite can make neither its log nor its shared memory.
-#
-# 1. What is read is a copy in memory of one whole moment, so nothing is ever wrong or half there. It is not kept up.
-# 2. Somebody who can write is at work there: their shared memory and log are used, and what is in the log is seen.
-# 3. Nobody is: the file and the log that a killed writer left are copied and put together away from there. The file
-# alone counts only where there is no log.
 
 TRIES = 5
 

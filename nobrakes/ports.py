@@ -5,22 +5,22 @@ from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Protocol
 
-from ...agents.adapter import Adapter
-from ...beads.proposals import Merged
-from ...config.settings import Config
-from ...errors import NoSandbox, NotAllowed
-from ...features.markers import PlanStep
-from ...git.port import Git
-from ...host.port import Background, ChannelServer, Login, Notifier, Processes
-from ...machine.port import Alone, MachineWide
-from ...notices.port import Channels, NoChannels
-from ...paths import Paths
-from ...requests.hosts.port import PullPorts
-from ...requests.text import Where
-from ..model import Limits
+from .agents.adapter import Adapter
+from .beads.proposals import Merged
+from .config.settings import Config
+from .daemon.model import Limits
+from .errors import NoSandbox, NotAllowed
+from .features.markers import PlanStep
+from .git.port import Git
+from .host.port import Background, ChannelServer, Login, Notifier, Processes
+from .machine.port import Alone, MachineWide
+from .notices.port import Channels, NoChannels
+from .paths import Paths
+from .requests.hosts.port import PullPorts
+from .requests.text import Where
 
 if TYPE_CHECKING:
-    from ...db.store import Store
+    from .store import Store
 
 
 class NoChannel:

@@ -26,6 +26,10 @@ from ..beads.model import WORKING, Alike, Attempt, Bead, DependencyType, Frontie
 from ..beads.work_status import STANDSTILL_SHOWN, Standstill
 from ..checks.trial import REPAIR, Starts
 from ..daemon.model import Board, Limits
+from ..db import rows, views
+from ..db.database import Database, Row, row
+from ..db.fast import CLAIMABLE, EPIC_COMPLETE, EPIC_LANDED, IN_ORDER, REVIEWABLE
+from ..db.model import Changes, Position, Restored
 from ..decisions.model import Escalation, EscalationType, fingerprint
 from ..events import db as events_db
 from ..events.db import QUIET
@@ -36,10 +40,6 @@ from ..review.queue import PACE, Pace
 from ..review.verify import WENT_BACK
 from ..sessions import db as sessions_db
 from ..sessions.model import State, Talk
-from . import rows, views
-from .database import Database, Row, row
-from .fast import CLAIMABLE, EPIC_COMPLETE, EPIC_LANDED, IN_ORDER, REVIEWABLE
-from .model import Changes, Position, Restored
 
 # Beads as they are written down, one after the other: whole graphs are written, and most of their beads are alike.
 #

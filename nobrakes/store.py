@@ -5,25 +5,27 @@ one is written there and named here. Several calls are one transaction inside `w
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..agents.db import spending
-from ..beads.db import attempts as attempts_db
-from ..beads.db import levels as levels_db
-from ..beads.db import planning, transitions
-from ..commands import db as commands_db
-from ..decisions import db as decisions_db
-from ..events import db as events_db
-from ..features import db as features_db
-from ..notices import db as notices_db
-from ..projects import db as projects_db
-from ..requests import db as requests_db
-from ..sessions import db as sessions_db
-from . import snapshot, views
-from .database import Database, secret
+from .agents.db import spending
+from .beads.db import attempts as attempts_db
+from .beads.db import levels as levels_db
+from .beads.db import planning, transitions
+from .commands import db as commands_db
+from .db import views
+from .db.database import MEMORY, Database, secret
+from .decisions import db as decisions_db
+from .events import db as events_db
+from .features import db as features_db
+from .notices import db as notices_db
+from .projects import db as projects_db
+from .requests import db as requests_db
+from .sessions import db as sessions_db
+from .snapshot import db as snapshot_db
 
 if TYPE_CHECKING:
-    from ..host.port import Clock
+    from .host.port import Clock
 
 
 class Store(Database):
@@ -87,14 +89,14 @@ class Store(Database):
     forget_requests = commands_db.forget_requests
 
     # db/snapshot
-    board = snapshot.board
-    standstill = snapshot.standstill
-    restore = snapshot.restore
-    changes = snapshot.changes
-    bring_back = snapshot.bring_back
-    position = snapshot.position
-    alike = snapshot.alike
-    count_on = snapshot.count_on
+    board = snapshot_db.board
+    standstill = snapshot_db.standstill
+    restore = snapshot_db.restore
+    changes = snapshot_db.changes
+    bring_back = snapshot_db.bring_back
+    position = snapshot_db.position
+    alike = snapshot_db.alike
+    count_on = snapshot_db.count_on
 
     # db/views
     plan_run = views.plan_run
@@ -215,3 +217,28 @@ class Store(Database):
     stop_session = sessions_db.ask_to_stop
     end_session = sessions_db.end
     speaker = sessions_db.speaker
+
+
+def open_store(path: str, clock: "Clock | None" = None) -> Store:
+    """The store in an existing file; StoreBroken when it is missing, damaged or of another version."""
+    return Store(path, clock)
+
+
+def create_store(path: str, clock: "Clock | None" = None) -> Store:
+    """The store in a file that is made when it is missing."""
+    return Store(path, clock, create=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A clock made of a function."""
+
+    now: Callable[[], float]
+
+
+def open_memory(now: Callable[[], float] | None = None) -> Store:
+    """An empty store in memory, with tokens that are the same each time: for tests and simulation."""
+    clock = None if now is None else _Given(now)
+    store = Store(MEMORY, clock, create=True, token_source=lambda: "memory")
+    store.keep_answers()
+    return store
