@@ -18,9 +18,9 @@ from ..agents.limits import MachineRoom, day_start
 from ..beads.model import Run, RunKind
 from ..daemon import deciders
 from ..daemon.model import Board
-from ..daemon.worker.upkeep import of_run, parked
 from ..errors import NobrakesError
 from ..host.port import Notice
+from ..parking import of_run, parked
 from ..ports import Ports
 from .port import Alone
 

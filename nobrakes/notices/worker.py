@@ -17,12 +17,12 @@ from ..beads.model import Bead, Role, Status, of_bead
 from ..config.settings import Config
 from ..daemon.model import Board
 from ..daemon.worker.recovery import Reconciling
-from ..daemon.worker.upkeep import Unexpected, about, park, parked
 from ..decisions.model import EscalationType
 from ..errors import NobrakesError
 from ..events.kinds import MERGES, Event, Kind
 from ..git.workspaces.make import forget_sessions
 from ..host.port import Notice
+from ..parking import Unexpected, about, park, parked
 from ..ports import Ports
 from ..review.worker.culprits import pin_of
 from ..review.worker.verdicts import landing_pin

@@ -21,6 +21,12 @@ from ..daemon.model import Board
 from ..serialise import as_values, of_values
 from .queue import TIMES
 
+ASKED = "asked"
+"""How the names of runs begin that a command asks for."""
+NOBODY = 0
+"""The attempt of runs that judge nobody's work: the canary's, and those that a command asks for."""
+WATCH = "canary"
+"""The setting with how far the canary is, and how the names of its runs begin."""
 PATIENCE_SECONDS = 60.0
 """So long nothing must have happened before main is looked at."""
 AGAIN_SECONDS = 3600.0

@@ -21,7 +21,7 @@ FLOORS = (
     (ENTRY, ("cli", "cli.*", "hooks", "hooks.*", "acp_client", "acp_client.*", "__main__")),
     (SURFACE, ("web", "web.*", "tui", "tui.*", "mcp_server", "mcp_server.*")),
     (APP, ("app",)),
-    (WORKER, ("ports", "*.worker", "*.worker.*", "conformance", "conformance.*", "host.confine")),
+    (WORKER, ("ports", "parking", "*.worker", "*.worker.*", "conformance", "conformance.*", "host.confine")),
     (SERVICE, ("*.service", "*.service.*", "config.setup", "config.setup.*", "doctor", "doctor.*", "snapshot.log")),
     (
         RULES,
@@ -173,6 +173,10 @@ DOORS_OF_SURFACES = {
     ("cli.features", "host.locks"),
     ("cli.review", "host.command"),
     ("web.server", "host.command"),
+    ("cli.features", "host.watching"),  # a word to the daemon that something changed
+    ("cli.plans", "host.watching"),
+    ("cli.repository", "host.watching"),
+    ("web.commands", "host.watching"),
 }
 
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.beads.model import CLOSED, Outcome, Status, of_session
-from nobrakes.daemon.worker.upkeep import Unexpected, Upkeep, park
+from nobrakes.daemon.worker.upkeep import Upkeep
 from nobrakes.decisions.model import EscalationType
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.worker.turn import Forge
+from nobrakes.parking import Unexpected, park
 from nobrakes.projects.worker import Sprints
 from nobrakes.review.worker.main_monitor import MainMonitor
 from tests.support.dose import each_dosed

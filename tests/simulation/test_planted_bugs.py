@@ -195,7 +195,7 @@ BUGS = (
     ),
     Bug(
         "what nobody expected about one bead ends the daemon",
-        "daemon/worker/upkeep.py",
+        "parking.py",
         "    except Unexpected as met:\n        park(ports, met)",
         "    except Unexpected as met:\n        raise met.__cause__ or met",
         options=STUMBLES,
@@ -209,7 +209,7 @@ BUGS = (
     ),
     Bug(
         "what fails a second time is tried for ever",
-        "daemon/worker/upkeep.py",
+        "parking.py",
         "holds = bool(before) and",
         "holds = False and",
         options=(*STUMBLES, "--people", "0.5"),
@@ -641,7 +641,7 @@ BUGS = (
     ),
     Bug(
         "checkouts that nobody has any more stay",
-        "daemon/worker/upkeep.py",
+        "checks/worker/scratch.py",
         "for path in self.ports.git.scratches()}",
         "for path in ()}",
     ),

@@ -5,8 +5,7 @@ import random
 from dataclasses import replace
 
 from nobrakes.config.settings import Config
-from nobrakes.daemon.worker.upkeep import WATCH
-from nobrakes.review.main_monitor import Phase, Watch
+from nobrakes.review.main_monitor import WATCH, Phase, Watch
 from nobrakes.store import Store
 
 from .scene import Scene

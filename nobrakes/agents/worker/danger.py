@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from ...beads.model import Attempt, Run
 from ...daemon.model import Board
-from ...daemon.worker.upkeep import owner_of, parked
 from ...errors import NobrakesError
 from ...events.kinds import Event, Kind
+from ...parking import owner_of, parked
 from ...ports import Ports
 from ...sessions.model import Talk
 from ...sessions.worker import folder_of

@@ -38,10 +38,10 @@ from ...checks.worker.validation import (
     times_cut_off,
 )
 from ...daemon.model import Board, Limits
-from ...daemon.worker.upkeep import of_run, parked
 from ...decisions.model import NewEscalation
 from ...errors import NobrakesError, Tampered
 from ...events.kinds import Kind
+from ...parking import of_run, parked
 from ...ports import Ports
 from ...text.cleaning import count
 from ..adapter import NOT_GUARDED, UNSEEN, Verdict

@@ -23,7 +23,6 @@ from ...checks.worker.steps import setup_argv
 from ...config.settings import Config
 from ...daemon.actions import Terminate
 from ...daemon.model import Board, Limits
-from ...daemon.worker.upkeep import owner_of, parked
 from ...errors import NobrakesError
 from ...events.kinds import Event, Kind
 from ...git.port import Candidate, Message, Workspace
@@ -31,6 +30,7 @@ from ...host import versions
 from ...host.confine import OWN, Confinement
 from ...host.port import Command, Notice
 from ...host.runs import recording
+from ...parking import owner_of, parked
 from ...paths import Paths
 from ...ports import Ports
 from ...requests.worker.landing_branch import git_of

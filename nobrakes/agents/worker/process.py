@@ -21,13 +21,13 @@ from ...checks.worker.steps import clean, setup_said, with_agents
 from ...config.settings import Config
 from ...daemon.model import Board
 from ...daemon.service import control
-from ...daemon.worker.upkeep import owner_of
 from ...decisions.hindrances import cure_of_start
 from ...decisions.model import STARTS, EscalationType, NewEscalation, of_waiting
 from ...git.port import Argv
 from ...host.confine import OWN, Confined, Confinement
 from ...host.port import Command, Step, StepEnd
 from ...host.runs import recording
+from ...parking import owner_of
 from ...ports import Ports
 from ...sessions.model import Talk
 from .. import limits

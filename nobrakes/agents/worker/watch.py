@@ -25,11 +25,11 @@ from ...beads.model import NO_AGENTS, Attempt, Run, RunKind
 from ...checks import proof
 from ...checks.counts import count_tests
 from ...daemon.model import Board
-from ...daemon.worker.upkeep import of_run, owner_of, parked
 from ...errors import NobrakesError
 from ...events.kinds import WATCHED, Event, Kind
 from ...features import asking
 from ...features.plan_beads import epics_above
+from ...parking import of_run, owner_of, parked
 from ...ports import Ports
 from ...sessions.model import Talk
 from ...text.cleaning import clean, shorten

@@ -16,8 +16,8 @@ from ...agents.transcript import LineKind
 from ...agents.worker.end import close
 from ...agents.worker.watch import LOOKS, Output, calls_in
 from ...beads.model import Attempt, Outcome, Role, Run, RunKind
+from ...checks.worker.scratch import Scratch
 from ...daemon.model import Limits
-from ...daemon.worker.upkeep import Scratch
 from ...errors import FileTooLarge
 from ...events.kinds import Event, Kind
 from ...globs import matches

@@ -20,7 +20,19 @@ from ...agents.worker.exit import Fetches
 from ...agents.worker.launch import GuardWatch
 from ...agents.worker.process import STEP
 from ...agents.worker.watch import EndWatch, Meter, WorkWatch
-from ...beads.model import Attempt, Outcome, Role, Run, RunKind, called, is_part, of_bead, of_part, owners_bead_of
+from ...beads.model import (
+    Attempt,
+    Outcome,
+    Role,
+    Run,
+    RunKind,
+    called,
+    is_part,
+    of_bead,
+    of_part,
+    of_session,
+    owners_bead_of,
+)
 from ...checks.contract import CheckResult
 from ...checks.worker.validation import CheckClock
 from ...errors import (
@@ -43,18 +55,20 @@ from ...features.worker.turn import Forge
 from ...host.files import storage_errors
 from ...host.port import Notice, Remains
 from ...notices.worker import Courier, News, retiring
+from ...parking import Owner, Unexpected, about, of_run, owner_of, park, parked
 from ...ports import Ports
 from ...projects.worker import Sprints
 from ...requests.worker.branches import Reach
 from ...review.journal import Journal
 from ...review.worker.main_monitor import MainMonitor, Rewritten, Trial
-from .. import deciders
+from ...sessions.model import Talk
+from .. import actions, deciders
 from ..actions import Action, StartAgent, Terminate
 from ..deciders import is_idle, look_again
 from ..model import Board
 from .perform import Performer
 from .recovery import restore, take_up
-from .upkeep import Owner, Unexpected, Upkeep, about, of_run, park, parked, subject
+from .upkeep import Upkeep
 
 # Trouble in a turn of the loop: what of it pauses the daemon, what parks a bead, and what ends it.
 #
@@ -413,7 +427,7 @@ class Daemon:
                 changed, board = True, self._look()
             for action in self._decide(board):
                 do = partial(self.performer.perform, action, board)
-                changed |= guarded(do, subject(self.ports, action, board), type(action).__name__)
+                changed |= guarded(do, _subject(self.ports, action, board), type(action).__name__)
             changed |= guarded(partial(self.monitor.turn, board), of_part("the monitor of main"))
             guarded(self.rewritten.look)
             if board.now >= self.troubles.until:
@@ -673,3 +687,21 @@ def run(
             daemon.finish(waker)
             return turn.board
         rest(waker, (daemon.meter, daemon.ends), turn.board.now, turn.due_at, daemon.ports.store.now)
+
+
+def _subject(ports: Ports, action: Action, board: Board) -> Owner:
+    """Whom an action is about; empty: nobody alone."""
+    if isinstance(action, actions.StartAgent | actions.StartReview | actions.AskPerson):
+        return of_bead(action.bead)
+    if isinstance(action, actions.CompleteEpic | actions.LandEpic):
+        return of_bead(action.epic)
+    if isinstance(action, actions.StartTurn):
+        return of_session(action.session)
+    works: list[Attempt] | list[Talk] = []
+    if isinstance(action, actions.Resume):
+        works = [one for one in board.attempts if one.id == action.attempt]
+    elif isinstance(action, actions.ResumeTurn):
+        works = [one for one in board.talks if one.turn.id == action.turn]
+    elif isinstance(action, actions.Terminate | actions.Kill | actions.Sample):
+        return partial(of_run, ports, action.run)  # also of one whose attempt is over
+    return owner_of(works[0]) if works else ""

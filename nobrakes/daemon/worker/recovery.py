@@ -24,6 +24,7 @@ from ...errors import NobrakesError, NoMain, NoSuchBead, Stale, Tampered
 from ...events.kinds import MERGES, Event, Kind
 from ...host.port import Notice
 from ...host.runs.trees import end_all
+from ...parking import of_run, parked
 from ...ports import Ports
 from ...requests.model import WAITING
 from ...review.evidence import Value
@@ -34,7 +35,6 @@ from ...review.worker.main_monitor import fallen
 from ...review.worker.verdicts import LANDING, PINS, landing_pin
 from ...text.cleaning import count
 from ..model import Board
-from .upkeep import of_run, parked
 
 # Store, main and evidence compared, before a daemon's first turn: nothing is done twice, whatever went back.
 #

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...beads.model import of_bead
 from ...daemon.model import Board
-from ...daemon.worker.upkeep import parked
 from ...errors import NoAgent
+from ...parking import parked
 from ...ports import Ports
 from .. import planning
 from ..actions import (

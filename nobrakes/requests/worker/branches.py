@@ -13,11 +13,11 @@ from dataclasses import replace
 from ...agents.prompts.delivery import bases, git_at
 from ...beads.model import CLOSED, Bead, BeadType, Frontier, Role, of_bead
 from ...daemon.model import Board
-from ...daemon.worker.upkeep import parked
 from ...errors import NobrakesError, NoMain
 from ...events.kinds import Event, Kind
 from ...git.port import Land, Landing
 from ...host.port import Notice
+from ...parking import parked
 from ...ports import Ports
 from ...review.journal import Journal
 from ...review.worker.queue import NOBODY, Beside

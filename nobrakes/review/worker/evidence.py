@@ -19,11 +19,11 @@ from ...beads.stages import main_of as named
 from ...checks.contract import CheckResult, Contract
 from ...checks.worker.steps import OUTPUT_TAIL, clean
 from ...checks.worker.validation import CONTRACT
-from ...daemon.worker.upkeep import NOBODY
 from ...events.kinds import MERGES, Kind
 from ...git.port import Message
 from ...ports import Ports
 from ...requests.worker.landing_branch import lands_on
+from ...review.main_monitor import NOBODY
 from ..evidence import (
     ATTEMPTS,
     VERSION,

@@ -21,7 +21,6 @@ from ...checks.worker.validation import MOST_CUT_OFF, CheckClock, Validation, as
 from ...daemon.deciders import look_again, may_pass
 from ...daemon.model import Board
 from ...daemon.service import control
-from ...daemon.worker.upkeep import ASKED, NOBODY, WATCH
 from ...errors import GitFailed, NoMain, NotProven
 from ...events.kinds import Event, Kind
 from ...git.port import Land, Landing
@@ -30,6 +29,7 @@ from ...host import proctable
 from ...host.port import Notice, Remains
 from ...ports import Ports
 from ...requests.worker.branches import RemoteBranches
+from ...review.main_monitor import ASKED, NOBODY, WATCH
 from .. import main_monitor
 from ..main_monitor import Phase, Watch, told_as
 from .culprits import BROKEN, FROZEN, REPAIR, Culprits

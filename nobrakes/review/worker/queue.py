@@ -18,9 +18,9 @@ from ...checks.contract import CheckOutcome, CheckResult, Verdict, overall
 from ...checks.worker.probes import SEEN, probes_of, unnoticed
 from ...checks.worker.validation import Validation, as_json, counts_of, proves_less
 from ...daemon.model import Board, Limits
-from ...daemon.worker.upkeep import about
 from ...events.kinds import Event, Kind
 from ...host.port import Background
+from ...parking import about
 from ...ports import Ports
 from ...requests.text import Where
 from ...requests.worker.landing_branch import lands_on

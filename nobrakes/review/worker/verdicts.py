@@ -16,12 +16,12 @@ from ...agents.worker.end import close
 from ...beads.model import Attempt, BeadType, Outcome, Run, RunKind, of_bead
 from ...checks.contract import CheckOutcome, CheckResult, cannot_run, overall, setup_failed
 from ...checks.worker.validation import MOST_CUT_OFF, Validation, as_json, explain, result_of
-from ...daemon.worker.upkeep import about
 from ...decisions import model as decisions_model
 from ...decisions.model import EscalationType, NewEscalation
 from ...errors import GitFailed
 from ...events.kinds import Event, Kind
 from ...git.port import Candidate, Land, Landing
+from ...parking import about
 from ...ports import Ports
 from ...requests.model import own_base
 from ...requests.worker import epics, exchange

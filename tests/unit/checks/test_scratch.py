@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from nobrakes.daemon.worker.upkeep import ASKED, Scratch
+from nobrakes.checks.worker.scratch import Scratch
+from nobrakes.review.main_monitor import ASKED
 from nobrakes.sessions.model import name_of
 
 

@@ -1,0 +1,163 @@
+"""Exceptions that nobody expected, met in work for one bead or session: that one is parked, and the rest goes on.
+
+1. `about` names whom the work below it is for; the innermost name counts. What has no name ends the daemon, loudly.
+2. Errors of errors, of the database and of the machine are nobody's: they are waited out, or end the daemon.
+3. A parked bead's attempt ends as `nobrakes_failed`, and a person is asked; the second time the bead is held as well.
+   A parked session waits for a person. What still runs for either is stopped like the run of anything taken away.
+   For a session without a turn, and for a part of the daemon, a person is asked in the name of no bead, once; that
+   part is tried again less and less often (daemon.worker.loop), and everything else goes on.
+4. Nothing is remembered here, and little is done: what failed may fail again, and the next daemon reads the store.
+"""
+
+import os
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from .agents.limits import attempt_of, turn_of
+from .beads.lifecycle import GIVEN_BACK
+from .beads.model import CLOSED, Attempt, Outcome, called, of_bead, of_session, owners_bead_of
+from .decisions.model import EscalationType, NewEscalation
+from .errors import DiskFull, MachineShort, NobrakesError, NoSuchBead, StoreReadOnly
+from .events.kinds import Event, Kind
+from .host.files import storage_errors
+from .host.port import Notice
+from .ports import Ports
+from .sessions.model import Fact, Talk
+from .text.cleaning import clean
+from .text.redaction import redact, secret_values
+
+_SAID = 4000
+"""Characters of the traceback that are kept: its end."""
+
+
+Owner = str | Callable[[], str]
+"""Of beads.model, or what finds it out once it is asked for."""
+
+
+class Unexpected(Exception):
+    """An exception (its cause), and the owner (beads.model) that it was met for."""
+
+    def __init__(self, owner: str) -> None:
+        super().__init__(owner)
+        self.owner = owner
+
+
+@contextmanager
+def about(ports: Ports, owner: Owner) -> Iterator[None]:
+    """What nobody expects below is Unexpected, about this owner; empty: it is about nobody."""
+    try:
+        yield
+    except (NobrakesError, Unexpected):
+        raise
+    except Exception as error:
+        known = owner if isinstance(owner, str) else owner()
+        if not known or _is_nobodys(ports, error):
+            raise
+        raise Unexpected(known) from error
+
+
+@contextmanager
+def parked(ports: Ports, owner: Owner) -> Iterator[None]:
+    """As `about`, and whom it is about is parked: who works for many goes on with the others."""
+    try:
+        with about(ports, owner):
+            yield
+    except Unexpected as met:
+        park(ports, met)
+
+
+def of_run(ports: Ports, name: str) -> str:
+    """The owner of what is named after a run; empty: it is nobody's, or of an attempt that was lost with a database."""
+    attempt, turn = attempt_of(name), turn_of(name)
+    with suppress(NobrakesError):
+        if turn:
+            return of_session(ports.store.turn(turn).session)
+        return of_bead(ports.store.attempt(attempt).bead) if attempt else ""
+    return ""
+
+
+def owner_of(work: Attempt | Talk) -> str:
+    """Whom an attempt or a turn serves."""
+    return of_session(work.session.id) if isinstance(work, Talk) else of_bead(work.bead)
+
+
+def park(ports: Ports, met: Unexpected) -> bool:
+    """End what was at work for the owner, and ask a person; the second time its bead is held. Whether that is new."""
+    error, bead = met.__cause__ or met, owners_bead_of(met.owner)
+    secrets = secret_values((*ports.credentials.items(), *ports.environment.items()))
+    words = f"{error} {error.hint}" if isinstance(error, NobrakesError) else "".join(traceback.format_exception(error))
+    said = clean(redact(words, secrets))[-_SAID:]
+    if bead is not None:
+        with suppress(NoSuchBead):
+            return _park_bead(ports, bead, said)
+        return False
+    return _park_session(ports, met.owner, said) or _park_part(ports, met.owner, said)
+
+
+def _park_bead(ports: Ports, name: str, said: str) -> bool:
+    store, outcome = ports.store, Outcome.NOBRAKES_FAILED
+    bead = store.bead(name)
+    before = [one for one in store.escalations(open_only=False, bead=name) if one.type.value == outcome.value]
+    new = NewEscalation(EscalationType.NOBRAKES_FAILED, f"{name}: {outcome.value.replace('_', ' ')}", said)
+    going = [one for one in store.attempts(name) if one.outcome is None]
+    holds = bool(before) and bead.held is None and bead.status not in CLOSED
+    with store.write():
+        for attempt in going:
+            store.close_attempt(attempt, GIVEN_BACK[attempt.role], outcome, detail=said, escalation=new)
+        if not going:
+            store.escalate(new, name, None, "nobrakes")
+        if holds:
+            why = f"nobrakes itself failed on it {len(before) + 1} times, see escalation {before[-1].id}"
+            store.record(Event(Kind.HELD, name, data={"reason": why}))
+            text = f"{name} is held: {why}. `nobrakes release {name}` has it tried once more"
+            ports.notifier.tell(Notice(text, name, urgent=True))
+    return bool(going) or holds or not any(one.resolved_at is None for one in before)
+
+
+def _park_session(ports: Ports, owner: str, said: str) -> bool:
+    """Whether it had a turn that could be ended: who has none is in nobody's way."""
+    store, outcome = ports.store, Outcome.NOBRAKES_FAILED
+    talk = next((one for one in store.board(ports.limits()).talks if of_session(one.session.id) == owner), None)
+    if talk is None:
+        return False
+    store.close_turn(
+        talk.turn.id,
+        Fact.GAVE_UP,
+        outcome,
+        said,
+        said="",
+        told_again=True,
+        breaker=None,
+        retry_at=None,
+        failed=False,
+        lost=False,
+    )
+    last = said.strip().rpartition("\n")[2]
+    text = f"session {talk.session.id} does not go on: {outcome.value.replace('_', ' ')}: {last}"
+    ports.notifier.tell(Notice(text, urgent=True))
+    return True
+
+
+def _park_part(ports: Ports, owner: str, said: str) -> bool:
+    """Ask a person about what has no bead and no turn; False: it was asked, and nobody decided yet."""
+    title = f"{called(owner)}: nobrakes failed"
+    if any(one.title == title and one.bead is None for one in ports.store.escalations()):
+        return False
+    ports.store.escalate(NewEscalation(EscalationType.NOBRAKES_FAILED, title, said), None, None, "nobrakes")
+    return True
+
+
+def _is_nobodys(ports: Ports, error: Exception) -> bool:
+    """Whether it is the database's or the machine's, whoever was worked for."""
+    if any(base.__module__ == "sqlite3" for base in type(error).__mro__):
+        return True
+    if isinstance(error, PermissionError):  # an agent closes what is its own; where ours is closed, all wait
+        return os.path.isdir(ports.paths.folder) and not os.access(ports.paths.runs, os.R_OK | os.W_OK | os.X_OK)
+    try:
+        with storage_errors(ports.paths.folder):
+            raise error
+    except (DiskFull, MachineShort, StoreReadOnly):
+        return True
+    except Exception:
+        return False
