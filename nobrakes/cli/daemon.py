@@ -280,13 +280,13 @@ def install(yes: Yes = False, user: UserPlace = False) -> Output:
 
     Example: nobrakes daemon install --yes
     """
-    from ..daemon.service import watchdog as units
+    from ..daemon.service import watchdog
 
     with opened_or_home(user) as app:
         wanted = _plan(app, user)
         data = {**plain(wanted), "done": yes}
         if yes:
-            units.install(wanted)
+            watchdog.install(wanted)
     if yes:
         done = [f"the watchdog looks once a minute ({wanted.name}.timer); written are:", *map(one_line, wanted.files)]
         return said(data, "\n".join([*done, *_notes(wanted)]))
@@ -302,12 +302,12 @@ def uninstall(yes: Yes = False, user: UserPlace = False) -> Output:
 
     Shown first: without --yes nothing is changed.
     """
-    from ..daemon.service import watchdog as units
+    from ..daemon.service import watchdog
 
     with opened_or_home(user) as app:
         wanted = _plan(app, user)
-        gone = units.uninstall(wanted) if yes else ()
-        is_there = units.installed(wanted)
+        gone = watchdog.uninstall(wanted) if yes else ()
+        is_there = watchdog.installed(wanted)
     data = {"name": wanted.name, "files": list(wanted.files), "done": yes, "installed": is_there}
     if yes:
         return said(data, "\n".join(["the watchdog looks no more; gone are:", *map(one_line, gone)]))
@@ -323,7 +323,7 @@ def watch(user: UserPlace = False) -> Output:
     A timer or cron calls it (`nobrakes daemon install`). It says what it found, and ends.
     """
     from ..app import hindrances
-    from ..daemon.service import watchdog as daemon_watchdog
+    from ..daemon.service import watchdog
 
     with opened_or_home(user) as app:
 
@@ -331,16 +331,16 @@ def watch(user: UserPlace = False) -> Output:
             if not user:
                 hindrances(app).require(app.store.now())
 
-        found = daemon_watchdog.look(app.store, app.paths, app.config, process_environment(), require)
+        found = watchdog.look(app.store, app.paths, app.config, process_environment(), require)
     out = [found.said, *(f"  {one_line(what)}" for what in found.down)]
     out += [f"  the next look that asks is after {spoken(found.until)}"] if found.until else []
     return said(plain(found), "\n".join(out))
 
 
 def _plan(app: "App", user: bool) -> "Plan":
-    from ..daemon.service import watchdog as daemon_watchdog
+    from ..daemon.service import watchdog
 
-    return daemon_watchdog.plan(app.paths.root, process_environment(), daemon_watchdog.keys(app.config), user)
+    return watchdog.plan(app.paths.root, process_environment(), watchdog.keys(app.config), user)
 
 
 def _notes(wanted: "Plan") -> list[str]:

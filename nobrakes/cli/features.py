@@ -555,14 +555,13 @@ def shape(
 
     To plan without it: `nobrakes plan example`, or an agent of your own with the text of `nobrakes shape --print`.
     """
-    from ..features.service import approving, strategy
-    from ..features.service import shaping as features_shaper
+    from ..features.service import approving, shaping, strategy
     from ..host import command
     from ..host.locks import run_interactive
 
     with opened() as app:
         overrides = os.path.join(app.paths.folder, "roles")
-        prompt = features_shaper.shaper_prompt(app.store, app.config, "reshape" if reshape else "initial", overrides)
+        prompt = shaping.shaper_prompt(app.store, app.config, "reshape" if reshape else "initial", overrides)
         if print_only or as_json:
             return Output({"prompt": prompt}, lambda screen: "\n".join(lines(prompt)))
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -570,8 +569,8 @@ def shape(
                 "the Shaper talks with a person, and there is no terminal here",
                 "Use a terminal, or give your own agent the text of `nobrakes shape --print`.",
             )
-        talk = features_shaper.conversation(app.paths, app.config, prompt, process_environment(), go_on)
-        features_shaper.install_skills(app.paths, app.config.agents.shaper)
+        talk = shaping.conversation(app.paths, app.config, prompt, process_environment(), go_on)
+        shaping.install_skills(app.paths, app.config.agents.shaper)
         command.install(app.paths)
         before = approving.approved(app.store)
     write(BEGINS)

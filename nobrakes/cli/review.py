@@ -385,10 +385,10 @@ def flakes(
 
     A test stands there by its name where the check's report names all that failed.
     """
-    from ..review.service import evidence as review_evidence
+    from ..review.service import evidence
 
     with looked_at() as app:
-        found = review_evidence.flakes(app.store, check)
+        found = evidence.flakes(app.store, check)
         now = app.store.now()
 
     def text(screen: Screen) -> str:
@@ -419,7 +419,7 @@ def quarantine(
 
     Example: nobrakes quarantine unit "pkg/net/TestSlow" --reason "times out on CI, nb-12 mends it"
     """
-    from ..review.service import evidence as review_evidence
+    from ..review.service import evidence
 
     if not check:
         if lift or reason:
@@ -429,19 +429,19 @@ def quarantine(
         raise UsageError("what is lifted needs no reason", "Use --lift alone.")
     with opened() as app:
         if lift:
-            left = review_evidence.lift(app.store, check, test, actor(), app.paths)
+            left = evidence.lift(app.store, check, test, actor(), app.paths)
         else:
-            left = review_evidence.quarantine(app.store, app.config, check, test, reason, actor(), app.paths)
+            left = evidence.quarantine(app.store, app.config, check, test, reason, actor(), app.paths)
     what = one_line(f"{test} of {check}" if test else f"the check {check}")
     told = f"{what} has to pass again" if lift else f"{what} may fail; `nobrakes quarantine {check} … --lift` ends that"
     return said({"quarantined": plain(left)}, told)
 
 
 def _show() -> Output:
-    from ..review.service import evidence as review_evidence
+    from ..review.service import evidence
 
     with looked_at() as app:
-        found = review_evidence.quarantined(app.store)
+        found = evidence.quarantined(app.store)
         now = app.store.now()
     lines = [quarantined_line(one, now) for one in found]
     return Output({"quarantined": plain(found)}, lambda screen: "\n".join(lines) or "nothing is quarantined")

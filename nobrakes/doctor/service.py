@@ -35,7 +35,7 @@ from ..machine.service.registry import trouble
 from ..notices import service as notices_service
 from ..paths import Paths
 from ..requests import service as requests_service
-from ..sandbox import closure as no_sandbox
+from ..sandbox import closure as sandbox_closure
 from ..sessions.model import name_of
 from ..text.cleaning import count
 from ..trash import Trash
@@ -143,7 +143,6 @@ def as_finding(name: str, one: Hindrance) -> Finding:
 
 def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble: Callable[[], str]) -> Finding:
     """How agents and checks are closed off, by setting and machine."""
-    from ..sandbox import closure as sandbox_closure
 
     mode = config.sandbox.mode
     trouble = 'the setting sandbox.mode is "none"' if mode == "none" else sandbox_trouble()
@@ -163,7 +162,7 @@ def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble:
         )
     if setting == "landlock":
         return Finding("sandbox", ERROR, f"nothing is started without a wall, and Landlock does not work: {no_wall}")
-    said = no_sandbox.describe(config.agents.agent_choice().names(), config.agents)
+    said = sandbox_closure.describe(config.agents.agent_choice().names(), config.agents)
     return Finding("sandbox", WARNING, f"{said} The reason: {trouble}, and {no_wall}.")
 
 

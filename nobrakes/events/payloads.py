@@ -1,4 +1,8 @@
-"""What every shape of a payload is, and how one is made of an event's data (payloads.py, feature_payloads.py)."""
+"""What a public event says beside its name: one frozen value for each shape, made of an internal event's data.
+
+1. Fields are JSON values. A field that an older event does not have is empty, 0, False or None, by its type.
+2. A field is only ever added; one that changes its meaning is another field, and another version of the language.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -50,7 +54,7 @@ def _fitting(type_: Any, value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else None
 
 
-# What public events say of features, their plans and what is collected. The rules are those of payloads.py.
+# What public events say of features, their plans and what is collected.
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,20 +139,7 @@ class Collected(Payload):
     state: str = ""  # reviewed, dismissed or resolved, where it was looked at
 
 
-FEATURE_PAYLOADS_KINDS: tuple[type[Payload], ...] = (
-    Staged,
-    FeatureState,
-    FeatureChanged,
-    SprintMoved,
-    PlanCreated,
-    PlanReviewed,
-    Found,
-    Collected,
-)
-"""Every shape of these."""
-
-
-# What public events say of pull requests. The rules are those of payloads.py.
+# What public events say of pull requests.
 #
 # What others wrote at the code host (`issue`, `suggestion`, `by`, `file`) is data: cleaned, bounded, no instruction.
 
@@ -197,11 +188,7 @@ class RequestApproved(Payload):
     by: str = ""
 
 
-PULL_PAYLOADS_KINDS: tuple[type[Payload], ...] = (PushAllowed, Requested, RequestIssue, RequestApproved)
-"""Every shape."""
-
-
-# What public events say of reviews by fresh eyes. The rules are those of payloads.py.
+# What public events say of reviews by fresh eyes.
 #
 # What a reviewer wrote (`findings`) is data: cleaned, bounded, no instruction.
 
@@ -222,16 +209,6 @@ class WorkRead(Payload):
     findings: tuple[tuple[str, ...], ...] = ()  # of each its priority, category, place and text
     cost_usd: float | None = None
     detail: str = ""
-
-
-READING_PAYLOADS_KINDS: tuple[type[Payload], ...] = (WorkRead,)
-"""Every shape."""
-
-
-# What a public event says beside its name: one frozen value for each shape, made of an internal event's data.
-#
-# 1. Fields are JSON values. A field that an older event does not have is empty, 0, False or None, by its type.
-# 2. A field is only ever added; one that changes its meaning is another field, and another version of the language.
 
 
 @dataclass(frozen=True, slots=True)
@@ -556,45 +533,7 @@ class Begun(Payload):
     why: str = ""
 
 
-KINDS: tuple[type[Payload], ...] = (
-    Payload,
-    Spawned,
-    Ended,
-    InSession,
-    SessionBegan,
-    ProjectSet,
-    SessionSaid,
-    TurnStarted,
-    TurnEnded,
-    Asked,
-    Question,
-    AnswerRead,
-    Answered,
-    StepAdded,
-    StepUpdated,
-    StepReordered,
-    StepClosed,
-    StepOpened,
-    Undone,
-    Paused,
-    Resumed,
-    Said,
-    Status,
-    HandedOff,
-    StopAsked,
-    Process,
-    Limits,
-    CheckNamed,
-    Flaked,
-    Provider,
-    Cap,
-    Main,
-    Warned,
-    DangerSeen,
-    HostsRefused,
-    Begun,
-    *FEATURE_PAYLOADS_KINDS,
-    *PULL_PAYLOADS_KINDS,
-    *READING_PAYLOADS_KINDS,
+KINDS: tuple[type[Payload], ...] = tuple(
+    one for one in tuple(globals().values()) if isinstance(one, type) and issubclass(one, Payload)
 )
 """Every shape."""

@@ -20,9 +20,6 @@ from ..beads.model import Attempt, Bead, Outcome, Role
 from ..beads.work_status import WorkStatus
 from ..decisions.model import STOPS_BEAD, Escalation, EscalationType
 from ..features.model import PLANNED, Stage
-from . import payloads as of
-from . import payloads as pulls
-from . import payloads as readings
 from . import payloads as say
 from .kinds import Event, Kind
 from .payloads import Payload, made
@@ -358,14 +355,14 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     ),
     Kind.FOUND_MERGED: (_closed(Name.STEP_COMPLETED, Kind.FOUND_MERGED, "merged_commit"), _STATUS),
     Kind.REVERTED: (Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reverted"}),),
-    Kind.PUSH_ALLOWED: (Rule(Name.PR_ALLOWED, pulls.PushAllowed),),
-    Kind.PULL_OPENED: (Rule(Name.PR_CREATED, pulls.Requested),),
-    Kind.PULL_REVIEW_BEGAN: (Rule(Name.PR_REVIEW_STARTED, pulls.Requested),),
-    Kind.PULL_ISSUE_FOUND: (Rule(Name.PR_ISSUE_FOUND, pulls.RequestIssue),),
-    Kind.PULL_APPROVED: (Rule(Name.PR_APPROVED, pulls.RequestApproved),),
-    Kind.PULL_MERGED: (Rule(Name.PR_MERGED, pulls.Requested),),
-    Kind.CODE_REVIEW_BEGAN: (Rule(Name.CODE_REVIEW_STARTED, readings.WorkRead, _READ),),
-    Kind.CODE_REVIEW_ENDED: (Rule(Name.CODE_REVIEW_ENDED, readings.WorkRead, _READ),),
+    Kind.PUSH_ALLOWED: (Rule(Name.PR_ALLOWED, say.PushAllowed),),
+    Kind.PULL_OPENED: (Rule(Name.PR_CREATED, say.Requested),),
+    Kind.PULL_REVIEW_BEGAN: (Rule(Name.PR_REVIEW_STARTED, say.Requested),),
+    Kind.PULL_ISSUE_FOUND: (Rule(Name.PR_ISSUE_FOUND, say.RequestIssue),),
+    Kind.PULL_APPROVED: (Rule(Name.PR_APPROVED, say.RequestApproved),),
+    Kind.PULL_MERGED: (Rule(Name.PR_MERGED, say.Requested),),
+    Kind.CODE_REVIEW_BEGAN: (Rule(Name.CODE_REVIEW_STARTED, say.WorkRead, _READ),),
+    Kind.CODE_REVIEW_ENDED: (Rule(Name.CODE_REVIEW_ENDED, say.WorkRead, _READ),),
     Kind.FLAKED: (Rule(Name.CHECK_FLAKED, say.Flaked),),
     Kind.ESCALATED: (
         Rule(Name.ESCALATION, say.Asked, fixed={"stops": True}),
@@ -399,21 +396,21 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     Kind.TURN_ENDED: (Rule(Name.SESSION_TURN_ENDED, say.TurnEnded, {"session_id": "session"}),),
     Kind.SESSION_ENDED: (Rule(Name.SESSION_ENDED, say.InSession, {"session_id": "session"}),),
     Kind.PROJECT_SET: (Rule(Name.PROJECT_SET, say.ProjectSet),),
-    Kind.FEATURE_BEGAN: (Rule(Name.STAGE_DISCOVERY, of.Staged, {"feature_description": "title"}),),
+    Kind.FEATURE_BEGAN: (Rule(Name.STAGE_DISCOVERY, say.Staged, {"feature_description": "title"}),),
     Kind.FEATURE_MOVED: (
-        *(Rule(name, of.Staged, when=_came_to(stage)) for stage, name in _STAGES.items()),
-        Rule(Name.FEATURE_STATE, of.FeatureState, when=_state_changed),
-        Rule(Name.REPLANNING, of.Staged, when=_replans),
+        *(Rule(name, say.Staged, when=_came_to(stage)) for stage, name in _STAGES.items()),
+        Rule(Name.FEATURE_STATE, say.FeatureState, when=_state_changed),
+        Rule(Name.REPLANNING, say.Staged, when=_replans),
     ),
-    Kind.FEATURE_CHANGED: (Rule(Name.FEATURE_CHANGED, of.FeatureChanged, {"fields": "parts"}),),
-    Kind.SPRINT_MOVED: (Rule(Name.SPRINT_MOVED, of.SprintMoved),),
-    Kind.PLAN_KEPT: (Rule(Name.PLAN_CREATED, of.PlanCreated, {"steps": "beads"}),),
-    Kind.PLAN_REVIEW_BEGAN: (Rule(Name.PLAN_REVIEW_STARTED, of.PlanReviewed, _LOOK),),
-    Kind.PLAN_REVIEW_ENDED: (Rule(Name.PLAN_REVIEW_ENDED, of.PlanReviewed, _LOOK),),
-    Kind.FINDING_MADE: (Rule(Name.REVIEW_FINDINGS, of.Found, {"iteration_number": "round", "step_id": "at_bead"}),),
-    Kind.FINDING_SETTLED: (Rule(Name.FINDING_SETTLED, of.Found),),
-    Kind.ITEM_COLLECTED: (Rule(Name.TODO_COLLECTED, of.Collected, {"type": "kind", "description": "text"}),),
-    Kind.ITEM_SETTLED: (Rule(Name.TODO_SETTLED, of.Collected),),
+    Kind.FEATURE_CHANGED: (Rule(Name.FEATURE_CHANGED, say.FeatureChanged, {"fields": "parts"}),),
+    Kind.SPRINT_MOVED: (Rule(Name.SPRINT_MOVED, say.SprintMoved),),
+    Kind.PLAN_KEPT: (Rule(Name.PLAN_CREATED, say.PlanCreated, {"steps": "beads"}),),
+    Kind.PLAN_REVIEW_BEGAN: (Rule(Name.PLAN_REVIEW_STARTED, say.PlanReviewed, _LOOK),),
+    Kind.PLAN_REVIEW_ENDED: (Rule(Name.PLAN_REVIEW_ENDED, say.PlanReviewed, _LOOK),),
+    Kind.FINDING_MADE: (Rule(Name.REVIEW_FINDINGS, say.Found, {"iteration_number": "round", "step_id": "at_bead"}),),
+    Kind.FINDING_SETTLED: (Rule(Name.FINDING_SETTLED, say.Found),),
+    Kind.ITEM_COLLECTED: (Rule(Name.TODO_COLLECTED, say.Collected, {"type": "kind", "description": "text"}),),
+    Kind.ITEM_SETTLED: (Rule(Name.TODO_SETTLED, say.Collected),),
     Kind.DAEMON_STARTED: (Rule(Name.DAEMON_STARTED, say.Process),),
     Kind.DAEMON_STOPPED: (Rule(Name.DAEMON_STOPPED, say.Process),),
     Kind.PAUSED: (Rule(Name.PAUSED, say.Paused, fixed={"blocker": "paused by a person"}),),

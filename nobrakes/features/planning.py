@@ -25,7 +25,6 @@ from ..decisions.forms import as_values, made
 from ..decisions.model import Escalation
 from ..sessions.model import CLEAN, Session
 from ..sessions.model import State as At
-from ..sessions.model import State as Of
 from ..text.cleaning import count
 from . import asking as features_asking
 from . import model as keys
@@ -274,7 +273,7 @@ def plan_reviews(board: ForgeBoard, standing: Standing) -> list[ForgeAction]:
     asks = to_ask(standing.findings, standing.open_questions)
     if asks:
         session = standing.session
-        can = session is not None and session.state is not Of.ENDED
+        can = session is not None and session.state is not At.ENDED
         return [AskFindings(feature.id, feature.round, asks)] if can else []
     if last is not None and not seen.open and feature.data.get(keys.CLOSED_ROUND, 0) < last.number:
         return [CloseRound(feature.id, last.number)]
@@ -369,23 +368,23 @@ def reviewing_ended(board: ForgeBoard, standing: Standing) -> list[EndReview]:
 
 def _end(board: ForgeBoard, review: PlanReview, session: Session | None, standing: Standing) -> tuple[ReviewState, str]:
     feature = standing.feature
-    if session is None or session.state is Of.ENDED:
+    if session is None or session.state is At.ENDED:
         return ReviewState.FAILED, "its session was ended"
     if feature.stage is not Stage.REVIEW:
         return ReviewState.FAILED, "the plan was opened again before it was through"
-    if feature.state is not State.ACTIVE and session.state is Of.READY:
+    if feature.state is not State.ACTIVE and session.state is At.READY:
         return ReviewState.FAILED, f"it had not begun when its feature stopped ({feature.state.value})"
-    if session.state is Of.IDLE:
+    if session.state is At.IDLE:
         halted = session.id in standing.halted
         return (ReviewState.FAILED, session.detail or "it was stopped") if halted else (ReviewState.DONE, "")
-    if session.state is Of.ASKING:
+    if session.state is At.ASKING:
         return ReviewState.FAILED, "it asked a person instead of reviewing"
-    if session.state is Of.STUCK:
+    if session.state is At.STUCK:
         return ReviewState.FAILED, session.detail or "it does not go on"
     minutes = board.rules.review_minutes
-    if session.state is Of.RUNNING and board.now >= session.updated_at + minutes * 60:
+    if session.state is At.RUNNING and board.now >= session.updated_at + minutes * 60:
         return ReviewState.FAILED, f"it took longer than {minutes:g} minutes"
-    if session.state is Of.READY and not board.paused and board.now >= review.started_at + WAITS * minutes * 60:
+    if session.state is At.READY and not board.paused and board.now >= review.started_at + WAITS * minutes * 60:
         return ReviewState.FAILED, f"it was not started within {WAITS * minutes:g} minutes: {session.detail}".rstrip(
             ": "
         )
@@ -396,12 +395,12 @@ def reviewing_wake_at(board: ForgeBoard) -> float | None:
     """When the first reviewer has taken, or waited, too long; those that wait while all is paused wait for that."""
     minutes = board.rules.review_minutes * 60
     times = [
-        session.updated_at + minutes if session.state is Of.RUNNING else review.started_at + WAITS * minutes
+        session.updated_at + minutes if session.state is At.RUNNING else review.started_at + WAITS * minutes
         for standing in board.standings
         for review in standing.reviews
         if review.state is ReviewState.RUNNING
         and (session := standing.reviewers.get(review.session or 0)) is not None
-        and (session.state is Of.RUNNING or (session.state is Of.READY and not board.paused))
+        and (session.state is At.RUNNING or (session.state is At.READY and not board.paused))
     ]
     return min(times, default=None)
 

@@ -16,7 +16,6 @@ from ..agents.limits import READ, Sizes
 from ..beads.model import Bead
 from ..checks.policy.boundaries import ABSENT, Change
 from ..errors import FileTooLarge, GitFailed
-from ..events.kinds import ChangedLines, Clash, Hunk, Patch
 from ..paths import Paths
 from ..review.evidence import Entry, Made, Value
 from ..review.journal import content_of
@@ -25,7 +24,22 @@ from .commits import Signing
 from .filters import Rules
 from .landing import local
 from .manifests import Tools
-from .port import BASES, EPICS, Argv, BrokenRef, Candidate, Conflict, Land, Landing, Message, Workspace
+from .port import (
+    BASES,
+    EPICS,
+    Argv,
+    BrokenRef,
+    Candidate,
+    ChangedLines,
+    Clash,
+    Conflict,
+    Hunk,
+    Land,
+    Landing,
+    Message,
+    Patch,
+    Workspace,
+)
 from .tree_content import EXECUTABLE, FILE, LINK
 from .workspaces import salvage
 

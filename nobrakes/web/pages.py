@@ -20,7 +20,6 @@ from ..doctor import health as doctor_health
 from ..doctor.service import examine, opened_store
 from ..errors import NobrakesError
 from ..features.service import rollback, strategy
-from ..features.service import rollback as operations
 from ..features.service import views as features_views
 from ..features.service.views import At
 from ..machine.service import registry
@@ -30,7 +29,6 @@ from ..projects.service import projects as projects_projects
 from ..projects.service import sprints
 from ..requests import service as requests_service
 from ..review.service import evidence
-from ..review.service import evidence as review_merges
 from ..sessions.service import live as sessions_live
 from ..sessions.service import relay
 from .api import graph_of
@@ -169,7 +167,7 @@ def features(request: Request) -> Response:
     with opened(request) as app:
         words = asked.get("q", "")[:FEATURES_MOST_WORDS].strip()
         view = features_views.listed(app.store, state, words, sort, asked.get("archived") == "1")
-        usual = operations.usual_of(app.config, app.paths)
+        usual = rollback.usual_of(app.config, app.paths)
         return render(
             request,
             "features.html",
@@ -332,7 +330,7 @@ LIVE_ROUTES = (
 def merges(request: Request) -> Response:
     """The page."""
     with opened(request) as app:
-        view = review_merges.merges(app.store, app.store.setting(control.FROZEN))
+        view = evidence.merges(app.store, app.store.setting(control.FROZEN))
         return render(request, "merges.html", view=view, takes_code=takes_code(app), topics=("merges",))
 
 

@@ -3,7 +3,7 @@
 from difflib import unified_diff
 
 from nobrakes.errors import GitFailed
-from nobrakes.events.kinds import ChangedLines, Clash, Hunk, Patch
+from nobrakes.git.port import ChangedLines, Clash, Hunk, Patch
 from nobrakes.review.journal import content_of
 
 from .objects import Objects, differing, merge

@@ -24,7 +24,6 @@ from ...decisions.service.hindrances import NOTHING, hindrances
 from ...errors import NobrakesError
 from ...events.kinds import MERGES, Event
 from ...events.kinds import Kind as Happened
-from ...events.kinds import Kind as KindsKind
 from ...host.locks import holder
 from ...host.watching import Changes
 from ...machine.service.registry import MachineView, shown
@@ -74,7 +73,7 @@ def bar(store: "Store", paths: Paths, config: "Config") -> BarView:
     limits = control.limits(store, config)
     now = store.now()
     taken = sum(1 for _ in store.board(Limits(), 1).agents)
-    last = next(iter(store.latest_events(KindsKind, None, 1)), None)
+    last = next(iter(store.latest_events(Happened, None, 1)), None)
     daemon = holder(paths.lock)
     return BarView(
         os.path.basename(paths.root),
@@ -95,7 +94,7 @@ def bar(store: "Store", paths: Paths, config: "Config") -> BarView:
 
 def last_seq(store: "Store") -> int:
     """The number of the last event; 0: nothing happened yet."""
-    return next((event.seq for event in store.latest_events(KindsKind, None, 1)), 0)
+    return next((event.seq for event in store.latest_events(Happened, None, 1)), 0)
 
 
 def unread(paths: Paths) -> float | None:

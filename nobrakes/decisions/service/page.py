@@ -17,8 +17,7 @@ from ...beads.stages import main_of
 from ...daemon.model import Limits
 from ...errors import NobrakesError, NoSuchBead
 from ...events.glossary import CAUSES, ESCALATIONS, OUTCOMES
-from ...events.kinds import Clash, Hunk
-from ...git.port import Git
+from ...git.port import Clash, Git, Hunk
 from ...paths import Paths
 from ...review.evidence import Made
 from ...sessions.service import live

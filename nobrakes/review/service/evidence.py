@@ -14,8 +14,8 @@ from ...beads.model import FORK, Bead, Outcome, Role, Status
 from ...beads.service.bead_page import Review, review_of
 from ...checks.contract import CheckResult, Contract, overall
 from ...errors import GitFailed, NoEvidence, NotAllowed, UsageError
-from ...events.kinds import ChangedLines, Event, Kind
-from ...git.port import Git
+from ...events.kinds import Event, Kind
+from ...git.port import ChangedLines, Git
 from ...text.redaction import BLACK
 from ..evidence import Entry, How, Made, RecordKind
 from ..journal import Journal

@@ -31,7 +31,6 @@ from ...host.locks import holder
 from ...paths import Paths
 from ...text.cleaning import shorten
 from ..model import Session, SessionKind, State, Turn, name_of
-from ..model import Session as Talk
 from ..reader import NEAR, Ring, follow
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ def of(paths: Paths, attempt: Attempt) -> AgentOutput:
     )
 
 
-def of_turn(paths: Paths, session: Talk, turn: Turn) -> AgentOutput:
+def of_turn(paths: Paths, session: Session, turn: Turn) -> AgentOutput:
     """What the agent of a turn says."""
     path = os.path.join(paths.runs, f"s{turn.id}-agent", "agent.out")
     name, role = f"Session {session.id}", session.kind.value

@@ -8,11 +8,11 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nobrakes.db.opening import create_store
 
 from nobrakes.beads.model import Bead
 from nobrakes.cli import hot, main
 from nobrakes.cli.screen import read_words
+from nobrakes.store import create_store
 
 HEAVY = ("json", "re", "typing", "enum", "typer", "pydantic", "networkx", "git", "sqlmodel", "dataclasses", "inspect")
 
