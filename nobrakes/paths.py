@@ -50,7 +50,7 @@ class Paths:
 
     @property
     def judged(self) -> str:
-        """What the settings were found to say (nobrakes.remembered)."""
+        """What the settings were found to say (config.settings)."""
         return os.path.join(self.folder, "config.checked")
 
     def config_is_new(self) -> bool:

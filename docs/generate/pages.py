@@ -89,7 +89,7 @@ one object a line:
               "name": "Ada", "number": 1, "role": "doer"}}
 ```
 
-`ts` is UTC. `event` is the public name, `metadata.kind` the kind; where no public name is given, they are the same.
+`ts` is UTC. `event` is the public name, `metadata.kind` the kind; most kinds are their own public name.
 `task_id` is the bead, `agent` who did it: a worker's name, `nobrakes`, or the person. `metadata.seq` numbers all
 events and is what `--after` and `nobrakes undo` take; `metadata.attempt` is the attempt in the database. The other
 keys of `metadata` are below.
@@ -103,8 +103,14 @@ def events_page() -> str:
     for kind in Kind:
         found = EVENTS[kind]
         name = f"`{kind.value}`" + (" ●" if kind in MOVING else "")
-        public = f"`{PUBLIC_NAMES[kind]}`" if kind in PUBLIC_NAMES else ""
-        out.append(row(name, public, found.meaning, ", ".join(f"`{key}`" for key in found.keys)))
+        out.append(
+            row(
+                name,
+                f"`{PUBLIC_NAMES.get(kind, kind.value)}`",
+                found.meaning,
+                ", ".join(f"`{key}`" for key in found.keys),
+            )
+        )
     out += ["", "## Keys", "", row("key", "what it says"), "|---|---|"]
     out += [row(f"`{key}`", KEYS[key]) for key in sorted({key for found in EVENTS.values() for key in found.keys})]
     return "\n".join(out) + "\n"

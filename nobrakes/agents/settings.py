@@ -1,4 +1,4 @@
-"""The config's section `agents`, as far as adapters read it (nobrakes.sections)."""
+"""The config's section `agents`, as far as adapters read it (config.sections)."""
 
 from typing import Protocol
 
@@ -98,7 +98,7 @@ class AcpSection(Protocol):
 
 
 class Settings(Protocol):
-    """The config's section `agents`, as far as adapters read it (nobrakes.config.AgentSettings)."""
+    """The config's section `agents`, as far as adapters read it (config.sections.AgentSettings)."""
 
     @property
     def environment(self) -> tuple[str, ...]:

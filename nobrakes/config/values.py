@@ -277,7 +277,7 @@ class GitSettings(Section):
 
 
 class Trees(Protocol):
-    """What holds the commits (ports.Git)."""
+    """What holds the commits (git.port.Git)."""
 
     def paths(self, commit: str) -> frozenset[str]:
         """Every path in the commit's tree."""
@@ -344,7 +344,7 @@ def recall(path: str, text: str, judge: str) -> Any:
 
 
 def _renew(path: str) -> None:
-    """What was touched and is the same is not new (places.config_is_new)."""
+    """What was touched and is the same is not new (paths.Paths.config_is_new)."""
     with contextlib.suppress(OSError):
         if os.stat(path).st_ctime_ns > os.stat(_beside(path)).st_mtime_ns:
             os.utime(_beside(path))

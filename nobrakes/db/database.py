@@ -191,7 +191,7 @@ class Cache:
 # 1. WAL, foreign keys, synchronous=NORMAL and a patience of 30 seconds, set on every connection.
 # 2. A write is one BEGIN IMMEDIATE transaction: whoever has begun wins, nobody fails half-way with a locked database.
 # A statement that is all there is to write is one by itself, with the same waiting (`alone`).
-# 3. Where the folder cannot be written, a copy is read (readonly.py); writing to it is StoreReadOnly.
+# 3. Where the folder cannot be written, a copy is read (db.copies.copy_of); writing to it is StoreReadOnly.
 # 4. SQLite's errors leave as errors; anything else is a bug and passes unchanged.
 # 5. Who asked for it is told right after a transaction in which something was `noted` is committed.
 # 6. What asked for it (`before_commit`) is written with each transaction, in it.

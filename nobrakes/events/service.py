@@ -35,7 +35,7 @@ PAGE = 1000
 
 
 class StoreFacts:
-    """core.public.events.Facts on a store. Made after the page of events was read: it is never older than they are."""
+    """events.public.Facts on a store. Made after the page of events was read: it is never older than they are."""
 
     def __init__(self, store: "Store", events: "Sequence[Event]") -> None:
         self._store = store

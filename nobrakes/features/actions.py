@@ -1,4 +1,4 @@
-"""What the Forge's decider asks for, imperatives. daemon.forge.perform does each in one transaction of the store.
+"""What the Forge's decider asks for, imperatives. features.worker.turn does each in one transaction of the store.
 
 Done twice, each does nothing the second time: what it changes is what it was decided by.
 """

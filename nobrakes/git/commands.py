@@ -6,7 +6,7 @@
 3. GitPython copies this process's environment; what may not pass is unset by `env -u`, which costs a process, but
    only where there is something to unset.
 4. An exit code that the caller did not ask for is GitFailed, with the command and the last line of its errors.
-5. Every command has a time (`seconds`, else by its word: bounded.seconds_for); one that hangs is ended: NoAnswer.
+5. Every command has a time (`seconds`, else by its word: seconds_for); one that hangs is ended: NoAnswer.
 """
 
 import contextlib

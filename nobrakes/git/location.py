@@ -260,7 +260,7 @@ def _ask(path: str, arguments: list[str]) -> str:
 # 1. Git decides about its own folders: by their owner, by SUDO_UID, by `safe.directory` of the system and the human.
 # Our own environment trusts every folder and names the git folder, which git takes for trust: so it is asked without
 # both.
-# 2. What belongs to nobody else needs no question: `places.strangers` looks at owners and starts no process.
+# 2. What belongs to nobody else needs no question: `paths.strangers` looks at owners and starts no process.
 # 3. Git knows nothing of .nobrakes: it has to belong to whom git trusts here.
 
 _WHERE = re.compile(r"dubious ownership in repository at '(.*)'")

@@ -1,4 +1,4 @@
-"""ports.Git on a real repository: six parts, each of which hands its questions to the module that knows the topic.
+"""`Git` (git.port) on a real repository: six parts, each hands its questions to the module that knows the topic.
 
 1. Constructing it costs nothing; git is looked for and asked when the first question comes.
 2. What merges, lands, commits and makes workspaces is imported when it is first used: most commands only ask.

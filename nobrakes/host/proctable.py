@@ -168,7 +168,7 @@ def outputs(pid: int) -> list[str]:
 
 
 def bears_mark(pid: int) -> bool:
-    """Whether it descends from what this process started as a run (forkserver.bear_mark), where Linux tells."""
+    """Whether it descends from a run of this process (host.runs.forkserver.bear_mark), where Linux tells."""
     own, other = _queues("self"), _queues(str(pid))
     return own is not None and other is not None and own != other
 

@@ -1,4 +1,4 @@
-"""What this daemon tells the other ones of the machine, and what it hears of them (ports.MachineWide).
+"""What this daemon tells the other ones of the machine, and what it hears of them (machine.port.MachineWide).
 
 1. Every look says which agents of this daemon live: those have places. A place is taken in the moment before an agent
    starts; who does not get it leaves its bead where it is. It is given back at once where nobody starts after all.

@@ -99,7 +99,7 @@ _QUIET = ", ".join(f"'{kind.value}'" for kind in sorted(QUIET))
 _NAMED = f"""SELECT seq, at, bead, kind,
 CASE WHEN bead IS NULL THEN json_extract(data, '$.escalation') END AS escalation FROM events
 WHERE seq > ? AND kind NOT IN ({_QUIET}) ORDER BY seq LIMIT ?"""
-# `:beads` would be taken for that table by the answers that are kept (cache.tables)
+# `:beads` would be taken for that table by the answers that are kept (db.database.tables)
 _ESCALATIONS = """SELECT * FROM escalations WHERE bead IN (SELECT value FROM json_each(:whose))
 OR id IN (SELECT value FROM json_each(:numbers)) ORDER BY id"""
 _ENDED = f"""{rows.ATTEMPT} WHERE outcome IS NOT NULL

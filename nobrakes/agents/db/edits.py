@@ -415,7 +415,7 @@ def filed(connection: "Connection", who: Speaker, one: Filing) -> int:
 
 
 def _fingerprint(type_: str, bead: str, title: str, form: str) -> str:
-    """core.beads.escalations.fingerprint."""
+    """decisions.model.fingerprint."""
     words = " ".join(title.split()).lower() + (f"\0{form}" if form else "")
     return digest(f"{type_}\0{bead}\0{words}".encode())
 

@@ -280,7 +280,7 @@ class BoundarySection(Protocol):
 
 
 class Settings(Protocol):
-    """The config, as far as a prompt tells of it (nobrakes.config.Config)."""
+    """The config, as far as a prompt tells of it (config.settings.Config)."""
 
     @property
     def checks(self) -> Sequence[CheckSection]:

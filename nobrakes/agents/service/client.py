@@ -199,7 +199,7 @@ def blocked(what: str, options: "list[str]", recommended: "list[str]", tried: st
 
 
 SEVERITIES = ("info", "warning", "urgent")
-"""core.notices.notice.Severity, which costs an import of `enum`."""
+"""notices.model.Severity, which costs an import of `enum`."""
 
 
 def escalate(suggestion: str, detail: str, severity: str) -> int:

@@ -3,7 +3,7 @@
 1. A counted failure sends the bead back; the last allowed one sends it to a person, with all that was tried.
 2. A fault of the machine waits, longer each time; the fifth in a row goes to a person, the second where the agent does
    not start. What the provider refuses, and an agent that starts on no bead, leaves no mark on the bead: its cooldown
-   begins (accounts.py).
+   begins.
 3. Whatever an attempt committed is fetched to the daemon's side first: nothing is lost with its clone.
 """
 

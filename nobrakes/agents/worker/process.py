@@ -225,7 +225,7 @@ def _recorded(folder: str, argv: Argv) -> Argv:
 # 2. What makes two failures the same is the beginning of what was printed, without numbers and the names of beads.
 # 3. Once the gate's time is over the CLI is asked for its version first, outside of every repository (host.versions).
 # One that cannot answer is not started, and asked again a minute later; one that answers goes ahead with one bead.
-# 4. The question is withdrawn with the gate (db.store): by the first agent that starts, or by a person.
+# 4. The question is withdrawn with the gate (store): by the first agent that starts, or by a person.
 
 NOTED = "not_started:"
 """The setting of a provider: by failure to start, who met it."""

@@ -137,8 +137,8 @@ def _draft(store: "Store", found: Escalation, bead: str, one: Finding, actor: st
 
 # What an option of nobrakes' own does once a person chose it, beside being the answer: rest, a new plan, a way back.
 #
-# 1. Only questions that nobrakes asked have such options: their evidence says so (blockers.MARK, failing.FEATURE), or
-# their type.
+# 1. Only questions that nobrakes asked have such options: their evidence says so (forms.MARK,
+# features.asking.FEATURE), or their type.
 # 2. It is one transaction with the end of the question. A refusal leaves the question open, and nothing is changed.
 
 

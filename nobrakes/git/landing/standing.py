@@ -37,7 +37,7 @@ from ..trees import raw
 # them. They are a human's too (.env, local notes), so we look ourselves.
 
 Difference = tuple[str, str, str, str, str]
-"""(path, mode before, mode after, object before, object after), as from differences.raw."""
+"""(path, mode before, mode after, object before, object after), as from git.trees.raw."""
 
 
 def in_the_way(root: str, differences: Sequence[Difference]) -> list[str]:
@@ -513,7 +513,7 @@ def _logged(holder: Worktree) -> tuple[str, str]:
 # 1. A path is touched only when its file is, after the human's own filters, one of the two versions that nobrakes moved
 # between, or the beginning of the later one: that is what a kill leaves of a file that is being written.
 # 2. The index follows only for paths that it has as they were before; whatever else is staged stays staged.
-# 3. The caller holds the worktree's index (worktrees.locked) and we work on its copy.
+# 3. The caller holds the worktree's index (`locked`) and we work on its copy.
 
 LINK = "120000"
 

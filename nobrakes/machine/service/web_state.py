@@ -246,7 +246,7 @@ def link(path: str, page: str = "") -> str:
 # SharedMachine: the port MachineWide on the person's database, for one daemon.
 #
 # 1. It begins with the daemon's first look: the repository is registered, the daemon lives under a name (host.locks).
-# 2. What cannot be read (settings, the database, its version) counts as reached (own_settings.unknown). It is looked at
+# 2. What cannot be read (settings, the database, its version) counts as reached (registry.unknown). It is looked at
 # again soon. Where no limit is set nothing is missed, and the daemon works by its own limits.
 # 3. Nothing is let go of meanwhile: agents at work keep their places, and what was spent is written later.
 # 4. Somebody may remove the folder of state while daemons run. A daemon that sees it begins anew, with all its agents.

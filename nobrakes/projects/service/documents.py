@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 KINDS = ("decision", "deviation", "wish", "review", "plan")
-"""core.projects.sprint.Kind, which costs an import of `enum`."""
+"""projects.model.Kind, which costs an import of `enum`."""
 
 
 def document(text: str, kind: str, name: str) -> "tuple[dict[str, Any], str]":

@@ -2,8 +2,8 @@
 
 1. `merged` comes before the event that says so, for each bead and however often: the chain takes a record once.
 2. Records stand in main's order: what came to main before and has none yet gets its own first.
-3. What was run is told from what was saved with the validation (proofs.py), or from the review's own steps where it
-   failed. A validation of which nothing is known is recorded as unknown: nothing is made up.
+3. What was run is told from what was saved with the validation (checks.worker.steps), or from the review's own steps
+   where it failed. A validation of which nothing is known is recorded as unknown: nothing is made up.
 4. Texts that others wrote are cleaned of secrets, and bounded.
 """
 
