@@ -18,7 +18,6 @@ from functools import cached_property
 from itertools import zip_longest
 
 from ..text.cleaning import count
-from .counts import FORMATS, TestCounts
 
 TAIL = 20_000
 """Characters of a command's output that are kept with its result."""
@@ -36,6 +35,55 @@ _NO_ERROR = re.compile(r"\bwarn(ing)?\b|\b(0|no) (errors?|failures?)\b", re.IGNO
 
 EXIT = "exit"
 """The format of a check whose exit code alone counts."""
+
+
+FORMATS: Mapping[str, tuple[str, ...]] = {
+    "pytest": ("pytest",),
+    "unittest": ("unittest",),
+    "go": ("go test",),
+    "cargo": ("cargo test",),
+    "tap": ("TAP and node --test",),
+    "jest": ("jest", "jest --json"),
+    "vitest": ("vitest",),
+    "mocha": ("mocha",),
+    "ava": ("ava",),
+    "ctest": ("ctest",),
+    "phpunit": ("phpunit",),
+    "ruby": ("rspec and minitest",),
+    "junit": ("JUnit XML",),
+    "maven": ("Maven",),
+}
+"""What a check's `format` may be, beside auto (every reader) and exit (none)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestCounts:
+    """What a test command reported. `collected` = passed + failed + skipped."""
+
+    passed: int
+    failed: int
+    skipped: int
+
+    __test__ = False  # not a test class for pytest
+
+    @property
+    def ran(self) -> int:
+        """The tests that were executed."""
+        return self.passed + self.failed
+
+    @property
+    def collected(self) -> int:
+        """The tests that were found."""
+        return self.passed + self.failed + self.skipped
+
+
+class Reason(StrEnum):
+    """The kind of failure that an output shows."""
+
+    ASSERTION = "assertion"
+    MISSING_SYMBOL = "missing_symbol"
+    SYNTAX = "syntax"
+    UNKNOWN = "unknown"
 
 
 class CheckOutcome(StrEnum):

@@ -9,11 +9,11 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import unescape
 
 from . import runners
-from .runners import Reader, Reason, added, find_reason
+from .contract import FORMATS, Reason, TestCounts
+from .runners import Reader, added, find_reason
 
 MAX_LINE = 4000
 """A longer line is no summary. JUnit's XML is cut at its tags first, since it may come as one line."""
@@ -35,49 +35,10 @@ READERS: Mapping[str, Reader] = {
     "JUnit XML": Reader(("<testsuite",), runners.read_xml),
     "Maven": Reader(("Tests run: ",), runners.read_maven),
 }
-"""To add a format: write its reader, add its line here and to FORMATS, and add what it printed to
+"""To add a format: write its reader, add its line here and to FORMATS of contract.py, and add what it printed to
 tests/unit/checks/test_test_counts.py."""
 
-FORMATS: Mapping[str, tuple[str, ...]] = {
-    "pytest": ("pytest",),
-    "unittest": ("unittest",),
-    "go": ("go test",),
-    "cargo": ("cargo test",),
-    "tap": ("TAP and node --test",),
-    "jest": ("jest", "jest --json"),
-    "vitest": ("vitest",),
-    "mocha": ("mocha",),
-    "ava": ("ava",),
-    "ctest": ("ctest",),
-    "phpunit": ("phpunit",),
-    "ruby": ("rspec and minitest",),
-    "junit": ("JUnit XML",),
-    "maven": ("Maven",),
-}
-"""What a check's `format` may be, beside auto (every reader) and exit (none)."""
-
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
-
-
-@dataclass(frozen=True, slots=True)
-class TestCounts:
-    """What a test command reported. `collected` = passed + failed + skipped."""
-
-    passed: int
-    failed: int
-    skipped: int
-
-    __test__ = False  # not a test class for pytest
-
-    @property
-    def ran(self) -> int:
-        """The tests that were executed."""
-        return self.passed + self.failed
-
-    @property
-    def collected(self) -> int:
-        """The tests that were found."""
-        return self.passed + self.failed + self.skipped
 
 
 def _plain(output: str) -> str:

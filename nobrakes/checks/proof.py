@@ -17,9 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..text.cleaning import count as counted
-from .contract import Check, CheckOutcome, CheckResult, setup_failed
-from .counts import TestCounts
-from .runners import Reason
+from .contract import Check, CheckOutcome, CheckResult, Reason, TestCounts, setup_failed
 
 
 def judge_red(

@@ -15,18 +15,9 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
-
-class Reason(StrEnum):
-    """The kind of failure that an output shows."""
-
-    ASSERTION = "assertion"
-    MISSING_SYMBOL = "missing_symbol"
-    SYNTAX = "syntax"
-    UNKNOWN = "unknown"
-
+from .contract import Reason
 
 _LOADING = re.compile(
     r"(?:# |E +|Exception during run: )?(?:SyntaxError|IndentationError|TabError): "

@@ -3,13 +3,15 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..agents.limits import READ
 from ..beads.model import Bead
-from ..checks.policy.boundaries import Change
-from ..review.evidence import Entry, Made, Value
 from ..review.waits import WAITS, Cause
+
+if TYPE_CHECKING:
+    from ..checks.policy.boundaries import Change
+    from ..review.evidence import Entry, Made, Value
 
 Argv = tuple[str, ...]
 
@@ -210,7 +212,7 @@ class Questions(Protocol):
         are opaque, and equal where mode and content are."""
         ...
 
-    def changes(self, base: str, head: str) -> tuple[Change, ...]:
+    def changes(self, base: str, head: str) -> "tuple[Change, ...]":
         """What differs between two commits' trees, by path; renames are a removal and an addition."""
         ...
 
@@ -251,11 +253,11 @@ class Questions(Protocol):
         """Those of the commits that main does not contain, also where they are gone from git. NoMain."""
         ...
 
-    def made(self, name: str) -> Made | None:
+    def made(self, name: str) -> "Made | None":
         """The commit that `name` stands for, in git's own grammar of revisions; None: there is none."""
         ...
 
-    def line(self, tip: str, since: str | None = None) -> tuple[Made, ...]:
+    def line(self, tip: str, since: str | None = None) -> "tuple[Made, ...]":
         """`tip` and its first parents, newest first, without `since` and what it was made from."""
         ...
 
@@ -415,7 +417,7 @@ class MovingMain(Lands, Protocol):
 class Records(Protocol):
     """Evidence of merges."""
 
-    def evidence(self) -> Iterator[Entry]:
+    def evidence(self) -> "Iterator[Entry]":
         """The commits of the evidence chain, newest first; it ends where a parent is not there, or is not one."""
         ...
 
@@ -423,21 +425,21 @@ class Records(Protocol):
         """The newest commit of the chain; None: there is none yet."""
         ...
 
-    def keep_evidence(self, record: Value) -> str:
+    def keep_evidence(self, record: "Value") -> str:
         """Put the record at the end of the chain, unless the chain has one about the same; the record's commit.
 
         By compare-and-swap: nothing that somebody else put there is lost. The same record on the same end: the same id.
         """
         ...
 
-    def hold(self, records: Mapping[str, Value]) -> None:
+    def hold(self, records: "Mapping[str, Value]") -> None:
         """Keep records of evidence below refs/nobrakes/ under these names, each with its candidate as parent.
 
         All of them or none, and on the disk when this returns. The same record: the same object.
         """
         ...
 
-    def held(self, name: str) -> Value | None:
+    def held(self, name: str) -> "Value | None":
         """The record that was kept under this name; None: there is none, or it cannot be read."""
         ...
 

@@ -8,10 +8,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from ..environ import process_environment
@@ -19,6 +19,9 @@ from ..errors import StopCut
 from ..paths import HOOKS, Paths, own_path, resource
 from . import proctable
 from .files import is_readable, private_folder, write_atomic
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _BOOT = "/proc/sys/kernel/random/boot_id"
 
@@ -383,6 +386,8 @@ class ThreadBackground:
     """Background by threads that start with the first job and end with the process, its last job done."""
 
     def __init__(self) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
         self._near = ThreadPoolExecutor(max_workers=NEAR, thread_name_prefix=IDLE)
         self._far = ThreadPoolExecutor(max_workers=1, thread_name_prefix=IDLE)
         self._jobs: dict[str, Future[None]] = {}

@@ -6,7 +6,6 @@
 """
 
 import contextlib
-import http.client
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from glob import escape, glob
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from .. import abilities
@@ -25,6 +25,9 @@ from ..environ import process_environment
 from ..errors import MachineShort
 from ..paths import Paths, is_in_repository, own_path
 from .files import storage_errors
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
 
 SECONDS = 15.0
 _PORTS = {"https": 443, "http": 80}
@@ -47,28 +50,31 @@ def reach(urls: Sequence[str], seconds: float = SECONDS) -> dict[str, str]:
 
 
 def _why_not(url: str, seconds: float) -> str:
+    from http.client import HTTPException
+
     try:
         connection = _connection(url, seconds)
     except ValueError as error:
         return f"it is no address: {error}"
     try:
         connection.connect()
-    except (OSError, http.client.HTTPException) as error:
+    except (OSError, HTTPException) as error:
         return str(error) or type(error).__name__
     finally:
         connection.close()
     return ""
 
 
-def _connection(url: str, seconds: float) -> http.client.HTTPConnection:
+def _connection(url: str, seconds: float) -> "HTTPConnection":
     """Not connected yet. ValueError."""
+    from http.client import HTTPConnection, HTTPSConnection
     from urllib.request import getproxies, proxy_bypass
 
     found = urlsplit(url)
     if found.scheme not in _PORTS or not found.hostname:
         raise ValueError("it has to begin with https:// or http://")
     port = found.port or _PORTS[found.scheme]
-    kind = http.client.HTTPSConnection if found.scheme == "https" else http.client.HTTPConnection
+    kind = HTTPSConnection if found.scheme == "https" else HTTPConnection
     proxy = "" if proxy_bypass(found.hostname) else getproxies().get(found.scheme, "")
     if not proxy:
         return kind(found.hostname, port, timeout=seconds)

@@ -6,7 +6,6 @@
 """
 
 import contextlib
-import ctypes
 import os
 import struct
 import sys
@@ -252,6 +251,8 @@ class Inotify:
     """An instance of inotify. OSError where the system has none left to give, or has none at all."""
 
     def __init__(self) -> None:
+        import ctypes
+
         try:
             self._libc: Any = ctypes.CDLL(None, use_errno=True)
             make: Any = self._libc.inotify_init1
@@ -263,7 +264,9 @@ class Inotify:
 
     def add(self, folder: str, events: int) -> int:
         """Watch the folder itself, no link in its place and nothing below it; the number of the watch. OSError."""
-        mask = ctypes.c_uint32(events | _ONLYDIR | _DONT_FOLLOW)
+        from ctypes import c_uint32
+
+        mask = c_uint32(events | _ONLYDIR | _DONT_FOLLOW)
         watch: int = self._libc.inotify_add_watch(self.descriptor, os.fsencode(folder), mask)
         if watch < 0:
             raise _error(folder)
@@ -293,7 +296,9 @@ class Inotify:
 
 
 def _error(what: str) -> OSError:
-    number = ctypes.get_errno()
+    from ctypes import get_errno
+
+    number = get_errno()
     return OSError(number, os.strerror(number), what)
 
 

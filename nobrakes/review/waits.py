@@ -273,7 +273,6 @@ _SIGNS: tuple[tuple[str, Cause], ...] = (
     ),
     (r"unable to create '.*\.lock'|cannot lock ref|index\.lock|another git process", Cause.LOCK),
 )
-_READ = tuple((re.compile(sign, re.IGNORECASE), cause) for sign, cause in _SIGNS)
 
 _NOISE = re.compile(
     r"(error: failed to push some refs|error: external filter|To |hint:|Done$|Everything up-to-date|ok$|"
@@ -290,7 +289,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 def cause_of(said: str) -> Cause:
     """The cause that git's own words tell of; UNKNOWN: no row knows them. The first row counts."""
-    return next((cause for sign, cause in _READ if sign.search(said)), Cause.UNKNOWN)
+    return next((cause for sign, cause in _SIGNS if re.search(sign, said, re.IGNORECASE)), Cause.UNKNOWN)
 
 
 def first_words(said: str) -> str:

@@ -22,7 +22,6 @@ from itertools import groupby
 from ...beads.model import Frontier
 from ...globs import segments
 from ...text.cleaning import is_seen
-from ...text.redaction import secrets_in
 from ..contract import Check
 
 PLANTED = (
@@ -230,6 +229,8 @@ def odd_name(path: str) -> str | None:
 
 def new_secrets(path: str, before: str, after: str) -> str | None:
     """Why the file's content is unusual; None: it is not."""
+    from ...text.redaction import secrets_in  # its patterns cost, and nobody who looks needs them
+
     known = {before[one.begin : one.end] for one in secrets_in(before) if one.sure} if before else set()
     kinds = [one.kind for one in secrets_in(after) if one.sure and after[one.begin : one.end] not in known]
     if not kinds:

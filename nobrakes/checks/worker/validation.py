@@ -29,8 +29,7 @@ from ...review import queue
 from ...sandbox.machine import MADE
 from ...serialise import as_values
 from .. import proof as checks_proof
-from ..contract import Check, CheckOutcome, CheckResult, Contract, digest, overall, setup_failed, weaker
-from ..counts import TestCounts
+from ..contract import Check, CheckOutcome, CheckResult, Contract, TestCounts, digest, overall, setup_failed, weaker
 from ..proof import fewer
 from ..stubs.plan import Cheat, judge_cheats, plan
 from ..stubs.python import Tree

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...beads.model import NO_AGENTS, Bead, BeadType, Role, Status, blockers_of
 from ...beads.proposals import Merged, is_built, of_attempts, submitted
-from ...checks.counts import TestCounts
+from ...checks.contract import TestCounts
 from ...checks.worker.steps import clean
 from ...checks.worker.validation import counts_of
 from ...errors import FileTooLarge, GitFailed, HostRefused, HostUnavailable

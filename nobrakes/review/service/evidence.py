@@ -16,7 +16,6 @@ from ...checks.contract import CheckResult, Contract, overall
 from ...errors import GitFailed, NoEvidence, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...git.port import ChangedLines, Git
-from ...text.redaction import BLACK
 from ..evidence import Entry, How, Made, RecordKind
 from ..journal import Journal
 from ..verify import Lost, Note, Report, Repository, Rerun, Word, Wrong, lost_changes
@@ -183,6 +182,8 @@ def _proof(record: Mapping[str, Any], commit: str) -> Proof:
 
 def _contract(record: Mapping[str, Any], proof: Proof) -> Contract | None:
     """The recorded checks; None: they are not whole."""
+    from ...text.redaction import BLACK
+
     kept = record["contracts"].get(proof.get("contract"))
     if proof.get("run") not in record["runs"] or kept is None or BLACK in json.dumps(kept):
         return None

@@ -14,6 +14,7 @@ from nobrakes.checks.contract import (
     CheckEnd,
     CheckOutcome,
     Contract,
+    TestCounts,
     digest,
     first_error,
     judge,
@@ -21,7 +22,6 @@ from nobrakes.checks.contract import (
     setup_failed,
     weaker,
 )
-from nobrakes.checks.counts import TestCounts
 
 PASS, FAIL, NOT_RUN, BROKEN = CheckOutcome
 TESTS = Check("unit", "make test", "test", timeout=60.0)

@@ -2,10 +2,9 @@
 
 import pytest
 
-from nobrakes.checks.contract import Check, CheckEnd, CheckOutcome, CheckResult, judge
+from nobrakes.checks.contract import Check, CheckEnd, CheckOutcome, CheckResult, Reason, judge
 from nobrakes.checks.counts import TestCounts, count_tests, why_failed
 from nobrakes.checks.proof import judge_red, looked_for_nowhere
-from nobrakes.checks.runners import Reason
 
 ASSERTION = {
     "pytest": "E   assert 1 == 2\n\ntest_a.py:3: AssertionError\nFAILED test_a.py::test_bad - assert 1 == 2",

@@ -2,8 +2,7 @@
 
 from types import SimpleNamespace
 
-from nobrakes.checks.contract import CheckOutcome, CheckResult
-from nobrakes.checks.counts import TestCounts
+from nobrakes.checks.contract import CheckOutcome, CheckResult, TestCounts
 from nobrakes.checks.worker.steps import KEPT, clean, row, with_proof, without_secrets
 
 DOORS = SimpleNamespace(

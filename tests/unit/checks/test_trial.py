@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Frontier, Status
-from nobrakes.checks.contract import Check, CheckOutcome, CheckResult
-from nobrakes.checks.counts import TestCounts
+from nobrakes.checks.contract import Check, CheckOutcome, CheckResult, TestCounts
 from nobrakes.checks.trial import Starts, advice, is_empty, is_unsure, passed
 from nobrakes.daemon import deciders
 from nobrakes.daemon.actions import StartAgent, StartReview
