@@ -439,7 +439,7 @@ def _explained(explained: Any, screen: Screen) -> str:
 # What happened: one bead from its beginning to its end, and the Reviewer's latest work.
 
 
-def reviews(limit: Annotated[int, Option("--limit", "-n", min=1, help="At most so many.")] = 20) -> Output:
+def reviews(limit: int) -> Output:
     """What the Reviewer merged and rejected, newest first, with what the checks said."""
     from ..beads.service import bead_page
 

@@ -401,16 +401,6 @@ def providers(
             )
 
 
-def gates(
-    words: Annotated[
-        list[str] | None,
-        Argument(metavar="WORDS", help="`open PROVIDER`, or `reset BEAD`; nothing: show them."),
-    ] = None,
-) -> Output:
-    """Which providers refuse: now `nobrakes providers`."""
-    return providers(words)
-
-
 def _show() -> Output:
     from ..agents.service import cooldowns as operations
     from ..decisions.hindrances import Kind

@@ -12,6 +12,7 @@ from typer import Argument
 from typer.core import TyperCommand, TyperGroup
 
 from .. import paths
+from ..errors import UsageError
 from ..text.cleaning import one_line
 from . import main
 from .repository import (
@@ -25,7 +26,7 @@ from .repository import (
     write,
 )
 from .screen import Screen
-from .table import COMMANDS, FIRST, GROUPS, JOURNEYS, Entry
+from .table import COMMANDS, FIRST, GROUPS, JOURNEYS, OLD_NAMES, Entry
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
@@ -96,6 +97,8 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As in typer, with the real command in the placeholder's place."""
+        if args[0] in OLD_NAMES and self.name == "nobrakes":
+            raise UsageError(f"`nobrakes {args[0]}` is now `nobrakes {OLD_NAMES[args[0]]}`")
         name, command, rest = super().resolve_command(ctx, args)
         own = getattr(command, "own", None)
         if own is not None and (not rest or rest[0].startswith("-")):

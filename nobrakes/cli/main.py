@@ -67,8 +67,6 @@ def call(
     if signal.getsignal(signal.SIGINT) is interrupted_early:  # from here on the command ends in its own way
         signal.signal(signal.SIGINT, signal.default_int_handler)
     _refuse_agents(entry)
-    if entry.new_name and not as_json:
-        sys.stderr.write(f"note: `nobrakes {entry.words}` is now `nobrakes {entry.new_name}`\n")
     own = {"as_json": as_json} if "as_json" in function.__annotations__ else {}  # a command that streams wants to know
     said = asked(after)
     if not entry.changes:

@@ -413,7 +413,7 @@ TOGETHER = frozenset(
     | {"forge new", "forge edit", "forge change", "forge discuss"}
     | {"forge pause", "forge resume", "forge cancel", "forge archive", "forge rollback"}
     | {"forge sign-off", "forge checkpoint"}
-    | {"defer", "cancel", "done", "reopen", "pause", "resume", "stop", "set", "providers", "gates"}
+    | {"defer", "cancel", "done", "reopen", "pause", "resume", "stop", "set", "providers"}
 )
 """Commands that change the store alone, at once: their key is in the same transaction. Others note it as they go."""
 NEVER = frozenset({"init", "config set", "config unset", "shape", "reshape", "run", "daemon run", "web"})

@@ -13,7 +13,6 @@ from ..events.schema import plain
 from ..sessions.model import BEAD, PLAN, files_of
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
 from .repository import (
-    BeadId,
     Output,
     UserPlace,
     actor,
@@ -481,11 +480,7 @@ def _line(line: "Line", screen: Screen) -> str:
     return screen.paint(cut(f"{sign} {one_line(line.text)}", max(40, screen.width - 1)), style)
 
 
-def log(
-    bead: BeadId,
-    attempt: Annotated[int | None, Option("--attempt", min=1, help="Only this attempt, by its number.")] = None,
-    last: Annotated[int, Option("--last", min=1, help="At most so many lines an attempt.")] = 100,
-) -> Output:
+def log(bead: str, attempt: int | None, last: int) -> Output:
     """What the agents on a bead said and did, attempt by attempt."""
     from ..sessions.service.live import transcripts
 

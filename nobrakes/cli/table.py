@@ -3,7 +3,7 @@
 1. A command's module is imported when the command is called, and not before.
 2. `changes`: the command changes something, so an agent (NOBRAKES_TOKEN is set) may not use it.
 3. `journey` is where a person would look for it; the overview and `--help` are grouped by it.
-4. An old name (`new_name` says the new one) works for one more version, is not listed, and prints a note on stderr.
+4. Whoever types an old name (OLD_NAMES) is told the new one.
 """
 
 from typing import NamedTuple
@@ -26,7 +26,6 @@ class Entry(NamedTuple):
     changes: bool = False
     hidden: bool = False
     streams: bool = False  # with --json it prints JSON lines instead of one envelope
-    new_name: str = ""  # of an old name: what to type from now on
 
 
 COMMANDS: tuple[Entry, ...] = (
@@ -157,11 +156,9 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("agent review", "agent:review", AGENTS, "Give your review of the work that you read."),
     Entry("agent finding", "agent:finding", AGENTS, "Say what is wrong with the plan that you review."),
     Entry("agent done", "agent:done", AGENTS, "Hand in: how it ended, and what the next one should know."),
-    # old names
-    Entry("reviews", "beads:reviews", BOARD, "The latest reviews: now `review`.", hidden=True, new_name="review"),
-    Entry("log", "sessions:log", BOARD, "Now `history --transcript`.", hidden=True, new_name="history --transcript"),
-    Entry("gates", "daemon:gates", BREAKER, "Now `providers`.", changes=True, hidden=True, new_name="providers"),
 )
+
+OLD_NAMES = {"reviews": "review", "log": "history --transcript", "gates": "providers"}
 
 FIRST = (
     ("init", "set nobrakes up in this repository"),

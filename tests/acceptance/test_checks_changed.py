@@ -84,7 +84,7 @@ def test_a_scaffolding_bead_changes_gates_and_its_review_tells_which(project: Sc
     project.add("one", scaffolding=True)
     project.nobrakes("run")
     assert project.status("one") == "done"
-    assert project.ask("reviews")[0]["gates"] == ["Makefile"]
+    assert project.ask("review")[0]["gates"] == ["Makefile"]
     assert "changes protected files: Makefile" in project.nobrakes("review").stdout
 
 

@@ -58,16 +58,15 @@ def test_a_closed_gate_counts_down_wherever_people_look(store, say):
     close(store, 7500)
     for command in ("providers", "status", "board"):
         assert re.search(r"anthropic: rate limited, closed for 2\W?h", say(command)), command
-    found = json.loads(say("gates", "--json"))["data"]["gates"]
+    found = json.loads(say("providers", "--json"))["data"]["gates"]
     assert [(one["provider"], one["reason"]) for one in found] == [("anthropic", "rate_limited")]
 
 
 def test_a_person_opens_it_before_its_time_and_that_is_recorded(store, say):
     close(store, 7500)
-    assert "agents start at anthropic again" in say("gates", "open", "anthropic")
-    assert "had no cooldown" in say("gates", "open", "anthropic")
+    assert "agents start at anthropic again" in say("providers", "open", "anthropic")
+    assert "had no cooldown" in say("providers", "open", "anthropic")
     assert store.gates() == {}
-    assert "note: `nobrakes gates` is now `nobrakes providers`" in say("gates")
     opened = [event for event in store.events() if event.kind is Kind.GATE_OPENED]
     assert len(opened) == 1 and opened[0].actor != "nobrakes"
 
@@ -79,9 +78,9 @@ def test_a_provider_that_nobody_knows_is_refused_with_those_that_are(say):
 
 def test_a_breaker_is_reset(store, say):
     say("add", "A bead", "--id", "a")
-    assert "no breaker" in say("gates", "reset", "a")
+    assert "no breaker" in say("providers", "reset", "a")
     store.save_breaker("bead:a", "anthropic", Breaker(State.OPEN, 3, 3, "failed"))
-    assert "try again" in say("gates", "reset", "a")
+    assert "try again" in say("providers", "reset", "a")
     assert store.breakers("bead:a")["anthropic"].state is State.HALF_OPEN
 
 

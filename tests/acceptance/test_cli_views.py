@@ -259,11 +259,11 @@ def test_a_beads_history_has_its_events(nobrakes, text):
     nobrakes("add", "A", "--id", "a")
     nobrakes("hold", "a", "-m", "wait")
     assert [event["kind"] for event in nobrakes("history", "a")[1]["events"]] == ["proposed", "held"]
-    assert "held" in text("history", "a") and text("reviews") == "no review yet\n"
+    assert "held" in text("history", "a") and text("review") == "no review yet\n"
 
 
 def test_json_is_made_of_plain_values_only(nobrakes, planned):
-    for argv in (["status"], ["board"], ["reviews"], ["version"], ["set"], ["config"], ["daemon", "status"]):
+    for argv in (["status"], ["board"], ["review"], ["version"], ["set"], ["config"], ["daemon", "status"]):
         code, data = nobrakes(*argv)
         assert code == (24 if argv == ["daemon", "status"] else 0) and plain(data) == data
 

@@ -78,7 +78,7 @@ def test_only_what_failed_is_repeated_and_what_passed_stands(project: Scripted) 
     project.nobrakes("run")
     assert project.status("one") == "done"
     assert (runs_of(count), runs_of(lints), runs_of(builds)) == (4, 2, 4), "with a build others may need what it made"
-    rows = {row["name"]: row for row in project.ask("reviews")[-1]["results"]}
+    rows = {row["name"]: row for row in project.ask("review")[-1]["results"]}
     assert rows["lint"]["outcome"] == "pass" and rows["lint"]["reason"].startswith("it passed in the run ")
     assert project.nobrakes("verify").returncode == 0
 
@@ -105,7 +105,7 @@ def test_a_run_that_was_repeated_is_in_the_ledger(project: Scripted) -> None:
     project.add("one")
     project.nobrakes("run")
     assert project.status("one") == "done"
-    assert "it passed in run 2, and failed before" in project.nobrakes("reviews").stdout
+    assert "it passed in run 2, and failed before" in project.nobrakes("review").stdout
     assert [flake["test"] for flake in project.ask("flakes")] == ["tests/test_flaky.sh"]
 
 
@@ -124,9 +124,9 @@ def test_a_quarantined_test_fails_and_blocks_nobody_and_everybody_is_told(projec
     project.add("one")
     project.nobrakes("run")
     assert project.status("one") == "done"
-    review = project.nobrakes("reviews").stdout
+    review = project.nobrakes("review").stdout
     assert f"a person has quarantined what failed: {FLAKY}" in review and "1 failed" in review
-    assert project.ask("reviews")[-1]["results"][0]["quarantined"] == [FLAKY]
+    assert project.ask("review")[-1]["results"][0]["quarantined"] == [FLAKY]
     assert f"{FLAKY} of test" in project.nobrakes("status").stdout
     assert project.ask("status")["quarantined"][0]["reason"] == "nb-12 mends it"
     assert project.ask("quarantine")["quarantined"][0]["test"] == FLAKY

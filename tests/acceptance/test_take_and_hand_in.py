@@ -68,7 +68,7 @@ def test_a_running_bead_is_taken_and_what_its_agent_made_is_kept(project: Script
     assert project.show("one")["held"] is None and project.status("one") == "needs_review"
     project.nobrakes("run")
     assert project.status("one") == "done" and project.git("show", "main:src/one") == "by hand\n"
-    assert project.nobrakes("log", "one").returncode == 0
+    assert project.nobrakes("history", "one", "--transcript").returncode == 0
     for words in ("history", "show", "review", "diff"):
         project.nobrakes(words, "one")
     assert project.error("take", "one", code=17)["hint"].startswith("`nobrakes reopen")

@@ -505,7 +505,7 @@ HOW_TO_PLAN = (
     "Shaper with the text of `nobrakes shape --print`."
 )
 _READING = (
-    "list", "show", "ready", "graph", "status", "board", "history", "reviews", "review", "log", "events", "escalations",
+    "list", "show", "ready", "graph", "status", "board", "history", "review", "events", "escalations",
     "escalation", "config", "config get", "plan example", "flakes", "session show", "sessions",
     "notify list", "help", "forge list", "forge show", "forge scan", "forge reviews",
 )  # fmt: skip
@@ -513,7 +513,7 @@ _ALLOWED = (*(f"{words}:*" for words in (*_READING, "propose")), "commit-strateg
 _CHANGING = (
     "init", "config set", "config unset", "add", "edit", "depend", "undepend", "plan apply", "shape",
     "reshape", "hold", "release", "defer", "cancel",
-    "done", "reopen", "undo", "retry", "answer", "resolve", "run", "daemon", "pause", "resume", "stop", "set", "gates",
+    "done", "reopen", "undo", "retry", "answer", "resolve", "run", "daemon", "pause", "resume", "stop", "set",
     "providers", "config set", "config unset",
     "machine", "repositories", "quarantine", "archive", "session start", "session say", "session stop", "session end",
     "notify test", "notify secret", "web", "take", "hand-in", "forge new", "forge edit", "forge change",

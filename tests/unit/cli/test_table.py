@@ -7,7 +7,7 @@ import pytest
 from nobrakes.cli import group, main
 from nobrakes.cli.group import before
 from nobrakes.cli.repository import Output
-from nobrakes.cli.table import COMMANDS, FIRST, GROUPS, JOURNEYS, Entry
+from nobrakes.cli.table import COMMANDS, FIRST, GROUPS, JOURNEYS, OLD_NAMES, Entry
 from nobrakes.errors import UsageError
 
 by_words = pytest.mark.parametrize("entry", COMMANDS, ids=[entry.words for entry in COMMANDS])
@@ -104,9 +104,9 @@ def test_what_is_mistyped_is_answered_with_what_was_meant(
     assert (code, out) == (UsageError.code, "") and meant in err
 
 
-OLD = [entry for entry in COMMANDS if entry.new_name]
-
-
-@pytest.mark.parametrize("entry", OLD, ids=[entry.words for entry in OLD])
-def test_an_old_name_has_a_new_one_and_is_not_listed(entry: Entry) -> None:
-    assert entry.hidden and entry.new_name.split(" --")[0] in {one.words for one in COMMANDS if not one.hidden}
+@pytest.mark.parametrize(("old", "new"), OLD_NAMES.items())
+def test_who_types_an_old_name_is_told_the_new_one(old: str, new: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = {entry.words for entry in COMMANDS}
+    assert old not in words and new.split(" --")[0] in words
+    code, out, err = said(capsys, old)
+    assert (code, out) == (UsageError.code, "") and f"is now `nobrakes {new}`" in err
