@@ -231,7 +231,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .features.service.shaping import Words
     from .git import persons
     from .host.channel.server import FolderChannelServer
-    from .host.command import ThreadBackground, local_zone, steady
+    from .host.command import LocalZone, ThreadBackground, steady
     from .host.files import InPlace
     from .host.messages import ChildChannels
     from .host.port import Notice
@@ -262,7 +262,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         limits=lambda: control.limits(facts, source()),
         adapter=adapters,
         channels=ChildChannels(packing(lambda: source().notify, app.paths.root), lambda: source().notify.send_seconds),
-        zone=local_zone,
+        zone=LocalZone,
         degraded=adapters.degraded,
         start_trouble=adapters.trouble,
         environment=app.environment(),

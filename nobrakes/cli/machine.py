@@ -98,9 +98,9 @@ def secret(
 
     Example: nobrakes notify secret phone
     """
-    from ..notices import service as notices_service
+    from ..config.user import keep
 
-    path = notices_service.keep_secret(name, _asked(name))
+    path = keep(name, _asked(name))
     return said({"name": name, "path": path}, f"the secret {one_line(name)} is kept in {path}")
 
 

@@ -178,11 +178,6 @@ def _tell(db: Database, filed: Escalation, actor: str, now: float) -> None:
     events_db.append(db, now, kind, filed.bead, actor, told, filed.attempt)
 
 
-def has_stopping(db: Database, bead: str, but: int = 0) -> bool:
-    """Whether an open escalation stops the bead, apart from number `but`."""
-    return transitions.has_stopping(db, bead, but)
-
-
 def remember(db: Database, bead: str, move: Move) -> None:
     """Note on the open escalations of a bead that is stopped where it will return to."""
     transitions.remember(db, bead, transitions.columns(move)["return_to"])
@@ -281,7 +276,7 @@ def settle(db: Database, row: Any, resolution: str, actor: str, to: Status | Non
     data: dict[str, Any] = {"escalation": number, "resolution": resolution}
     bead: Bead | None = whole_bead(db, row["bead"]) if row["bead"] is not None else None
     if bead is not None and bead.status is Status.ESCALATED and row["type"] in STOPS_BEAD:
-        if has_stopping(db, bead.id, but=number):
+        if transitions.has_stopping(db, bead.id, but=number):
             move = advance(bead, Kind.RESOLVED, Facts(to, is_asked=True))
             moves.move(db, bead.id, {"failures": 0, **transitions.columns(move)}, now)
         else:

@@ -173,7 +173,6 @@ class Surface(StrEnum):
     CLI = "cli"
     MCP = "mcp"
     WEB = "web"
-    DAEMON = "daemon"
 
 
 @dataclass(frozen=True, slots=True)

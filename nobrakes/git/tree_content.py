@@ -45,11 +45,6 @@ _ENTRIES = {width: re.compile(rb"([0-7]{1,6}) ([^\0]*)\0([\0-\xff]{%d})" % width
 _ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
 
 
-def parse_tree(raw: bytes, width: int) -> dict[str, Entry]:
-    """A tree from its stored bytes; `width` is the length of an id in bytes. ValueError: it is none."""
-    return dict(_parsed(raw, width)[0])
-
-
 def _parsed(raw: bytes, width: int) -> tuple[list[tuple[str, Entry]], list[int]]:
     """The entries in order, and where each ends. ValueError: git reads some of such modes, each version in its way."""
     entries, ends, end = [], [], 0

@@ -62,11 +62,6 @@ class LocalZone(tzinfo):
         return datetime.fromtimestamp(seconds).replace(tzinfo=self)
 
 
-def local_zone() -> tzinfo:
-    """The zone of the person's clock."""
-    return LocalZone()
-
-
 def named_zone(name: str) -> tzinfo | None:
     """The zone of this name, as Europe/Berlin; None: it is empty, or this machine knows none of that name."""
     try:

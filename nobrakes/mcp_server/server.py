@@ -104,7 +104,7 @@ def serve() -> None:
 def workspace(session: str, client: str = "") -> "Server[Any]":
     """The server of a chat agent's session in the person's workspace; with an empty name each call names its own."""
     table = coding.operations(session, client)
-    return build(table, partial(coding.perform, table), coding.instructions())
+    return build(table, partial(api.choose, table), coding.instructions())
 
 
 def serve_workspace(session: str) -> None:

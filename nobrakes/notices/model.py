@@ -303,7 +303,6 @@ def reminds_at(question: OpenQuestion, rules: Rules) -> float | None:
 # 2. On a day on which the clock is set back, a time that comes twice begins the quiet hours the first time and ends
 # them the second time. One that the clock jumps over is the moment of the jump.
 
-DAY_MINUTES = 24 * 60
 _FORM = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)")
 
 

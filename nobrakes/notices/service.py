@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from ..config.user import keep, secret
+from ..config.user import secret
 from ..doctor.health import ERROR, OK, Finding
 from ..errors import ConfigError, NobrakesError, NotAllowed, UsageError
 from ..host.messages import ChildChannels, Pack
@@ -115,11 +115,6 @@ def trouble(channel: "ChannelSettings") -> str:
     except NobrakesError as error:
         return f"{error}. {error.hint}"
     return missing(channel.type, channel.command)
-
-
-def keep_secret(name: str, value: str) -> str:
-    """Write a secret into the user's own file; the path of the file."""
-    return keep(name, value)
 
 
 # What doctor says of the channels that reach people.

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 Mode = Literal["focus", "epics", "all"]
 MODES: tuple[Mode, ...] = get_args(Mode)
-NO_COUNTS: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)

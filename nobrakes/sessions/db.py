@@ -150,11 +150,6 @@ def renew(db: Database, number: int, seat: tuple[str, str, str] | None = None) -
         return get_session(db, number)
 
 
-def read_answer(db: Database, turn: int, escalation: int) -> None:
-    """The turn at work read the answer itself: no later one is told of it. In the caller's transaction."""
-    db.run("UPDATE messages SET turn = ? WHERE escalation = ? AND turn IS NULL", (turn, escalation))
-
-
 def take_back(db: Database, number: int, escalation: int) -> bool:
     """The answer was taken back: no turn is told of it. False: one was already. In the caller's transaction."""
     one = get_session(db, number)

@@ -632,7 +632,6 @@ NOT_HERE: Mapping[str, str] = {
     "repositories": "The list above one repository: nobrakes repositories forget PATH.",
 }
 """Commands that change something and that no page asks for, because …"""
-BY_WORDS: Mapping[str, Command] = {command.words: command for command in COMMANDS}
 
 
 def named(address: str) -> Command | None:

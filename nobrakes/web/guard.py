@@ -5,7 +5,7 @@
 2. What changes something, and every socket, comes from our own origin, port and scheme included. A script without
    an origin may, with a token in the header Authorization; it never stands in an address.
 3. Reads from other sites are refused too, but for a person's own step to a page (a link in a notice).
-4. Nothing but the pages in PUBLIC is answered without a session.
+4. Nothing but the page to log in by, and the files of every copy of nobrakes, is answered without a session.
 5. Every answer has HEADERS; none ever lets another origin read it.
 6. A body is bounded, says how long it is, and has BODY_SECONDS to come.
 """
@@ -40,8 +40,6 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BODY = 256 * 1024
 MOST_HEAD = 32 * 1024
-PUBLIC = ("/login", "/static/")
-"""Without a session: the page to log in by, and files that every copy of nobrakes has."""
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types nb"

@@ -109,7 +109,7 @@ def error_page(status: int, message: str, hint: str, frame: Mapping[str, Any] | 
     """A page that says what went wrong, in the same look; it asks nothing of any repository."""
 
     page = environment().get_template("error.html")
-    return page.render(frame=frame or bare(), status=status, message=message, hint=hint)
+    return page.render(frame=frame or Frame(), status=status, message=message, hint=hint)
 
 
 # A patch as rows of a table: numbered, coloured by what each line is, paired for two columns. All of it is data.
@@ -374,11 +374,6 @@ class Frame:
     def to(self, path: str = "") -> str:
         """The address of a page of this repository."""
         return f"/r/{self.repo}/{path}"
-
-
-def bare() -> Frame:
-    """A page that belongs to no repository."""
-    return Frame()
 
 
 def frame(request: Request, topics: Sequence[str] = ()) -> Frame:

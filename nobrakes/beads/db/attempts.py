@@ -183,7 +183,7 @@ def close_attempt(
         events_db.append(db, now, kind, bead.id, "nobrakes", told, current.id)
         filed = decisions_db.file(db, escalation, bead.id, current.id, "nobrakes", now) if escalation else None
         stops = filed is not None and filed.type in STOPS_BEAD
-        move = advance(bead, kind, Facts(is_asked=stops or decisions_db.has_stopping(db, bead.id)))
+        move = advance(bead, kind, Facts(is_asked=stops or transitions.has_stopping(db, bead.id)))
         changes = transitions.columns(move) | {
             "assignee": None,
             "lease_until": None,

@@ -214,7 +214,6 @@ def _since_merge(attempts: Sequence[Attempt]) -> Sequence[Attempt]:
 # 4. Work on the bead of a feature's rollback takes the feature's merges off main, as what nobrakes builds does.
 
 _SHOWN = 5
-_CONTINUED = ("rebase", "merge", "cherry-pick", "revert")
 
 
 @dataclass(frozen=True, slots=True)

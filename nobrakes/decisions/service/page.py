@@ -28,7 +28,6 @@ from .view import (
     AboutBead,
     Asked,
     BranchDifference,
-    Choice,
     ConflictFile,
     ConflictHunk,
     ConflictView,
@@ -471,14 +470,6 @@ def listed(store: "Store", all: bool = False) -> list[Asked]:
     ids = {one.bead for one in found if one.bead}
     titles = {bead.id: bead.title for bead in store.beads(ids=ids)} if ids else {}
     return [Asked(**_own(one), cause=CAUSES[one.type], subject=titles.get(one.bead or "", "")) for one in found]
-
-
-def choices_of(store: "Store", config: "Callable[[], Config]", n: int) -> tuple[Choice, ...]:
-    """The ways to decide escalation `n`, without what git knows of it."""
-    found = store.escalation(n)
-    about = None if found.bead is None else store.bead(found.bead)
-    attempts = [] if about is None else store.attempts(about.id)
-    return choices(found, _stakes(store, config, about, attempts, ""))
 
 
 def _own(found: Escalation) -> dict[str, Any]:

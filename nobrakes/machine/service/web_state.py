@@ -145,12 +145,6 @@ class WebState:
         with suppress(OSError):
             os.unlink(os.path.join(self.folder, "sessions", _hashed(secret)))
 
-    def end_sessions(self) -> None:
-        """Log everybody out."""
-        for name in os.listdir(os.path.join(self.folder, "sessions")):
-            with suppress(OSError):
-                os.unlink(os.path.join(self.folder, "sessions", name))
-
     # the door of a person's browser
 
     def opening_page(self, link: str) -> str:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ...abilities import program_of
 from ...agents.db.channel import KEY as ASK_FIRST
 from ...agents.registry import adapter
-from ...agents.service.api import Operation, Parameter, Reply, choose
+from ...agents.service.api import Operation, Parameter, Reply
 from ...beads.model import Bead
 from ...beads.service import board, taking
 from ...config.settings import load
@@ -426,11 +426,6 @@ def operations(session: str, client: str = "") -> tuple[Operation, ...]:
     if session:
         return tuple(_bound(one, session, client) for one in table)
     return tuple(_named(one, client) for one in table)
-
-
-def perform(table: tuple[Operation, ...], name: str, arguments: Mapping[str, Any]) -> Reply:
-    """Do it. NoProject, NotAllowed, UsageError and whatever the operation says."""
-    return choose(table, name, arguments)
 
 
 def _bound(one: Operation, session: str, client: str) -> Operation:

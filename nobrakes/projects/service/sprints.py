@@ -14,7 +14,7 @@ from ...daemon.service.control import limits
 from ...errors import NobrakesError, NotAllowed, UsageError
 from ...git import persons
 from ...git.port import Git
-from ...host.command import local_zone, named_zone
+from ...host.command import LocalZone, named_zone
 from ...host.watching import wake
 from ...paths import Paths
 from ...text.cleaning import clean, count
@@ -207,7 +207,7 @@ def scheduling_listed(store: "Store") -> list[ScheduleView]:
 
 
 def _view(store: "Store", one: Schedule) -> ScheduleView:
-    zone = named_zone(one.zone) or local_zone()
+    zone = named_zone(one.zone) or LocalZone()
     return ScheduleView(one, projects_model.next_due(one, zone, store.now()))
 
 

@@ -301,12 +301,12 @@ class Lost:
         """How the review goes on, or that it is over; None: nothing of it is gone, so the trouble is another one."""
         done = handed_in(self.ports, attempt.bead)
         head = journal.head or str((done and done.head) or "")
-        is_head_gone = bool(head) and not self._is_there(head)
+        is_head_gone = bool(head) and not self.ports.git.is_whole(head)
         made = (journal.candidate, *journal.chain, journal.base, journal.fork)
-        if not is_head_gone and all(not commit or self._is_there(commit) for commit in made):
+        if not is_head_gone and all(not commit or self.ports.git.is_whole(commit) for commit in made):
             return None
         git = self.ports.git
-        if journal.candidate and self._is_there(journal.candidate) and git.contains(journal.candidate, git.main()):
+        if journal.candidate and git.is_whole(journal.candidate) and git.contains(journal.candidate, git.main()):
             return None  # it has landed: built anew, it would land a second time
         if journal.rebuilt >= MOST_REBUILT:
             return self._give_up(attempt, journal)
@@ -316,9 +316,6 @@ class Lost:
         self.ports.notifier.tell(Notice(f"{attempt.bead}: {text}", attempt.bead))
         gone = Fact.HEAD_GONE if is_head_gone or not journal.candidate else Fact.CANDIDATE_GONE
         return machine.advance(journal, gone)
-
-    def _is_there(self, commit: str) -> bool:
-        return self.ports.git.is_whole(commit)
 
     def _taken_in_again(self, attempt: Attempt, head: str) -> bool:
         """Whether the workspace still had what was handed in."""
@@ -331,7 +328,7 @@ class Lost:
             for name, commit in git.kept().items():
                 if commit == head and name.startswith(f"incoming/{attempt.bead}/"):
                     git.pin(name, None)  # it leads nowhere, and would be taken for the head
-            return git.take_in(store.bead(attempt.bead), fence) == head and self._is_there(head)
+            return git.take_in(store.bead(attempt.bead), fence) == head and self.ports.git.is_whole(head)
         except Tampered:  # the workspace's own state; any other trouble of git's passes, and is met again
             return False
 

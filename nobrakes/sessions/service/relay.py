@@ -160,11 +160,6 @@ def memory(store: "Store") -> dict[int, int]:
     return {store.turn(turn).session: mb for (_, turn), mb in held.items()}
 
 
-def transcript_of(paths: Paths, turn: Turn) -> str:
-    """The file with the output of a turn's agent; it may not be there yet."""
-    return os.path.join(paths.runs, f"s{turn.id}-agent", "agent.out")
-
-
 MOST_BEADS = 100
 MOST_LINES = 2000
 """Readable lines of a turn that are looked through for tests."""

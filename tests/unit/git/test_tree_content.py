@@ -13,7 +13,6 @@ from nobrakes.git.tree_content import (
     Entry,
     changed,
     differing,
-    parse_tree,
     stored,
     tree_content,
 )
@@ -28,8 +27,8 @@ TREES = st.dictionaries(NAMES, ENTRIES, max_size=12)
 
 def test_what_is_written_is_read() -> None:
     entries = {"a": Entry(FILE, "11" * 20), "a.b": Entry(FOLDER, "22" * 20), "b": Entry(LINK, "00" * 20)}
-    assert parse_tree(tree_content(entries), 20) == entries
-    assert parse_tree(b"", 20) == {}
+    assert stored(tree_content(entries), 20).entries == entries
+    assert stored(b"", 20).entries == {}
 
 
 @pytest.mark.parametrize(
@@ -46,13 +45,13 @@ def test_what_is_written_is_read() -> None:
 )
 def test_what_is_no_tree_is_none(raw: bytes) -> None:
     with pytest.raises(ValueError):
-        parse_tree(raw, 20)
+        stored(raw, 20)
     with pytest.raises(ValueError):
         stored(raw, 20, stored(tree_content({"a": Entry(FILE, "78" * 20)}), 20))
 
 
 def test_old_modes_are_read_as_git_reads_them() -> None:
-    assert parse_tree(b"100664 a\0" + b"x" * 20 + b"040000 b\0" + b"x" * 20, 20) == {
+    assert stored(b"100664 a\0" + b"x" * 20 + b"040000 b\0" + b"x" * 20, 20).entries == {
         "a": Entry(FILE, "78" * 20),
         "b": Entry(FOLDER, "78" * 20),
     }
@@ -90,7 +89,7 @@ def test_trees_in_any_order_and_with_names_that_stand_twice(
 ) -> None:
     before, after = stored(one, 20), stored(other, 20)
     assert stored(other, 20, before) == after
-    assert after.entries == parse_tree(other, 20)
+    assert after.entries == stored(other, 20).entries
     assert differing(before, after) >= {
         name for name in {**before.entries, **after.entries} if before.entries.get(name) != after.entries.get(name)
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nobrakes.agents.service.api import choose
 from nobrakes.beads.model import Outcome, of_person
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
@@ -143,11 +144,11 @@ def test_no_tool_runs_in_a_project_that_is_archived(workspace: Workspace) -> Non
 
 def test_a_session_by_http_is_of_one_client_and_its_own_word_suggests_the_project(workspace: Workspace) -> None:
     (ask,) = (one for one in coding.operations("", "pocket") if one.name == "list_projects")
-    said = coding.perform((ask,), ask.name, {"session": "Tea", "message": ""}).text
+    said = choose((ask,), ask.name, {"session": "Tea", "message": ""}).text
     assert "Based on the name of this session, I think you want to work on **tea**" in said
     assert projects.chat("pocket: Tea") is not None
     with pytest.raises(UsageError):
-        coding.perform((ask,), ask.name, {"session": " "})
+        choose((ask,), ask.name, {"session": " "})
     with pytest.raises(UsageError, match="no name of a client"):
         coding.add("pocket: a")
     with pytest.raises(UsageError, match="by HTTP"):
@@ -220,7 +221,7 @@ def test_a_chat_agent_is_not_told_where_the_pages_are(workspace: Workspace, monk
     monkeypatch.setattr(web_state, "link", lambda *_: "http://drawn-name.localhost:8080/r/tea/desk")
     table = coding.operations("phone")
     with pytest.raises(NotAllowed) as refused:
-        coding.perform(table, "approve", {})
+        choose(table, "approve", {})
     plan = "beads: [{id: a, title: Do a}]"
-    said = coding.perform(table, "propose", {"plan": plan})
+    said = choose(table, "propose", {"plan": plan})
     assert "drawn-name" not in f"{refused.value} {refused.value.hint} {said.text}" and "commit-strategy" in said.text

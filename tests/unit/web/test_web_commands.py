@@ -9,7 +9,9 @@ from nobrakes.cli.repository import TOGETHER
 from nobrakes.cli.table import COMMANDS as TYPED
 from nobrakes.errors import UsageError
 from nobrakes.web import rendering
-from nobrakes.web.commands import BY_WORDS, COMMANDS, NOT_HERE, named
+from nobrakes.web.commands import COMMANDS, NOT_HERE, named
+
+BY_WORDS = {one.words: one for one in COMMANDS}
 
 
 def test_every_command_that_changes_something_is_in_the_table_or_has_a_reason_not_to_be() -> None:

@@ -12,7 +12,9 @@ from nobrakes.features.service.strategy import strategy
 from nobrakes.plans.nodes import plan_of
 from nobrakes.store import open_memory
 from nobrakes.web import commands, rendering
-from nobrakes.web.commands import BY_WORDS
+from nobrakes.web.commands import COMMANDS
+
+BY_WORDS = {one.words: one for one in COMMANDS}
 
 
 @pytest.fixture
