@@ -94,11 +94,11 @@ class App:
     def _confine(self, argv: "Argv") -> "Argv":
         """What closes a filter of git off. NoSandbox."""
         from .errors import NoSandbox
-        from .sandbox import filtering
+        from .sandbox import closure
 
         if trouble := self.sandbox_trouble():
             raise NoSandbox(f"filters are run in a sandbox, and bubblewrap does not work here: {trouble}")
-        return filtering.wrap(argv)
+        return closure.filter_wrap(argv)
 
     @cached_property
     def pulls(self) -> "PullPorts | None":

@@ -415,7 +415,7 @@ class Filters:
 
 
 NOWHERE = "/dev/shm"
-"""The empty folder that a filter starts in (sandbox.filtering)."""
+"""The empty folder that a filter starts in (sandbox.closure)."""
 _SYSTEM = "/etc/gitattributes"
 
 

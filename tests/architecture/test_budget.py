@@ -74,7 +74,7 @@ def _imported(path: Path, text: str) -> set[str]:
     here = path.relative_to(PACKAGE).parent.parts
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and node.level:
-            base = [*here[: len(here) - (node.level - 1)], *filter(None, [node.module])]
+            base = [*here[: len(here) - (node.level - 1)], *(node.module.split(".") if node.module else ())]
             for one in node.names:
                 inner = PACKAGE.joinpath(*base, one.name)
                 is_module = inner.with_suffix(".py").exists() or (inner / "__init__.py").exists()
