@@ -17,6 +17,11 @@ class NobrakesError(Exception):
         if hint:
             self.hint = hint
 
+    @property
+    def whole(self) -> str:
+        """The message and what to do next, as sentences on one line."""
+        return f"{str(self).rstrip('.')}. {self.hint}" if self.hint else str(self)
+
 
 class UsageError(NobrakesError):
     """The command line is wrong."""

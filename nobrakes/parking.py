@@ -86,7 +86,7 @@ def park(ports: Ports, met: Unexpected) -> bool:
     """End what was at work for the owner, and ask a person; the second time its bead is held. Whether that is new."""
     error, bead = met.__cause__ or met, owners_bead_of(met.owner)
     secrets = secret_values((*ports.credentials.items(), *ports.environment.items()))
-    words = f"{error} {error.hint}" if isinstance(error, NobrakesError) else "".join(traceback.format_exception(error))
+    words = error.whole if isinstance(error, NobrakesError) else "".join(traceback.format_exception(error))
     said = clean(redact(words, secrets))[-_SAID:]
     if bead is not None:
         with suppress(NoSuchBead):

@@ -358,4 +358,4 @@ def _one(found: "ProjectView", is_named: bool) -> Went:
             hindrances(app).require(app.store.now())
             return Went(found.name, processes.start(app.paths, app.store), why)
     except NobrakesError as error:  # the others go on
-        return Went(found.name, None, f"{error} {error.hint}".strip())
+        return Went(found.name, None, error.whole)

@@ -352,6 +352,7 @@ def _relaying_page(found: "Summary", screen: Screen) -> list[str]:
     spent = f", {one.cost_usd:.2f} $, {one.tokens} tokens" if one.tokens or one.cost_usd else ""
     out.append(f"{one.state.value}, {count(found.turns, 'turn')}, {lasted(found.seconds)} at work{spent}")
     out.append(f"of {one_line(found.repository)}")
+    out += [f"the last turn: {cut(one_line(found.trouble), 300)}"] if found.trouble else []
     if found.stage == PLAN:
         out.append("it plans: it changes nothing before you approved its plan (`nobrakes escalations`)")
     if found.claim is not None:

@@ -553,7 +553,7 @@ class NotifySettings(Section):
         try:
             parsed(self.quiet_hours)
         except ConfigError as error:
-            found.append(f"{error} {error.hint}")
+            found.append(error.whole)
         for name, channel in self.channels.items():
             found += [f"notify.channels.{name}.{wrong}" for wrong in channel.mistakes()]
         return found

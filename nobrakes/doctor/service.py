@@ -391,7 +391,7 @@ def _found(look: "_Look", patient: _Patient) -> list[Finding]:
         for one in look(patient):
             found.append(one)
     except NobrakesError as error:
-        found.append(Finding(look.__name__.lstrip("_"), ERROR, f"{error}. {error.hint}"))
+        found.append(Finding(look.__name__.lstrip("_"), ERROR, error.whole))
     return found
 
 
@@ -424,11 +424,11 @@ def _git(patient: _Patient) -> Iterator[Finding]:
     try:
         partial = location.is_partial(patient.paths.root)
     except NobrakesError as error:
-        yield Finding("git", ERROR, f"{error}. {error.hint}")
+        yield Finding("git", ERROR, error.whole)
         return
     yield Finding("git", OK, f"git {'.'.join(map(str, commands.version()))}")
     if partial:
-        yield Finding("git", WARNING, "this is a partial clone: workspaces lack what was never fetched")
+        yield Finding("git", WARNING, "this is a partial clone: its remote has to be in reach when a workspace is made")
     for text in init.told(patient.paths.root, patient.config) if patient.config else ():
         yield Finding("git", WARNING, text)
 
@@ -454,7 +454,7 @@ def _main(patient: _Patient) -> Iterator[Finding]:
     try:
         yield Finding("main", OK, f"main is at {patient.git.main()[:12]}")
     except NoMain as error:
-        yield Finding("main", ERROR, f"{error}. {error.hint}")
+        yield Finding("main", ERROR, error.whole)
     except NobrakesError as error:
         yield Finding("main", ERROR, str(error))
     else:
@@ -521,7 +521,7 @@ def _refs(git: "Git") -> Iterator[Finding]:
     try:
         found = git.broken_refs(in_depth=True)
     except NobrakesError as error:
-        yield Finding("refs", ERROR, f"git cannot read the refs: {error}. {error.hint}")
+        yield Finding("refs", ERROR, f"git cannot read the refs: {error.whole}")
         return
     for one in found:
         text = f"{one.ref} leads nowhere: {one.why}; "
@@ -574,7 +574,7 @@ def _unusable(error: NobrakesError) -> Finding:
     if isinstance(error, StoreBroken) and not isinstance(error, StoreNewer):
         kept = "the snapshot, what changed since and git still hold the graph"
         return Finding("database", ERROR, f"{error}; {kept}", "rebuild")
-    return Finding("database", ERROR, f"{error}. {error.hint}")
+    return Finding("database", ERROR, error.whole)
 
 
 def _soundness(problems: list[str]) -> Finding:

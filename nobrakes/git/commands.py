@@ -358,14 +358,20 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
             "and `nobrakes doctor` says what is missing.",
         )
     if "promisor remote" in error or "lazy fetch" in error:
-        return GitFailed(
-            f"this partial clone lacks an object, and its remote did not give it: {last}",
-            "Bring the remote in reach; `git fetch --refetch --no-filter` then makes it a whole clone.",
-        )
+        return lacking(last)
     shown = " ".join(command)
     return GitFailed(
         f"`{shown[:_SHOWN]}` failed: {last}",
         "Run `nobrakes doctor`; `git fsck` says whether the repository itself is whole.",
+    )
+
+
+def lacking(error: str) -> GitFailed:
+    """The error of a partial clone whose remote does not give what is missing."""
+    said = (error.strip().splitlines() or [""])[0][:_SHOWN]
+    return GitFailed(
+        f"this partial clone lacks an object, and its remote did not give it: {said}",
+        "Bring the remote in reach; `git fetch --refetch --no-filter` then makes it a whole clone.",
     )
 
 

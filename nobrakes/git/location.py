@@ -101,7 +101,7 @@ class Place:
         found: dict[str, str] = {}
         for record in answer.records:
             key, _, value = record.partition("\n")
-            if key in _WANTED:
+            if key in _WANTED or key.endswith(PROMISOR):
                 found[key] = value
         return found
 
@@ -159,6 +159,8 @@ class Place:
 
 # What kind of repository a folder lies in: asked once, by `nobrakes init` and `doctor`.
 
+PROMISOR = ".promisor"
+"""The end of the setting of a remote that promises the objects that a partial clone lacks."""
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.promisor)$"
 _READING = {**CHECKOUT, "GIT_OPTIONAL_LOCKS": "0"}
 

@@ -66,7 +66,7 @@ class ChildChannels:
         try:
             stdin, secret = self._pack(channel, message)
         except NobrakesError as error:
-            self._over(Sent(channel, delivery, scrubbed(f"{error} {error.hint}", "")))
+            self._over(Sent(channel, delivery, scrubbed(error.whole, "")))
             return
         work = threading.Thread(
             target=self._send, args=(channel, delivery, stdin, secret), name=f"sending through {channel}", daemon=True

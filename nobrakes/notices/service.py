@@ -113,7 +113,7 @@ def trouble(channel: "ChannelSettings") -> str:
         if channel.secret:
             secret(channel.secret)
     except NobrakesError as error:
-        return f"{error}. {error.hint}"
+        return error.whole
     return missing(channel.type, channel.command)
 
 

@@ -50,7 +50,7 @@ def type_of(value: Any) -> Any:
         try:
             return parse_type(value)
         except BadBead as error:
-            raise ValueError(f"{error}. {error.hint}") from None
+            raise ValueError(error.whole) from None
     return value
 
 

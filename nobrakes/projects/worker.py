@@ -403,7 +403,7 @@ class Sprints:
             try:
                 return (name, self.ports.adapter(name).provider, agents.model_of(name, "shaper")), ""
             except NobrakesError as error:
-                why = f"{error} {error.hint}".strip()
+                why = error.whole
         return None, why
 
     def _nudge(self, going: Going, step: Nudge) -> bool:

@@ -165,7 +165,7 @@ def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "C
             )
             yield Finding(_NAME, WARNING, told)
     except NobrakesError as error:
-        yield Finding(_NAME, ERROR, f"{str(error).rstrip('.')}. {error.hint}")
+        yield Finding(_NAME, ERROR, error.whole)
     if store is None:
         return
     for pull in store.pulls():

@@ -196,6 +196,34 @@ def test_a_clone_that_does_not_have_all(project: Strange, tmp_path: Path, how: s
     project.run_to_the_end("one", "two")
 
 
+def test_a_blobless_clone_fetches_what_its_sparse_checkout_never_had(project: Strange, tmp_path: Path) -> None:
+    (project.folder / "large").mkdir()
+    (project.folder / "large" / "file").write_text("never checked out\n")
+    project.commit()
+    project.git("config", "uploadpack.allowFilter", "true")
+    git(
+        tmp_path,
+        "clone",
+        "-q",
+        "--no-checkout",
+        "--filter=blob:none",
+        f"file://{project.folder}",
+        str(tmp_path / "clone"),
+    )
+    git(tmp_path / "clone", "sparse-checkout", "set", "--cone", ".nobrakes")
+    git(tmp_path / "clone", "checkout", "-q", "main")
+    away = project.folder.rename(tmp_path / "away")
+    project.folder = tmp_path / "clone"
+    project.config = project.folder / ".nobrakes" / "config.toml"
+    project.add("one")
+    said = project.nobrakes("init", "--trial", expect=None)
+    assert "Bring the remote in reach; `git fetch --refetch --no-filter`" in " ".join(
+        (said.stdout + said.stderr).split()
+    )
+    away.rename(tmp_path / "repository")
+    project.run_to_the_end("one")
+
+
 def test_files_whose_line_ends_git_rewrites(project: Strange) -> None:
     project.git("config", "core.autocrlf", "true")
     (project.folder / ".gitattributes").write_text("*.pas text eol=crlf\n*.sh text eol=lf\n")

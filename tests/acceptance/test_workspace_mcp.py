@@ -145,8 +145,9 @@ def test_no_directory_leads_a_coding_tool_out_of_its_project(chat: Chat) -> None
             "../tea/../site",
             str(chat.projects / "site"),
         ]
-        for path in [*outside, "out", "beside", "nowhere", "out/away", str(chat.projects / "teapot")]:
+        for path in [*outside, "out", "beside", "out/away", str(chat.projects / "teapot")]:
             assert (await refused(client, "acp", prompt="code", workingDirectory=path)).startswith(REFUSED), path
+        assert "no folder of project 'tea'" in await refused(client, "acp", prompt="code", workingDirectory="nowhere")
         tea.rename(away)
         tea.symlink_to(chat.projects / "site")  # the confirmed folder is another one now
         assert (await refused(client, "acp", prompt="code")).startswith(REFUSED)

@@ -444,7 +444,7 @@ def _warnings(found: Discovered, main: str, detected: Detected) -> list[str]:
     if found.dirty:
         warnings.append("you have uncommitted changes: they stay yours, and a merge that would overwrite them waits")
     if found.is_partial:
-        warnings.append("this is a partial clone: objects that are missing here are missing in workspaces too")
+        warnings.append("this is a partial clone: its remote has to be in reach when a workspace is made")
     return warnings
 
 

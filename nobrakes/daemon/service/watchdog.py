@@ -74,7 +74,7 @@ def look(
     except DaemonRunning:  # somebody was quicker
         return Looked(at_rest(_facts(store, paths)))
     except NobrakesError as error:
-        return _failed("the daemon could not be started", (f"{error} {error.hint}".strip(),), file, waiting, now)
+        return _failed("the daemon could not be started", (error.whole,), file, waiting, now)
     if pid is None:
         return Looked(at_rest(replace(_facts(store, paths), works=None)))
     with suppress(FileNotFoundError):

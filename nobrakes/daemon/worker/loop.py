@@ -184,8 +184,8 @@ class Troubles:
             stops = isinstance(error, DiskFull | MachineShort | RefsBroken | StoreReadOnly)
             word = "Nothing is started until it is mended: " if stops else "Trying again soon: "
             with bearing(self.ports.paths.folder):
-                self.ports.notifier.tell(Notice(f"{word}{error} {error.hint}".strip(), urgent=True))
-                self.courier.trouble(f"{word}{error} {error.hint}", stops)
+                self.ports.notifier.tell(Notice(f"{word}{error.whole}", urgent=True))
+                self.courier.trouble(f"{word}{error.whole}", stops)
 
     def measure_anew(self) -> None:
         """The clock jumped: nothing waits for a moment of before."""

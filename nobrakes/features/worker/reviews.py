@@ -417,7 +417,7 @@ class Rollbacks:
         except (GitFailed, NoMain, NotAllowed) as error:
             title = shorten(f"Feature {id_} is not rolled back: {error}", 480)
             with self.ports.store.write():
-                return self.answers.ask(ask(id_, rolling.bead.id, title, f"{error} {error.hint}".strip()))
+                return self.answers.ask(ask(id_, rolling.bead.id, title, error.whole))
 
     def _take_back(self, one: _Rolling) -> bool:
         if one.bead.status not in _NOT_YET:

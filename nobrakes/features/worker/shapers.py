@@ -219,7 +219,7 @@ class Shapers:
             with self.ports.store.write():
                 do()
         except NobrakesError as error:
-            return [f"{error} {error.hint}".strip()]
+            return [error.whole]
         return []
 
     def _ask(self, session: int, question: Question) -> bool:
@@ -493,7 +493,7 @@ class Answers:
             with self.ports.store.write():
                 self.by_about[action.about](self.ports.store.feature(feature.id), action.chosen)
         except NobrakesError as error:
-            tell(self.ports.store, feature, f"what was chosen cannot be done now: {error} {error.hint}", "warning")
+            tell(self.ports.store, feature, f"what was chosen cannot be done now: {error.whole}", "warning")
         return True
 
     def _is_acted_by(self, number: int) -> None:

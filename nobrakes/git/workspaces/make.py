@@ -22,12 +22,12 @@ from ...paths import Paths
 from ...trash import Trash
 from ...walking import Beyond
 from .. import commands, objects, upkeep
-from ..commands import PLUMBING
+from ..commands import CHECKOUT, PLUMBING
 from ..commits import Person
 from ..commits import worker as identity
 from ..filters import NO_FILTERS, Filters, Through, take_in, through
 from ..history import History
-from ..location import Place
+from ..location import PROMISOR, Place
 from ..objects import Objects
 from ..port import Argv, BrokenRef, Workspace
 from . import salvage
@@ -222,6 +222,7 @@ def making(
     `index`: where a copy of the index is kept, out of the agent's reach. `hooks`: the folder of its hooks.
     """
     at = path + MAKING if branch else path
+    bring_missing(place, commit)
     config = _config(place.settings, len(commit), person, through)
     words = (
         path,
@@ -239,6 +240,21 @@ def making(
         *through.options,
     )
     return (("sh", "-c", _SCRIPT, OURS, *words),)
+
+
+def bring_missing(place: Place, commit: str) -> None:
+    """Fetch what a partial clone lacks of the commit: a checkout that borrows its objects asks no remote. GitFailed."""
+    for remote in (key[len("remote.") : -len(PROMISOR)] for key in place.settings if key.endswith(PROMISOR)):
+        asked = ["rev-list", "--objects", "--no-walk", "--missing=print", commit]
+        lines = commands.run(asked, cwd=place.git_dir, env=PLUMBING).text.splitlines()
+        if missing := [line[1:] for line in lines if line.startswith("?")]:
+            fetch = ["fetch", remote, "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"]
+            wanted = ["-c", "fetch.negotiationAlgorithm=noop", *fetch, "--filter=blob:none", "--stdin"]
+            done = commands.run(
+                wanted, cwd=place.git_dir, env=CHECKOUT, stdin="\n".join(missing).encode(), expect=(0, 1, 128)
+            )
+            if done.code:
+                raise commands.lacking(done.error)
 
 
 def _begin(at: str, branch: str, hooks: str) -> str:

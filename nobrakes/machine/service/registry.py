@@ -471,4 +471,4 @@ def trouble() -> tuple[str, bool]:
     if error is None:
         return "", False
     room = unknown(limits, error)
-    return (f"{error}. {error.hint}", False) if room is None else (unknown_text(room), True)
+    return (error.whole, False) if room is None else (unknown_text(room), True)

@@ -436,7 +436,7 @@ class SharedMachine:
         room = unknown(limits, error)
         if room is None:
             if is_new:
-                self._tell(f"what repositories of this machine share cannot be used: {error}. {error.hint}".strip())
+                self._tell(f"what repositories of this machine share cannot be used: {error.whole}")
             return None
         return replace(room, passes=room.passes and now < self._since + PASSES_SECONDS)
 

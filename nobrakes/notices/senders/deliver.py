@@ -25,7 +25,7 @@ def main() -> int:
     try:
         WAYS[channel["type"]](channel, asked["secret"], asked["message"])
     except NobrakesError as error:
-        sys.stderr.write(f"{error} {error.hint}".strip())
+        sys.stderr.write(error.whole)
         return 1
     except OSError as error:
         sys.stderr.write(f"{error.strerror or type(error).__name__}")

@@ -138,7 +138,9 @@ def _below(folder: str, path: str) -> str:
 def _require_program(paths: Paths, agent: str) -> str:
     """NoAgent where nobody could start the agent's program; what to say where a daemon works that may find it."""
     command = load(paths.config).agents.command(agent)
-    if not command or program_of(command[0], os.environ.get("PATH")) is not None:
+    if not command:
+        raise NoAgent(f"no command is set for the agent {agent}", f"Set agents.{agent}.command in {paths.config}.")
+    if program_of(command[0], os.environ.get("PATH")) is not None:
         return ""
     why = f"{agent} is not installed: there is no program {clean(command[0])}"
     if holder(paths.lock) is None:
@@ -309,7 +311,7 @@ def _view(store: "Store", paths: Paths, run: ChatRun) -> RunView:
         bead_status=bead.status.value if bead else "",
         seconds=round(done.seconds, 1),
         cost_usd=done.session.cost_usd,
-        trouble=shorten(clean(bead.held), 200) if bead and bead.held else "",
+        trouble=shorten(clean(bead.held if bead and bead.held else done.trouble), 200),
     )
     return replace(made, last_words=_fits(made.last_words, lambda text: replace(made, last_words=text)))
 

@@ -27,7 +27,7 @@ from ...machine.service import registry
 from ...machine.service.registry import identity
 from ...paths import FOLDER, Paths, resource
 from ...store import open_store
-from ...text.cleaning import clean, is_seen
+from ...text.cleaning import clean, is_seen, shorten
 from ...text.times import spoken
 from .. import model as projects_model
 from ..model import JOINED, Brief, filled, suggested, values, word_of
@@ -386,6 +386,8 @@ def require_confirmed(
     projects_model.guard_require(projects, path, confirmed)
     assert found is not None and confirmed is not None, "the guard lets nothing else through"
     folder = workspace.folder(confirmed)
+    if os.path.isdir(folder) and not os.path.isdir(path):
+        raise UsageError(f"workingDirectory is no folder of project '{confirmed}': {shorten(directory, 100)}")
     if os.path.realpath(folder) != os.path.join(projects, confirmed) or not os.path.isdir(path):
         raise NoProject(projects_model.REFUSED, f"the folder of project '{confirmed}' is not there, or is a link")
     row = store.projects().get(confirmed)

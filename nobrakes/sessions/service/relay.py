@@ -212,6 +212,11 @@ class Summary:
     claim: Claim | None
     kept: str
 
+    @property
+    def trouble(self) -> str:
+        """How its last turn ended, where that was no good end and it waits."""
+        return self.session.detail if self.session.state in (State.READY, State.STUCK) else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:

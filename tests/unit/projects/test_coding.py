@@ -22,6 +22,11 @@ from nobrakes.sessions.service import relay
 from nobrakes.store import Store, create_store
 
 
+def with_an_agent(project: Path) -> None:
+    with (project / ".nobrakes" / "config.toml").open("a") as config:
+        config.write('[agents.acp]\ncommand = ["sh"]\n')
+
+
 class Workspace:
     """A person's workspace with one project, and what was done inside of the project's transaction."""
 
@@ -29,6 +34,7 @@ class Workspace:
         projects.create(Brief("tea"), "Ada")
         projects.set_project("phone", "tea", False, "Ada")
         self.folder = folder / "workspace" / "PROJECTS" / "tea"
+        with_an_agent(self.folder)
         self.inside, self.seen = False, list[tuple[str, bool]]()
 
     def begin(self, prompt: str = "Make it", directory: str = "", model: str = "", persona: str = "") -> Any:
@@ -96,6 +102,7 @@ def test_what_is_broken_in_one_project_is_said_and_keeps_nobody_from_the_others(
     assert workspace.begin().run == "tea/1"
     projects.create(Brief("site"), "Ada")
     projects.set_project("phone", "site", False, "Ada")
+    with_an_agent(workspace.folder.parent / "site")
     assert workspace.begin().run == "site/1"
     database = workspace.folder / ".nobrakes" / "nobrakes.db"
     database.unlink()
@@ -225,3 +232,30 @@ def test_a_chat_agent_is_not_told_where_the_pages_are(workspace: Workspace, monk
     plan = "beads: [{id: a, title: Do a}]"
     said = choose(table, "propose", {"plan": plan})
     assert "drawn-name" not in f"{refused.value} {refused.value.hint} {said.text}" and "commit-strategy" in said.text
+
+
+def test_an_agent_for_which_no_command_is_set_is_refused(workspace: Workspace) -> None:
+    config = workspace.folder / ".nobrakes" / "config.toml"
+    config.write_text(config.read_text().replace('command = ["sh"]', "command = []"))
+    with pytest.raises(NoAgent, match="no command is set for the agent acp") as told:
+        workspace.begin()
+    assert "agents.acp.command" in told.value.hint and workspace.seen == []
+
+
+@pytest.mark.parametrize("directory", ["none", "a file", "x" * 5000])
+def test_a_working_directory_that_is_no_folder_is_named_and_the_project_stays_confirmed(
+    workspace: Workspace, directory: str
+) -> None:
+    (workspace.folder / "a file").touch()
+    with pytest.raises(UsageError, match="workingDirectory is no folder of project 'tea': "):
+        workspace.begin(directory=directory)
+    assert workspace.begin().project == "tea"
+
+
+def test_a_turn_that_could_not_begin_is_told_to_the_chat_agent(workspace: Workspace) -> None:
+    workspace.begin()
+    with coding.project_store(str(workspace.folder)) as (store, _paths):
+        begun = store.open_turn(1)
+        assert begun is not None
+        store.close_turn(begun[0].id, Fact.CUT_OFF, Outcome.MISSING_EXECUTABLE, "sh was not found", told_again=True)
+    assert [one.trouble for one in coding.look("phone")] == ["sh was not found"]
