@@ -307,7 +307,6 @@ class Answers:
     async def read_text_file(
         self, session_id: str, path: str, line: int | None = None, limit: int | None = None, **more: Any
     ) -> ReadTextFileResponse:
-        """A file of the workspace."""
         try:
             return ReadTextFileResponse(content=read(path, self.workspace, line, limit))
         except FileNotFoundError:

@@ -152,7 +152,6 @@ class Read(output.Read):
         return kind == "end" if kind in ("end", "text", "tool", "thought", "permission", "result") else None
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take one more event in."""
         kind = event.get("type")
         if kind == "session":
             named = str(event.get("session") or "")

@@ -266,7 +266,6 @@ class Read(output.Read):
         return kind == "result" if kind in ("result", "assistant", "user") else None
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take one more event in."""
         kind = event.get("type")
         if kind == "system":
             self._system(event)

@@ -412,7 +412,6 @@ def proof(a: Assignment) -> tuple[str, ...]:
 
 
 def _array(texts: Iterable[str]) -> str:
-    """An array of TOML."""
     return f"[{', '.join(map(_toml, texts))}]"
 
 

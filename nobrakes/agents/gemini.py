@@ -186,7 +186,6 @@ class Read(output.Read):
         return kind == "result" if kind in ("result", "message", "tool_use", "tool_result") else None
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take one more event in."""
         kind = event.get("type")
         if kind == "init":
             self.session = str(event.get("session_id") or "") or None

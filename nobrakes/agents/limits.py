@@ -349,7 +349,6 @@ def is_proven(gate: Cooldown, attempt: Served, outcome: Outcome) -> bool:
 
 
 def _is_behind(gate: Cooldown, one: Served) -> bool:
-    """Whether the gate is its provider's, or its model's."""
     return gate.provider in (WORKSPACES, one.provider, model_key_of(one))
 
 

@@ -75,7 +75,6 @@ class Script:
         return True
 
     def finished(self, tail: bytes) -> bool:
-        """By its marker."""
         return marker_outcome(read_marker(_text(tail.split(b"\n")))) is not None
 
     def refuses(self, head: bytes, self_test: str = "") -> str | None:

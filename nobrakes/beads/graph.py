@@ -255,7 +255,6 @@ class Moments:
         return 2 * self._place[bead] + 1
 
     def bead(self, moment: int) -> str:
-        """The bead that the moment is of."""
         return self.beads[moment // 2]
 
     def _all(self) -> Iterator[Need]:

@@ -227,7 +227,6 @@ def _list(word: str, is_command: bool) -> list[Any]:
 
 
 def _toml(word: str) -> Any:
-    """JSON or TOML."""
     try:
         return json.loads(word)
     except ValueError:

@@ -129,7 +129,6 @@ _STATE_COLUMNS = [name for name in Bead.__dataclass_fields__ if name not in (*TE
 
 
 def node(row: Row) -> Node:
-    """A row of NODE."""
     return plain_node(tuple(row))
 
 

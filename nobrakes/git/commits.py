@@ -538,7 +538,6 @@ class Chain:
         objects.update(self.place, {objects.own_ref(name): commit for name, commit in made.items()})
 
     def held(self, name: str) -> Value | None:
-        """The record that was kept under this name; None: there is none, or it cannot be read."""
         commit = objects.read(self.place, objects.own_ref(name))
         entry = self._entry(commit) if commit is not None else None
         return entry.record if entry is not None and not entry.problem() else None

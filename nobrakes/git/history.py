@@ -85,7 +85,6 @@ class History:
         return answer.text.split("\n")[0] if answer.code == 0 else None
 
     def contains(self, ancestor: str, descendant: str) -> bool:
-        """Whether `ancestor` is `descendant` or one of its ancestors."""
         if ancestor == descendant or ancestor in self.objects.commit(descendant).parents:
             return True
         return self.fork(descendant, ancestor) == ancestor

@@ -1,5 +1,7 @@
 """`Git` (git.port) on a real repository: six parts, each hands its questions to the module that knows the topic.
 
+What a method promises is written in port.py, once.
+
 1. Constructing it costs nothing; git is looked for and asked when the first question comes.
 2. What merges, lands, commits and makes workspaces is imported when it is first used: most commands only ask.
 3. Nothing here runs under a configuration that an agent wrote (environment, clones, salvage).
@@ -71,32 +73,25 @@ class Questions(Tools):
     """Questions about commits. Answers never change, but for main's own."""
 
     def main(self) -> str:
-        """The commit that main points to; NoMain."""
         return objects.main(self.place)
 
     def tree(self, commit: str) -> str:
-        """The commit's tree."""
         return self.objects.commit(commit).tree
 
     def has(self, commit: str) -> bool:
-        """Whether the commit is still there."""
         return self.objects.content(commit) is not None
 
     def is_whole(self, commit: str) -> bool:
-        """Whether the commit is there with all that it needs, as one sees who begins to look only now."""
         self._forget()
         return self.objects.is_whole(commit, objects.main(self.place))
 
     def fork(self, main: str, head: str, began: str | None = None) -> str | None:
-        """The commit where `head` left main, or `began` where main was rewritten since; None: unrelated."""
         return self.history.fork(main, head, began)
 
     def contains(self, ancestor: str, descendant: str) -> bool:
-        """Whether `ancestor` is `descendant` or one of its ancestors."""
         return self.history.contains(ancestor, descendant)
 
     def between(self, base: str, tip: str) -> tuple[str, ...] | None:
-        """The commits by which main came from `base` to `tip`, oldest first, by first parents; None: it did not."""
         return self.history.between(base, tip)
 
     def moves(self, commit: str) -> tuple[tuple[str, str, str], ...]:
@@ -106,7 +101,6 @@ class Questions(Tools):
         return tuple((path, f"{was} {old}", f"{is_} {new}") for path, was, is_, old, new in found)
 
     def changes(self, base: str, head: str) -> tuple[Change, ...]:
-        """What differs between two commits' trees, by path; renames are a removal and an addition."""
         known = self._changes.get((base, head))
         if known is None:
             known = filters.told(self.place, self.objects, trees.changes(self.objects, base, head), base, head)
@@ -119,7 +113,6 @@ class Questions(Tools):
         return known
 
     def laid_open(self, base: str, head: str) -> tuple[str, ...]:
-        """Why what is between may lay open what git keeps through a filter, a line for each place."""
         return tuple(self.filters.laid_open(base, head, self.history.since(base, head)))
 
     def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
@@ -133,13 +126,11 @@ class Questions(Tools):
         return self.objects.content(entry.id)
 
     def link(self, commit: str, path: str) -> str | None:
-        """Where a symbolic link of the commit leads, as it is written; None: not there, or no link."""
         entry = self.objects.entry(commit, path)
         content = self.objects.content(entry.id) if entry is not None and entry.mode == LINK else None
         return None if content is None else os.fsdecode(content)
 
     def paths(self, commit: str) -> frozenset[str]:
-        """Every path in a commit's tree."""
         found = self._paths.get(commit)
         if found is None:
             found = self._paths_by_another(commit)
@@ -165,25 +156,20 @@ class Questions(Tools):
         return self._paths[like] - gone | {path for path, _, after, _, _ in differ if after != ABSENT}
 
     def named_by_git(self) -> tuple[frozenset[str], tuple[str, ...]]:
-        """(paths of the tree that git's own settings and hooks name, folders of the tree in which all is named)."""
         from . import named_paths
 
         return named_paths.by_git(self.place)
 
     def merged(self, since: str | None = None) -> dict[str, str]:
-        """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back."""
         return self.history.merged(objects.main(self.place), since)
 
     def off_main(self, commits: Collection[str]) -> frozenset[str]:
-        """Those of the commits that main does not contain, also where they are gone from git."""
         return self.history.outside(objects.main(self.place), commits)
 
     def made(self, name: str) -> Made | None:
-        """The commit that `name` stands for, in git's own grammar of revisions; None: there is none."""
         return self._chain.made(name)
 
     def line(self, tip: str, since: str | None = None) -> tuple[Made, ...]:
-        """`tip` and its first parents, newest first, without `since` and what it was made from."""
         return self._chain.line(tip, since)
 
 
@@ -194,43 +180,33 @@ class Work(Tools):
     """Where work is done: made, fetched from, removed."""
 
     def workspace(self, bead: Bead, start: str, worker: str, files: str | None = None) -> Workspace:
-        """The bead's private clone. Where it is missing, `prologue` makes it with its branch at `start`."""
         return self._workspaces.workspace(bead, start, worker, files)
 
     def has_workspace(self, bead: str) -> bool:
-        """Whether the bead's clone exists whole."""
         return self._workspaces.has(bead)
 
     def touched(self, bead: str) -> int | None:
-        """How many files of the bead's clone differ from what it began with."""
         return self._workspaces.touched(bead)
 
     def tip(self, bead: Bead) -> str | None:
-        """The head of the branch in the bead's clone, copied to our objects and held by no ref."""
         return self._workspaces.tip(bead)
 
     def take_in(self, bead: Bead, fence: int) -> str | None:
-        """Fetch the branch's head from the clone to refs/nobrakes/incoming/<bead>/<fence>; None: no clone or branch."""
         return self._workspaces.take_in(bead, fence)
 
     def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
-        """The commands that make a fresh checkout of `commit` at `path`, with a .git of its own."""
         return self._workspaces.scratch(commit, path)
 
     def drop_scratch(self, path: str) -> None:
-        """Remove a scratch checkout; nothing happens when it is gone."""
         self._workspaces.drop_scratch(path)
 
     def scratches(self) -> tuple[str, ...]:
-        """The paths of the scratch checkouts that there are."""
         return self._workspaces.scratches()
 
     def archive(self, bead: Bead, fence: int) -> tuple[str, ...]:
-        """Keep the clone's branch and its uncommitted work under refs/nobrakes/archive/<bead>/…; the refs made."""
         return self._workspaces.archive(bead, fence)
 
     def retire(self, bead: Bead, fence: int) -> None:
-        """Archive, then remove the bead's clone, its incoming refs, and those of its review and its start."""
         self._workspaces.retire(bead, fence)
 
     def archived(self, bead: str | None = None) -> list[tuple[str, str]]:
@@ -239,12 +215,10 @@ class Work(Tools):
         return objects.newest_first(self.place, objects.below(self.place, f"{below}/"))
 
     def lent(self) -> tuple[str, ...]:
-        """The folders of objects that workspaces and checkouts borrow from; the first is the repository's own."""
         stored = lfs.store(self.place)
         return (*self.place.lent(), *([stored] if os.path.isdir(stored) else []))
 
     def territory(self) -> tuple[str, ...]:
-        """The folders and files that belong to the repository, wherever they lie: nobody else may write there."""
         from . import upkeep
 
         return (*upkeep.folders(self.place), *self._settings_files)
@@ -257,23 +231,18 @@ class Records(Tools):
     """The chain of evidence."""
 
     def evidence(self) -> Iterator[Entry]:
-        """The commits of the evidence chain, newest first."""
         return self._chain.entries(self._chain.tip())
 
     def evidence_tip(self) -> str | None:
-        """The newest commit of the chain; None: there is none yet."""
         return self._chain.tip()
 
     def keep_evidence(self, record: Value) -> str:
-        """Put the record at the end of the chain, unless the chain has one about the same; the record's commit."""
         return self._chain.keep(record)
 
     def hold(self, records: Mapping[str, Value]) -> None:
-        """Keep records of evidence under these names, each with its candidate as parent."""
         self._chain.hold(records)
 
     def held(self, name: str) -> Value | None:
-        """The record that was kept under this name; None: there is none, or it cannot be read."""
         return self._chain.held(name)
 
 
@@ -286,25 +255,20 @@ class Building(Tools):
     """What is built for main, and pinned."""
 
     def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:
-        """One commit on `onto` with everything `head` added since `fork`. Same input, same id."""
         return self._held(lambda: self._merger.squash(onto, head, message, began), onto)
 
     def replay(
         self, onto: str, head: str, message: Message, began: str | None = None
     ) -> tuple[Candidate, ...] | Conflict:
-        """`head`'s commits since `fork` one by one on `onto`, texts kept, with `message`'s trailers. Same ids."""
         return self._held(lambda: self._merger.replay(onto, head, message, began), onto)
 
     def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
-        """A commit on `head` that has `onto` as its second parent, and with it all of both. Same input, same id."""
         return self._held(lambda: self._merger.join(onto, head, message), onto)
 
     def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
-        """A chain on `onto` of just these steps' trees (texts of the steps' commits kept); the last is returned."""
         return self._held(lambda: self._merger.fold(onto, steps, message), onto)
 
     def revert(self, commit: str, onto: str, message: Message) -> Candidate | Conflict:
-        """A commit on `onto` that takes `commit` back."""
         return self._held(lambda: self._merger.revert(commit, onto, message), onto)
 
     def _held(self, make: Callable[[], T], onto: str) -> T:
@@ -325,19 +289,15 @@ class Building(Tools):
         return lands.commit(lambda: self._committer.commit_files(files, message))
 
     def write_files(self, onto: str, files: Mapping[str, bytes], message: Message, name: str) -> str | None:
-        """A commit on `onto` with these contents, kept under refs/nobrakes/<name>; None: nothing differs."""
         return self._committer.write_files(onto, files, message, objects.own_ref(name))
 
     def came_through(self, base: str, head: str) -> None:
-        """What `head` changes was made by a person's own git, and came through its filters already."""
         self.filters.came_through(base, head)
 
     def pin(self, name: str, commit: str | None) -> None:
-        """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
         objects.update(self.place, {objects.own_ref(name): commit})
 
     def kept(self) -> dict[str, str]:
-        """Everything that refs/nobrakes/ holds: the name below it -> object."""
         below = f"{objects.OWN}/"
         return {ref.removeprefix(below): commit for ref, commit in objects.below(self.place, below)}
 
@@ -347,13 +307,11 @@ class Building(Tools):
         return [replace(one, held_in=self._workspaces.holder(one)) for one in found]
 
     def restore(self, broken: BrokenRef) -> bool:
-        """Whether what the ref names is there again, fetched from a workspace that had all of it."""
         restored = self._workspaces.restore(broken)
         self._forget()
         return restored
 
     def pack(self) -> None:
-        """Pack refs and objects where many lie in files of their own; every one of them stays."""
         objects.pack(self.place)
         upkeep.release(self.place)
         if upkeep.pack_objects(self.place):
@@ -374,11 +332,9 @@ class MovingMain(Tools):
     """Main is moved by compare-and-swap, and its checkouts follow."""
 
     def is_shared(self) -> bool:
-        """Whether main is decided at a remote."""
         return self.shared is not None
 
     def catch_up(self) -> Land:
-        """Bring main to where it is decided, when that loses nothing."""
         return self._lands.catch_up()
 
     def land(self, new: str, old: str) -> Land:
@@ -405,11 +361,9 @@ class MovingMain(Tools):
         return self._of_base(branch, self.shared, direct)
 
     def of_epic(self, epic: str) -> Self:
-        """The same repository where main is the branch of the epic, or the one of all, as long as that is not there."""
         return self._of_own(f"{EPICS}/{epic}", f"the branch of {epic}")
 
     def settle_in(self) -> tuple[str, ...]:
-        """Mend the workspaces that point to where the repository was before it was moved; their names."""
         return salvage.settle(self.place, self.places)
 
     def clear_locks(self) -> None:
@@ -420,11 +374,9 @@ class MovingMain(Tools):
         upkeep.clear_indexes(self.place)
 
     def bring_along(self) -> tuple[str, ...]:
-        """Bring along each checkout that came to main late; what a person has to know of those that cannot follow."""
         return self._lander.bring_along()
 
     def behind(self) -> tuple[str, ...]:
-        """What a person has to know of each checkout of main that is behind it."""
         return self._lander.behind()
 
 

@@ -414,11 +414,9 @@ class ThreadBackground:
         return name in self._jobs
 
     def is_empty(self) -> bool:
-        """Whether the end of everything that was begun was told."""
         return not self._jobs
 
     def close(self) -> None:
-        """Wait for what was begun."""
         self._near.shutdown(wait=True)
         self._far.shutdown(wait=True)
 

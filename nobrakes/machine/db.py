@@ -317,7 +317,6 @@ class UserStore(UserDatabase):
     # --- what was spent --------------------------------------------------------------------------
 
     def spend(self, repository: str, day: float, usd: float, tokens: int) -> None:
-        """What the repository has spent on that day, in all."""
         with self._write():
             self._run("INSERT OR REPLACE INTO spent VALUES (?, ?, ?, ?)", repository, day, usd, tokens)
 

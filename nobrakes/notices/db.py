@@ -47,7 +47,6 @@ def insert(db: Database, notice: NewNotice, now: float, *, routed: bool) -> int:
 
 
 def record(row: Row, id_: str = "id") -> NoticeRecord:
-    """The notice of a row."""
     return rows.record(NoticeRecord, row, id=row[id_])
 
 

@@ -121,7 +121,6 @@ def trouble(channel: "ChannelSettings") -> str:
 
 
 def examine(settings: "NotifySettings") -> Iterator[Finding]:
-    """One finding a channel."""
     for name, channel in sorted(settings.channels.items()):
         wrong = trouble(channel)
         text = f"the channel {name} cannot work: {wrong}" if wrong else f"the channel {name} ({channel.type}) is set up"

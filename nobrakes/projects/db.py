@@ -59,7 +59,6 @@ def sprints_going(db: Database) -> Going | None:
 
 
 def sprints(db: Database) -> list[Sprint]:
-    """All sprints, by number."""
     return [rows.record(Sprint, row) for row in db.all("SELECT * FROM sprints ORDER BY number")]
 
 

@@ -96,7 +96,6 @@ def objective(brief: str) -> str:
 
 
 def criteria(brief: str) -> list[Box]:
-    """The success criteria of a brief."""
     return boxes(section(brief, "Success criteria"))
 
 

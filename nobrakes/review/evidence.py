@@ -150,7 +150,6 @@ def excerpt(text: str) -> str:
 
 
 def place(commit: str, tree: str) -> dict[str, str]:
-    """A commit with its tree."""
     return {"commit": commit, "tree": tree}
 
 

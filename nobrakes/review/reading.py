@@ -173,7 +173,6 @@ class Reading:
 
     @staticmethod
     def of(session: Session) -> "Reading":
-        """The reading that this session is."""
         return Reading(session, kept(session.data.get(ANSWER) or ()))
 
     def _said(self, key: str, other: Any = "") -> Any:
@@ -181,12 +180,10 @@ class Reading:
 
     @property
     def content(self) -> str:
-        """What it reads."""
         return str(self._said(CONTENT))
 
     @property
     def round(self) -> int:
-        """In which round it reads."""
         return int(self._said(ROUND, 1))
 
     @property

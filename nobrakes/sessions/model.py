@@ -191,7 +191,6 @@ class Talk:
 
     @property
     def agent(self) -> str:
-        """The agent that talks."""
         return self.session.agent
 
     @property

@@ -38,7 +38,6 @@ from .rendering import opened, read, render, repository, words
 
 
 def bead(request: Request) -> Response:
-    """The page."""
     with opened(request) as app:
         id = request.path_params["id"]
         view = bead_page.bead_page(app.store, app.git, id)

@@ -101,7 +101,6 @@ _STATUS: tuple[tuple[type[errors.NobrakesError], int], ...] = (
 
 
 def status_of(error: errors.NobrakesError) -> int:
-    """The number of an error."""
     return next((number for kind, number in _STATUS if isinstance(error, kind)), 500)
 
 

@@ -208,7 +208,6 @@ def reset_breakers(db: Database, bead: str, actor: str) -> int:
 
 
 def spend(db: Database, attempt: int, cost_usd: float, tokens: int) -> None:
-    """Set what the attempt has cost."""
     with db.write():
         sql, values = "UPDATE attempts SET cost_usd = ?, tokens = ? WHERE id = ?", (cost_usd, tokens, attempt)
         if not db.run(f"{sql} AND outcome IS NULL", values):

@@ -331,7 +331,6 @@ class _Count:
 
     @property
     def tokens(self) -> int:
-        """Of all calls."""
         return sum(self.calls.values())
 
 

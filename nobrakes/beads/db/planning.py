@@ -372,7 +372,6 @@ class _Shape:
         self.of_row: Callable[[Sequence[Any]], Any] = itemgetter(*self._places.values()) if names else _nothing
 
     def is_written(self, fields: Mapping[str, Any], row: Sequence[Any]) -> bool:
-        """Whether each of the fields is in the row as it is written."""
         return all(
             fields[name] == row[place] or (name in _WRITTEN and _is_written(name, fields[name], row[place]))
             for name, place in self._places.items()

@@ -477,7 +477,6 @@ class _Modules:
         return None
 
     def has(self, module: str) -> bool:
-        """Whether it is there."""
         return self.file(module) is not None
 
     def place(self, module: str) -> str | None:

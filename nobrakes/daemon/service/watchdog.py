@@ -261,7 +261,6 @@ def uninstall(wanted: Plan) -> tuple[str, ...]:
 
 
 def installed(wanted: Plan) -> bool:
-    """Whether the files are there."""
     return all(os.path.exists(path) for path in wanted.files)
 
 

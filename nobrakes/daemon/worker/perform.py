@@ -258,7 +258,6 @@ class Performer:
         return True
 
     def _launch(self, attempt: Attempt, board: Board) -> bool:
-        """Whether its agent started."""
         try:
             self.launcher.start(attempt, board.limits)
             return True

@@ -196,7 +196,6 @@ class Here:
 
 
 def of_config(misconfigured: str) -> Iterator[Hindrance]:
-    """That config.toml is wrong, and how."""
     if misconfigured:
         yield Hindrance(
             Kind.CONFIG,
@@ -209,7 +208,6 @@ def of_config(misconfigured: str) -> Iterator[Hindrance]:
 
 
 def of_no_check(config: "Config") -> Iterator[Hindrance]:
-    """That no check is named."""
     if not config.checks:
         yield Hindrance(
             Kind.NO_CHECK,

@@ -376,7 +376,6 @@ class Words:
         return rollback.give_up(self._store, feature, by)
 
     def landed(self, feature: str) -> tuple[Merged, ...]:
-        """The merges that beads of the feature are done by."""
         return rollback.landed(self._store, feature)
 
     def end_rollback(self, feature: str, by: str, taken: Sequence[Merged], why: str, commit: str) -> None:

@@ -499,7 +499,6 @@ class Rollbacks:
         return True
 
     def drop(self, action: DropRollback) -> bool:
-        """It is off."""
         return self._off(action.feature, action.why)
 
     def answered(self, feature: Feature, chosen: str) -> None:

@@ -121,7 +121,6 @@ class Worktree:
 
     @property
     def index(self) -> str:
-        """The worktree's index."""
         return os.path.join(self.git_dir, "index")
 
     @property

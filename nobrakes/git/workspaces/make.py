@@ -497,7 +497,6 @@ class Workspaces:
         self.trash.take(self.places.scratch, path)
 
     def scratches(self) -> tuple[str, ...]:
-        """The paths of the scratch checkouts that there are."""
         folder = self.places.scratch
         return tuple(os.path.join(folder, name) for name in sorted(os.listdir(folder))) if os.path.isdir(folder) else ()
 

@@ -172,5 +172,4 @@ class RelayClones:
 
 
 def branch_of(session: int) -> str:
-    """The branch of a relay session."""
     return f"relay/{session}"

@@ -268,7 +268,6 @@ class Outputs:
     """Reads them, whoever wrote them and whether the run still lives."""
 
     def ending(self, folder: str, steps: Sequence[str]) -> Ending:
-        """What the exit files say."""
         return ending(folder, steps)
 
     def output(self, path: str, limit: int) -> str:
@@ -276,7 +275,6 @@ class Outputs:
         return read_tail(path, limit).decode("utf-8", "replace")
 
     def head(self, path: str, limit: int, start: int = 0) -> bytes:
-        """The first `limit` bytes of an output file, from `start` on; empty when it is missing."""
         with below(*of_state(path)) or io.BytesIO() as file:
             file.seek(start)
             return file.read(limit)

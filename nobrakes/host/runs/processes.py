@@ -439,12 +439,10 @@ class LocalProcesses(Outputs):
         self._forget(run)
 
     def memory_mb(self, run: Run) -> int:
-        """MB of memory that the run's processes hold now; 0: none lives."""
         held = proctable.held_mb(run.pid, run.born)
         return proctable.resident_mb([one.pid for one in self._members(run)]) if held is None else held
 
     def activity(self, run: Run, folder: str, workspace: str) -> str:
-        """A fingerprint of output, files, commits and CPU: the same text again means silence."""
         process = proctable.look(run.pid) if run.pid else None
         if process is not None and process.running and process.mark == run.born:
             tree = [process, *proctable.below(process.pid).values()]

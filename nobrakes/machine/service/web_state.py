@@ -280,7 +280,6 @@ class _Joined:
         return now is not None and now == self._file and self.living.is_seen()
 
     def lives(self, name: str) -> bool:
-        """Whether the daemon of this name lives."""
         return lives(self.place.daemons, name)
 
     def leave(self) -> None:

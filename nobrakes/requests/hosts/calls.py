@@ -109,7 +109,6 @@ class Calls(ABC):
         return said
 
     def get(self, path: str) -> Any:
-        """The JSON at a path."""
         return self.read(path).json()
 
     def read(self, path: str) -> Reply:

@@ -94,7 +94,6 @@ class GitHub:
         return _told(self.gh.send("POST", f"{self.at}/pulls", {**body, "draft": wanted.draft}))
 
     def dress(self, number: int, wanted: Wanted) -> None:
-        """Give it the labels and the reviewers that are wanted."""
         if wanted.labels:
             self.gh.send("POST", f"{self.at}/issues/{number}/labels", {"labels": list(wanted.labels)})
         if wanted.reviewers:
@@ -104,7 +103,6 @@ class GitHub:
             self.gh.send("POST", f"{self.at}/pulls/{number}/requested_reviewers", asked)
 
     def rewrite(self, number: int, wanted: Wanted) -> None:
-        """Give it the title and the body that are wanted."""
         self.gh.send("PATCH", f"{self.at}/pulls/{number}", {"title": wanted.title, "body": wanted.body})
 
     def retarget(self, number: int, base: str) -> None:
@@ -135,12 +133,10 @@ class GitHub:
             raise HostRefused(f"{self.address} does not merge it by itself: {shorten(words, 300)}")
 
     def close(self, number: int) -> None:
-        """Close it unmerged; one that is over stays as it is."""
         if self.look(number).state is PullState.OPEN:
             self.gh.send("PATCH", f"{self.at}/pulls/{number}", {"state": "closed"})
 
     def look(self, number: int) -> Told:
-        """How it is now."""
         return _told(self.gh.get(f"{self.at}/pulls/{number}"))
 
     def checks(self, commit: str) -> Sequence[HostCheck]:

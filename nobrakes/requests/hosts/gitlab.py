@@ -146,7 +146,6 @@ class GitLab:
         self.glab.send("PUT", f"{self.at}/merge_requests/{number}/merge", body)
 
     def close(self, number: int) -> None:
-        """Close it unmerged; one that is over stays as it is."""
         if self.look(number).state is PullState.OPEN:
             self._change(number, {"state_event": "close"})
 

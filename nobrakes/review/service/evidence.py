@@ -476,7 +476,6 @@ def _queue(store: "Store", typical: float | None, now: float) -> tuple[tuple[InQ
 
 
 def _events(store: "Store") -> dict[tuple[str, int | None], int]:
-    """The event of each merge, by its bead and its attempt."""
     return {
         (event.bead or "", event.attempt): event.seq for event in store.latest_events((Kind.MERGED,), None, 2 * PAST)
     }

@@ -40,7 +40,6 @@ class ReviewContext:
 
     @cached_property
     def bead(self) -> Bead:
-        """What is reviewed."""
         return self.ports.store.bead(self.attempt.bead)
 
     @property

@@ -255,7 +255,6 @@ class AttemptPage:
 
 
 def numbered(found: Iterable[Line], begin: int = 0) -> list[Numbered]:
-    """Lines with their places."""
     return [
         Numbered(begin + place, line.kind.value, shorten(line.text, MOST_TEXT), is_telling(line))
         for place, line in enumerate(found)
