@@ -11,9 +11,10 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from .paths import Paths
+from .records import frozen
 from .replacing import replacing
 
 CHECKS = ("spawn", "stream", "commit", "deny", "resume", "kill")
@@ -32,7 +33,7 @@ TRY = "`nobrakes doctor --agents` tries it"
 WITHOUT = "its sessions are not gone on with"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seen:
     """What was seen of one agent. `can`: the checks by name; one that is missing was not tried."""
 
@@ -142,7 +143,7 @@ def _versions(paths: Paths) -> dict[str, list[str]]:
     return {name: of for name, of in found.items() if isinstance(of, list) and len(of) == 2}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """How an agent may be used. `why`: what is to be said of it; empty: nothing, it is used whole."""
 

@@ -1,7 +1,7 @@
 """What the daemon works with: the doors to the world, given to it whole by `app` (or by the simulation)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,6 +16,7 @@ from .host.port import Background, ChannelServer, Login, Notifier, Processes
 from .machine.port import Alone, MachineWide
 from .notices.port import Channels, NoChannels
 from .paths import Paths
+from .records import frozen
 from .requests.hosts.port import PullPorts
 from .requests.text import Where
 
@@ -110,7 +111,7 @@ class NoWords:
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ports:
     """The doors, and the few facts about this machine that agents and checks are started with."""
 

@@ -5,7 +5,6 @@ one is written there and named here. Several calls are one transaction inside `w
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .agents.db import spending
@@ -20,6 +19,7 @@ from .events import db as events_db
 from .features import db as features_db
 from .notices import db as notices_db
 from .projects import db as projects_db
+from .records import frozen
 from .requests import db as requests_db
 from .sessions import db as sessions_db
 from .snapshot import db as snapshot_db
@@ -229,7 +229,7 @@ def create_store(path: str, clock: "Clock | None" = None) -> Store:
     return Store(path, clock, create=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Given:
     """A clock made of a function."""
 

@@ -18,9 +18,9 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from .errors import GitFailed
+from .records import frozen
 from .walking import FOLDER, open_up
 
 AT_ONCE = 2.0
@@ -36,7 +36,7 @@ _ASIDE = "~going"
 """What the name of a folder gets that lies on another disk than the trash, while it is removed where it lies."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Left:
     """What is still to be removed: where it was, where it is now, and why it stays; `why` empty: it takes its time."""
 

@@ -14,7 +14,6 @@ import shlex
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from acp import PROTOCOL_VERSION, Client, RequestError, connect_to_agent, text_block
@@ -35,6 +34,7 @@ from pydantic import BaseModel
 
 from .. import __version__
 from ..environ import process_environment
+from ..records import frozen
 
 # The agent's process: started in a session of its own, and ended with all that is in it.
 #
@@ -383,7 +383,7 @@ def _plain(model: Any) -> dict[str, Any]:
 STOPPED = 130
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """What RUN.json holds."""
 

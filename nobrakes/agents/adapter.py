@@ -12,12 +12,13 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from ..beads.model import Outcome, Role
 from ..errors import ConfigError
+from ..records import frozen
 from .settings import Settings
 from .transcript import Line
 
@@ -30,7 +31,7 @@ MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
 WORKER_TOOLS = ("Bash", "Read", "Edit", "Write", "Glob", "Grep")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assignment:
     """One attempt, as an adapter needs it. Paths are absolute."""
 
@@ -60,7 +61,7 @@ class Assignment:
         return self.prompt_file if len(self.prompt.encode(errors="replace")) > MAX_ARGUMENT else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Launch:
     """What to start. `stdin` is a file, None stands for /dev/null; `session` is None where it is not known in advance.
 
@@ -84,7 +85,7 @@ class Launch:
     hosts: tuple[str, ...] = ()  # addresses (https://…) of its provider: the hosts that a sandbox lets it reach
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentEnd:
     """How the process ended. `code` None: nobody saw its exit code, so its output alone can say; negative: by signal.
 
@@ -99,7 +100,7 @@ class AgentEnd:
     at: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """What the end means. `session`: what a later attempt may resume; None: it must start fresh."""
 
@@ -112,7 +113,7 @@ class Verdict:
     unsure: bool = False  # its last line is torn: nobody knows whether it had finished; what it committed is judged
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Use:
     """What one call of the model took. `call` is its id: several lines may tell of one."""
 
@@ -123,7 +124,7 @@ class Use:
     at: float = 0.0  # seconds since the epoch; 0: not told
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Login:
     """What shows that somebody is logged in: one of the variables is set, or one of the files is there.
 
@@ -406,7 +407,7 @@ TOOL_SECONDS = 3900
 """What a CLI lets one call take, where it has a limit of its own: longer than an agent may wait for a person."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StdioServer:
     """An MCP server on stdin and stdout: `argv` with these variables of the agent's own environment."""
 

@@ -10,11 +10,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from enum import StrEnum
 from typing import Protocol
 
 from ..beads.model import TABLE, Attempt, Outcome, Session
+from ..records import frozen
 
 
 class State(StrEnum):
@@ -25,7 +26,7 @@ class State(StrEnum):
     OPEN = "open"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Thresholds:
     """After how many failures in a row it opens."""
 
@@ -33,7 +34,7 @@ class Thresholds:
     same_error: int = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Breaker:
     """What the failures in a row have in common."""
 
@@ -87,7 +88,7 @@ CALLS = "calls_per_hour"
 """The name of the cap on starts; the others are about cost."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Amount:
     """What was spent."""
 
@@ -96,7 +97,7 @@ class Amount:
     minutes: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cap:
     """What may be spent; None: without a cap."""
 
@@ -110,7 +111,7 @@ class Cap:
         return self != Cap()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caps:
     """Every cap of the config."""
 
@@ -121,7 +122,7 @@ class Caps:
     calls_per_hour: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spent:
     """What the store says was spent: today, in this run, on beads of the front, and the agents started this hour."""
 
@@ -134,7 +135,7 @@ class Spent:
     lifted: Mapping[str, str] = field(default_factory=dict)  # by cap: the period for which a person lifted it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reached:
     """A cap that is reached: `name` like day.usd, `period` what it is reached for, `until` when that ends."""
 
@@ -289,7 +290,7 @@ class Served(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cooldown:
     """A provider that refused and has not served an agent since. `times`: how often in a row."""
 
@@ -397,7 +398,7 @@ PREFIX = "machine."
 """What the names of these limits begin with, where caps are named."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MachineLimits:
     """The limits of the machine; None: without one."""
 
@@ -411,7 +412,7 @@ class MachineLimits:
         return self != MachineLimits()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MachineRoom:
     """One moment of the machine: its limits, the places that are taken, and what all repositories spent today."""
 
@@ -615,7 +616,7 @@ READ = 4_000_000
 """Bytes of one file that are read to judge it. A larger one is judged by being too large."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sizes:
     """Bytes of one file, bytes of all that is new, paths that differ, folders in each other."""
 

@@ -8,11 +8,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from ..beads.model import Outcome
+from ..records import frozen
 
 PREFIX = "NOBRAKES: "
 
@@ -30,7 +31,7 @@ class LineKind(StrEnum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """One thing an agent said or did. `text` is clean and short; `data` holds JSON values."""
 
@@ -48,7 +49,7 @@ class Marker(StrEnum):
     FAILED = "FAILED"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contradiction:
     """Different markers in one text, in the order they were first seen."""
 

@@ -10,11 +10,12 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from statistics import fmean, median_high
 from typing import NamedTuple
 
+from ..records import frozen
 from .lifecycle import given_up
 from .model import CLOSED, Bead, BeadType, Dependency, DependencyType, Status
 from .proposals import CANCEL, ProposedChange
@@ -304,7 +305,7 @@ OUTLIER = 4
 """An estimate of more medians than this counts as so many: one of a month says nothing about the others."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Took:
     """A bead that was done: its type, its estimate if it had one, and the minutes that agents worked on it."""
 
@@ -313,7 +314,7 @@ class Took:
     minutes: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Usual:
     """Minutes: of any bead, and of those types that have a past."""
 
@@ -417,7 +418,7 @@ def of_epics(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> Mappi
 # 3. Closed beads wait for nothing: their level is 0, and they pass nothing on.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Level:
     """Minutes. `start` is the b-level: the bead and all behind it; `done` is what is behind its end."""
 

@@ -10,11 +10,12 @@
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal
 
 from ..errors import NotAllowed
 from ..events.kinds import Kind
+from ..records import frozen
 from .model import CLOSED, WAITING_FOR_AGENT, WORKING, Bead, BeadType, Role, Status, first_status
 
 START: Final = "START"
@@ -23,7 +24,7 @@ STAYS: Final = "STAYS"
 Target = Status | Literal["START", "BACK", "STAYS"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """What a move hangs on beside the bead and the kind."""
 
@@ -31,7 +32,7 @@ class Facts:
     is_asked: bool = False  # once this happened, something is open that stops the bead
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Move:
     """Where the bead is then, and where an escalated or closed one goes back to."""
 

@@ -7,11 +7,12 @@
 
 import string
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from ..errors import BadBead
+from ..records import frozen
 
 # How an attempt can end: one table that says for each ending what follows from it.
 #
@@ -105,7 +106,7 @@ class Told(StrEnum):
     EACH = "you"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Consequence:
     """What follows. `gate_seconds`: how long the provider's first cooldown lasts where it names no reset time."""
 
@@ -312,7 +313,7 @@ def blocked_by(bead: str, dependencies: Iterable[Dependency]) -> list[str]:
     return [one.bead for one in dependencies if one.needs == bead and one.type is DependencyType.BLOCKS]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bead:
     """One coherent unit of work with a clear done condition, as people and agents read it."""
 
@@ -491,7 +492,7 @@ class RunKind(StrEnum):
     VALIDATION = "validation"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AttemptLog:
     """What an attempt leaves for the next one (B24). All of it is untrusted text."""
 
@@ -501,7 +502,7 @@ class AttemptLog:
     keep_branch: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attempt:
     """One run of one role on one bead. Ended when `outcome` is set."""
 
@@ -529,7 +530,7 @@ class Attempt:
     provider_session: str | None = None  # the CLI's own id of that; None: not known yet
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """A child process: planned before it is started, so that a crash between leaves a trace.
 
@@ -552,7 +553,7 @@ class Run:
     turn: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frontier:
     """One bead that waits for somebody: just what the deciders need, never the whole bead."""
 

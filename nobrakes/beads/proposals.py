@@ -4,10 +4,10 @@ The words stand in `Bead.held`, where people read them; only which command is na
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ..records import frozen
 from .model import CLOSED, CONTENT, Attempt, Bead, Dependency, DependencyType, Outcome, Role
 
 _TAKEN = "taken by "
@@ -58,7 +58,7 @@ BUILT = "built"
 """In the data of an attempt that was handed in: nobrakes made the commit itself, and no person."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Merged:
     """A bead's merge: `base`..`commit` on main; `base` empty: the commit alone is known. `seq`: its event's number."""
 
@@ -68,7 +68,7 @@ class Merged:
     seq: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ByHand:
     """Work that a person hands in: the commit `head` on the commit `fork` of main, from the worktree `folder`; it takes
     the merges `takes_back` off main. `fence`: that of their attempt, one above the bead's. `built`: nobrakes made it.
@@ -144,7 +144,7 @@ class Standing(StrEnum):
     CLOSED = "closed"  # the bead is done or cancelled by now
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProposedChange:
     """One part of what is proposed for a bead. `before`: what it was proposed against; `now`: what the bead has.
 

@@ -8,10 +8,10 @@
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from ..records import frozen
 from .graph import (
     Links,
     Moments,
@@ -26,7 +26,7 @@ MAX_TRIALS = 2_000_000
 """Edges looked at while the best cut of one strong part is sought; beyond that, fewer candidates are tried."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Circle:
     """Beads that wait for each other. `edges` lead around it in order, the `cut` among them.
 
@@ -452,7 +452,7 @@ def _deadlock_text(circle: Circle) -> str:
 LEAST = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Merge:
     """A bead that was merged: when its first attempt began, and when it was merged (seconds since 1970)."""
 
@@ -460,7 +460,7 @@ class Merge:
     merged: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Forecast:
     """`seconds` from now; it stands on `merges`, and `chain` says whether the longest chain decides."""
 

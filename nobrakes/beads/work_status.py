@@ -5,10 +5,11 @@
 """
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any
 
 from ..events.kinds import Event, Kind
+from ..records import frozen
 from ..text.cleaning import shorten
 from . import progress
 from .graph import Node
@@ -46,7 +47,7 @@ BEGINS = frozenset(_BEGAN)
 """The events after which nothing before them counts."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkStatus:
     """One bead's. `files_modified` counts files that differ from where the attempt began; `progress` is 0 to 100."""
 
@@ -200,7 +201,7 @@ STANDSTILL_SHOWN = 12
 """So many of each kind are named; the others are counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standstill:
     """At most SHOWN of each kind, by priority and id; `counts` has how many there are, by the field's name.
 

@@ -17,6 +17,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import zip_longest
 
+from ..records import frozen
 from ..text.cleaning import count
 
 TAIL = 20_000
@@ -56,7 +57,7 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 """What a check's `format` may be, beside auto (every reader) and exit (none)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TestCounts:
     """What a test command reported. `collected` = passed + failed + skipped."""
 
@@ -95,7 +96,7 @@ class CheckOutcome(StrEnum):
     BROKEN = "broken"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Check:
     """One command of the contract. `kind` is test, lint, types or build; only tests are counted.
 
@@ -123,7 +124,7 @@ class Check:
         return "junit" if self.report else self.format
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckEnd:
     """How a command ended. `code` None: it never wrote an exit code (killed, or not reached)."""
 
@@ -139,7 +140,7 @@ class CheckEnd:
     left_out: int = 0  # bytes that it printed and that were not kept
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckResult:
     """The judged end of one command."""
 

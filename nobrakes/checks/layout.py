@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from ..globs import matches
+from ..records import frozen
 
 _ENDINGS = ("js", "ts", "cjs", "mjs", "cts", "mts", "jsx", "tsx")
 _CONFIGS = tuple(
@@ -132,7 +133,7 @@ def _below(folder: str, word: str, endings: tuple[str, ...]) -> Iterator[str]:
 SCRIPTS = ("js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ecosystem:
     """`marks`: the names (`x.toml`) or endings (`.py`) of files that tell of it. `folders`: where new tests go."""
 
@@ -327,7 +328,7 @@ _PROJECT_TEXT = re.compile(r"Microsoft\.NET\.Test\.Sdk|<IsTestProject>\s*true|In
 _LARGE_PART = 1 / 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """The globs of a tree's tests. `names` by ecosystem, `found` files and folders of this tree, `fresh` new ones."""
 

@@ -15,11 +15,11 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..globs import matches
+from ..records import frozen
 from .contract import Check
 from .counts import count_tests, failing_tests, without_colours
 
@@ -208,7 +208,7 @@ LARGEST = 200_000
 """Characters of a test file that is altered."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MutationProbe:
     """A test to alter: the file, what the runner calls the test, and the file's altered text.
 
@@ -510,7 +510,7 @@ _READ = (".py", *OTHERS)
 _GO = "{{$d := .Dir}}{{range .TestGoFiles}}{{$d}}/{{.}}\n{{end}}{{range .XTestGoFiles}}{{$d}}/{{.}}\n{{end}}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """A command that lists, to be run in the check's `directory`, and what reads its output."""
 

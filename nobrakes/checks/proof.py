@@ -14,8 +14,8 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from ..records import frozen
 from ..text.cleaning import count as counted
 from .contract import Check, CheckOutcome, CheckResult, Reason, TestCounts, setup_failed
 
@@ -126,7 +126,7 @@ _BEFORE = rf"""(?:(?:\w+=\S*|(?:\S*/)?(?:{_RUNNERS}|{_WRAPPERS})|-\S+)\s+)*(?:\S
 _AFTER = r"""(?=$|[\s;&|)'"`])"""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Streak:
     """How many rounds in a row failed, and how."""
 
@@ -214,7 +214,7 @@ LONGEST = 2_000
 """Characters of a line that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fewer:
     """Files that assert less: their paths, and how many lines there were and are."""
 

@@ -14,9 +14,9 @@ Perl (perldiag), C# (CS…), Kotlin, Scala, Swift, Dart and Elixir as they speak
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..records import frozen
 from .contract import Reason
 
 _LOADING = re.compile(
@@ -123,7 +123,7 @@ class Tally(NamedTuple):
         return Tally(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reader:
     """`read` is called only where one of the `marks` occurs in the output: a cheap test for long logs."""
 

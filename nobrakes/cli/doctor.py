@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from typer import Argument, Option
 
-from ..abilities import CHECKS
-from ..conformance.suite import NOT_SO_FAR
 from ..environ import process_environment
 from ..errors import NobrakesError, NotAllowed, UsageError
 from ..events.schema import plain
@@ -237,6 +235,9 @@ _WIDTH = 8
 
 def text(report: "Report", screen: Screen) -> str:
     """The table."""
+    from ..abilities import CHECKS
+    from ..conformance.suite import NOT_SO_FAR
+
     out = [f"{'agent':<{_WIDTH}} {'version':<14}" + "".join(f"{name:<{_WIDTH}}" for name in CHECKS)]
     for one in report.agents:
         out.append(_row(one, screen).rstrip())

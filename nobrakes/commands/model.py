@@ -1,9 +1,9 @@
 """Commands that were given with a key of their own, so that giving them again does nothing again."""
 
-from dataclasses import dataclass
+from ..records import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """A command under its key. `result` is what it came to; None: it was cut off after it changed something."""
 

@@ -9,7 +9,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ from ..host.locks import locked
 from ..pictures.service import GraphView
 from ..projects.service.projects import Confirmed, ProjectsView, ProjectView
 from ..projects.service.sprints import NextView, ProjectPage
+from ..records import frozen
 from ..requests.text import RequestView
 from ..review.queue import Line as Flaked
 from ..review.queue import Quarantined
@@ -50,7 +51,7 @@ MOST = 200
 """Characters of a key."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What a command came to: its exit code, its data as JSON, its text; the error that the code stands for, if any."""
 
@@ -60,7 +61,7 @@ class Answer:
     error: tuple[str, str, str] | None = None  # its name, message and hint
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Once:
     """A command under its key. `together`: it is one transaction, and works on nothing but the store."""
 

@@ -11,11 +11,11 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import ConfigError
 from ..paths import resource
+from ..records import frozen
 
 Path = tuple[str | int, ...]
 """The names of the tables and the setting; a number is the place in a list of tables ([[checks]])."""
@@ -46,7 +46,7 @@ def _name(key: str) -> str:
     return key if _BARE.fullmatch(key) else toml(key)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Assigned:
     """The lines `first` to `last` set the value at `path`; `left` is what stands before it."""
 
@@ -56,7 +56,7 @@ class _Assigned:
     left: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Table:
     """The table at `path` has the lines from `first` (its header; -1 for the top) up to, not with, `end`."""
 

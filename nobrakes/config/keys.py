@@ -9,10 +9,11 @@ import shlex
 import tomllib
 import types
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..errors import ConfigError
+from ..records import frozen
 from .editing import Path
 from .sections import Agents, CheckSettings
 from .settings import Config
@@ -22,7 +23,7 @@ SEE = "`nobrakes config` lists every setting with its value."
 _YES, _NO = ("true", "yes", "on"), ("false", "no", "off")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Known:
     """A setting that there is. `kind` is its type with what it must be, `default` None where there is none."""
 

@@ -13,7 +13,6 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from .. import abilities
@@ -31,6 +30,7 @@ from ..host.runs.processes import LocalProcesses
 from ..host.versions import probing_trouble
 from ..loopback import Scripts, serve
 from ..paths import Paths, own_path, own_program
+from ..records import frozen
 from ..trash import clear
 
 # How a scripted model speaks to each CLI: the names of its tools, and where its API is.
@@ -47,7 +47,7 @@ KEYS = {"claude": "ANTHROPIC_API_KEY", "codex": "CODEX_API_KEY", "gemini": "GEMI
 AGENTS = tuple(KEYS)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dialect:
     """One CLI, with its API at this port."""
 
@@ -83,7 +83,7 @@ class Dialect:
         return "write_file", {"file_path": path, "content": text}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnyDialect:
     """An ACP agent, with all three APIs at this port."""
 
@@ -129,7 +129,7 @@ CLOSED = "http://127.0.0.1:9"
 """A proxy that nobody is: what does not speak to the loopback speaks to nobody."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ran:
     """One run of the CLI."""
 
@@ -291,7 +291,7 @@ _SLEEPER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Check:
     """One check. `passed` None: it was not tried, or cannot be told."""
 
@@ -459,7 +459,7 @@ ALONE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tried:
     """What was found of one agent. `program` None: it is not installed."""
 
@@ -477,7 +477,7 @@ class Tried:
         return not self.named or all(check.passed is not False for check in self.checks)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """What was found of all, and how they were kept from the network."""
 

@@ -1,13 +1,12 @@
 """What deciders ask for, imperatives. `daemon.worker.perform` has one method for each."""
 
-from dataclasses import dataclass
-
 from ..agents.limits import Reached
 from ..beads.model import Outcome, Role
 from ..decisions.model import EscalationType
+from ..records import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StartAgent:
     """Claim the bead for the role and start this agent."""
 
@@ -16,28 +15,28 @@ class StartAgent:
     agent: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StartTurn:
     """Begin the next turn of this session."""
 
     session: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResumeTurn:
     """Go on with a turn that has no child process: what a crash cut off."""
 
     turn: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StartReview:
     """Claim the bead for the Reviewer."""
 
     bead: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskPerson:
     """Nobody may be started on the bead before a person decides."""
 
@@ -47,14 +46,14 @@ class AskPerson:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TellCap:
     """A cap is reached: tell it, once in its period."""
 
     reached: Reached
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GoOnUnapproved:
     """Nobody's yes is needed any more for the merge that this escalation asks about. `why`: in words."""
 
@@ -62,28 +61,28 @@ class GoOnUnapproved:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resume:
     """Go on with an attempt that has no child process: the next step of a review, or what a crash cut off."""
 
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LandEpic:
     """Have the epic reviewed as a whole: its beads are on its branch."""
 
     epic: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompleteEpic:
     """Close the epic: its children are done."""
 
     epic: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terminate:
     """Ask the run's whole process tree to end (TERM), and remember why."""
 
@@ -91,21 +90,21 @@ class Terminate:
     why: Outcome
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kill:
     """The grace is over: end the run's whole process tree (KILL)."""
 
     run: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sample:
     """Look for signs of life: output, changed files, commits, child CPU."""
 
     run: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RenewLeases:
     """Prolong the leases of the attempts that this daemon looks after."""
 

@@ -8,7 +8,7 @@
 """
 
 from collections.abc import Container
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..agents import limits as agents_limits
 from ..agents.limits import State
@@ -16,6 +16,7 @@ from ..beads.model import Attempt, Frontier, Outcome, Role, Run, RunKind, Status
 from ..checks.policy import shadows
 from ..checks.trial import Starts
 from ..decisions.model import EscalationType
+from ..records import frozen
 from ..review.journal import Journal, is_aside, not_asked_any_more
 from ..review.queue import at_once
 from ..sessions.model import State as SessionsState
@@ -45,7 +46,7 @@ MINUTE = 60.0
 MOST_MINUTES = 30.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Waiting:
     """How often in a row something was down, and until when nobody is asked again."""
 
@@ -53,7 +54,7 @@ class Waiting:
     until: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """What is known without asking anybody outside. `works`: the pid of a daemon; None: there is none."""
 

@@ -1,12 +1,13 @@
 """What deciders ask for, imperatives. `daemon.worker.perform` has one method for each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..agents.limits import Breaker, Caps, Cooldown, MachineRoom, Spent, Thresholds
 from ..agents.policy.permissions import AgentChoice
 from ..beads.model import Attempt, Frontier, Role, Run
 from ..checks.trial import REPAIR, Starts
+from ..records import frozen
 from ..review.queue import Pace, Rules
 from ..sessions.model import Session, Talk
 
@@ -15,7 +16,7 @@ from ..sessions.model import Session, Talk
 # The store hands over only the front of each queue, so a tick costs what changed and not what exists.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """What a person may change while it runs."""
 
@@ -39,7 +40,7 @@ class Limits:
     elsewhere: tuple[str, ...] = ()  # epics whose work is for another branch than main
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Board:
     """One moment. `ready` and `to_review` are in the order in which they should be taken."""
 

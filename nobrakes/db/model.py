@@ -1,13 +1,14 @@
 """What goes out of the database and comes back into it as a whole: changes since a position, and what is restored."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..beads.model import Alike, Attempt, Bead, Dependency
 from ..decisions.model import Escalation
+from ..records import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Position:
     """A place in the event log: an event's seq and time, which tell one database from another. (0, 0): before all."""
 
@@ -15,7 +16,7 @@ class Position:
     at: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changes:
     """What of the facts changed after a position, as it is now; `upto` is the position up to which it holds.
 
@@ -35,7 +36,7 @@ class Changes:
         return bool(self.beads or self.escalations or self.attempts or self.settings is not None or self.restarted)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Restored:
     """What was kept outside of a database, to be put into one.
 

@@ -9,7 +9,6 @@
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from ..agents import limits
 from ..agents.limits import WORKSPACES, Cooldown, MachineRoom, Reached
 from ..beads.model import Outcome
 from ..daemon.model import Board
+from ..records import frozen
 from ..text.cleaning import age, one_line
 from ..text.times import spoken
 
@@ -71,7 +71,7 @@ STOPS = frozenset(
 """What holds up more than single beads."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hindrance:
     """One thing in the way: what happened, why, and what to type, the first thing first.
 

@@ -10,12 +10,13 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, Literal, get_args
 
 from ..beads.branches import is_approval
 from ..beads.model import WAITING_FOR_AGENT, WORKING, Attempt, Bead, Outcome, Status
+from ..records import frozen
 from ..text.cleaning import clean, shorten
 
 
@@ -61,7 +62,7 @@ OF_A_WAIT = frozenset({EscalationType.CHECKOUT_BEHIND, EscalationType.MERGE_HELD
 STOPS_BEAD = frozenset(EscalationType) - {EscalationType.DOER_SUGGESTION, *OF_A_WAIT}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Escalation:
     """A request for a person. Open while `resolved_at` is None; `behind` counts the beads that wait for it."""
 
@@ -90,7 +91,7 @@ class Escalation:
 NO_ANSWERS: Mapping[int, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewEscalation:
     """An escalation about to be filed. `adds_to`: the open one which this is more of; 0: none.
 

@@ -4,13 +4,13 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ..daemon.service.now import BarView, bar
 from ..decisions.service.hindrances import program_of
 from ..events.kinds import Event, Kind
 from ..paths import Paths
+from ..records import frozen
 from ..text.cleaning import count
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ WARNING: Level = "warning"
 ERROR: Level = "error"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One thing looked at. `repair` is the name of what mends it, where something here can."""
 
@@ -59,7 +59,7 @@ _FAILED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Looked:
     """What the doctor found, and when that was (seconds since 1970)."""
 
@@ -67,7 +67,7 @@ class Looked:
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HealthView:
     """`free` and `total` are bytes of the disk; `workspaces` how many there are; `started_at` of the daemon."""
 
@@ -82,7 +82,7 @@ class HealthView:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One thing that a repository needs. `command`: what to type where it is not there."""
 

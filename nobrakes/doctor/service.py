@@ -10,7 +10,6 @@ import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
 from .. import abilities
@@ -34,6 +33,7 @@ from ..machine.place import user_place
 from ..machine.service.registry import trouble
 from ..notices import service as notices_service
 from ..paths import Paths
+from ..records import frozen
 from ..requests import service as requests_service
 from ..sandbox import closure as sandbox_closure
 from ..sessions.model import name_of
@@ -327,7 +327,7 @@ NOT_TRIED = "it was not tried"
 _Look = Callable[["_Patient"], Iterator[Finding]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Patient:
     store: "Store | None"
     git: "Git | None"

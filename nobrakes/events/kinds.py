@@ -5,11 +5,12 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, Final
 
 from ..errors import UsageError
+from ..records import frozen
 from ..text.cleaning import is_seen, only_seen
 
 
@@ -137,7 +138,7 @@ MERGES = (Kind.MERGED, Kind.FOUND_MERGED)
 """By what a bead comes to be on main: we merged it, or found it there."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """One thing that happened. `seq` and `at` are given by the store when it is recorded."""
 
@@ -175,7 +176,7 @@ class Surface(StrEnum):
     WEB = "web"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Actor:
     """Somebody who acts. Events are signed with `name`."""
 

@@ -5,12 +5,14 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
+from ..records import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Payload:
     """Nothing more than what is said about every event."""
 
@@ -57,7 +59,7 @@ def _fitting(type_: Any, value: Any) -> Any:
 # What public events say of features, their plans and what is collected.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Staged(Payload):
     """A feature came to a stage; `task_id` is its epic."""
 
@@ -65,7 +67,7 @@ class Staged(Payload):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeatureState(Payload):
     """Whether a feature goes on."""
 
@@ -74,14 +76,14 @@ class FeatureState(Payload):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeatureChanged(Payload):
     """What is said of a feature changed: the names of the fields."""
 
     fields: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SprintMoved(Payload):
     """Where a sprint is; without a number: the run of sprints itself."""
 
@@ -90,7 +92,7 @@ class SprintMoved(Payload):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanCreated(Payload):
     """A version of a plan, and how many beads it has."""
 
@@ -99,7 +101,7 @@ class PlanCreated(Payload):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanReviewed(Payload):
     """One reviewer's look at a plan, for one domain."""
 
@@ -112,7 +114,7 @@ class PlanReviewed(Payload):
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found(Payload):
     """What a reviewer of a plan found, or how it was decided."""
 
@@ -127,7 +129,7 @@ class Found(Payload):
     answer: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Collected(Payload):
     """What was collected while a feature is built."""
 
@@ -144,7 +146,7 @@ class Collected(Payload):
 # What others wrote at the code host (`issue`, `suggestion`, `by`, `file`) is data: cleaned, bounded, no instruction.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PushAllowed(Payload):
     """A person's word for a push, which holds for this work alone."""
 
@@ -152,7 +154,7 @@ class PushAllowed(Payload):
     branch: str = ""  # that it is pushed to at the code host
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Requested(Payload):
     """A bead's pull request."""
 
@@ -164,7 +166,7 @@ class Requested(Payload):
     merged_commit: str | None = None  # what people made of it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RequestIssue(Payload):
     """A remark on it, or a red check."""
 
@@ -179,7 +181,7 @@ class RequestIssue(Payload):
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RequestApproved(Payload):
     """Somebody approved it."""
 
@@ -193,7 +195,7 @@ class RequestApproved(Payload):
 # What a reviewer wrote (`findings`) is data: cleaned, bounded, no instruction.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkRead(Payload):
     """Work that passed its checks is read, or was: by whom, in which round, and what was found."""
 
@@ -211,7 +213,7 @@ class WorkRead(Payload):
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spawned(Payload):
     """An attempt began."""
 
@@ -222,7 +224,7 @@ class Spawned(Payload):
     model: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ended(Payload):
     """An attempt ended; `outcome` is one of docs/reference/outcomes.md."""
 
@@ -235,14 +237,14 @@ class Ended(Payload):
     merged_commit: str | None = None  # what main became
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InSession(Payload):
     """Something happened in a session."""
 
     session_id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionBegan(Payload):
     """A conversation with an agent began."""
 
@@ -252,7 +254,7 @@ class SessionBegan(Payload):
     cli: str = ""  # the agent CLI
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectSet(Payload):
     """A chat agent's session, by its name, was given a project: the name of its folder, and its whole path."""
 
@@ -262,7 +264,7 @@ class ProjectSet(Payload):
     isNew: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionSaid(Payload):
     """What was said, as much of it as an event keeps."""
 
@@ -270,7 +272,7 @@ class SessionSaid(Payload):
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnStarted(Payload):
     """Its agent was started."""
 
@@ -280,7 +282,7 @@ class TurnStarted(Payload):
     model: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnEnded(Payload):
     """Its agent ended; `outcome` is one of docs/reference/outcomes.md."""
 
@@ -291,7 +293,7 @@ class TurnEnded(Payload):
     state: str = ""  # of the session after it: ready, asking, idle, stuck or ended
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked(Payload):
     """A person is asked, or has something to look at. `stops`: the bead waits for it."""
 
@@ -301,7 +303,7 @@ class Asked(Payload):
     stops: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question(Payload):
     """An agent asks."""
 
@@ -313,14 +315,14 @@ class Question(Payload):
     form: Mapping[str, Any] | None = None  # what can be answered; null: any text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerRead(Payload):
     """Somebody acts by an answer."""
 
     question_id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answered(Payload):
     """A person answered."""
 
@@ -328,7 +330,7 @@ class Answered(Payload):
     answer: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepAdded(Payload):
     """A bead came into the plan; `needs` are pairs of a bead and the type of dependency."""
 
@@ -336,14 +338,14 @@ class StepAdded(Payload):
     needs: tuple[tuple[str, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepUpdated(Payload):
     """A bead was edited: field -> what it was and what it is."""
 
     changes: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepReordered(Payload):
     """A dependency came (`added`) or went."""
 
@@ -352,7 +354,7 @@ class StepReordered(Payload):
     added: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepClosed(Payload):
     """A bead is done or given up."""
 
@@ -361,7 +363,7 @@ class StepClosed(Payload):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepOpened(Payload):
     """A closed bead is live again."""
 
@@ -371,7 +373,7 @@ class StepOpened(Payload):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Undone(Payload):
     """A step was taken back: the numbers (`seq`) of its events, and the beads, where it was a step of several."""
 
@@ -379,7 +381,7 @@ class Undone(Payload):
     beads: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Paused(Payload):
     """Work stands still: of a bead, or (task_id null) of all."""
 
@@ -388,7 +390,7 @@ class Paused(Payload):
     until: float | None = None  # seconds since 1970, where it goes on by itself
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resumed(Payload):
     """Work goes on: of a bead, or (task_id null) of all."""
 
@@ -397,7 +399,7 @@ class Resumed(Payload):
     to: str | None = None  # the status that the bead goes on in
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Said(Payload):
     """What an agent says. A claim, and the words of an agent: information, never an instruction."""
 
@@ -405,7 +407,7 @@ class Said(Payload):
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Status(Payload):
     """How a bead stands while it is worked on. `text` and `data`: what the agent said, where it said something.
 
@@ -424,14 +426,14 @@ class Status(Payload):
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HandedOff(Payload):
     """What an agent says of its end; its process has not ended yet."""
 
     outcome: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StopAsked(Payload):
     """A person stops one agent: it ends as `interrupted`."""
 
@@ -439,14 +441,14 @@ class StopAsked(Payload):
     number: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Process(Payload):
     """The daemon's process."""
 
     pid: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits(Payload):
     """Limits that a person changed while it runs, by name."""
 
@@ -454,7 +456,7 @@ class Limits(Payload):
     after: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckNamed(Payload):
     """A check, and where only one of its tests is meant, that test."""
 
@@ -463,7 +465,7 @@ class CheckNamed(Payload):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flaked(Payload):
     """A check failed and passed on the same tree."""
 
@@ -472,7 +474,7 @@ class Flaked(Payload):
     tree: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Provider(Payload):
     """A provider of models refuses, or is there again."""
 
@@ -482,7 +484,7 @@ class Provider(Payload):
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cap(Payload):
     """A cap on cost, tokens or time is reached."""
 
@@ -492,7 +494,7 @@ class Cap(Payload):
     until: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Main(Payload):
     """Something about main's tip."""
 
@@ -500,14 +502,14 @@ class Main(Payload):
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Warned(Payload):
     """Agents run with less protection than they should."""
 
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DangerSeen(Payload):
     """An agent called a tool in a way that looks dangerous: `text` is the call, `why` what is dangerous about it."""
 
@@ -517,7 +519,7 @@ class DangerSeen(Payload):
     session_id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostsRefused(Payload):
     """A confined run asked for hosts that it may not reach."""
 
@@ -525,7 +527,7 @@ class HostsRefused(Payload):
     hosts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Begun(Payload):
     """A file of events begins, or goes on otherwise: what follows comes after the event `after` of this database."""
 

@@ -11,7 +11,7 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Protocol
@@ -20,6 +20,7 @@ from ..beads.model import Attempt, Bead, Outcome, Role
 from ..beads.work_status import WorkStatus
 from ..decisions.model import STOPS_BEAD, Escalation, EscalationType
 from ..features.model import PLANNED, Stage
+from ..records import frozen
 from . import payloads as say
 from .kinds import Event, Kind
 from .payloads import Payload, made
@@ -187,7 +188,7 @@ class Facts(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class About:
     """What the metadata of every event begins with. None: not known, or there is no bead."""
 
@@ -202,7 +203,7 @@ class About:
     semantic_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PublicEvent:
     """One public event. `agent` is who acts: an agent's name, the Reviewer's, a person's, or `nobrakes`."""
 
@@ -241,7 +242,7 @@ Ending = tuple[Attempt, str]
 """An attempt that a person's or the machine's decision ended, and its outcome."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One public event of a kind: its name, its payload, where the payload's fields are in the event's data."""
 

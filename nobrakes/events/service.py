@@ -10,7 +10,6 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..beads.model import Attempt, Bead
@@ -20,6 +19,7 @@ from ..decisions.model import Escalation
 from ..errors import NobrakesError, StoreBusy
 from ..host import messages
 from ..lightjson import dumps, loads, visible
+from ..records import frozen
 from . import public as events_public
 from .payloads import Begun
 from .public import Name, PublicEvent, path_mistake, public
@@ -87,7 +87,7 @@ RETRY_SECONDS = 15.0
 OTHER = "the database does not know what was written last: it is another one, or went back"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exported:
     """What was appended: how many events; `upto`, the number of the last one that was looked at."""
 

@@ -4,11 +4,12 @@ Done twice, each does nothing the second time: what it changes is what it was de
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from ..beads.model import Outcome, Status
+from ..records import frozen
 from ..sessions.model import Session
 from .markers import Reading
 from .model import Feature, Finding, Item, PlanReview, PlanVersion, ReviewState, Rules
@@ -25,7 +26,7 @@ class About(StrEnum):
     ROLLBACK = "rollback"  # something is in its way
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BeginShaper:
     """Begin the session that plans the feature, with this agent."""
 
@@ -33,7 +34,7 @@ class BeginShaper:
     agent: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SwitchShaper:
     """Let another agent go on with the feature's session, which begins afresh there."""
 
@@ -42,7 +43,7 @@ class SwitchShaper:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Renew:
     """The Shaper's next turn begins a new conversation with its agent, and is given all that it needs for it."""
 
@@ -50,7 +51,7 @@ class Renew:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TellShaper:
     """Tell the feature's session to go on after this turn, once: it left nothing that anybody waits for."""
 
@@ -58,7 +59,7 @@ class TellShaper:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakeTurn:
     """Deal with a turn of the Shaper that ended: do what its words say, and note that it was dealt with.
 
@@ -74,7 +75,7 @@ class TakeTurn:
     answer: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskAboutSilentTurn:
     """Show a turn's words raw, with a question: it neither asked, nor proposed, nor was ready."""
 
@@ -84,7 +85,7 @@ class AskAboutSilentTurn:
     warn: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ask:
     """Ask a person about the feature, as nobrakes. `form`: decisions.forms.as_values."""
 
@@ -96,7 +97,7 @@ class Ask:
     holds: bool = True  # whether the Shaper begins no turn before it is answered
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answered:
     """A question of Ask was answered: forget it, and do what was chosen."""
 
@@ -105,7 +106,7 @@ class Answered:
     chosen: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WarnOfExpiry:
     """Say that the feature's session expires at `at` unless somebody says something."""
 
@@ -113,14 +114,14 @@ class WarnOfExpiry:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expire:
     """Nobody said a word for too long: the session is given up, its questions stay."""
 
     feature: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fail:
     """The session does not go on, and no other agent can: a person looks."""
 
@@ -128,14 +129,14 @@ class Fail:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recover:
     """A person said something to a session that did not go on: the feature goes on."""
 
     feature: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BeginRound:
     """Begin the next round of plan reviews, one session a domain. `agents`: by domain."""
 
@@ -145,7 +146,7 @@ class BeginRound:
     agents: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskFindings:
     """Make questions of what a round found, all in one transaction, the most urgent first."""
 
@@ -154,7 +155,7 @@ class AskFindings:
     findings: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EndReview:
     """A reviewer is done, or failed, or took too long."""
 
@@ -165,7 +166,7 @@ class EndReview:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CloseRound:
     """All reviewers of the round have ended, and all its findings are decided."""
 
@@ -173,7 +174,7 @@ class CloseRound:
     round: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskSignOff:
     """The reviews are enough, or there are no more: a person may approve this version of the plan."""
 
@@ -181,7 +182,7 @@ class AskSignOff:
     version: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkpoint:
     """What was collected goes to a re-planning."""
 
@@ -190,7 +191,7 @@ class Checkpoint:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HoldNamed:
     """Hold the live beads that a new plan names, and release those that are held for one and named no more."""
 
@@ -199,21 +200,21 @@ class HoldNamed:
     release: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakeBack:
     """Build the commit that takes the feature's merges off main, and hand it in; where none is left, it is over."""
 
     feature: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FinishRollback:
     """What takes the feature back is on main: its beads are given up, and so is the feature."""
 
     feature: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DropRollback:
     """The rollback is off: what was merged stays."""
 
@@ -250,7 +251,7 @@ ForgeAction = (
 # What the Forge's deciders see: where each feature stands.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seat:
     """An agent that may be the Shaper. `trouble`: why it cannot be started now; empty: it can."""
 
@@ -259,7 +260,7 @@ class Seat:
     trouble: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastTurn:
     """The Shaper's last turn that ended, while nobody has dealt with it. `did`: the operations that it called.
 
@@ -276,7 +277,7 @@ class LastTurn:
     spoken_to: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """A question that nobrakes asked about the feature. `answer` None: it is open."""
 
@@ -284,7 +285,7 @@ class Asked:
     answer: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rolling:
     """A rollback that was asked for: the bead that does it, and where that is. `conflicts`: what nobrakes built and
     handed in for it does not fit main any more.
@@ -296,7 +297,7 @@ class Rolling:
     conflicts: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """Where one feature stands. What is only asked of some stages is empty in the others."""
 
@@ -321,7 +322,7 @@ class Standing:
     rolling: Rolling | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForgeBoard:
     """One moment, as far as the Forge looks."""
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..decisions.forms import LEAST, MOST_OPTIONS, USUAL
+from ..records import frozen
 from ..text.cleaning import clean
 from .model import Feature, Finding, FindingState, Item, PlanVersion, Stage, changes
 
@@ -46,7 +47,7 @@ _URGENT = re.compile(r"\b(block(s|ed|er|ing)?|must|cannot (go on|continue|begin)
 _MINOR = re.compile(r"\b(optional|minor|nice to have|cosmetic|later)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """A question as the words have it; the form is made of it by decisions.forms."""
 
@@ -57,7 +58,7 @@ class Question:
     context: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanStep:
     """A step of a plan as the words have it. `parent`: the id of the step that it is a part of, or empty."""
 
@@ -67,7 +68,7 @@ class PlanStep:
     parent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """What a turn's words say, questions the most urgent first. `certain`: by markers, not by the look of them."""
 
@@ -283,7 +284,7 @@ WHOLE = 90_000
 """Characters of all sections together: what their bounds come to, and room to spare."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """A part of what a turn is given. `untrusted`: agents, tools or files wrote it."""
 
@@ -292,7 +293,7 @@ class Section:
     untrusted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answered:
     """A question that was answered, and the answer."""
 
@@ -300,7 +301,7 @@ class Answered:
     answer: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """How far a bead of the plan is, and what happened to it last."""
 
@@ -309,7 +310,7 @@ class Result:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """All that a turn may be given. `plan`: the beads as they lie, as plan files have them."""
 

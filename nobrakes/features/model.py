@@ -12,7 +12,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
@@ -20,11 +20,12 @@ from typing import Any
 from ..beads.graph import typical
 from ..beads.model import Bead
 from ..errors import NotAllowed
+from ..records import frozen
 
 # The settings of the Forge (config.sections.ForgeSettings), as its deciders read them.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rules:
     """Hours until a session expires, minutes of a turn, dollars that reviews may cost; the rest are counts."""
 
@@ -201,7 +202,7 @@ OF_STATE = frozenset(step for row in STATES.values() for step in row)
 _OF_STAGE = frozenset(step for row in STAGES.values() for step in row)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Criterion:
     """One acceptance criterion. `how`: who says that it holds: `automated` (a check), `manual` (a person), `review`."""
 
@@ -210,7 +211,7 @@ class Criterion:
     usual: bool = True  # one of the eight that every feature begins with; False: the person's own
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Feature:
     """A feature. `id` is its epic's; `plan` the version of its plan that is kept last, 0: none yet.
 
@@ -283,7 +284,7 @@ def require(feature: Feature, stage: Stage, needed: str) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanVersion:
     """The plan as it was when the Shaper said that it is whole: one node a bead, as plan files have them."""
 
@@ -303,7 +304,7 @@ class ReviewState(StrEnum):
     FAILED = "failed"  # it crashed or took too long: the round goes on without it, and says so
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanReview:
     """One reviewer's look at one version of the plan, for one domain, in a session of its own."""
 
@@ -326,7 +327,7 @@ class FindingState(StrEnum):
     RISK_ACCEPTED = "risk_accepted"  # a person takes it as it is, and said why
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """What a reviewer found in a plan. `escalation` is the question about it on the Desk."""
 
@@ -364,7 +365,7 @@ class ItemState(StrEnum):
     REVIEWED = "reviewed"  # it went to a re-planning
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Item:
     """Something collected for the next checkpoint, or found by the scan at the start; `blocks`: in an affected file.
 
@@ -391,7 +392,7 @@ class Item:
 USUAL_MINUTES = 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bar:
     """One draft in time: minutes from the start, and how many. `is_guess`: nobody estimated it."""
 
@@ -439,7 +440,7 @@ _WORDS = "|".join(kind.name for kind in (ItemKind.TODO, ItemKind.FIXME))
 _FIND = re.compile(rf"(?://|#|/\*)\s*({_WORDS}):[ \t]*(.*)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Todo:
     """One find; `line` counts from 1, `nth` those of the file with the same word and text."""
 
@@ -496,7 +497,7 @@ MACHINE = frozenset({"id", "status"})
 Node = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changed:
     """A bead that is in both: its fields that differ, each (before, after); None where it had none."""
 
@@ -505,7 +506,7 @@ class Changed:
     fields: Mapping[str, tuple[Any, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanChanges:
     """The beads that came, that went, and that changed, by id."""
 

@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..agents.prompts.prompts import instructions, persona
@@ -20,6 +19,7 @@ from ..beads.model import CLOSED, Bead
 from ..decisions.model import Escalation, answer_text
 from ..errors import ConfigError, NoMain
 from ..git.port import Git
+from ..records import frozen
 from ..sessions.model import Message
 from ..sessions.prompts import joined, new
 from ..text.cleaning import clean, only_seen
@@ -48,7 +48,7 @@ End the last message of a turn with exactly one line, plain and alone on its lin
 or `{PREFIX}{Marker.BLOCKED.value}` when you wait for an answer to a question that you asked."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Given:
     """What a turn is given beside its feature. `cut_off`: how the last one ended before it was done; empty: it was."""
 

@@ -15,11 +15,12 @@
 import posixpath
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from ..errors import NotAllowed, UsageError
+from ..records import frozen
 from ..text.cleaning import count
 from .model import (
     Criterion,
@@ -181,7 +182,7 @@ class End(StrEnum):
     DEGRADED = "degraded"  # nobody came through
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Iteration:
     """One round as a person sees it. `categories` and `priorities` count its findings."""
 
@@ -201,7 +202,7 @@ class Iteration:
         return sum(self.categories.values())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tracker:
     """All rounds of a feature."""
 
@@ -368,7 +369,7 @@ def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:
 # --- cost ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Estimate:
     """What reviews may cost, in dollars: the next round, all rounds that may follow, and the cap over both.
 
@@ -395,7 +396,7 @@ def estimate(rules: Rules, domains: int, rounds: int, costs: Sequence[float], sp
 # --- signing off -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SignOff:
     """A person's yes to a version of the plan, as it is kept."""
 
@@ -450,7 +451,7 @@ WAYS = (AUTOMATED, MANUAL, REVIEW)
 MOST, LONGEST = 40, 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stack:
     """What was detected: the commands of the project's checks by kind, empty where there is none; its language."""
 

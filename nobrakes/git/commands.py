@@ -21,13 +21,13 @@ import time
 from _thread import allocate_lock
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from ..environ import process_environment
 from ..errors import DiskFull, GitFailed, GitTooOld, MachineShort, NoAnswer, NobrakesError, RefsBroken, StoreReadOnly
 from ..paths import own_path
+from ..records import frozen
 
 if TYPE_CHECKING:
     import subprocess
@@ -320,7 +320,7 @@ _SHORT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """How a command ended."""
 

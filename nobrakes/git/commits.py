@@ -14,11 +14,11 @@ import shlex
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 
 from ..environ import process_environment
 from ..errors import GitFailed, NoAnswer, NobrakesError
+from ..records import frozen
 from ..review.evidence import PERSON, Entry, Made, Value, about, date, message
 from . import commands, objects, persons, upkeep
 from .commands import ASKING, CHECKOUT, EMAIL, NAME
@@ -56,7 +56,7 @@ _OURS = {"bead", "reverts-bead", "evidence"}
 _PERSON = re.compile(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>\s]+)>\s*\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Person:
     """Who a commit is by."""
 
@@ -152,7 +152,7 @@ _NO_PROMPT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signing:
     """What the settings say: `how` is "auto" (as the person's git does), "always" or "never"; `who` commits."""
 

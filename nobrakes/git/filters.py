@@ -18,13 +18,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from ..agents.limits import Sizes
 from ..checks.policy.boundaries import ABSENT, Change
 from ..environ import process_environment
 from ..errors import GitFailed, NobrakesError
+from ..records import frozen
 from . import commands, lfs, lfs_filter, objects, trees
 from .commands import CHECKOUT, strays
 from .location import Place
@@ -44,7 +45,7 @@ def _no_sandbox(argv: Argv) -> Argv:
     raise GitFailed("filters are run in a sandbox, and there is none here")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rules:
     """The filters that a person lets nobrakes run; those whose clear text agents and checks see; what confines them."""
 
@@ -532,7 +533,7 @@ _NOT_PASSED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Through:
     """`options`: of the git that writes the files. `filters`: name -> its settings in the checkout. `attributes`: those
     that lie in no commit.

@@ -1,10 +1,10 @@
 """Questions about how commits descend from each other. Answers never change, so they are remembered."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from ..beads.proposals import Merged, newest_first
 from ..errors import GitFailed
+from ..records import frozen
 from ..review.evidence import Made
 from .location import Place
 from .objects import Commit, Objects
@@ -174,7 +174,7 @@ MOST_LATER = 500
 """So many commits are looked through for who changed the files since."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hindered:
     """A merge that cannot be taken back: later work changed the same files."""
 

@@ -10,12 +10,12 @@ import copy
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import IO
 
 from .. import paths
 from ..errors import ForeignRepository, GitFailed, NoMain, NotARepository
+from ..records import frozen
 from . import commands
 from .commands import ASKING, CHECKOUT, PLUMBING, Transactions, Writer
 
@@ -165,7 +165,7 @@ _PARTIAL = r"^(extensions\.partialclone|remote\..*\.promisor)$"
 _READING = {**CHECKOUT, "GIT_OPTIONAL_LOCKS": "0"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Discovered:
     """A repository, as found. `root` is the worktree's top folder, or the bare repository itself."""
 

@@ -10,11 +10,11 @@ import os
 import re
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from ..errors import GitFailed, NoMain
+from ..records import frozen
 from ..walking import Beyond, walk
 from . import commands
 from .commands import DURABLE, Conversation, Line
@@ -30,7 +30,7 @@ _LARGE_TREE = 200
 _LARGE_TREES = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Commit:
     """A commit as stored. `author` is the whole line: name, address, seconds, zone."""
 

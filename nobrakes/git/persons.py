@@ -11,13 +11,14 @@ import os
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from hashlib import sha256
 
 from ..checks.policy.ownership import CONTRACT, OWN_FOLDER
 from ..errors import GitFailed, NobrakesError, NotAllowed, PlaceUnusable
 from ..machine.place import make, user_place
 from ..paths import Paths
+from ..records import frozen
 from ..replacing import replacing
 from . import commands, objects
 from .commands import ASKING, CHECKOUT, PLUMBING
@@ -115,7 +116,7 @@ def _contains(outer: str, inner: str) -> bool:
 # 2. Nothing of this lies in the repository. A file whose .nobrakes is gone, or that cannot be read, is nobody's.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claim:
     """Session `session` of the .nobrakes `folder` works in the checkout `root`."""
 
@@ -368,7 +369,7 @@ _HOOKS = (
 _LARGEST = 100_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hooks:
     """The folder that git takes hooks from, and those in it that look at commits, merges or pushes."""
 

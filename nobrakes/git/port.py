@@ -1,12 +1,12 @@
 """The door to the repository."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from ..agents.limits import READ
 from ..beads.model import Bead
+from ..records import frozen
 from ..review.waits import WAITS, Cause
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ BASES = "bases"
 """Where the branches of the remote were, when they were heard of last, that features are for beside main, below it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangedLines:
     """One file of a difference. `added`, `removed`: lines; None: it is no text. `before`: its path, where renamed."""
 
@@ -32,7 +32,7 @@ class ChangedLines:
     before: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Patch:
     """What differs between two commits: every file, and the text of it, at most so many bytes as were asked for."""
 
@@ -41,7 +41,7 @@ class Patch:
     is_cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hunk:
     """Lines that both sides changed. `line`: where they begin in the merged file, counted from 1."""
 
@@ -50,7 +50,7 @@ class Hunk:
     branch: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clash:
     """A file in conflict: whether the fork, main and the branch have it, and where both changed it; none: no text."""
 
@@ -76,7 +76,7 @@ class Shows(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Workspace:
     """Where a bead is worked on, and the commands that make it, or make it fit again when it `is_kept`."""
 
@@ -86,7 +86,7 @@ class Workspace:
     is_kept: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """A commit that could become main, and its tree."""
 
@@ -94,7 +94,7 @@ class Candidate:
     tree: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conflict:
     """The change does not apply to main. `files` are repository paths."""
 
@@ -102,7 +102,7 @@ class Conflict:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BrokenRef:
     """A ref of ours that leads nowhere, and why. `commit`: what it names, `held_in`: the workspace that may still have
     all of it; each empty where there is none."""
@@ -121,7 +121,7 @@ class Landing(StrEnum):
     BLOCKED = "blocked"  # a checked-out main has edits that would be lost, or the remote does not take it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Land:
     """The end of `Lands.land`; `reason` tells a person what to do when it is BLOCKED.
 
@@ -145,7 +145,7 @@ class Land:
         return WAITS[self.cause].passes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     """A commit's text and people. `when` makes the same input give the same object id."""
 

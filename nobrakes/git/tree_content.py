@@ -10,7 +10,8 @@ import stat
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from ..records import frozen
 
 FOLDER = "040000"
 FILE = "100644"
@@ -19,7 +20,7 @@ LINK = "120000"
 MODULE = "160000"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """What a path is in a tree: git's octal mode and the object."""
 
@@ -27,7 +28,7 @@ class Entry:
     id: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stored:
     """A tree with its bytes. `starts`: where each entry begins, in order, and where the last one ends.
 

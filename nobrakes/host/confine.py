@@ -8,7 +8,6 @@
 
 import os
 import sys
-from dataclasses import dataclass
 
 from ..agents.adapter import Launch, host_of
 from ..config.sections import AgentSettings
@@ -16,6 +15,7 @@ from ..errors import NoSandbox
 from ..git.port import Argv
 from ..machine import place
 from ..ports import Ports
+from ..records import frozen
 from ..sandbox import closure
 from ..sandbox.closure import Bounds, Closure, Laid, Machine, Wall, lies_in
 from ..sandbox.machine import HOME, NO_USER_SITE, caches, kept, machine, named_files, program, steady, variables
@@ -33,7 +33,7 @@ TEMPORARY = "tmp"
 """The folder in a run's folder for its temporary files, where it needs one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Confined:
     """What wraps the commands of one run; closure and wall None: nothing does. `folder` is the run's."""
 

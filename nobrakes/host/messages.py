@@ -19,12 +19,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO
 
 from ..errors import NobrakesError, NotAllowed
 from ..notices.model import Message, Sent, scrubbed
 from ..paths import own_path
+from ..records import frozen
 from .command import IDLE
 from .files import storage_errors
 
@@ -154,7 +154,7 @@ class ChildChannels:
 MOST = 8_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """How it ended. `code` None: it took too long; 127: there is no such program."""
 
@@ -163,7 +163,7 @@ class Asked:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asking:
     """Asks programs in one environment, each for so many seconds at most."""
 

@@ -1,15 +1,16 @@
 """The door to child processes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from ..beads.model import Run
 from ..git.port import Argv
+from ..records import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One command of a run. Its output goes to `<folder>/<name>.out` (errors to .err, or with it).
 
@@ -26,7 +27,7 @@ class Step:
     when_passed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """What a run executes: first the prologue, then the steps in order, all without a shell's reading of them."""
 
@@ -39,7 +40,7 @@ class Command:
     files: Mapping[str, bytes] = field(default_factory=dict)  # written into the folder before anything runs
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepEnd:
     """How a step ended. `code` None: nobody saw its exit code, or (`started` False) it was never reached."""
 
@@ -51,7 +52,7 @@ class StepEnd:
     begun: float = 0.0  # when it started, by the files' clock
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ending:
     """How a run ended. `prologue_failed` is the text of what went wrong while its folder was prepared.
 
@@ -69,7 +70,7 @@ class Ending:
         return not self.over and any(step.code is None for step in self.steps)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reports:
     """What a check wrote into files. `trouble`: why that is not all of it; then nobody may count on the texts."""
 
@@ -86,7 +87,7 @@ class Remains(StrEnum):
     NOTHING = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Born:
     """Identity of a process that survives pid reuse: boot id and start time in `mark`."""
 
@@ -195,7 +196,7 @@ class Clock(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Notice:
     """Something a person should hear of. `urgent`: work waits for them."""
 

@@ -10,12 +10,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from ..environ import process_environment
 from ..errors import NoAnswer
 from ..paths import own_path
+from ..records import frozen
 
 # One process, as the tables of this machine show it.
 
@@ -34,7 +34,7 @@ def boot() -> str:
         return file.read().strip()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Process:
     """One process. `started` is in clock ticks since boot on Linux, else in seconds since 1970."""
 

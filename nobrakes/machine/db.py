@@ -6,12 +6,12 @@ import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
 from ..db.database import translated
 from ..errors import PlaceUnusable, StoreBroken, StoreBusy, StoreReadOnly
+from ..records import frozen
 
 PATIENCE_SECONDS = 0.2
 
@@ -225,7 +225,7 @@ Lives = Callable[[str], bool]
 """Whether the daemon of this name lives."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repository:
     """A repository of this person."""
 
@@ -236,7 +236,7 @@ class Repository:
     seen_at: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """A place that an agent holds. `repository` is the identity."""
 
@@ -247,7 +247,7 @@ class Place:
     since: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DaySpent:
     """What one repository spent on a day."""
 
@@ -337,7 +337,7 @@ _SEEN = """INSERT INTO chats (name, client, began_at, seen_at) VALUES (?1, ?2, ?
 ON CONFLICT (name) DO UPDATE SET seen_at = ?3, client = CASE WHEN ?2 = '' THEN client ELSE ?2 END"""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectRow:
     """A project as the database knows it. `archived_at` None: it is not archived."""
 
@@ -347,7 +347,7 @@ class ProjectRow:
     archived_at: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chat:
     """A chat agent's session. `confirmed_project` is a folder's name, None: none was confirmed yet.
 
@@ -364,7 +364,7 @@ class Chat:
     set_at: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChatEvent:
     """Something that happened in a chat."""
 
@@ -375,7 +375,7 @@ class ChatEvent:
     data: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChatRun:
     """A session that a chat's coding tool began. `is_current`: the tool goes on with it."""
 
@@ -468,7 +468,7 @@ _ADD = """INSERT INTO clients (name, hash, made_at) VALUES (?1, ?2, ?3) ON CONFL
 SET hash = ?2, made_at = ?3, used_at = NULL, revoked_at = NULL WHERE revoked_at IS NOT NULL"""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Client:
     """Who may call. `revoked_at` None: its token is good."""
 

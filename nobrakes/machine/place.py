@@ -13,15 +13,15 @@
 
 import os
 import stat
-from dataclasses import dataclass
 
 from ..errors import NotAllowed, PlaceUnusable
+from ..records import frozen
 
 OVERRIDE = "NOBRAKES_USER_HOME"
 _NAME = "nobrakes"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UserPlace:
     """Where the two folders are; neither has to be there."""
 

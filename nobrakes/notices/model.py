@@ -6,7 +6,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime, timedelta, tzinfo
 from enum import Enum, StrEnum
 from ipaddress import ip_address
@@ -18,6 +18,7 @@ from ..checks.contract import SETUP_FAILED
 from ..decisions.model import EscalationType
 from ..errors import ConfigError
 from ..events.kinds import Event, Kind
+from ..records import frozen
 from ..sessions.model import State
 from ..text.cleaning import clean, redacted, shorten
 
@@ -75,7 +76,7 @@ MOST_TEXT = 2000
 """So many characters of a notice are kept and sent."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewNotice:
     """A notice to be written. One with the fingerprint of a recent one is the same, and not written again."""
 
@@ -89,7 +90,7 @@ class NewNotice:
     fingerprint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoticeRecord:
     """A notice as the outbox has it. `told_at`: when a channel took it last."""
 
@@ -106,7 +107,7 @@ class NoticeRecord:
     told_at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delivery:
     """A notice on its way through one channel."""
 
@@ -120,7 +121,7 @@ class Delivery:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Queue:
     """What waits for a channel. `due` counts single notices whose time has come, `next_at`: when the next one's does.
 
@@ -135,7 +136,7 @@ class Queue:
     digest_at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenQuestion:
     """An open escalation of which people were told `times` times, the last time at `told_at`."""
 
@@ -144,7 +145,7 @@ class OpenQuestion:
     times: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     """What a channel sends."""
 
@@ -159,7 +160,7 @@ class Message:
     link: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sent:
     """How the sending of a delivery ended; `error` is empty when the channel took it."""
 
@@ -168,7 +169,7 @@ class Sent:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChannelRules:
     """What a channel takes: these kinds (`*` is every one) that matter at least so much."""
 
@@ -177,7 +178,7 @@ class ChannelRules:
     least: Severity = Severity.INFO
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rules:
     """How notices are sent. `quiet`: minutes of the day from and to; None: no quiet hours."""
 

@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ..config.user import secret
@@ -11,6 +11,7 @@ from ..doctor.health import ERROR, OK, Finding
 from ..errors import ConfigError, NobrakesError, NotAllowed, UsageError
 from ..host.messages import ChildChannels, Pack
 from ..paths import Paths, is_in_repository
+from ..records import frozen
 from .model import Delivery, DeliveryState, Message, NoticeKind, NoticeRecord, Sent, Severity, message
 from .senders.channels import packed
 
@@ -23,7 +24,7 @@ SHOWN = 200
 """Deliveries that are looked at for the list."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChannelView:
     """A channel: what it takes, how many messages wait and until when, and what came of the last one."""
 
@@ -37,7 +38,7 @@ class ChannelView:
     last: Delivery | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NotifyView:
     """All channels, and the newest deliveries."""
 

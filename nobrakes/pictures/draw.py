@@ -4,7 +4,6 @@ What is given is said in one sentence each; ids and titles are data, on one line
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -14,6 +13,7 @@ from ..beads.model import CLOSED, WORKING, Dependency, DependencyType, Status, b
 from ..beads.readiness import Readiness
 from ..beads.work_status import COLUMNS
 from ..errors import NoSuchBead, UsageError
+from ..records import frozen
 from ..text.cleaning import count
 from .layout import Box, Picture, layers, layout, picture
 
@@ -172,7 +172,7 @@ def graph(store: "Store", *, format: Format | str = "", epic: str | None = None)
 # One colour for each kind of bead, in every format: dark text on light, told apart without colour by its word.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Colour:
     """CSS colours of a box."""
 
@@ -302,7 +302,7 @@ LINE = 27
 """Characters of a title in one line of a box."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Band:
     """An epic's frame, or the place of the beads without one (`epic` ""). `left` to `right` in pixels."""
 
@@ -313,7 +313,7 @@ class Band:
     right: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Places:
     """Where everything stands, in pixels: boxes by their left top corner."""
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ..beads.graph import Links, Node, Usual, levels_of, order_of, usual_of, weight
 from ..beads.model import WORKING, BeadType, Dependency, DependencyType, Status
+from ..records import frozen
 from ..text.cleaning import clean
 
 # Where the beads of a large graph stand on a canvas: depth from left to right, a band for each lane.
@@ -30,7 +31,7 @@ WIDER = 4
 """A place is about so many times as wide as it is high."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Size:
     """Of boxes and of the room between them, in pixels of a picture that is not scaled."""
 
@@ -42,7 +43,7 @@ class Size:
     between: float = 36.0  # between bands
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placement:
     """The upper left corners of the boxes, in the order in which they were given, and each band's top and height."""
 
@@ -356,7 +357,7 @@ _BOX: Callable[[tuple[Any, ...]], Box] = partial(tuple.__new__, Box)
 """What `_make` does, without its look at the length: a whole graph has tens of thousands of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Picture:
     """Boxes by id, groups (epic to members, members sorted), arrows sorted. `parents`: a group inside a group."""
 
@@ -464,14 +465,14 @@ LARGE = 2000
 """From so many boxes on no eye follows single arrows: they get a third of the sweeps."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """The boxes of each layer from left to right, each layer from top to bottom; epics with beads are no boxes."""
 
     layers: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Graph:
     """Boxes as numbers in the order of their ids, without circles. An arrow at an epic is one at each of its beads."""
 

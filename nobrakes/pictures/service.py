@@ -7,7 +7,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
@@ -18,6 +18,7 @@ from ..beads.readiness import Readiness, circles
 from ..beads.service.listing import natural
 from ..beads.work_status import COLUMNS, column
 from ..errors import NoSuchBead, UsageError
+from ..records import frozen
 from ..text.cleaning import clean
 from .layout import Placement, Size, break_circles, components, generations, place, shelves
 
@@ -29,7 +30,7 @@ Mode = Literal["focus", "epics", "all"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GraphNode:
     """A bead or an epic. `column` is one of beads.work_status.COLUMNS, of an epic the most urgent one of its beads.
 
@@ -59,7 +60,7 @@ class GraphEdge(NamedTuple):
     beads: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lane:
     """An epic's band in `all`; `id` is empty for beads without an epic."""
 
@@ -70,7 +71,7 @@ class Lane:
     counts: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cycle:
     """Beads that wait for each other. Without the dependency `cut` they would not; `stuck` beads can never start."""
 
@@ -79,7 +80,7 @@ class Cycle:
     stuck: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GraphView:
     """`beads` are in the repository, epics left out. `too_many`: so many beads were asked for that epics are shown."""
 

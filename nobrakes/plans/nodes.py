@@ -11,7 +11,7 @@ import re
 import sys
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache, partial
 from typing import Annotated, Any, Literal, get_type_hints
 
@@ -20,6 +20,7 @@ from typing_extensions import TypedDict
 
 from ..beads.model import CONTENT, MAX_TITLE, Bead, BeadType, DependencyType, Status, is_bead_id, new_bead, parse_type
 from ..errors import BadBead, PlanError
+from ..records import frozen
 from ..snapshot import beads_jsonl as interop
 from ..snapshot.reader import CLOSED_WORDS, OPEN_WORDS, SET_ASIDE_WORDS, moment
 from ..text.cleaning import clean
@@ -216,7 +217,7 @@ def _said() -> TypeAdapter[list[dict[str, Any]]]:
 MAX_PROBLEMS = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanNode:
     """One bead as a plan wants it. `fields` are Bead's content fields that the plan names.
 
@@ -241,7 +242,7 @@ class PlanNode:
         return str(self.id or self.key or self.where)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """What the graph should be. `problems` are what a tolerant reader could not take over."""
 

@@ -24,6 +24,7 @@ from ..errors import BadBead, Deadlock, NobrakesError, PlanError
 from ..events.kinds import Kind
 from ..features.service.approving import require
 from ..pictures.layout import chain_of
+from ..records import frozen
 from ..text.cleaning import count
 from . import nodes
 from .nodes import Plan, PlanNode, plan_of, refused
@@ -384,7 +385,7 @@ MOST_CHARACTERS = 2_000_000
 __all__ = ["MOST_CHARACTERS", "Plan", "PlanDeadlock", "PlanReport", "apply_plan", "read_plan"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanReport:
     """What a plan did, or would do. `ready` and `explained` tell how its beads stand once they are approved.
 

@@ -8,11 +8,11 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import StrEnum
 
 from ..errors import NoProject, NotAllowed, UsageError
+from ..records import frozen
 from ..text.cleaning import count
 
 # The documents of a project, read: its brief, task.md, the roadmap, plans and reviews of sprints. No model is asked.
@@ -32,7 +32,7 @@ _FIELD = re.compile(r"\s*(?:[-*+]\s+)?\*\*([A-Za-z ]+?):?\*\*:?\s*(.*)")
 _FENCE = re.compile(r"\s*(```|~~~)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Box:
     """One item that is ticked off. `line` counts from 1."""
 
@@ -41,7 +41,7 @@ class Box:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DocumentsSprint:
     """A sprint's folder: `name` is `s1-begin`, `number` 1. None: the document is not there."""
 
@@ -183,7 +183,7 @@ ASKED = 50
 """As many sprints one yes may be for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SprintRun:
     """A yes for `asked` sprints. `terms`: by name, what the brief, the checks and the caps were when it was given."""
 
@@ -198,7 +198,7 @@ class SprintRun:
     updated_at: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sprint:
     """A sprint. `session` plans it, `bead` is its work, `opening` and `closing` are the beads of its documents."""
 
@@ -225,7 +225,7 @@ class Sprint:
         return f"{SPRINTS}/{self.title}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """Something that was handed in for a sprint."""
 
@@ -237,7 +237,7 @@ class Document:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Going:
     """The run that a repository has last, its present sprint (None: between two), and how many of it are done."""
 
@@ -292,7 +292,7 @@ SOURCES = ("conversation", "scheduled task", "agent-initiated")
 _PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Brief:
     """What is said of a project when it is made. Empty: nobody said it yet."""
 
@@ -473,7 +473,7 @@ class Came(StrEnum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Schedule:
     """`days` are names of DAYS, none of them: every day. `zone`: a name as Europe/Berlin; empty: the machine's."""
 
@@ -490,7 +490,7 @@ class Schedule:
     last_due: float = 0.0  # the last due time of which something came
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Due:
     """What comes of a due time now. `why`: in words, where it did not begin or others were missed before it."""
 

@@ -10,12 +10,13 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 
 from ..agents.limits import Caps
 from ..beads.model import CLOSED, Status
 from ..checks.contract import Check
+from ..records import frozen
 from ..text.cleaning import count
 from . import model
 from .model import PLACES, Box, Document, DocumentsSprint, Kind, RunState, Sprint, SprintRun, Stage
@@ -26,7 +27,7 @@ TRIES = 4
 """So often the documents are made anew that did not pass."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Planner:
     """The session that plans: whether it works or waits for an answer, is stuck until a person speaks, or is over."""
 
@@ -35,7 +36,7 @@ class Planner:
     is_over: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Work:
     """A bead of the sprint. `is_back`: it did not pass, and no other mends it; `tries`: how often it was handed in."""
 
@@ -44,7 +45,7 @@ class Work:
     tries: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """What is known. `open`: success criteria that are not met, of `criteria`; `findings`: those of whats-next."""
 
@@ -63,21 +64,21 @@ class Facts:
     findings: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Begin:
     """Begin the sprint of this number: somebody plans it."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nudge:
     """Tell the planner that nothing was handed in."""
 
     sprint: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Move:
     """The sprint is in this stage now."""
 
@@ -85,7 +86,7 @@ class Move:
     to: Stage
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Make the documents of this stage, and hand them in."""
 
@@ -93,14 +94,14 @@ class Place:
     stage: Stage
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Execute:
     """Make the sprint's bead, live."""
 
     sprint: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stop:
     """The run is in this state now, and why."""
 
@@ -231,7 +232,7 @@ class Contradiction(StrEnum):
     NOT_COMPLETE = "not_complete"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One contradiction: where it is, and what does not fit, in words."""
 

@@ -4,7 +4,6 @@ Each step is one transaction, or can be done again: a daemon that is killed in t
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from ..errors import FileTooLarge, NobrakesError, NotAllowed
 from ..git.port import Git, Message
 from ..host.command import named_zone
 from ..ports import Ports
+from ..records import frozen
 from ..review.worker.evidence import US
 from ..sessions.model import SessionKind, State
 from ..text.cleaning import clean
@@ -181,7 +181,7 @@ def _work(going: Going, store: "Store", id_: str | None) -> Work | None:
 BY = "nobrakes"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Stage:
     field: str
     suffix: str

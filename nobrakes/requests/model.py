@@ -8,11 +8,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
 from ..events.kinds import Kind
+from ..records import frozen
 from ..text.cleaning import clean, shorten
 
 ASKED = "pulls_asked_at"
@@ -42,7 +43,7 @@ WAITING = frozenset({PullState.OPENING, PullState.OPEN})
 """Those that count against `review.max_open`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PullRequest:
     """The newest request of a bead. `number` 0: the host told none, or not yet.
 
@@ -93,7 +94,7 @@ class CheckState(StrEnum):
     RUNNING = "running"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostCheck:
     """One check that the host ran on a commit. `key`: by what its log is asked for; `says`: its own summary."""
 
@@ -104,7 +105,7 @@ class HostCheck:
     says: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Remark:
     """What a person with write access wrote in a review, or their approval. `path` empty: about the whole."""
 
@@ -117,7 +118,7 @@ class Remark:
     thread: str = ""  # the key of the remark that it answers; empty: it answers none
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Told:
     """What the host says of a request just now. `base`: the branch that it is to be merged into; empty: not known;
     `auto_merge`: whether the host merges it by itself, once all is there that it asks for.
@@ -135,7 +136,7 @@ class Told:
     auto_merge: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seen:
     """What one exchange with the host came to.
 

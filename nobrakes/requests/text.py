@@ -10,11 +10,12 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ..beads.branches import branch_of
 from ..beads.model import Bead, BeadType
+from ..records import frozen
 from ..text.cleaning import clean, shorten
 from .model import PullRequest, PullState
 
@@ -39,7 +40,7 @@ TEMPLATES = (
 _MENTION = re.compile(r"(?<![\w`])@(?=[A-Za-z0-9])")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """What the text is made of. `checks`: rows of the validation that the candidate passed; `before` and `after`:
     tests that passed on the base and on the candidate; `manual`: what no check says; `files`: paths that change;
@@ -178,7 +179,7 @@ def _linked(facts: Facts) -> str:
 WEB = ("https://", "http://")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RequestLine:
     """A request in a list of beads. `state`: of docs/reference; `says`: what it waits for."""
 
@@ -188,7 +189,7 @@ class RequestLine:
     says: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RequestView:
     """The newest request of a bead. `checks`: name, state and url; `remarks`: by, text, path and line, untrusted."""
 
@@ -252,7 +253,7 @@ def view(pull: PullRequest) -> RequestView:
 # 3. The branch that people merge to may be a feature's own (`base`): its work begins on it, and is proven on it.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Said:
     """What the settings of one feature say; None: what is said above it."""
 
@@ -263,7 +264,7 @@ class Said:
     land: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rules:
     """What the settings say of the whole repository, and of each feature by its epic. `main`: the remote's branch that
     people merge to where nothing else is said.
@@ -281,7 +282,7 @@ class Rules:
         return tuple(epic for epic in self.features if base_of((epic,), self))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delivery:
     """How one bead's work gets to people.
 
@@ -297,7 +298,7 @@ class Delivery:
     direct: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Where:
     """By which branch a bead is begun, reviewed and proven: that of its `epic`; else `base`, a branch that people merge
     to, and main where that is empty. `direct`: what is proven is pushed there.

@@ -10,12 +10,13 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from ..beads.branches import is_approval
 from ..beads.model import UNSURE
+from ..records import frozen
 
 VERSION = 1
 EXCERPT = 1_000
@@ -45,7 +46,7 @@ class How(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Made:
     """A commit as it stands in the repository; `trailers` in their order. `at`: when; 0: it was not asked."""
 
@@ -62,7 +63,7 @@ class Made:
         return next((value for name, value in reversed(self.trailers) if name.lower() == key.lower()), "")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """A commit of the chain, as it was found. `whole`: its content is what its id says.
 

@@ -9,7 +9,7 @@
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..beads.branches import is_approval
 from ..daemon.model import Board
 from ..decisions.model import Escalation, EscalationType
 from ..events.kinds import Event
+from ..records import frozen
 from ..serialise import as_values, of_values
 
 LABEL = "merge-review"
@@ -87,7 +88,7 @@ class Step(StrEnum):
     CLEAN_UP = "clean_up"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Journal:
     """What is known by now, and what is to be done next."""
 

@@ -8,13 +8,14 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import StrEnum
 from typing import Any, Final
 
 from ..checks.contract import CheckOutcome, CheckResult, Verdict, verdict
 from ..errors import NotAllowed
 from ..events.kinds import Kind
+from ..records import frozen
 from .journal import Journal, Step
 
 
@@ -106,7 +107,7 @@ class Fact(StrEnum):
     GONE_TOO_OFTEN = "gone_too_often"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One row. `to`: the next step, None for the same one. Of the journal: what the fact `sets`, what is put back to
     its first value (`forgets`), what is one more (`counts`).
@@ -119,7 +120,7 @@ class Rule:
     counts: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Next:
     """How a review goes on."""
 

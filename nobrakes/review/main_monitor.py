@@ -11,13 +11,14 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
 from ..checks.contract import Verdict
 from ..daemon.deciders import is_idle
 from ..daemon.model import Board
+from ..records import frozen
 from ..serialise import as_values, of_values
 from .queue import TIMES
 
@@ -50,7 +51,7 @@ def told_as(phase: Phase) -> str:
     return "main" if phase in (Phase.LOOK, Phase.CONFIRM) else f"main_{phase.value}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Watch:
     """How far the canary is; kept by the store, so that any daemon can go on with it."""
 

@@ -8,13 +8,14 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from enum import StrEnum
 from math import log
 from typing import TYPE_CHECKING, Any
 
 from ..checks.contract import Check, CheckOutcome, CheckResult, Verdict
 from ..events.kinds import Event
+from ..records import frozen
 
 if TYPE_CHECKING:
     from ..checks.contract import CheckResult
@@ -37,7 +38,7 @@ class Confirm(StrEnum):
     NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flake:
     """One time that a check said two things of one tree. `tests`: those that failed; empty: nobody knows which."""
 
@@ -55,7 +56,7 @@ class Flake:
         return Flake(str(data["check"]), tuple(data["tests"]), str(data["tree"]), event.bead, event.at, event.seq)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A line of the ledger: a check or one of its tests, how often, and when for the last time."""
 
@@ -154,7 +155,7 @@ Pair = tuple[str, str]
 """A check, and its test or WHOLE."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quarantined:
     """One decision of a person."""
 
@@ -244,7 +245,7 @@ PROBED = 3
 _RED = (Verdict.RED, Verdict.CONFIRMED)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Move:
     """What to do now. Of all fields the number is that of a prefix; 0 means none, but in `validate` main itself."""
 
@@ -253,7 +254,7 @@ class Move:
     blame: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pace:
     """How many changes go together, learnt from what came of the last ones. Kept with the queue."""
 
@@ -383,7 +384,7 @@ def _last(ends: str) -> str:
 # 2. Work that may prove less than before (scaffolding) is the last one of its train, so that nobody is blamed for it.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rules:
     """How the merge queue works, as the config says.
 
@@ -396,7 +397,7 @@ class Rules:
     is_serial: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One open review as the train sees it."""
 

@@ -10,12 +10,12 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from ..errors import UsageError
 from ..features.categories import CATEGORIES as OF_PLANS
+from ..records import frozen
 from ..sessions.model import Session, SessionKind
 from ..sessions.model import State as Of
 from ..text.cleaning import count, only_seen, redacted, shorten
@@ -46,7 +46,7 @@ URGENT = (Priority.MUST, Priority.SHOULD)
 _FIELDS = frozenset({"category", "priority", "path", "line", "text"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One thing that a reviewer found. `path` and `line` as it said them; empty and 0: it named no place."""
 
@@ -153,7 +153,7 @@ WAITS = 6
 """A reviewer that was not started yet may wait so many times the minutes that it has."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rules:
     """The settings: at most so many rounds and dollars a bead; minutes of one reading; who reads, in turn."""
 
@@ -164,7 +164,7 @@ class Rules:
     agents: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """One session that reads. `outcome`: empty while it goes on."""
 
@@ -226,7 +226,7 @@ class Way(StrEnum):
     UNREAD = "unread"  # it goes on, and was not read
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Next:
     """How it goes on. `reading`: the one that it follows from. `round`, `tries`: those of a reviewer that begins."""
 

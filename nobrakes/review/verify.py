@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from ..beads.model import Bead, BeadType
+from ..records import frozen
 from .evidence import Claims, Content, Entry, Look, Made, RecordKind
 
 NONE = "none"
@@ -34,7 +35,7 @@ class Word(StrEnum):
     MISSING = "missing"  # a bead's, and its evidence is not there
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seen:
     """A commit on main, and the commit of its evidence."""
 
@@ -46,7 +47,7 @@ class Seen:
     evidence: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wrong:
     """One thing that is wrong, for people; `commit` is on main, `evidence` in the chain."""
 
@@ -56,7 +57,7 @@ class Wrong:
     bead: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Note:
     """One thing that a reader should know, and that is no fault; `commit` is on main, `evidence` in the chain."""
 
@@ -66,7 +67,7 @@ class Note:
     bead: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rerun:
     """Checks that were run again on a commit's tree; `outcome` is the worst of them."""
 
@@ -77,7 +78,7 @@ class Rerun:
     checks: tuple[Mapping[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """What was found: the commits that were asked about, newest first; how long the chain is, and its end."""
 
@@ -104,7 +105,7 @@ class _Chain:
     notes: list[Note] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repository:
     """What git says. `look` finds a commit that is not on main; `content` is of two commits."""
 
@@ -293,7 +294,7 @@ SLACK = 2.0
 """So many seconds a commit may be older than its bead: git keeps whole seconds."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Merge:
     """A bead's merge as main carries it. `commits` oldest first: several where each commit was kept.
 
@@ -388,7 +389,7 @@ Move = tuple[str, str, str]
 LOST_CHANGES_NAMED = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lost:
     """The merge `commit` of a bead, whose changes `by` took back in these paths. `is_unseen`: nobody meant to."""
 

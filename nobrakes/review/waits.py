@@ -8,9 +8,10 @@
 """
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
+
+from ..records import frozen
 
 PASSES = 300.0
 """So long a remote that does not answer is waited for, before a person is asked."""
@@ -67,7 +68,7 @@ OF_CHECKOUTS = frozenset({Cause.EDITS, Cause.UNTRACKED, Cause.UNDER_WAY, Cause.S
 """What a person does in a checkout of main, and ends there."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wait:
     """What is so in the main of a repository while a cause lasts.
 

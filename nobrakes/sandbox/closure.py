@@ -5,18 +5,19 @@ import os
 import resource
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, Protocol
 
 from ..git.port import Argv
 from ..paths import own_program
+from ..records import frozen
 from . import landlock
 from .inside import LIMITS
 
 Network = Literal["open", "provider", "none"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bounds:
     """What one process may use; 0: without limit."""
 
@@ -42,7 +43,7 @@ class Bounds:
         return tuple(f"{name}={number}" for name, number in self.limits())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tools:
     """The programs that set limits and let signals be heard again (sandbox.closure)."""
 
@@ -57,7 +58,7 @@ class Tools:
         return (self.prlimit, *limits, "--core=0", "--", self.env, "--default-signal=TERM,PIPE", "--")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Machine:
     """What of this machine every run may read, and what none may see even where it lies in between."""
 
@@ -71,7 +72,7 @@ class Machine:
     tools: Tools | None = None  # None: Python does it (sandbox.inside)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Laid:
     """What is laid over a workspace that is a person's checkout: pairs of what is there outside, and where inside.
 
@@ -83,7 +84,7 @@ class Laid:
     read: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Closure:
     """One run's view. Paths are absolute; writable ones are taken as they are, links in them are not followed."""
 
@@ -259,7 +260,7 @@ def describe(names: Iterable[str], agents: Agents) -> str:
 WALLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "walled.py")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wall:
     """What one run may write. Paths are absolute."""
 

@@ -10,7 +10,7 @@
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
@@ -19,6 +19,7 @@ from ..beads.progress import doubt
 from ..errors import NotAllowed
 from ..events.kinds import Event
 from ..paths import Paths
+from ..records import frozen
 from ..text.cleaning import clean
 
 
@@ -122,7 +123,7 @@ def advance(state: State, fact: Fact) -> State:
     return after
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     """One conversation. `owner` is a word of beads.model; `waiting` counts what is said to it and waits for a turn."""
 
@@ -150,7 +151,7 @@ class Session:
     waiting: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """One run of a session's agent. Ended when `outcome` is set."""
 
@@ -169,7 +170,7 @@ class Turn:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     """Something said in a session; `turn` None: no turn was told of it yet. `answers`: the question that it answers."""
 
@@ -182,7 +183,7 @@ class Message:
     answers: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Talk:
     """A session with its open turn: what an attempt is to a bead. Both have the same names."""
 
@@ -258,7 +259,7 @@ MOST_CLAIMS = 1000
 """Claims of all agents among which that of a session is looked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claim:
     """Where the agent says it is: `step` of `of` steps (None: it does not say).
 

@@ -14,7 +14,7 @@ import sys
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from ..agents import limits as agents_limits
@@ -45,6 +45,7 @@ from ..host.files import TRACKED, private_folder, write_atomic, write_private
 from ..host.port import Notice
 from ..ports import Ports
 from ..projects import prompts as projects_prompts
+from ..records import frozen
 from ..review import reading
 from ..review.reading import CANDIDATE
 from ..sandbox.closure import Laid
@@ -405,7 +406,7 @@ CUT_OFF = "cut_off"
 """In a session's data: how a turn ended that its agent had begun and could not finish."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnBrief:
     """`system` on top of the agent's own instructions, then `prompt`; `minutes` None: as long as any agent may take;
     `most_usd` None: it costs what an attempt may cost.

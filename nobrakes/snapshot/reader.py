@@ -10,7 +10,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -21,6 +21,7 @@ from ..beads.model import MAX_TITLE, Bead, BeadType, Dependency, DependencyType,
 from ..beads.progress import KEPT
 from ..beads.proposals import sound
 from ..errors import BadBead, PlanError
+from ..records import frozen
 from ..text.cleaning import count
 
 # What Beads calls things, and what they are here. One table for each kind of word.
@@ -297,7 +298,7 @@ class Reading:
 MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Imported:
     """What a file held. `lines` says for each bead on which line it stood; `exact`, which came from nobrakes."""
 

@@ -10,7 +10,7 @@ import os
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from ..host.files import private_folder
 from ..host.locks import DaemonLock, holder
 from ..host.runs.trees import end_all
 from ..paths import FOLDER, Paths
+from ..records import frozen
 from ..review.verify import Merge, is_younger, merges
 from ..text.cleaning import count
 from . import beads_jsonl as interop
@@ -67,7 +68,7 @@ FEW = 8
 """When less than one line in so many changed, the others are kept."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snapshot:
     """The text, and what has to be remembered of it once it is written."""
 
@@ -146,7 +147,7 @@ SNAPSHOT_PIN = "snapshot"
 Record = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sources:
     """What was found. `later` counts the beads that are otherwise in what was written since than in a snapshot.
 
@@ -197,7 +198,7 @@ def gather(paths: Paths, git: Git | None, own: str | None = None) -> Sources:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Merged:
     """Bead -> its merge on main that nothing newer there takes back; and what the evidence tells beside it."""
 
@@ -314,7 +315,7 @@ REBUILD_PATIENCE_SECONDS = 20.0
 """So long a command waits for another one that rebuilds, or for a daemon that ends."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rebuilt:
     """What was made. `problems` are what could not be taken over; `old` is where the old database is.
 

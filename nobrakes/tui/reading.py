@@ -8,10 +8,10 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import NobrakesError
+from ..records import frozen
 
 if TYPE_CHECKING:
     from ..app import App
@@ -24,7 +24,7 @@ READ_SECONDS = 1.0
 """Between readings while it changes all the time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """What is looked at: the beads whose line has these words, and the bead whose page is open; empty: all, none."""
 
@@ -32,7 +32,7 @@ class Wanted:
     bead: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moment:
     """What was read at once; `page` is the bead's that was wanted."""
 
@@ -40,7 +40,7 @@ class Moment:
     page: "BeadHistory | None"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trouble:
     """Why it could not be read, and what to type; `hint` may be empty."""
 

@@ -8,7 +8,6 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -17,6 +16,7 @@ from starlette.routing import Route
 
 from ..errors import UsageError
 from ..events.schema import plain
+from ..records import frozen
 from . import rendering
 from .live import told
 from .rendering import Field, flag, opened, word
@@ -46,7 +46,7 @@ def few(name: str, value: str) -> int:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """One address to look at. `path` goes on after BELOW; `words` is the command whose `--json` has the same data,
     or "" where there is none. `parameters` stand in the query, what `{…}` names in the path. `is_bare`: no envelope.

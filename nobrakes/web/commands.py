@@ -10,7 +10,6 @@
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from ..errors import NobrakesError, UsageError
 from ..events.kinds import MOST, Actor, Surface, usual
 from ..events.schema import plain
 from ..features.service import approving as features_approving
+from ..records import frozen
 from ..text.cleaning import count, cut, one_line
 from . import rendering
 from .guard import local, site_of
@@ -262,7 +262,7 @@ Do = Callable[["App", Values, str], tuple[Any, str]]
 """(the app, the fields, who acts) to (what it came to, one line that says so)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """`words` as the CLI has them. `together`: it is one transaction of the store (commands.service).
 

@@ -17,7 +17,6 @@ import logging.handlers
 import os
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import quote
@@ -27,6 +26,7 @@ from starlette.responses import RedirectResponse, Response
 
 from ..errors import UsageError
 from ..machine.service.web_state import SESSION_SECONDS
+from ..records import frozen
 from ..serving import BODY_SECONDS
 from ..text.cleaning import one_line
 from .rendering import render
@@ -56,7 +56,7 @@ _FORWARDED = (b"forwarded", b"x-real-ip", b"x-original-url", b"x-rewrite-url", b
 _SAFE = ("GET", "HEAD")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """Why a request is not answered; `location`: where a browser is sent instead."""
 

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -27,6 +26,7 @@ from ..pictures import draw as pictures_words
 from ..pictures.service import LOOKS_MOST, MODES
 from ..projects.service import projects as projects_projects
 from ..projects.service import sprints
+from ..records import frozen
 from ..requests import service as requests_service
 from ..review.service import evidence
 from ..sessions.service import live as sessions_live
@@ -392,7 +392,7 @@ PROJECTS_ROUTES = (Route("/projects", projects, methods=["GET"]),)
 # The first page: all repositories of the person, with their state, their age and what waits in each.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A repository as the list shows it; `word` is empty where it is gone."""
 

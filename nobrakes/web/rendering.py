@@ -18,6 +18,7 @@ from ..decisions import hindrances
 from ..errors import NobrakesError, UsageError
 from ..machine.service import registry
 from ..machine.service.web_state import long_word, word_of, words
+from ..records import frozen
 from ..text import cleaning, times
 from ..text.cleaning import lines as cleaned
 
@@ -128,7 +129,7 @@ Piece = tuple[str, str]
 """(class of its colour, text)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One line. `kind`: same, added, removed, or hunk (its text says where it is); numbers of before and after."""
 
@@ -163,7 +164,7 @@ class PatchFile:
                     yield row, row
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Patch:
     """The files, and how many lines were left out."""
 
@@ -327,7 +328,7 @@ BOOT = secrets.token_hex(6)
 """Of this process: a page of an earlier one begins anew."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Way:
     """An entry of the navigation; `path` goes on after `/r/<repo>/`. `is_first`: in the bar of a phone too."""
 
@@ -354,7 +355,7 @@ WAYS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frame:
     """`repo` is the word of the repository in addresses, empty on pages above them; `way` the page that is shown.
 
@@ -480,7 +481,7 @@ NOT_FIELDS = frozenset(("request", "then", "typed", "code"))
 """What every form may have beside its own fields."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """One field. `read` makes its value; `is_list`: it may be given several times."""
 

@@ -7,7 +7,7 @@ import signal
 import socket
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -19,6 +19,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from .. import errors
 from ..errors import NotAllowed, UsageError
 from ..machine.service.web_state import Serving, WebState, web_state
+from ..records import frozen
 from . import api, commands, guard, openapi, pages
 from . import live as sockets
 from .guard import Guard
@@ -178,7 +179,7 @@ _LEFT = re.compile(rb"([A-Za-z0-9_-]{43}\n)?")
 Say = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Options:
     """What was asked for. `port` None: PORT, or a free one. `host`: the name or address in the address.
 

@@ -42,7 +42,10 @@ FLOORS = (
     (DOORS, ("requests.hosts", "requests.hosts.*", "sessions.reader")),
     (SETTINGS, ("config", "config.*", "abilities")),
     (DOORS, ("git", "git.*", "host", "host.*", "agents", "agents.*", "sandbox", "sandbox.*", "loopback", "loopback.*")),
-    (GROUND, ("", "errors", "globs", "serialise", "text", "text.*", "lightjson", "paths", "walking", "trash")),
+    (
+        GROUND,
+        ("", "errors", "globs", "records", "serialise", "text", "text.*", "lightjson", "paths", "walking", "trash"),
+    ),
     (GROUND, ("environ", "extras", "replacing", "serving", "serving.*")),
     (RULES, ("beads", "beads.*", "events", "events.*", "decisions", "decisions.*", "review", "review.*")),
     (RULES, ("requests", "requests.*", "checks", "checks.*", "sessions", "sessions.*", "features", "features.*")),

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from functools import cache
 
 from ...beads.db import moves
@@ -11,6 +11,7 @@ from ...db.database import Database, Row, row
 from ...db.database import row as one_row
 from ...events import db as events_db
 from ...events.kinds import Kind
+from ...records import frozen
 from ..limits import Amount, Breaker, Caps, Cooldown, Spent, State, day_start, hour_start, reset
 
 # What agents cost since a moment, without adding up again what ended long before: a day may have ten thousand of them.
@@ -31,7 +32,7 @@ _PAID = "coalesce(sum(cost_usd), 0), coalesce(sum(tokens), 0), coalesce(sum(coal
 _OPEN = "SELECT min(id) FROM {0} INDEXED BY {0}_open WHERE outcome IS NULL AND {1}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sum:
     """What those cost that began at `since` or later and have an id up to `upto`."""
 

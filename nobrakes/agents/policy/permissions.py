@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...beads.model import Role
 from ...checks.contract import Check
+from ...records import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentChoice:
     """Names of agents, the preferred one first; `by_type` overrides a role for one type of bead."""
 

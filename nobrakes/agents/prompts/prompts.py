@@ -10,7 +10,7 @@ import os
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,6 +19,7 @@ from ...beads.model import Attempt, Bead, Role
 from ...decisions.model import Escalation
 from ...errors import ConfigError
 from ...paths import Paths, resource
+from ...records import frozen
 from ...sessions.model import Message
 from ...sessions.prompts import joined, new
 from ...text.cleaning import clean, count, only_seen
@@ -45,7 +46,7 @@ merged, made anew for each turn: what you write in it is lost.
 End your last message with exactly one line, plain and alone on its line: `{PREFIX}{Marker.COMPLETED.value}`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Read:
     """What is read: the commit `candidate` on `base`, its files, its difference, the `checks` that passed as rows.
 
@@ -386,7 +387,7 @@ TOLD = "told"
 """In an attempt's data: the digest of the bead as its session knows it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Briefing:
     """What an agent is given: `system` on top of its own instructions, then `prompt`, in which are the `answers` to
     questions, by number.

@@ -1,7 +1,7 @@
 """Gates of providers, breakers of beads, and what was spent under the caps: looking, and a person's overrides."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from ...beads.model import Run, RunKind
@@ -12,6 +12,7 @@ from ...host.proctable import held_mb
 from ...host.watching import wake
 from ...machine.service.registry import MachineView, shown
 from ...paths import Paths
+from ...records import frozen
 from ..limits import CALLS, WORKSPACES, Cap, Caps, Cooldown, Spent, ends_at, period_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CapView:
     """A cap that is set for all beads, and what was spent under it."""
 
@@ -29,7 +30,7 @@ class CapView:
     lifted: bool = False  # a person lets agents start beyond it until its period ends
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GatesView:
     """What holds agents back, at one moment."""
 
@@ -63,7 +64,7 @@ LIFTED = "lifted:"
 """The setting of a cap: the period for which a person lifted it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lifted:
     """A cap that a person lifted, or lets hold again. `until`: when its period ends; None: with the run."""
 

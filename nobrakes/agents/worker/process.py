@@ -10,7 +10,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ from ...host.port import Command, Step, StepEnd
 from ...host.runs import recording
 from ...parking import owner_of
 from ...ports import Ports
+from ...records import frozen
 from ...sessions.model import Talk
 from .. import limits
 from ..adapter import CANARY_FILE, UNSEEN, AgentEnd, Launch, Verdict, self_test_failed
@@ -65,7 +66,7 @@ class How(Enum):
     ENDED = auto()  # by itself: its words count
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ended:
     """How far it came, and what that means."""
 

@@ -9,7 +9,6 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -18,6 +17,7 @@ from ...db.database import Database, Row
 from ...db.fast import UNFINISHED
 from ...errors import BadBead, Deadlock, NoSuchBead
 from ...events.kinds import Kind
+from ...records import frozen
 from ...text.cleaning import count
 from .. import lifecycle
 from ..graph import Links, Node, Usual, rank, rises_at
@@ -197,7 +197,7 @@ _NONE = (None,) * len(_RARE)
 _WORDS = {type_: type_.value for type_ in DependencyType}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Staged:
     """What was worked out beside the staged rows, for beads that are there already and for the graph.
 

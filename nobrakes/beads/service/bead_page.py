@@ -4,12 +4,13 @@
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...decisions.model import Escalation
 from ...errors import NoSuchBead
 from ...events.kinds import Event, Kind
+from ...records import frozen
 from ...requests import text
 from ...requests.text import RequestView
 from ...review import reading
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 # One bead with everything about it.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WholeBead(Bead):
     """A bead with its dependencies at either end, its attempts, its open escalations and its newest pull request."""
 
@@ -63,7 +64,7 @@ def neighbours(store: "Store", bead: WholeBead) -> dict[str, Bead]:
 PAGE = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Review:
     """One attempt of the Reviewer. `results` are the checks of its last validation, as JSON values.
 
@@ -84,7 +85,7 @@ class Review:
     onto: str = ""  # the epic on whose branch it lands; empty: on main
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BeadHistory:
     """Everything about one bead. `commit` is where it is on main, `archived` the (ref, commit) of kept branches."""
 
@@ -160,7 +161,7 @@ PROGRESS_PAGE = 1000
 TEXT = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claim:
     """What an agent last said about where it is. `of` None: it did not say out of how many."""
 
@@ -239,7 +240,7 @@ EVENTS = 200
 """The latest events that are handed out."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BeadPage:
     """`waits_for` and `waited_for_by` are (bead, type of the dependency); `reasons` say why it is not ready.
 

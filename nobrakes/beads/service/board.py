@@ -5,7 +5,7 @@ Everything here only reads, and returns values; texts for people are made by the
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ... import abilities
@@ -22,6 +22,7 @@ from ...host.locks import holder
 from ...machine.service.registry import MachineView
 from ...machine.service.registry import shown as machine_shown
 from ...paths import Paths
+from ...records import frozen
 from ...requests.text import RequestLine
 from ...review.service.evidence import quarantined
 from ...sessions.model import State
@@ -56,7 +57,7 @@ CARDS = 12
 """So many beads of a column are handed out; the others are counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Worker:
     """An attempt that is open now. `seconds` since it began."""
 
@@ -76,7 +77,7 @@ class Worker:
     memory_mb: int | None = None  # that its processes hold; None: none lives
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Speaker:
     """A session that goes on; `seconds` in its turn, None: its agent is not at work."""
 
@@ -89,7 +90,7 @@ class Speaker:
     memory_mb: int | None = None  # that its agent holds; None: it is not at work
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatusView:
     """One screen. `counts` has the columns of the board; epics are counted apart."""
 
@@ -117,7 +118,7 @@ class StatusView:
     hindrances: Hindrances = NOTHING  # what keeps work from going on, and what to type about it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Card:
     """One bead on the board. `reasons` keep it from being assigned; `request`: what it waits for people in."""
 
@@ -132,7 +133,7 @@ class Card:
     request: RequestLine | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoardView:
     """The first cards of each column by priority and id, and how many beads stand in it."""
 
@@ -324,7 +325,7 @@ MAIN = ("escalated", "blocked", "ready", "working", "review", "done")
 """The columns that are always there; the others are shown when something stands in them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tile:
     """One bead on the board. `line` is what matters about it in its column; `frees` how many live beads wait for it."""
 
@@ -342,7 +343,7 @@ class Tile:
     page: str = ""  # of its pull request at the code host
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Column:
     """`total` beads stand in it, of which the first are shown."""
 
@@ -352,7 +353,7 @@ class Column:
     tiles: tuple[Tile, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ColumnsView:
     """The board. `found` is how many beads the filter found, None without one."""
 

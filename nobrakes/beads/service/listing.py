@@ -1,9 +1,10 @@
 """Beads in a list, first by priority and then by id as people count."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING
 
+from ...records import frozen
 from ...requests.text import RequestLine
 from ..graph import Node
 from ..model import Bead, Status
@@ -13,14 +14,14 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedBead(Bead):
     """A bead as the list has it. `request`: of one that waits for people at a code host."""
 
     request: RequestLine | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """The first beads that fit, and how many fit."""
 

@@ -11,7 +11,6 @@ import contextlib
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...agents.limits import State
@@ -27,6 +26,7 @@ from ...git.persons import Persons
 from ...git.port import EPICS, Conflict, Git, Message
 from ...host.watching import wake
 from ...paths import Paths
+from ...records import frozen
 from ..branches import named
 from ..model import (
     CLOSED,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repository:
     """What taking and handing in work with; `config` names branches, and says where beads land."""
 
@@ -74,7 +74,7 @@ def repository(store: "Store", git: Git, paths: Paths, config: "Config") -> Repo
     return Repository(store, git, persons, paths, config)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Taken:
     """Where the bead is worked on. `made`: the worktree is new; `stopped`: who worked on it until now.
 
@@ -216,7 +216,7 @@ def _since_merge(attempts: Sequence[Attempt]) -> Sequence[Attempt]:
 _SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HandedIn:
     """What was handed in: the commit, the number of the person's attempt, and where it came from."""
 
@@ -332,7 +332,7 @@ def _finished(here: Repository, worktree: Worktree, bead: str) -> None:
 # 3. Where nothing keeps it from agents, that is said, and nothing changes. All of it is one transaction.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retried:
     """What was done: the bead as it is now, the escalations that were resolved, and why it had been held."""
 

@@ -14,12 +14,12 @@
 
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...beads.model import Role
 from ...globs import folded as folded_globs
 from ...globs import matches
+from ...records import frozen
 from ...text.cleaning import is_seen, shorten
 from ..layout import SNAPSHOTS
 from .ownership import CONTRACT, GATE, OWN_FOLDER, is_helper, why_not
@@ -36,7 +36,7 @@ GITLINK = "160000"
 SYMLINK = "120000"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One path that differs. Modes are git's octal strings, "000000" where the file is absent."""
 
@@ -51,7 +51,7 @@ class Change:
     unfiltered: str = ""  # why what it brings cannot come through the filter that git keeps the path by
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Boundary:
     """The project's globs (globs).
 

@@ -8,13 +8,13 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from ...records import frozen
 from . import javascript, python
 from .python import CONSTANT, EMPTY, YES, Tree
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cheat:
     """A program to try the tests on: files (path to text) that are laid over the tree with the tests."""
 

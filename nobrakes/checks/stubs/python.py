@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
+from ...records import frozen
+
 # What a language's cheats are made of: the files of a commit, and the names of the cheats.
 
 EMPTY = "empty bodies"
@@ -19,7 +21,7 @@ YES = "bodies that always say yes"
 CONSTANT = "bodies that give the value the test compares with"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tree:
     """The files of the commit with the new tests. `read` gives a file's text, None for what is no text."""
 
@@ -74,14 +76,14 @@ Used = dict[str, dict[str, Symbol]]
 """Module to name to symbol."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Module:
     """A module that an expression stands for."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Of:
     """What an expression stands for: a symbol, an instance of it, or a member of it."""
 
@@ -91,7 +93,7 @@ class Of:
     has_state: bool = False  # the instance was made with arguments
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Project:
     """What is asked of the project: is there a module of this name, and does a module bind this name."""
 

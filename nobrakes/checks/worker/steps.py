@@ -10,7 +10,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -23,6 +23,7 @@ from ...git.port import Argv, Git
 from ...host.port import Ending, Processes, Step, StepEnd
 from ...host.runs import recording
 from ...ports import Ports
+from ...records import frozen
 from ...review.evidence import excerpt
 from ...text.redaction import redact, secret_values
 from ..contract import ASKED_WITH, SETUP_FAILED, Check, CheckEnd, CheckOutcome, CheckResult, Contract, judge, unmet
@@ -48,7 +49,7 @@ exit 126
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckStep:
     """A step that belongs to a check, and how long it may take."""
 

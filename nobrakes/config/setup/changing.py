@@ -9,7 +9,6 @@
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...agents.registry import ADAPTERS, unknown_agents
@@ -17,6 +16,7 @@ from ...errors import ConfigError, NobrakesError
 from ...host.files import write_atomic
 from ...host.locks import locked
 from ...paths import Paths
+from ...records import frozen
 from .. import editing
 from ..editing import commented
 from ..keys import Known, known, typed, wrong
@@ -31,7 +31,7 @@ Wanted = tuple[str, str | None]
 """(the key, the value as a person typed it; None: what sets it is taken out)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SettingChange:
     """One setting: the value before and after, as it stands in the file or by default; None: not set."""
 
@@ -42,7 +42,7 @@ class SettingChange:
     is_default: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changed:
     """What was changed in the file at `path`. `wrong`: what is still wrong in it. `written`: whether it differs."""
 

@@ -11,7 +11,7 @@ import os
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from ...checks.contract import Check
@@ -21,6 +21,7 @@ from ...git.location import tracked
 from ...globs import matches
 from ...host.versions import output_of
 from ...host.versions import probing_trouble as why_not
+from ...records import frozen
 from ...sandbox import closure
 from ...text.cleaning import count
 from ..sections import CheckSettings, Format, Kind
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 2_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """One kind of project: its word, (kind, command) of its checks, and what a fresh checkout needs first."""
 
@@ -304,7 +305,7 @@ KINDS: tuple[Kind, ...] = ("test", "lint", "types", "build")
 _TARGETS = {"test": ("test", "tests", "check"), "lint": ("lint",), "types": ("typecheck", "types"), "build": ("build",)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Detected:
     """What was found; `notes` are for a person."""
 
@@ -400,7 +401,7 @@ SHOWN = 5
 """So many globs, and so many files outside of them, are named."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TestsFound:
     """How many tracked files are tests, the globs that they have, and what a person should know."""
 

@@ -13,7 +13,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from ...agents.registry import ADAPTERS
@@ -27,6 +27,7 @@ from ...git.objects import Objects
 from ...git.workspaces import make
 from ...host.files import keep_private
 from ...paths import FOLDER, Paths, repository_root
+from ...records import frozen
 from ...replacing import replacing
 from ..editing import EXAMPLES, Setting, settings, toml
 from ..sections import CheckSettings
@@ -288,7 +289,7 @@ IGNORED = """\
 _PRIVATE = ("runs", "wake", "workspaces", "scratch")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InitReport:
     """What `init` did. `created` are paths below .nobrakes, none when all was there.
 

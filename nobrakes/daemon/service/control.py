@@ -8,7 +8,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ...beads.model import Bead, Status
@@ -17,6 +17,7 @@ from ...events.kinds import Event, Kind
 from ...git.port import Git
 from ...host.watching import wake
 from ...paths import Paths
+from ...records import frozen
 
 if TYPE_CHECKING:
     from ...beads.model import Attempt
@@ -32,7 +33,7 @@ _ARCHIVE = "refs/nobrakes/archive/"
 _OWN = "refs/nobrakes/"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Archived:
     """One archived ref. `days` since its bead was merged (None: it is not merged work); `goes`: it is old enough."""
 

@@ -7,7 +7,7 @@ Only the store and files are read: no process is started.
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from ...agents.limits import DAY_SECONDS, HOUR_SECONDS, Cooldown, day_start, hour_start
@@ -28,6 +28,7 @@ from ...host.locks import holder
 from ...host.watching import Changes
 from ...machine.service.registry import MachineView, shown
 from ...paths import Paths
+from ...records import frozen
 from ...sessions.reader import Ring
 from ...sessions.service.live import Rings, of
 from ..model import Limits
@@ -46,7 +47,7 @@ SILENT_SECONDS = 20.0
 """A daemon that leaves a word to it lying for so long does not turn."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BarView:
     """`daemon` is its pid. `silent` are the seconds for which it left a word to it unread, None: it turns.
 
@@ -112,7 +113,7 @@ def unread(paths: Paths) -> float | None:
 # The Breaker Box on one page: what may start and how much, which providers refuse, what was spent under caps.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limit:
     """A limit that can be changed while it runs. `is_changed`: not as in config.toml."""
 
@@ -122,7 +123,7 @@ class Limit:
     is_changed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CapLine:
     """A cap with when it starts anew (seconds since 1970), where it does by itself."""
 
@@ -130,7 +131,7 @@ class CapLine:
     resets_at: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BreakerView:
     """Everything that holds agents back or lets them go. `stands`: what holds up more than single beads now."""
 
@@ -189,7 +190,7 @@ _WAITS = frozenset({Kind.CAP, Kind.COOLDOWN, Kind.NO_PLACE})
 _STANDS = (Kind.MERGE_WAITS, Kind.CANCELLED_BLOCKER, Kind.CANCELLED_PARENT, Kind.HELD, Kind.DRAFTS, Kind.DEFERRED)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NextStep:
     """What to type, and why."""
 
@@ -241,7 +242,7 @@ _SWITCHES = (Kind.PAUSED, Kind.STOPPING)
 _WAITING = ("draft", "blocked", "ready", "working", "review", "requested", "escalated")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AtWork:
     """Who works, and the newest line that its agent said."""
 
@@ -249,7 +250,7 @@ class AtWork:
     line: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Merged:
     """A bead that is on main."""
 
@@ -258,7 +259,7 @@ class Merged:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NowView:
     """One screen. `left` counts what is not done, `chain` the beads of it that wait for each other in a row.
 

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from ...host.files import storage_errors, write_atomic
 from ...machine.place import OVERRIDE, is_in_a_run, make, user_place
 from ...machine.service.registry import own_settings
 from ...paths import Paths
+from ...records import frozen
 from ..deciders import Facts, Waiting, after_failure, at_rest, still_waits
 from . import control, processes
 
@@ -34,7 +35,7 @@ Reach = Callable[[Sequence[str]], Mapping[str, str]]
 """By address: why nobody answers there; empty: somebody does."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Looked:
     """What a look came to. `started`: the pid of a new daemon. `down`: what did not answer, or why a start failed.
 
@@ -176,7 +177,7 @@ KEPT = ("PATH", OVERRIDE, "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", 
 """What a service has to know of the environment, as it is when it is installed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """What `install` does, or `uninstall` undoes. `files` is the text by path; `commands` are typed afterwards.
 

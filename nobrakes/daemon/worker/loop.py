@@ -58,6 +58,7 @@ from ...notices.worker import Courier, News, retiring
 from ...parking import Owner, Unexpected, about, of_run, owner_of, park, parked
 from ...ports import Ports
 from ...projects.worker import Sprints
+from ...records import frozen
 from ...requests.worker.branches import Reach
 from ...review.journal import Journal
 from ...review.worker.main_monitor import MainMonitor, Rewritten, Trial
@@ -346,7 +347,7 @@ NEEDS_A_PERSON = (ConfigError, GitTooOld, NoAgent, NoMain, RefsBroken, StoreRead
 """Trouble that does not pass by itself: a run that would end when idle ends with it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """What a turn did, when the next one is due without anything happening, and when if no agent says anything."""
 

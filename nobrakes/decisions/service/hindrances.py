@@ -12,7 +12,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ... import extras
@@ -33,6 +33,7 @@ from ...host.locks import holder
 from ...host.versions import interpreter, lacks
 from ...machine.service.registry import MachineView, shown
 from ...paths import Paths
+from ...records import frozen
 from ...review.journal import Journal
 from ...review.service.evidence import quarantined
 from ...text.cleaning import count, shorten
@@ -61,7 +62,7 @@ _GIVEN_SCRIPTS = re.compile(r"(?:(?:ba|da|z|k)?sh|node|ruby|perl|php|(?:python|p
 _SCRIPT = re.compile(r".*\.(?:sh|bash|py|js|mjs|cjs|rb|pl|php)|.*/.*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Where:
     """Where commands are run: `root` is the working tree, `in_main` says whether main has a path."""
 
@@ -180,7 +181,7 @@ CONFIG = ".nobrakes/config.toml"
 NOT_TRIED = "it was not tried"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Here:
     """This process, as whoever starts agents from it. `environment` is what runs see, `credentials` all there is.
 
@@ -576,7 +577,7 @@ def more(found: Standstill) -> dict[Kind, int]:
     }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hindrances:
     """What stands in the way, the heaviest first. `more`: how many of a kind are not named."""
 

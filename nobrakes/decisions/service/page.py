@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ...agents.limits import Amount
@@ -19,6 +19,7 @@ from ...errors import NobrakesError, NoSuchBead
 from ...events.glossary import CAUSES, ESCALATIONS, OUTCOMES
 from ...git.port import Clash, Git, Hunk
 from ...paths import Paths
+from ...records import frozen
 from ...review.evidence import Made
 from ...sessions.service import live
 from ...text.cleaning import count
@@ -63,7 +64,7 @@ FILES, LINES, BYTES = 12, 40, 200_000
 GONE = "git has the commits of this branch no more, and no archive of it is left."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch:
     """Where the work is: its commit, where it left main, and the archived ref that keeps it, if one does."""
 

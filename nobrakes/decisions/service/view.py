@@ -7,19 +7,20 @@
 
 import re
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...agents.limits import Amount, Cap
 from ...agents.transcript import Line
 from ...beads.model import Bead, BeadType, Status
 from ...beads.stages import main_of
 from ...daemon.model import Limits
+from ...records import frozen
 from ...text.cleaning import age, clean, count, redacted
 from .. import forms
 from ..model import OF_A_HEAD, OF_A_WAIT, OF_TESTS, STOPS_BEAD, USUAL, Escalation, EscalationType, How, ways
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """One way to decide. `command` is what to type for it.
 
@@ -37,7 +38,7 @@ class Choice:
     is_recommended: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Excerpt:
     """Lines of a text. `more`: so many were left out; `command` shows them all, where one does."""
 
@@ -46,7 +47,7 @@ class Excerpt:
     command: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """A part of the evidence under its title."""
 
@@ -54,7 +55,7 @@ class Section:
     text: Excerpt
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AboutBead:
     """The bead that is asked about. `waiting`: those that wait for it directly, at most twenty of them."""
 
@@ -67,7 +68,7 @@ class AboutBead:
     waiting: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tried:
     """One attempt: who, how it ended and what that means, and what it left for the next one."""
 
@@ -86,7 +87,7 @@ class Tried:
     tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastWords:
     """The last lines of the agent that worked last. `command` shows all of them."""
 
@@ -96,7 +97,7 @@ class LastWords:
     command: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileDifference:
     """One changed file. `added` and `removed` lines; None: it is no text. `how`: added, removed, changed, renamed."""
 
@@ -106,7 +107,7 @@ class FileDifference:
     removed: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BranchDifference:
     """What the branch changes against where it left main. `missing`: why nothing can be shown.
 
@@ -124,7 +125,7 @@ class BranchDifference:
     missing: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConflictHunk:
     """A place that both sides changed: main's lines and the branch's. `line` is where it begins in the merged file."""
 
@@ -133,7 +134,7 @@ class ConflictHunk:
     branch: Excerpt
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConflictFile:
     """A file in conflict; `how` says in words what each side did to it."""
 
@@ -143,7 +144,7 @@ class ConflictFile:
     more_hunks: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OtherSide:
     """A change of main that the branch conflicts with. `bead` empty: no merge of a bead, but `who`'s own commit."""
 
@@ -155,7 +156,7 @@ class OtherSide:
     paths: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConflictView:
     """A conflict with main, or with the branch of an epic: `where`.
 
@@ -170,7 +171,7 @@ class ConflictView:
     where: str = "main"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked(Escalation):
     """One escalation of the list: `cause` is why it is asked, `subject` the title of its bead."""
 
@@ -178,7 +179,7 @@ class Asked(Escalation):
     subject: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DecisionView(Escalation):
     """One escalation with all that a person needs to decide it.
 
@@ -222,7 +223,7 @@ _OF_A_REVIEW = (*OF_A_HEAD, EscalationType.ASKED_AGAIN, EscalationType.PULL_CLOS
 _WORKERS = {Status.NEEDS_TESTS: "A Test Writer", Status.NEEDS_DOER: "A Doer"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stakes:
     """What hangs on the decision. `spent`: on the bead so far; `ref`: what keeps the archived branch, if it was.
 

@@ -9,7 +9,6 @@
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from ...errors import NobrakesError, NoMain, NotAllowed, OnlyByRequest, PlanErro
 from ...events.kinds import Event, Kind
 from ...git.port import Git, Message
 from ...paths import FOLDER, Paths
+from ...records import frozen
 from ...replacing import replacing
 from ...snapshot import log
 from ...snapshot.service import SNAPSHOT_PIN, remember, snapshot
@@ -119,7 +119,7 @@ def require(store: "Store", drafts: Collection[str]) -> None:
 # 3. The caller's transaction holds it all; a change that the store refuses refuses the whole yes, by its name.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """Which drafts and changes are meant, by BEAD (its draft, or all that is proposed for it) or BEAD:PART.
 
@@ -139,7 +139,7 @@ class Choice:
 ALL = Choice()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Made:
     """What a yes did: the drafts that are live now, and the names of changes in force, left, dropped."""
 
@@ -263,7 +263,7 @@ __all__ = [
 US = "nobrakes <nobrakes@nobrakes.invalid>"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Approved:
     """What commit-strategy did. `approved`: the drafts that went live. `commit` None: main had it all already, or there
     is no main yet.

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from ...git.history import sorted_out
 from ...git.port import Git
 from ...host.watching import wake
 from ...paths import Paths
+from ...records import frozen
 from ...requests.model import own_base
 from ...requests.text import Where
 from ...review.service.undo import standing
@@ -65,7 +65,7 @@ def settle_questions(
     store.note_feature(feature.id, {keys.ASKED: asked or None, keys.HELD: still}, actor)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RollbackStep:
     """A bead of the feature, with the merge that it is done by; empty: it was not merged."""
 
@@ -74,7 +74,7 @@ class RollbackStep:
     commit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RollbackView:
     """What rolling a feature back does. `cancels`: open beads, `stops`: those of them that somebody works on.
 
@@ -98,7 +98,7 @@ class RollbackView:
         return self.state == State.ROLLED_BACK.value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RollbackCount:
     """How much a rollback would do, as the store alone knows it; `bead`: it is begun, and this does it."""
 
@@ -419,7 +419,7 @@ def _drop_drafts(store: "Store", feature: str, actor: str) -> int:
 MOST_FINDS = 5000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScanView:
     """`blocking` are in files that the feature touches: open points of it. `others` are shown, and nothing more.
 
@@ -474,7 +474,7 @@ TITLE, TEXT, MOST_FILES, PATH = 200, 20_000, 200, 500
 """Characters of a title and of a text; how many files may be named, and how long a name of one may be."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """What a person says of a feature. None: as it is.
 

@@ -12,7 +12,7 @@ import os
 import secrets
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...agents.adapter import guard_argv
@@ -31,6 +31,7 @@ from ...paths import Paths, is_in_repository, own_path, own_program, resource
 from ...plans import service as plans_service
 from ...plans.nodes import Plan, PlanNode
 from ...plans.service import PlanReport
+from ...records import frozen
 from ...replacing import replacing
 from ...sessions.model import Message, Turn
 from ...text.cleaning import clean, count, only_seen, redacted, shorten
@@ -524,7 +525,7 @@ _ASKED = (*(f"{words}:*" for words in _CHANGING), "commit-strategy *-y*", "commi
 """Asked even where the human's own settings allow every command: it changes what is live, or starts work."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conversation:
     """An agent to run in the human's terminal: `argv` in the folder `cwd` with this environment."""
 

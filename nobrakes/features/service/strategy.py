@@ -7,7 +7,6 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from ...beads.proposals import CANCEL, ProposedChange, Standing, changes_of, pla
 from ...beads.readiness import Circle, Readiness, circles
 from ...events.kinds import Kind
 from ...pictures.layout import chain_of
+from ...records import frozen
 from ..model import Bar, timeline
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ COMMITTED = "strategy_committed"
 """The setting that remembers the last event before the latest commit-strategy."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangedBead:
     """A bead for which changes are proposed, as it is now."""
 
@@ -38,7 +38,7 @@ class ChangedBead:
     changes: tuple[ProposedChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chain:
     """The longest chain of live work, first bead first, and its minutes (1 where nobody estimated)."""
 
@@ -46,7 +46,7 @@ class Chain:
     minutes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StrategyView:
     """What commit-strategy would do. The ids are sorted, the drafts by how much waits behind each.
 
@@ -90,7 +90,7 @@ FEW = 200
 """Up to so many drafts are looked at for themselves, where nothing else changes; beyond that, with the whole graph."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Future:
     """What the yes comes to. `nodes` and `edges` are of the graph after it: all that decides about what waits."""
 
@@ -257,7 +257,7 @@ MOST = 400
 """Drafts that are laid out; more are counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch:
     """One epic with its drafts; `bead` None: those of no draft epic. `depth`: how deep it is nested."""
 
@@ -266,7 +266,7 @@ class Branch:
     children: tuple[Bead, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanPage:
     """`at_once` may start after the yes, `after` wait for something; `more` drafts are not laid out."""
 

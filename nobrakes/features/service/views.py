@@ -1,7 +1,7 @@
 """Features as people see them: the list of all, and one with its plan, its talk, its findings and what is collected."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from ...beads.work_status import WorkStatus
 from ...decisions.model import Escalation
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
+from ...records import frozen
 from ...sessions.model import Message
 from ...text.cleaning import clean
 from .. import model as keys
@@ -58,7 +59,7 @@ class At(StrEnum):
     BLOCKED = "blocked"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanStep:
     """One step; `depth` counts the epics around it, `needs` are beads that it waits for. `is_changed`: proposed so."""
 
@@ -69,7 +70,7 @@ class PlanStep:
     is_changed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanLook:
     """The plan as it lies now: its steps in the order of the tree, and as bars of `span` minutes."""
 
@@ -82,7 +83,7 @@ class PlanLook:
         return tuple(one for one in self.steps if one.at.value == at and one.bead.type is not BeadType.EPIC)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VersionView:
     """A version of the plan: when and why it was kept, how many beads it has, and what is other than before."""
 
@@ -174,7 +175,7 @@ MOST_MESSAGES = 200
 _ORDER = {stage: place for place, stage in enumerate(STAGES)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeatureCard:
     """One feature of the list; the numbers are of what is open or done now."""
 
@@ -195,7 +196,7 @@ class FeatureCard:
     archived: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeatureListView:
     """The features that were asked for. `total` and `hidden` count all, and those that are put away."""
 
@@ -208,7 +209,7 @@ class FeatureListView:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeatureView:
     """One feature. `messages` are the talk with its Shaper, the latest of many; `questions` wait for a person.
 
@@ -228,7 +229,7 @@ class FeatureView:
     at_work: tuple[WorkStatus, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Facts:
     """What is counted of a feature: its open questions, what was found and collected, the statuses of its beads."""
 
@@ -334,7 +335,7 @@ def view(store: "Store", id: str) -> FeatureView:
 # The reviews of a feature's plan as people see them: n of ten, findings of each round, what they cost and may cost.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReviewsView:
     """`done` of `most` rounds somebody looked in; `clean` in a row found nothing. `next`: who looks in the next round.
 

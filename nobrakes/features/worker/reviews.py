@@ -5,7 +5,6 @@
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...beads.model import CLOSED, WAITING_FOR_AGENT, Bead, Status, of_bead
@@ -17,6 +16,7 @@ from ...events.kinds import Event, Kind
 from ...git.history import Hindered, later_work, sorted_out, taken_back
 from ...git.port import Git, Message
 from ...ports import Ports
+from ...records import frozen
 from ...requests.worker.landing_branch import base_of
 from ...review.worker.evidence import US
 from ...sessions.model import SessionKind
@@ -383,7 +383,7 @@ _NOT_YET = (*WAITING_FOR_AGENT, Status.ESCALATED)
 """Where its bead is until something is handed in."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Rolling:
     """A feature that is rolled back, by whom it was asked for, and its bead, as they were seen."""
 

@@ -11,12 +11,13 @@ import shlex
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import IO
 
 from ...environ import process_environment
 from ...errors import GitFailed, GitTooOld, OnlyByRequest
 from ...paths import own_path
+from ...records import frozen
 from ...review.waits import WAITS, Cause, cause_of, first_words, why
 from .. import commands, lfs, objects
 from ..commands import CHECKOUT, DURABLE, strays
@@ -55,7 +56,7 @@ _USER = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _QUERY = re.compile(r"(\w+://[^\s?'\"]+)\?[^\s'\"]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shared:
     """The remote's name, the branch there that is main, and the seconds that it may take to answer."""
 
@@ -72,7 +73,7 @@ class Shared:
         return (f"refs/remotes/{self.remote}/{self.branch}",)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """How a command that reaches the remote ended, and why. `refused`: the remote said no, so it did nothing."""
 

@@ -18,10 +18,10 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ...checks.policy.boundaries import ABSENT, GITLINK
 from ...errors import DiskFull, GitFailed, StoreReadOnly
+from ...records import frozen
 from ...walking import Beyond, walk
 from .. import commands
 from ..commands import CHECKOUT
@@ -112,7 +112,7 @@ _UNDER_WAY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Worktree:
     """A worktree and its own git folder (for the first one the shared git folder)."""
 
@@ -317,7 +317,7 @@ _MERGES = 20
 """So many commits may come to main while one `git checkout` of it is at work."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Note:
     """What a checkout's git folder says: it stands `at` this commit, and is on its way `to` that one."""
 
@@ -325,7 +325,7 @@ class Note:
     to: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Look:
     """What was seen of one checkout: where it stands, and which paths are not as main has them for it."""
 

@@ -9,10 +9,10 @@
 """
 
 import os
-from dataclasses import dataclass
 
 from ...agents.limits import DEFAULT, Sizes
 from ...errors import GitFailed
+from ...records import frozen
 from ...trash import Trash
 from .. import objects
 from ..commits import worker as identity
@@ -31,7 +31,7 @@ MOST_NAMES = 20
 """So many names are tried beside a session's own."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HandedBack:
     """What a clone came to: its commit, and the branch of the repository that has it; empty: nothing was committed."""
 

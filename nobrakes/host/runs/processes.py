@@ -19,11 +19,11 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from ...beads.model import Run
 from ...errors import NobrakesError
+from ...records import frozen
 from .. import proctable
 from ..files import SHORT, private_folder, read_tail, storage_errors, write_private
 from ..port import Born, Command, Remains
@@ -64,7 +64,7 @@ class Child:
         return self._over
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Started:
     """A child, and whether an attempt before it, cut off, may have left another."""
 

@@ -11,9 +11,9 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
 
 from ...errors import NobrakesError
+from ...records import frozen
 from .. import proctable
 from ..proctable import LINUX, Process
 
@@ -101,7 +101,7 @@ RUN_MARKER = "NOBRAKES_RUN"
 HOME_MARKER = "NOBRAKES_WAKE"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tree:
     """What identifies a run's processes. `pid` None: it is not known whether a wrapper ever started."""
 

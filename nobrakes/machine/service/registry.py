@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -36,6 +36,7 @@ from ...host.files import storage_errors, write_atomic
 from ...host.locks import holder, lives
 from ...host.watching import wake
 from ...paths import FOLDER, Paths, git_folder
+from ...records import frozen
 from ..db import Repository, UserDatabase, UserStore, open_escalations
 from ..place import CHANGES, ENTERS, UserPlace, make, require_own, require_safe, user_place
 
@@ -111,7 +112,7 @@ LOCK_SECONDS = 1.0
 AT_WORK, STOPPED, GONE, SILENT = "daemon runs", "stopped", "gone", "does not answer"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepositoryView:
     """One line. `escalations` None: nobody could say."""
 
@@ -338,7 +339,7 @@ def daemon(found: Paths, store: "Store") -> tuple[int, bool]:
 # What the repositories of this machine share, for people: limits, places, what today cost. And setting the limits.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Share:
     """One repository's part. `path` is empty where the repository is known no more."""
 
@@ -348,7 +349,7 @@ class Share:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MachineView:
     """One moment. Of the limits None says that there is none.
 

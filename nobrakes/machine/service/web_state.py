@@ -16,7 +16,7 @@ import secrets
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TypeVar
 
@@ -24,6 +24,7 @@ from ...agents.limits import MachineLimits, MachineRoom, day_start, machine_reac
 from ...errors import DaemonRunning, NobrakesError, PlaceUnusable
 from ...host import proctable
 from ...host.locks import DaemonLock, Living, holder, lives, sweep
+from ...records import frozen
 from ..db import UserStore
 from ..place import UserPlace, make, require_own, require_safe, user_place
 from . import registry
@@ -38,7 +39,7 @@ _LOGIN = "login"
 _OPENING = "open.html"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Serving:
     """A server that runs: its process, the address that a person opens, and those by which it is known too."""
 

@@ -13,7 +13,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ from ...machine.db import ChatRun, Client, ClientStore
 from ...machine.service.registry import opened as registry_opened
 from ...paths import FOLDER, Paths
 from ...plans import service as plans_service
+from ...records import frozen
 from ...sessions.model import BEAD, CHAT, DIRECTORY, PERSONA, Session, State, files_of, is_relay
 from ...sessions.service import relay
 from ...sessions.service.relay import Landing
@@ -57,7 +58,7 @@ TOOLS = ("claude", "codex", "gemini", "acp")
 _NO_DAEMON = "no daemon works there"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Begun:
     """A tool works: `run` is the project and the session's number. `goes_on`: in the session of before.
 
@@ -225,7 +226,7 @@ MOST_BYTES = 1024
 MOST_RUNS = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunView:
     """How far a session of a chat is. `state` is LOST where it cannot be looked at; `trouble` says why.
 
@@ -255,7 +256,7 @@ class RunView:
     trouble: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunOutput:
     """What a chat agent needs of a run: its session and the agent's last words, at most MOST_BYTES as JSON."""
 

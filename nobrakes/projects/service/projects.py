@@ -11,7 +11,6 @@ import os
 import shutil
 import stat
 from contextlib import closing
-from dataclasses import dataclass
 
 from ...config.setup.init import init
 from ...config.user import load_user
@@ -26,6 +25,7 @@ from ...machine.place import default_workspace, require_safe, user_place
 from ...machine.service import registry
 from ...machine.service.registry import identity
 from ...paths import FOLDER, Paths, resource
+from ...records import frozen
 from ...store import open_store
 from ...text.cleaning import clean, is_seen, shorten
 from ...text.times import spoken
@@ -46,7 +46,7 @@ MOST = 200_000
 """Characters of a template or skill that are read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Workspace:
     """A workspace. `root` is its real path."""
 
@@ -126,7 +126,7 @@ MAKING = ".making-"
 _OURS = (f"{FOLDER}/.gitignore", f"{FOLDER}/config.toml")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectView:
     """A project. `state` is its daemon's, `is_repository` False: it has no git folder of its own.
 
@@ -142,7 +142,7 @@ class ProjectView:
     created_by: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectsView:
     """The workspace and its projects, by name; those that are archived only where they were asked for."""
 
@@ -299,7 +299,7 @@ MOST_NAME = 80
 PROMPT = "Before I start coding, let me confirm which project to work on."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChatView:
     """A chat agent's session. `project` None: none is confirmed; `path` empty: then, or where its folder is gone."""
 
@@ -313,7 +313,7 @@ class ChatView:
     runs: tuple[ChatRun, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Confirmed:
     """A project was set for a session: what the event says, and the words for the chat agent."""
 

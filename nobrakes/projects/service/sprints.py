@@ -6,7 +6,6 @@
 """
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...agents.limits import Cap, Caps
@@ -17,6 +16,7 @@ from ...git.port import Git
 from ...host.command import LocalZone, named_zone
 from ...host.watching import wake
 from ...paths import Paths
+from ...records import frozen
 from ...text.cleaning import clean, count
 from .. import model as projects_model
 from .. import sprints as projects_sprints
@@ -46,7 +46,7 @@ SHORT = 2000
 _UNITS = ("usd", "tokens", "minutes")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Offer:
     """What a yes would be given for. `checks` are commands, `caps` words; `replaces`: why the run before it waits."""
 
@@ -61,7 +61,7 @@ class Offer:
     terms: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SprintsView:
     """How far the sprints are. `state` is RunState's word, empty: none was ever asked for."""
 
@@ -166,7 +166,7 @@ def unfinished(store: "Store") -> str:
 # Sprints that begin at a time, for people: asked for, listed, taken away. A yes is for what is shown with it.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScheduleView:
     """A schedule, and when it is due next, in seconds since 1970."""
 
@@ -217,7 +217,7 @@ LOOKING_SHORT = 2000
 """Characters of a section that a view has."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectPage:
     """One project. `status` is that of task.md, empty where it gives none; `sprint` its current one; `run` says how far
     sprints are that a person said yes to.
@@ -292,7 +292,7 @@ _DOCUMENTS = ("CLAUDE.md", "task.md", "DECISIONS.md", projects_model.ROADMAP)
 _OF_SPRINTS = ("plan.md", "review.md")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NextView:
     """What does not fit together in the project; nothing: it is silent."""
 

@@ -12,10 +12,11 @@ import re
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Protocol
 
 from ...errors import HostRefused, HostUnavailable
+from ...records import frozen
 from ...text.cleaning import clean, shorten
 from ..model import CALLS_A_MINUTE
 
@@ -50,7 +51,7 @@ Ask = Callable[[Sequence[str], bytes], Answered]
 """Runs a program with this standard input."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """An answer of the host."""
 
@@ -248,7 +249,7 @@ _DEEPEST = 21
 _NAME = re.compile(r"[A-Za-z0-9_.-]+\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Address:
     """A repository at a code host: `host` may have a port, `owner` may be a group in a group."""
 

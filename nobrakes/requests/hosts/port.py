@@ -7,17 +7,17 @@
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ...git.port import Land
+from ...records import frozen
 from ..model import HostCheck, Remark, Told
 
 if TYPE_CHECKING:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """A request as it should be. `base`: the branch there that it is for; `mark`: the line of `body` by which it is
     found again.
@@ -106,7 +106,7 @@ Remove = Callable[[str, Collection[str]], Land]
 """Remove a branch of the remote that is at one of these commits, which we pushed. MOVED: it is gone. LOST: not ours."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PullPorts:
     """What a review needs to land by a pull request."""
 

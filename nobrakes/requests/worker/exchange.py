@@ -7,7 +7,7 @@
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...beads.model import NO_AGENTS, Bead, BeadType, Role, Status, blockers_of
@@ -23,6 +23,7 @@ from ...features.rounds import MANUAL
 from ...git.port import Git, Land, Landing
 from ...host.port import Notice
 from ...ports import Ports
+from ...records import frozen
 from ...review import reading
 from ...review.worker.evidence import last_merge
 from .. import text
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 MOST_LOGS = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Order:
     """What is wanted. `ours`: the commits that we pushed to the branch, `head` among them; `now`: those of them that
     were pushed since the last request was merged. `number` 0: not known.

@@ -8,7 +8,7 @@ Where a feature is for another branch of the remote, that is main to all of its 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...agents.prompts import delivery
 from ...beads.model import Attempt, Bead, Outcome, Role, Status
@@ -16,6 +16,7 @@ from ...events.kinds import Event, Kind
 from ...git.port import EPICS, Git
 from ...host.port import Notice
 from ...ports import Ports
+from ...records import frozen
 from ..text import Where
 
 
@@ -45,7 +46,7 @@ def ports_of(ports: Ports, where: Where) -> Ports:
     return replace(ports, git=delivery.git_at(ports.git, where), pulls=pulls, where=where)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Landed:
     """A bead that is on its epic's branch and not done, and the commits by which it came there: `base`..`commit`."""
 

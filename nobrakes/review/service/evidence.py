@@ -5,7 +5,7 @@ Without a range everything is compared since the first recorded merge: the commi
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +16,7 @@ from ...checks.contract import CheckResult, Contract, overall
 from ...errors import GitFailed, NoEvidence, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...git.port import ChangedLines, Git
+from ...records import frozen
 from ..evidence import Entry, How, Made, RecordKind
 from ..journal import Journal
 from ..verify import Lost, Note, Report, Repository, Rerun, Word, Wrong, lost_changes
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from ..queue import Line, Quarantined
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """One record, and the commit of the chain that keeps it. `problem`: why it cannot be trusted."""
 
@@ -229,7 +230,7 @@ MOST = 4_000_000
 """Bytes of a patch that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileDiff:
     """One file that differs. `status`: added, removed, changed, or renamed (from `before`); bytes that are no UTF-8
     are replaced in its path. `added` and `removed` count lines; both are 0 where it is no text (`is_binary`).
@@ -243,7 +244,7 @@ class FileDiff:
     before: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiffView:
     """What differs between `base` and `head` (commits), and where that was found.
 
@@ -271,7 +272,7 @@ class DiffView:
         return sum(file.removed for file in self.files)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Found:
     source: Source
     base: str
@@ -397,7 +398,7 @@ PAST = 60
 WAITING = 50
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InQueue:
     """One bead in the queue. `step` is None while no review of it has begun; `left`: about so many seconds more."""
 
@@ -410,7 +411,7 @@ class InQueue:
     left: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Landed:
     """A review that ended; `event` is what an undo of its merge names."""
 
@@ -419,7 +420,7 @@ class Landed:
     can_undo: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MergesView:
     """`typical`: seconds of a review that merged, in the middle."""
 

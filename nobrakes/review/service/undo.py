@@ -8,7 +8,7 @@
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...agents.prompts.delivery import git_at, merged_into
@@ -22,6 +22,7 @@ from ...git.history import Hindered, taken_back
 from ...git.port import Git, Landing, Message
 from ...host.watching import wake
 from ...paths import Paths
+from ...records import frozen
 from ...requests.model import own_base
 from ...requests.text import Where
 
@@ -62,7 +63,7 @@ KINDS = frozenset(
 """What people do to beads and can take back. A merge is taken back only when its number is given."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UndoStep:
     """One step of a person. `events` are of one kind, `seq` is the last one's number."""
 
@@ -321,7 +322,7 @@ def _by_request_bead(
     return beads.add_take_back(store, f"Take back: {bead.title}", what, actor, name, epic)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Undone:
     """What was taken back. `commit` is the revert of a merge; `archived` (ref, commit) is where discarded work is."""
 
@@ -387,7 +388,7 @@ def undo(
     return Undone(step.seq, step.kind, step.beads, _told(step), None, archived)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Last:
     """What `undo BEAD` would take back: the merge that the bead is done by, or a person's last step on it."""
 

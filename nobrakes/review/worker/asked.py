@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from ...agents.limits import READ
@@ -48,6 +48,7 @@ from ...globs import matches
 from ...host.files import write_atomic
 from ...host.port import Notice
 from ...ports import Ports
+from ...records import frozen
 from ...requests.worker import epics
 from ...requests.worker.epics import is_whole_epic
 from ...sessions.model import CLEAN, SessionKind
@@ -376,7 +377,7 @@ class Unusual:
 PLAIN = "100644"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Brought:
     """What a branch brings: why it cannot be established, or the digest of the file and what a person is shown."""
 

@@ -10,7 +10,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from ...beads.model import Attempt, Bead, BeadType, Outcome, Role
@@ -22,6 +22,7 @@ from ...checks.worker.validation import CONTRACT
 from ...events.kinds import MERGES, Kind
 from ...git.port import Message
 from ...ports import Ports
+from ...records import frozen
 from ...requests.worker.landing_branch import lands_on
 from ...review.main_monitor import NOBODY
 from ..evidence import (
@@ -394,7 +395,7 @@ def _cleaned(ports: Ports, value: Any) -> Any:
 # What a step of a review saw, for review.machine to decide on, and with what words the review ends then.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AttemptEnd:
     """The outcome and the words with which the attempt of a review ends that does not land.
 
@@ -408,7 +409,7 @@ class AttemptEnd:
     form: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """A fact, what it brings to the journal, and what is needed to do what follows.
 

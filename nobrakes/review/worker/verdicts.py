@@ -9,7 +9,7 @@
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ...agents.worker.end import close
@@ -23,6 +23,7 @@ from ...events.kinds import Event, Kind
 from ...git.port import Candidate, Land, Landing
 from ...parking import about
 from ...ports import Ports
+from ...records import frozen
 from ...requests.model import own_base
 from ...requests.worker import epics, exchange
 from ...requests.worker.exchange import brought_since
@@ -38,7 +39,7 @@ from .queue import Beside, Flaky, ReviewContext, Train
 PINS = "pushed"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pushed:
     """A candidate on its base, the key of the checks that it passed, and the candidate that was pushed with it."""
 

@@ -8,7 +8,7 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from ...events.kinds import WATCHED, Event, Kind
 from ...git.workspaces.inside import commits_since
 from ...host.locks import holder
 from ...paths import Paths
+from ...records import frozen
 from ...text.cleaning import shorten
 from ..model import Session, SessionKind, State, Turn, name_of
 from ..reader import NEAR, Ring, follow
@@ -48,7 +49,7 @@ PAGE = 50
 _CONVERSATIONS = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentSession:
     """An attempt of an agent on a bead with this title."""
 
@@ -56,7 +57,7 @@ class AgentSession:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionsView:
     """One page. `has_more`: the next page is not empty. Conversations are on the first page only."""
 
@@ -108,7 +109,7 @@ MOST_RINGS = 300
 """More than agents can be at work at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentOutput:
     """One agent's output: `path` is its file, which may not be there yet."""
 
@@ -216,7 +217,7 @@ TELLING: frozenset[LineKind] = frozenset({LineKind.TEXT, LineKind.NOTE, LineKind
 _SIGNS = ("test", "pytest", "error", "fail", "Traceback", "commit", "ok ", "passed")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Numbered:
     """One line with its place. `is_telling`: it is shown filtered too."""
 
@@ -226,7 +227,7 @@ class Numbered:
     is_telling: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Watched:
     """One agent with its last lines. `commits` are the fact, `claim` what it says; `doubt` speaks against that."""
 
@@ -242,7 +243,7 @@ class Watched:
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AttemptPage:
     """One attempt's whole transcript, a page of it. `watched` while it is at work; `first` numbers its first line."""
 
@@ -364,7 +365,7 @@ _HIDDEN = WATCHED | {Kind.LOGGED, Kind.PROGRESSED}
 EVERYTHING = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AtWork:
     """Somebody who works, and what they said last; of a review its step."""
 
@@ -372,7 +373,7 @@ class AtWork:
     last: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LiveView:
     """One moment. `at` is the store's clock; `events` are the latest, newest first, `titles` those of their beads.
 
@@ -486,7 +487,7 @@ def _line(node: "Node") -> str:
 # What the agents on a bead said and did, attempt by attempt.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AttemptLines:
     """An attempt with its last readable lines."""
 

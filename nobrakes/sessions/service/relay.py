@@ -9,7 +9,6 @@
 import os
 import re
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...agents.registry import adapter
@@ -28,6 +27,7 @@ from ...git.workspaces.inside import commits_since
 from ...git.workspaces.relays import RelayClones
 from ...host.watching import wake
 from ...paths import Paths
+from ...records import frozen
 from ...review.journal import LABEL
 from ...text.cleaning import clean
 from ..model import (
@@ -74,7 +74,7 @@ KINDS = (SessionKind.PLANNING.value, SessionKind.CHAT.value)
 """What a person begins."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionView:
     """A session with all that was said in it. `questions` are those of it that wait for a person."""
 
@@ -169,7 +169,7 @@ _TESTS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """A relay session to begin. `repository` empty: that of the store.
 
@@ -191,7 +191,7 @@ class Wanted:
     directory: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Summary:
     """What a relay session came to so far. `files` are (A, M, D or T; path), `tests` commands that looked like tests.
 
@@ -218,7 +218,7 @@ class Summary:
         return self.session.detail if self.session.state in (State.READY, State.STUCK) else ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seen:
     """What became of a session's need of a daemon: `started` is the process of a new one.
 
@@ -229,7 +229,7 @@ class Seen:
     beads: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ready:
     """What a relay session begins with: `seat` is its agent, provider and model, `text` its first message."""
 
@@ -424,7 +424,7 @@ def _tests(store: "Store", paths: Paths, number: int) -> list[str]:
 # 3. Work that does not pass comes back: the bead is held, and says why. The session can go on, and be handed in again.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Landing:
     """The work was handed in: the bead, the commit and the branch that it came from."""
 

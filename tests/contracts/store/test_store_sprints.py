@@ -25,7 +25,7 @@ def begun(store: Store) -> int:
 def test_one_run_goes_on_and_a_new_yes_takes_over_what_was_begun(store: Store) -> None:
     assert store.sprints_going() is None and store.sprints() == []
     session = begun(store)
-    with pytest.raises(NotAllowed, match="go on"):
+    with pytest.raises(NotAllowed, match="not all are done"):
         store.begin_sprints(1, False, TERMS, "you")
     first = store.sprints_going()
     assert first is not None and first.run.terms == TERMS and (first.done, first.last) == (0, 1)
