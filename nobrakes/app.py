@@ -230,6 +230,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .events.service import Exporter
     from .features.service.shaping import Words
     from .git import persons
+    from .git.location import Place
     from .host.channel.server import FolderChannelServer
     from .host.command import LocalZone, ThreadBackground, steady
     from .host.files import InPlace
@@ -265,6 +266,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         zone=LocalZone,
         degraded=adapters.degraded,
         start_trouble=adapters.trouble,
+        git_trouble=Place(app.paths.root, "").trouble,
         environment=app.environment(),
         credentials=process_environment(),
         sandbox_trouble=app.sandbox_trouble,

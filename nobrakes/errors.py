@@ -165,6 +165,13 @@ class GitFailed(NobrakesError):
     code = 26
 
 
+class GitUnusable(NobrakesError):
+    """git does not work in this repository at all: its configuration cannot be read, or names what is not there."""
+
+    code = 84
+    hint = "`git config --list --show-origin` there says where: mend that line. Until then nobrakes waits."
+
+
 class RefsBroken(GitFailed):
     """A line of git's file of packed refs is broken, so that git answers nothing."""
 

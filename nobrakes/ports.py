@@ -129,6 +129,7 @@ class Ports:
     sandbox_trouble: Callable[[], str] = lambda: "none was asked for"  # why bubblewrap does not work; empty: it does
     wall_trouble: Callable[[], str] = lambda: "none was asked for"  # why Landlock does not work; empty: it does
     start_trouble: Callable[[str], str] = lambda agent: ""  # why its CLI does not work; empty: it does, or nobody knows
+    git_trouble: Callable[[], str] = str  # why git does not work for this account; empty: it does
     channel: ChannelServer = field(default_factory=NoChannel)
     channels: Channels = field(default_factory=NoChannels)  # what sends notices beside the loop
     zone: Callable[[], tzinfo] = lambda: UTC  # of the person's clock: quiet hours are hours of their day

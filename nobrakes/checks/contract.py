@@ -5,7 +5,7 @@
 3. Counting tests is `checks.counts`. A check of kind test whose tests nobody can count is not-run: an exit
    code of 0 does not say that a test ran. Only a contract that says `format = "exit"` is judged by the exit code alone.
 4. A tool that is not as the check wants it makes it broken, whatever its command says.
-5. A set-up command that failed makes each check broken: none was started, and none of them is told as failed.
+5. A set-up command or a checkout that failed makes each check broken: none was started, and none is told as failed.
 """
 
 import hashlib
@@ -134,7 +134,7 @@ class CheckEnd:
     started: bool = True
     timed_out: bool = False
     output: str = ""  # its last part, bounded, untrusted
-    setup: str = ""  # what the set-up printed before it failed, and how it ended
+    setup: str = ""  # what was printed by the set-up, or by what comes before it, and how that failed
     unmet: str = ""  # which tool is not as it has to be
     trouble: str = ""  # why its files cannot be counted on
     left_out: int = 0  # bytes that it printed and that were not kept
@@ -211,7 +211,8 @@ def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = (
         return CheckResult(end.check.name, outcome, reason, end.code, end.seconds, counts, end.output[-TAIL:], failing)
 
     if end.setup:
-        return result(CheckOutcome.BROKEN, f"{SETUP_FAILED}: {first_error(end.setup)}")
+        what = SETUP_FAILED if is_of_setup(end.setup) else "no checkout could be made for the checks"
+        return result(CheckOutcome.BROKEN, f"{what}: {first_error(end.setup)}")
     if end.unmet:
         return result(CheckOutcome.BROKEN, end.unmet)
     if not end.started:
@@ -245,6 +246,11 @@ def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = (
     if end.code == 0:
         return result(CheckOutcome.PASS, "it passed")
     return result(CheckOutcome.FAIL, f"it exited with {end.code}")
+
+
+def is_of_setup(printed: str) -> bool:
+    """Whether it is the set-up that failed before the checks began."""
+    return any(line.startswith(SETUP_FAILED) for line in printed.splitlines())
 
 
 def setup_failed(results: Sequence[CheckResult]) -> str:

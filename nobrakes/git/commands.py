@@ -5,7 +5,8 @@
    processes ask fewer. GitPython moves what is streamed from and to files, such as packs.
 3. GitPython copies this process's environment; what may not pass is unset by `env -u`, which costs a process, but
    only where there is something to unset.
-4. An exit code that the caller did not ask for is GitFailed, with the command and the last line of its errors.
+4. An exit code that the caller did not ask for is GitFailed, with the command and the last line of its errors. Where
+   git cannot read its configuration it is GitUnusable, whatever was asked for: nobody judges work by that.
 5. Every command has a time (`seconds`, else by its word: seconds_for); one that hangs is ended: NoAnswer.
 """
 
@@ -25,7 +26,17 @@ from functools import cache
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from ..environ import process_environment
-from ..errors import DiskFull, GitFailed, GitTooOld, MachineShort, NoAnswer, NobrakesError, RefsBroken, StoreReadOnly
+from ..errors import (
+    DiskFull,
+    GitFailed,
+    GitTooOld,
+    GitUnusable,
+    MachineShort,
+    NoAnswer,
+    NobrakesError,
+    RefsBroken,
+    StoreReadOnly,
+)
 from ..paths import own_path
 from ..records import frozen
 
@@ -312,6 +323,12 @@ OLDEST = (2, 38)
 _SHOWN = 400
 _TOO_LARGE = re.compile(r": File too large$", re.MULTILINE)
 _BROKEN_REFS = re.compile(r"^fatal: (?:unexpected|unterminated) line in .*packed-refs", re.MULTILINE)
+_UNUSABLE = re.compile(
+    r"^fatal: (?:bad config|bad (?:numeric|boolean) config|.*while reading the configuration|.*include depth"
+    r"|Expected git repo version|unknown repository (?:extension|object format)|core\.bare and core\.worktree"
+    r"|unable to access '[^']*(?:\.gitconfig|/git/config|\.git/config)|Invalid path|invalid gitfile format)",
+    re.MULTILINE,
+)
 # at the end of a line, where git puts the system's own words, and not in a name of an agent's
 _SHORT = re.compile(
     r"(?:^|: |\] )(?:Too many open files(?: in system)?|Cannot allocate memory|Resource temporarily unavailable"
@@ -350,6 +367,8 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
         return MachineShort(f"git could not work: {last}")
     if "Read-only file system" in error:
         return StoreReadOnly(f"git could not write: {last}", "Check that the file system is not mounted read-only.")
+    if _UNUSABLE.search(error):
+        return GitUnusable(f"git does not work in this repository: {last}")
     if _BROKEN_REFS.search(error):
         return RefsBroken(
             f"git can read no ref at all: {last}",
@@ -411,7 +430,7 @@ def run(
         raise GitTooOld("git is not installed, or not on the PATH") from None
     except OSError as error:
         raise failure(["git", *arguments], -1, str(error)) from None
-    if answer.code not in expect:
+    if answer.code not in expect or (answer.code == 128 and _UNUSABLE.search(answer.error)):
         raise failure(["git", *arguments], answer.code, answer.error)
     return answer
 

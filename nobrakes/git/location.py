@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import IO
 
 from .. import paths
-from ..errors import ForeignRepository, GitFailed, NoMain, NotARepository
+from ..errors import ForeignRepository, GitFailed, GitUnusable, NoMain, NotARepository
 from ..records import frozen
 from . import commands
 from .commands import ASKING, CHECKOUT, PLUMBING, Transactions, Writer
@@ -142,6 +142,18 @@ class Place:
             "GIT_WORK_TREE": self.git_dir,
             "GIT_INDEX_FILE": os.path.join(self.git_dir, "nobrakes-has-no-index"),
         }
+
+    def require_usable(self) -> None:
+        """GitUnusable where it is git that fails here, and no object: asked by whoever would judge one for that."""
+        self.run(["rev-parse", "--git-dir"], expect=range(256))
+
+    def trouble(self) -> str:
+        """Why git does not work here under the settings of this account; empty: it does."""
+        try:
+            commands.run(["rev-parse", "--git-dir"], cwd=self.root, env=CHECKOUT, expect=range(256))
+        except GitUnusable as error:
+            return f"{error}. {error.hint}"
+        return ""
 
     def run(
         self,

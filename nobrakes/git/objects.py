@@ -73,6 +73,7 @@ class Objects:
                 return self._git.hold(partial(_exchange, question), self.place.git_dir, self.place.plumbing)
             except (OSError, EOFError):
                 if last:
+                    self.place.require_usable()
                     raise GitFailed(f"git cat-file does not answer about {os.fsdecode(question)[:100]}") from None
         raise AssertionError("unreachable")
 

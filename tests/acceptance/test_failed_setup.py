@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.scripted import Scripted, until
+from tests.support.without_root import without_roots_rights
 
 BEGINS = "npm warn deprecated left-pad\nnpm error code ENOENT\nnpm error A complete log is in /nowhere"
 SAID = "the set-up (`setup`) failed: npm error code ENOENT"
@@ -176,6 +177,65 @@ def test_a_check_that_kills_its_wrapper_is_asked_about_after_five_runs(tmp_path:
     gone.unlink()
     project.nobrakes("run")
     assert project.open() == [] and project.status("one") == "done"
+
+
+def test_checkouts_that_cannot_be_made_are_one_question_though_main_passed_before(tmp_path: Path) -> None:
+    project = Trying(tmp_path, limits="max_failures = 1")
+    gone = project.flag("gone")
+    scratch = project.folder / ".nobrakes" / "scratch"
+    for one in MANY[:2]:
+        project.add(one)
+        project.does(one, f"echo {one} >{one}.txt && commit 'More'; chmod 500 '{scratch}'; touch '{gone}'")
+    with without_roots_rights():
+        said = project.nobrakes("run", expect=40).stdout
+        assert gone.exists() and "main passes its checks" in said
+        (asked,) = project.open()
+        why = "no checkout could be made for the checks"
+        assert asked["type"] == "broken_checks" and asked["bead"] is None and why in asked["detail"]
+        assert "Permission denied" in asked["detail"] and "Permission denied" in project.nobrakes("status").stdout
+        assert [project.show(one)["failures"] for one in MANY[:2]] == [0, 0]
+        scratch.chmod(0o700)
+        project.does(MANY[0], "work"), project.does(MANY[1], "work")
+        project.nobrakes("run")
+    assert project.open() == [] and sorted(project.landed().values()) == sorted(MANY[:2])
+
+
+@pytest.mark.parametrize("whose", ["repository", "account"])
+def test_a_broken_git_configuration_is_told_once_and_blames_nobody(
+    tmp_path: Path, whose: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own.gitconfig"
+    own.write_text("")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(own))
+    project = Scripted(tmp_path, limits="max_failures = 1", more='wall = "none"')
+    file = project.folder / ".git" / "config" if whose == "repository" else own
+    was, go = file.read_text(), project.flag("go")
+    for one in MANY[:2]:
+        project.add(one)
+        project.does(one, f"while test ! -e '{go}'; do sleep 0.1; done; work")
+    project.nobrakes("daemon", "start")
+    try:
+        until(lambda: all(project.turns(one) for one in MANY[:2]))
+        file.write_text(was + "[core\n")
+        go.touch()
+        said = until(lambda: "git does not work in this repository: fatal: bad config line" in _told(project))
+        assert said and "git config --list --show-origin" in _told(project)
+        assert [project.show(one)["failures"] for one in MANY[:2]] == [0, 0]
+        assert {one["type"] for one in project.open()} <= {"broken_environment"} and len(project.open()) <= 1
+        file.write_text(was)
+        project.nobrakes("providers", "open", "workspaces", expect=None)
+        until(lambda: len(project.landed()) == 2, 120.0)
+    finally:
+        file.write_text(was)
+        project.nobrakes("daemon", "stop", expect=None)
+        project.kill_orphans()
+    assert [project.show(one)["failures"] for one in MANY[:2]] == [0, 0] and project.open() == []
+
+
+def _told(project: Scripted) -> str:
+    """What `status` and `doctor` say."""
+    said = project.nobrakes("status").stdout, project.nobrakes("doctor", expect=1).stdout
+    return "".join(said) if "fatal" in said[0] else ""
 
 
 def _asked_once(project: Scripted, gone: Path) -> None:

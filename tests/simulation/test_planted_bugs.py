@@ -959,6 +959,34 @@ ASKED_TWICE = (
 )
 """Bugs in what is asked about a red main: the stories of test_red_main_is_asked_once.py must find each of them."""
 
+CANNOT_RUN = (
+    Bug(
+        "what passed on main before counts where checks cannot be run",
+        "review/worker/driver.py",
+        "known &= not cannot_run(list(map(result_of, journal.results)))",
+        "pass",
+    ),
+    Bug(
+        "each red proof asks about checks that cannot be run",
+        "agents/worker/exit.py",
+        "if neither and self._is_of_main(attempt):",
+        "if False:",
+    ),
+    Bug(
+        "a checkout that cannot be made is the bead's",
+        "checks/worker/steps.py",
+        'setup_said(self.failed) or self.failed or ""',
+        "setup_said(self.failed)",
+    ),
+    Bug(
+        "a set-up that fails is a red main",
+        "review/worker/culprits.py",
+        "if broken := cannot_run(results):",
+        'if broken := "":',
+    ),
+)
+"""Bugs in what is said of checks that cannot be run: the stories of test_checks_cannot_run.py must find each of them."""
+
 CLOCK = Bug("a jump is not seen", "daemon/worker/loop.py", "if jump := self.jumps.settle():", "if jump := 0.0:")
 """The stories of test_clock_that_jumps.py must find it."""
 
@@ -1052,6 +1080,15 @@ def test_the_stories_of_a_red_main_find(bug: Bug, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("bug", [pytest.param(bug, id=bug.name.replace(" ", "-")) for bug in CANNOT_RUN])
+def test_the_stories_of_checks_that_cannot_be_run_find(bug: Bug, tmp_path: Path) -> None:
+    place = planted(bug, tmp_path)
+    stories = shutil.copy(Path(__file__).with_name("test_checks_cannot_run.py"), place / "test_stories.py")
+    found = python(place, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", str(stories))
+    assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
+
+
+@pytest.mark.slow
 def test_the_stories_of_a_clock_that_jumps_find_that_nobody_looks(tmp_path: Path) -> None:
     place = planted(CLOCK, tmp_path)
     stories = shutil.copy(Path(__file__).with_name("test_clock_that_jumps.py"), place / "test_stories.py")
@@ -1097,6 +1134,8 @@ def test_without_a_bug_nothing_is_found(world: str, tmp_path: Path) -> None:
     assert found.returncode == 0, found.stdout[-2000:] + found.stderr[-2000:]
 
 
-@pytest.mark.parametrize("bug", [pytest.param(bug, id=bug.name) for bug in (*BUGS, *CANARY, *STORE, *ASKED_TWICE)])
+@pytest.mark.parametrize(
+    "bug", [pytest.param(bug, id=bug.name) for bug in (*BUGS, *CANARY, *STORE, *ASKED_TWICE, *CANNOT_RUN)]
+)
 def test_each_bug_has_its_line(bug: Bug) -> None:
     assert (TESTS.parent / within(bug.file)).read_text().count(bug.line) == 1

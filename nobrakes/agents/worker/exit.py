@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ...beads.model import FORK, UNSURE, Attempt, AttemptLog, Bead, BeadType, Outcome, Role, Run, RunKind
+from ...beads.model import FORK, TABLE, UNSURE, Attempt, AttemptLog, Bead, BeadType, Outcome, Role, Run, RunKind
 from ...checks.contract import CheckOutcome, CheckResult, cannot_run, setup_failed
 from ...checks.counts import why_failed
 from ...checks.policy import ownership
@@ -45,7 +45,7 @@ from ...parking import of_run, parked
 from ...ports import Ports
 from ...text.cleaning import count
 from ..adapter import NOT_GUARDED, UNSEEN, Verdict
-from .end import close, has_asked, settle
+from .end import close, cool, has_asked, settle
 from .launch import head_of, note_session, tests_pin
 from .process import HANDOFF, How, how_it_ended, unsure
 from .watch import WorkWatch, files_changed
@@ -97,7 +97,7 @@ class AgentEndings:
             return
         self.work.ended(attempt, run)
         verdict, log = self._verdict(attempt, run)
-        verdict = self._unseen_too_often(attempt, verdict)
+        verdict = self._unless_of_git(self._unseen_too_often(attempt, verdict))
         settle(self.ports, attempt, verdict)
         if verdict.outcome is Outcome.COMPLETED or verdict.unsure:
             start = str(attempt.data["start"])
@@ -106,7 +106,9 @@ class AgentEndings:
                 verdict = replace(verdict, outcome=Outcome.COMPLETED, detail=unsure(verdict))
                 attempt = replace(attempt, data={**attempt.data, UNSURE: verdict.detail})
             elif fault is not None and not verdict.unsure:
-                verdict = Verdict(fault[0], fault[1] + self._beside(attempt))
+                verdict = self._unless_of_git(Verdict(fault[0], fault[1] + self._beside(attempt)))
+                if verdict.outcome is Outcome.WORKSPACE_FAILED:
+                    cool(self.ports, attempt, verdict)
         if verdict.outcome is not Outcome.COMPLETED:
             self.ports.store.journal(attempt.id, attempt.data)
             close(self.ports, limits, attempt, verdict.outcome, verdict.detail, head=head, log=log)
@@ -126,6 +128,11 @@ class AgentEndings:
             log=log,
             data=attempt.data,
         )
+
+    def _unless_of_git(self, verdict: Verdict) -> Verdict:
+        """The verdict, unless it is held against the bead while git works for no agent of this account."""
+        trouble = self.ports.git_trouble() if TABLE[verdict.outcome].counts else ""
+        return replace(verdict, outcome=Outcome.WORKSPACE_FAILED, detail=trouble) if trouble else verdict
 
     def _unseen_too_often(self, attempt: Attempt, verdict: Verdict) -> Verdict:
         """The verdict, or `killed` where the bead's agents ended unseen before: some kill what watches them."""

@@ -259,7 +259,10 @@ def forget(ports: Ports, work: Attempt | Talk) -> None:
 
 def is_of_broken_checks(store: "Store", verdict: Verdict) -> bool:
     """Whether it is the set-up that failed, and main's own is asked about already."""
-    return verdict.detail.startswith(SETUP_FAILED) and store.setting(control.BROKEN) is not None
+    if not verdict.detail.startswith(SETUP_FAILED):
+        return False
+    of_main = (one.type is EscalationType.BROKEN_CHECKS and one.bead is None for one in store.escalations())
+    return store.setting(control.BROKEN) is not None or any(of_main)
 
 
 def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> NewEscalation:

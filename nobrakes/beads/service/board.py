@@ -15,7 +15,7 @@ from ...daemon.service import control
 from ...decisions.model import Escalation
 from ...decisions.service.hindrances import NOTHING, Here, Hindrances
 from ...decisions.service.hindrances import hindrances as looked_for
-from ...errors import NobrakesError
+from ...errors import GitUnusable, NobrakesError
 from ...events.kinds import MERGES
 from ...git.workspaces.inside import commits_since
 from ...host.locks import holder
@@ -255,6 +255,8 @@ def _of_main(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str,
     git = open_git(paths, config)
     try:
         return git.behind(), off_main(store, git, config), tuple(unknown(store, git))
+    except GitUnusable as error:
+        return (f"{error}. {error.hint}",), "", ()
     except NobrakesError:
         return (), "", ()
     finally:

@@ -26,7 +26,18 @@ from ...ports import Ports
 from ...records import frozen
 from ...review.evidence import excerpt
 from ...text.redaction import redact, secret_values
-from ..contract import ASKED_WITH, SETUP_FAILED, Check, CheckEnd, CheckOutcome, CheckResult, Contract, judge, unmet
+from ..contract import (
+    ASKED_WITH,
+    SETUP_FAILED,
+    Check,
+    CheckEnd,
+    CheckOutcome,
+    CheckResult,
+    Contract,
+    is_of_setup,
+    judge,
+    unmet,
+)
 from ..counts import count_tests, failing_tests
 from ..policy.boundaries import Boundary
 from ..policy.ownership import CONTRACT
@@ -138,8 +149,8 @@ def setup_argv(path: str, setup: str) -> tuple[tuple[str, ...], ...]:
 
 def setup_said(prologue: str | None) -> str:
     """What the set-up printed, where it was what failed before the steps began; "": it was not."""
-    lines = (prologue or "").splitlines()[1:]  # the first one is the wrapper's own
-    return "\n".join(lines) if any(line.startswith(SETUP_FAILED) for line in lines) else ""
+    _, _, said = (prologue or "").partition("\n")  # the first line is the wrapper's own
+    return said if is_of_setup(said) else ""
 
 
 class Ends:
@@ -182,7 +193,7 @@ class Ends:
             end.started,
             self._late(check, end),
             output,
-            "" if end.started else setup_said(self.failed),
+            "" if end.started else setup_said(self.failed) or self.failed or "",
             self._unmet(check),
             trouble,
             recording.left_out(output),

@@ -40,6 +40,7 @@ from ...errors import (
     DiskFull,
     GitFailed,
     GitTooOld,
+    GitUnusable,
     MachineShort,
     NoAgent,
     NoAnswer,
@@ -83,7 +84,7 @@ RETRY_SECONDS = 15.0
 """When the disk is full or git fails, the loop tries again so much later."""
 GIVE_UP_SECONDS = 300.0
 """So long git may fail for one bead, before a person is asked."""
-WAITED_OUT = (DiskFull, MachineShort, NoAnswer, StoreBusy)
+WAITED_OUT = (DiskFull, GitUnusable, MachineShort, NoAnswer, StoreBusy)
 """Trouble that may meet any look of the loop itself, and that passes or is mended from outside: it never ends it."""
 
 
@@ -182,7 +183,7 @@ class Troubles:
         known = self._met is not None and str(error) == str(self._met)
         self._met = error
         if not known:
-            stops = isinstance(error, DiskFull | MachineShort | RefsBroken | StoreReadOnly)
+            stops = isinstance(error, DiskFull | GitUnusable | MachineShort | RefsBroken | StoreReadOnly)
             word = "Nothing is started until it is mended: " if stops else "Trying again soon: "
             with bearing(self.ports.paths.folder):
                 self.ports.notifier.tell(Notice(f"{word}{error.whole}", urgent=True))
@@ -343,7 +344,7 @@ CLOSE = "close"
 """Closing a run, to `Troubles`."""
 LOOK_ASIDE_SECONDS = 1.0
 """Work beside the loop wakes it when it is done; it is looked at so often in any case."""
-NEEDS_A_PERSON = (ConfigError, GitTooOld, NoAgent, NoMain, RefsBroken, StoreReadOnly)
+NEEDS_A_PERSON = (ConfigError, GitTooOld, GitUnusable, NoAgent, NoMain, RefsBroken, StoreReadOnly)
 """Trouble that does not pass by itself: a run that would end when idle ends with it."""
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from ...errors import DiskFull, GitFailed, NobrakesError, StoreReadOnly
+from ...errors import DiskFull, GitFailed, GitUnusable, NobrakesError, StoreReadOnly
 from ...review.waits import LOCK_PASSES, Cause, cause_of, first_words, why
 from .. import commands, persons
 from .. import objects as git_objects
@@ -27,7 +27,7 @@ from ..trees import raw
 from . import standing
 from .standing import Look, Note, Worktree, in_the_way, named
 
-MACHINE = (GitFailed, DiskFull, StoreReadOnly)
+MACHINE = (GitFailed, GitUnusable, DiskFull, StoreReadOnly)
 """What goes wrong when files cannot be written."""
 
 
@@ -58,7 +58,7 @@ class Following:
         """Why it cannot follow, with nothing changed; None: it can."""
         try:
             return self._why_not()
-        except GitFailed as error:
+        except (GitFailed, GitUnusable) as error:
             return failed(str(error))
 
     def _why_not(self) -> Hindrance | None:
@@ -196,7 +196,7 @@ class Lander:
         try:
             if git_objects.swap(self.place, self.place.ref, new, old, "nobrakes: merge"):
                 return None
-        except GitFailed as error:
+        except (GitFailed, GitUnusable) as error:
             lock = _LOCKED.search(str(error))
             if lock is None:
                 return Land(Landing.BLOCKED, why(cause_of(str(error)), str(error)), cause_of(str(error)))

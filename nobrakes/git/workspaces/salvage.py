@@ -296,6 +296,7 @@ def take(
     try:
         _copy(place, objects, main, clone, head, sizes)
     except GitFailed as error:
+        place.require_usable()
         if isinstance(error, Tampered):
             raise
         # missing or damaged objects, or ones that git refuses (--strict): the clone was whole when it was made

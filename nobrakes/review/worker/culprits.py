@@ -137,7 +137,8 @@ class Culprits:
     def tell_end(self, before: Watch, watch: Watch, seen: Verdict, results: Sequence[CheckResult]) -> Watch:
         """The search is over without a repair."""
         if not watch.frozen:  # nobody can tell what main is like
-            return self._ask_of_checks(watch, results)
+            is_asked = cannot_run(results) and WORKSPACES in self.ports.store.gates()  # of the same machine
+            return watch if is_asked else self._ask_of_checks(watch, results)
         if before.phase is Phase.LOOK and cannot_run(results) and self.ports.store.setting(BROKEN) is not None:
             return self._ask_of_checks(watch, results, _UNTIL_MENDED)
         if before.phase is Phase.LOOK:

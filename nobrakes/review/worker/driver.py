@@ -15,11 +15,11 @@ from ...agents.prompts.delivery import git_at
 from ...agents.worker.end import close
 from ...beads.model import FORK, Attempt, BeadType, Outcome, Role, Run, Status
 from ...beads.proposals import is_by_person
-from ...checks.contract import CheckResult
+from ...checks.contract import CheckResult, cannot_run
 from ...checks.policy.boundaries import violations
 from ...checks.policy.ownership import CONTRACT
 from ...checks.worker.steps import boundary_at, is_same
-from ...checks.worker.validation import Validation, explain
+from ...checks.worker.validation import Validation, explain, result_of
 from ...daemon.deciders import look_again, may_pass
 from ...daemon.model import Board
 from ...decisions.model import EscalationType, NewEscalation
@@ -548,6 +548,7 @@ class Review:
             return Report(Fact.CHECKS_EDITED)
         tree = self.ports.git.tree(journal.base)
         known = self.validation.passed(tree, context.attempt.id, journal.brings) is not None
+        known &= not cannot_run(list(map(result_of, journal.results)))  # main may not be run today either
         if known or journal.is_scaffolding or context.bead.type is BeadType.REPAIR:  # which has to turn main green
             return blamed(journal)
         return self.judging.to_validate(context, journal, journal.base)

@@ -8,10 +8,10 @@ import pytest
 from git_worlds import ME, RealWorld, bead, message, read_all, sh, write
 
 from nobrakes.environ import process_environment
-from nobrakes.errors import DiskFull, GitFailed, GitTooOld, NoMain, NotARepository, StoreReadOnly
+from nobrakes.errors import DiskFull, GitFailed, GitTooOld, GitUnusable, NoMain, NotARepository, StoreReadOnly
 from nobrakes.git import commands
 from nobrakes.git.commits import compose, person, with_trailers
-from nobrakes.git.location import discover
+from nobrakes.git.location import Place, discover
 from nobrakes.git.port import Landing
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths
@@ -81,6 +81,41 @@ def test_a_full_disk_and_a_read_only_one_have_their_own_errors():
     assert isinstance(commands.failure(["git"], 128, "fatal: write error: No space left on device"), DiskFull)
     assert isinstance(commands.failure(["git"], 128, "error: x: Read-only file system\nfatal: y"), StoreReadOnly)
     assert isinstance(commands.failure(["git"], 128, ""), GitFailed)
+
+
+BROKEN_CONFIGS = {
+    "a bad line": "[core\n",
+    "a bad value": "[core]\n\tbare = maybe\n",
+    "a bad number": "[core]\n\tcompression = much\n",
+    "an include that is broken": "[include]\n\tpath = broken\n",
+    "an include of itself": "[include]\n\tpath = config\n",
+    "a later version": "[core]\n\trepositoryformatversion = 99\n",
+    "an extension": "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tstrange = true\n",
+}
+
+
+@pytest.mark.parametrize("text", BROKEN_CONFIGS.values(), ids=BROKEN_CONFIGS)
+def test_a_broken_configuration_is_the_repositorys_and_no_object_is_judged_by_it(world, begin, text):
+    it = begin()
+    head = world.commit_in_workspace(it, {"src/a.py": "a\n"})
+    file = world.root / ".git" / "config"
+    was = file.read_text()
+    (world.root / ".git" / "broken").write_text("[core\n")
+    file.write_text(was + text)
+    git = Repository(world.paths, "main")
+    for asked in (git.main, lambda: git.tree(head), lambda: git.is_whole(head), lambda: git.take_in(it, 1)):
+        with pytest.raises(GitUnusable, match="does not work in this repository: fatal: ") as met:
+            asked()
+    assert "git config --list --show-origin" in met.value.hint
+    file.write_text(was)
+    assert git.take_in(it, 1) == head and Place(str(world.root), "").trouble() == ""
+
+
+def test_a_broken_configuration_of_the_account_is_told(world, tmp_path, monkeypatch):
+    own = tmp_path / "own.gitconfig"
+    own.write_text("[bad\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(own))
+    assert "fatal: bad config line 1 in file" in Place(str(world.root), "").trouble()
 
 
 def test_an_old_git_and_no_git_are_told_apart_from_failures(world, tmp_path, monkeypatch):

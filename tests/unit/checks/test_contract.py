@@ -66,7 +66,13 @@ def counts(passed: int = 0, failed: int = 0, skipped: int = 0) -> TestCounts:
         (CheckEnd(replace(TESTS, min_tests=5), 0), counts(5), PASS, "it passed"),
         (CheckEnd(replace(TESTS, min_tests=2), 0), None, NOT_RUN, "tells no number of tests"),
         (CheckEnd(replace(TESTS, min_tests=0), 0), counts(0), PASS, "it passed"),
-        (CheckEnd(TESTS, None, started=False, setup="a\nb"), None, BROKEN, "the set-up (`setup`) failed: b"),
+        (
+            CheckEnd(TESTS, None, started=False, setup=f"b\n{SETUP_FAILED}"),
+            None,
+            BROKEN,
+            "the set-up (`setup`) failed: b",
+        ),
+        (CheckEnd(TESTS, None, started=False, setup="b"), None, BROKEN, "no checkout could be made for the checks: b"),
         (CheckEnd(TESTS, 0, unmet="it needs node 20"), counts(3), BROKEN, "it needs node 20"),
         (CheckEnd(TESTS, 1, unmet="it needs node 20"), counts(2, 1), BROKEN, "it needs node 20"),
         (CheckEnd(replace(TESTS, format="tap"), 0), None, NOT_RUN, "its output holds no results in the format tap"),
@@ -209,6 +215,6 @@ def test_the_first_error_of_a_setup_is_found(printed: str, first: str) -> None:
 
 
 def test_a_setup_that_failed_is_seen_in_results() -> None:
-    failed = judge(CheckEnd(TESTS, None, started=False, setup="x: not found"), None)
+    failed = judge(CheckEnd(TESTS, None, started=False, setup=f"x: not found\n{SETUP_FAILED}"), None)
     assert setup_failed([judge(CheckEnd(LINT, 0), None), failed]) == failed.reason
     assert setup_failed([judge(CheckEnd(TESTS, None, started=False), None)]) == ""

@@ -110,11 +110,11 @@ def test_a_tool_that_is_not_as_it_should_be_makes_its_check_broken(code: int, sa
     assert ends(("unit@tool1", code, said), ("unit", 0, GOOD)).result(check).outcome is outcome
 
 
-def test_what_was_never_reached_has_not_run_whatever_it_needs() -> None:
+def test_what_was_never_reached_is_nobodys_failure_whatever_it_needs() -> None:
     check = replace(UNIT, tools=(("node", "20"),), retry=1)
     none = (("unit@tool1", SKIPPED, ""), ("unit", SKIPPED, ""), ("unit@2", SKIPPED, ""))
     result = ends(*none, failed="the set-up failed").result(check)
-    assert result.outcome is NOT_RUN and result.tail == "the set-up failed"
+    assert result.outcome is BROKEN and result.tail == "the set-up failed"
 
 
 def test_a_setup_that_failed_is_told_with_its_first_error() -> None:
@@ -122,7 +122,8 @@ def test_a_setup_that_failed_is_told_with_its_first_error() -> None:
     result = ends(("unit", SKIPPED, ""), failed=said).result(UNIT)
     assert result.outcome is BROKEN and result.reason == f"{SETUP_FAILED}: error: a" and result.tail == said
     torn = said.rpartition("\n")[0]
-    assert ends(("unit", SKIPPED, ""), failed=torn).result(UNIT).outcome is NOT_RUN
+    assert ends(("unit", SKIPPED, ""), failed=torn).result(UNIT).outcome is BROKEN
+    assert ends(("unit", SKIPPED, "")).result(UNIT).outcome is NOT_RUN
 
 
 @pytest.mark.parametrize(
