@@ -8,8 +8,6 @@ import os
 import sys
 
 from .. import paths
-from ..agents.service import api
-from ..beads import progress
 from ..lightjson import dumps, loads
 from ..text.cleaning import age, cut, one_line
 from .screen import Screen, paragraph, put, put_envelope, read_words, table
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..agents.service import api
     from ..requests.text import RequestLine
 
     Values = dict[str, Any]
@@ -31,6 +30,8 @@ MORE = {"done": (("--outcome",), ("--keep-branch",))}
 
 def answer(words: "list[str]") -> "int | None":
     """Answer `agent` with these words; its exit code, or None where the full command line has to."""
+    from ..agents.service import api  # a reader of the board needs nothing of it
+
     verb = words[0] if words else ""
     operation = next((one for one in api.OPERATIONS if one.name == verb), None)
     if operation is None or verb == "test":  # its exit code says how the checks ended
@@ -51,12 +52,12 @@ def answer(words: "list[str]") -> "int | None":
     return put_envelope(f"agent {verb}", dumps(reply.data)) if "--json" in read[0] else put(_plain(reply.text))
 
 
-def _option(parameter: api.Parameter) -> str:
+def _option(parameter: "api.Parameter") -> str:
     return "--" + parameter.name.replace("_", "-")
 
 
 def _arguments(
-    operation: api.Operation, options: "dict[str, str]", texts: "list[str]", lists: "dict[str, list[str]]"
+    operation: "api.Operation", options: "dict[str, str]", texts: "list[str]", lists: "dict[str, list[str]]"
 ) -> "dict[str, Any] | None":
     """What the words say for each parameter; None where they do not say it plainly."""
     found: dict[str, Any] = {}
@@ -85,7 +86,7 @@ def _arguments(
     return found
 
 
-def _read(parameter: api.Parameter, said: str) -> "Any":
+def _read(parameter: "api.Parameter", said: str) -> "Any":
     """The value that the word stands for; None where the full command line has to judge it."""
     if parameter.kind is not str:
         plain = said.isascii() and said.isdigit() and len(said) < 10
@@ -241,6 +242,8 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
     for name in ("description", "notes"):
         if bead[name]:
             out += ["", f"{name}:", paragraph(bead[name])]
+    from ..beads import progress
+
     for title, text in progress.texts(bead["metadata"]):
         out += ["", f"{title.lower()}:", paragraph(text)]
     if bead["acceptance"]:

@@ -45,7 +45,7 @@ def circles(texts: dict[Path, str]) -> set[frozenset[str]]:
         (_subject(path), other.split(".")[0])
         for path, text in texts.items()
         for other in _imported(path, text)
-        if other and (PACKAGE / other.split(".")[0]).is_dir()
+        if other and (PACKAGE / other.split(".")[0] / "__init__.py").exists()
     }
     return {frozenset(pair) for pair in seen if pair[0] != pair[1] and pair[::-1] in seen}
 
