@@ -681,7 +681,7 @@ BUGS = (
     Bug(
         "a stop forgets that the merge has landed",
         "review/worker/driver.py",
-        "return bool(journal.candidate) and git.contains(journal.candidate, git.main())",
+        "return bool(landed) and git.contains(landed, git.main())",
         "return False",
         options=MERGES,
     ),

@@ -49,3 +49,8 @@ def test_a_push_without_a_word_is_found(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(review, "why_not", lambda *_: "")
     with pytest.raises(Broken, match="nothing_is_pushed_without_a_word"):
         World(KEPT_BACK, rates=RATES, only="nothing_is_pushed_without_a_word").run()
+
+
+@pytest.mark.parametrize("seed", [33, 94], ids=["checks that cannot run once it landed", "a stop after people merged"])
+def test_what_once_broke_a_promise_keeps_it(seed: int) -> None:
+    World(seed, rates=RATES).run()

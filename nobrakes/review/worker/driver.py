@@ -609,7 +609,8 @@ class Review:
         """Whether main contains the candidate; one that is gone from git is not on main."""
         git = self.ports.git
         try:
-            return bool(journal.candidate) and git.contains(journal.candidate, git.main())
+            landed = journal.merged_as or journal.candidate
+            return bool(landed) and git.contains(landed, git.main())
         except GitFailed:
             if git.is_whole(journal.candidate):
                 raise

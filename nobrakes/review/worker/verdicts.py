@@ -340,7 +340,8 @@ class Verdicts:
     ) -> Report:
         if fact is Fact.RAN_RED:
             return Report(fact, judged, results=results)
-        if fact is Fact.RAN_UNSURE and cannot_run(results):  # one question, whichever merges meet it
+        of_main = not (self.ports.where.epic or self.ports.where.base)
+        if fact is Fact.RAN_UNSURE and of_main and cannot_run(results):  # one question, whichever merges meet it
             self.watchman(results)
         elif fact is Fact.RAN_UNSURE:
             self._tell_unsure(context.attempt, journal, explain(results), judged["results"])
