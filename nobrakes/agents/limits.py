@@ -307,6 +307,11 @@ class Cooldown:
         """Whether it is closed since the agent does not start."""
         return TABLE[self.reason].is_of_start
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether a person is asked about it for as long as it is there."""
+        return self.is_of_start or TABLE[self.reason].is_of_model
+
     def is_closed(self, now: float) -> bool:
         """Whether nothing may be started at the provider."""
         return now < self.until
@@ -356,6 +361,11 @@ def _is_behind(gate: Cooldown, one: Served) -> bool:
 def still_broken(gate: Cooldown, trouble: str, now: float) -> Cooldown:
     """The gate of an agent whose CLI was asked and does not work yet: it is asked again soon, which costs nothing."""
     return replace(gate, detail=trouble[:500], since=now, until=now + ASK_SECONDS)
+
+
+def tried_anew(gate: Cooldown, now: float) -> Cooldown:
+    """The gate of an agent whose settings changed: it is over, and what was met before says nothing."""
+    return replace(gate, since=now, until=now, times=0, told=False)
 
 
 def room(gates: Mapping[str, Cooldown], attempts: Iterable[Served], now: float) -> dict[str, int]:

@@ -245,7 +245,7 @@ def start_cooldown(db: Database, gate: Cooldown) -> None:
     """Store the cooldown as it is now, and record that it began."""
     with db.write():
         spending.start_cooldown(db, gate)
-        if not gate.is_of_start:
+        if not gate.is_asked:
             started(db, gate.provider, "it starts again", "nobrakes")
 
 

@@ -80,6 +80,44 @@ def test_it_opens_by_itself(tmp_path: Path) -> None:
         assert db.execute("SELECT count(*), count(resolved_at) FROM escalations").fetchone() == (1, 1)
 
 
+def closed(made: Scripted) -> None:
+    """The agent's gate is closed for long, as after many starts in vain, and no agent is left."""
+    with sqlite3.connect(made.folder / ".nobrakes" / "nobrakes.db") as db:
+        until(lambda: db.execute("SELECT 1 FROM gates").fetchone())
+        until(lambda: not db.execute("SELECT 1 FROM attempts WHERE ended_at IS NULL").fetchone())
+        db.execute("UPDATE gates SET until = until + 3000, times = 9")
+
+
+SLOWLY = [pytest.param(how, marks=pytest.mark.slow) for how in ("between two runs", "by another agent")]
+
+
+@pytest.mark.parametrize("how", ["while it runs", *SLOWLY])
+def test_settings_that_name_another_program_are_tried_at_once(tmp_path: Path, how: str) -> None:
+    made, path = project(tmp_path, STUB)
+    good = tmp_path / "other" / "claude"
+    good.parent.mkdir()
+    good.write_text(GOOD)
+    good.chmod(0o755)
+    run = [NOBRAKES, "run", "--red-main"]
+    child = subprocess.Popen(run, cwd=made.folder, env=made.env(), stdout=subprocess.DEVNULL)
+    try:
+        closed(made)
+        if how == "between two runs":
+            child.terminate()
+            child.wait(60)
+        if how == "by another agent":
+            made.configure('doer = "claude"', 'doer = "script"')
+        else:
+            made.configure(json.dumps(str(path)), json.dumps(str(good)))
+        if how == "between two runs":
+            child = subprocess.Popen(run, cwd=made.folder, env=made.env(), stdout=subprocess.DEVNULL)
+        assert child.wait(120) == 0
+    finally:
+        child.kill()
+        child.wait()
+    assert [made.status(f"b{n}") for n in range(6)] == ["done"] * 6 and made.open() == []
+
+
 def test_a_cli_that_fails_in_one_way_on_one_bead_is_not_closed(tmp_path: Path) -> None:
     broken = GOOD.replace(
         "import json", 'import os, sys\nif os.environ.get("NOBRAKES_BEAD") == "b2": sys.exit("no room")\nimport json', 1
@@ -122,13 +160,11 @@ def test_a_model_that_is_not_there_is_one_question_and_closes_no_other_model(tmp
             assert db.execute("SELECT provider, reason FROM gates").fetchall() == [("claude:gone", "model_unavailable")]
             assert db.execute("SELECT sum(failures) FROM beads").fetchone()[0] == 0
         assert "nobrakes providers open claude:gone" in made.nobrakes("status").stdout
-        made.configure('model = "gone"', 'model = "there"')
-        made.nobrakes("providers", "open", "anthropic")  # not closed: this wakes the run, and no more
-        until(lambda: [made.status(f"b{n}") for n in range(6)] == ["done"] * 6)
         (asked,) = made.open()
         assert asked["bead"] is None and "does not have the model gone" in asked["title"]
-        made.nobrakes("providers", "open", "claude:gone")
-        assert made.open() == [] and child.wait(60) == 0
+        made.configure('model = "gone"', 'model = "there"')
+        assert child.wait(60) == 0
+        assert [made.status(f"b{n}") for n in range(6)] == ["done"] * 6 and made.open() == []
     finally:
         child.kill()
         child.wait()

@@ -84,9 +84,11 @@ class Questions:
     def answer(self) -> str:
         """Answer a question with a form; now and then with what is no answer, which is refused."""
         one = self._some(lambda one: one.resolved_at is None)
-        if self.dice.random() < 0.3 and forms.form(one.form).required:
+        form = forms.form(one.form)
+        labels = form.labels()
+        if self.dice.random() < 0.3 and form.required and forms.GUIDE not in labels:  # any text is guidance
             try:
-                desk.answer(self.store, one.id, "neither" if forms.form(one.form).labels() else "", self.actor)
+                desk.answer(self.store, one.id, "neither" if labels else "", self.actor)
             except UsageError as error:
                 return f"answered {one.id} with what is no answer: {error}"
             self.scene.wrong_answers.append(f"escalation {one.id} was answered with what is no answer")

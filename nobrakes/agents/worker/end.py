@@ -73,6 +73,8 @@ def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
     store, gates = ports.store, ports.store.gates()
     of_model = TABLE[verdict.outcome].is_of_model
     gate, shared = gates.get(gate_key(work, verdict.outcome)), of_model
+    if TABLE[verdict.outcome].gate_seconds and process.is_former(store, work, verdict.outcome):
+        return
     if TABLE[verdict.outcome].is_of_start:
         shared = process.is_shared(ports, work, verdict, gate)
     elif verdict.outcome in limits.LETS_IN:
@@ -81,7 +83,7 @@ def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
     if after is not None and after != gate:
         with store.write():
             store.start_cooldown(after)
-            is_asked = gate is not None and (of_model or gate.is_of_start)
+            is_asked = gate is not None and gate.is_asked
             if shared and not is_asked and not process.is_of_broken_checks(store, verdict):
                 store.escalate(process.question(work, verdict, store.beads()), None, None, NOBODY)
         return

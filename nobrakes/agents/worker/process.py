@@ -4,18 +4,20 @@ Our own stop is never the agent's failure: whatever signal or exit code follows 
 that it waited for its provider. Without these the reason of the stop is how it ended.
 """
 
+import hashlib
 import json
 import os
 import re
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from enum import Enum, auto
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ...beads.model import TABLE, Attempt, Bead, Outcome, Run
+from ...beads.model import TABLE, Attempt, Bead, Outcome, Role, Run
 from ...checks.contract import SETUP_FAILED, first_error
 from ...checks.worker.steps import clean, setup_said, with_agents
 from ...config.settings import Config
@@ -23,6 +25,7 @@ from ...daemon.model import Board
 from ...daemon.service import control
 from ...decisions.hindrances import cure_of_start
 from ...decisions.model import STARTS, EscalationType, NewEscalation, of_waiting
+from ...errors import NoAgent
 from ...git.port import Argv
 from ...host.confine import OWN, Confined, Confinement
 from ...host.port import Command, Step, StepEnd
@@ -35,6 +38,7 @@ from .. import limits
 from ..adapter import CANARY_FILE, UNSEEN, AgentEnd, Launch, Verdict, self_test_failed
 from ..limits import Cooldown, error_of
 from ..policy import permissions
+from ..registry import ADAPTERS, named_agents
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -320,6 +324,97 @@ class StartProbe:
     def _ask(self, agent: str, provider: str) -> None:
         """Beside the loop."""
         self._said[provider] = self.ports.start_trouble(agent)
+
+
+# Who changed the settings that an agent is started by does not wait for what they were before.
+#
+# 1. A digest of them is kept for each agent, and of those that workspaces are made by, with the moment of their last
+# change. After a change the gates behind them are over, with one agent as a trial; those that no setting leads to any
+# more are taken away, with their questions.
+# 2. Who was started before the change says nothing of any gate.
+
+DEFINED = "agents.defined"
+"""The setting: by agent, the digest of its settings and since when they hold."""
+DEFINED_SECONDS = 2.0
+"""So often the settings are looked at while something waits at a gate."""
+
+
+def is_former(store: "Store", work: Attempt | Talk, outcome: Outcome) -> bool:
+    """Whether the settings that it was started by were changed since."""
+    key = limits.WORKSPACES if TABLE[outcome].is_of_workspace else work.agent
+    since: float = json.loads(store.setting(DEFINED) or "{}").get(key, ("", 0.0))[1]
+    return work.started_at < since
+
+
+class Definitions:
+    """Sees that the settings of agents changed."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._config: Config | None = None
+        self._known: dict[str, list[Any]] = {}
+        self._is_kept = False
+        self._looks_at: list[float] = []
+
+    def look(self, board: Board) -> bool:
+        """Let what waits behind settings of before go on; whether the board is different now."""
+        config, store, now = self.ports.config(), self.ports.store, board.now
+        self._looks_at = [now + DEFINED_SECONDS] if board.gates else []
+        if config is self._config and (self._is_kept or not board.gates):
+            return False
+        if self._config is None and board.gates:  # an earlier daemon knew by which settings they were closed
+            self._known = json.loads(store.setting(DEFINED) or "{}")
+        self._config, found, known = config, _definitions(config), self._known
+        changed = {key for key, (digest, _) in known.items() if found.get(key) != digest}
+        since = {key: now if key in changed else known.get(key, ("", 0.0))[1] for key in found}
+        self._known = {key: [digest, since[key]] for key, digest in found.items()}
+        gates = [gate for gate in board.gates.values() if any(self._is_of(gate, key) for key in changed)]
+        if changed or board.gates:
+            self._is_kept = True
+            with store.write():
+                store.set_setting(DEFINED, json.dumps(self._known))
+                for gate in gates:
+                    if gate.provider in self._led_to(config, board):
+                        store.start_cooldown(limits.tried_anew(gate, now))
+                    else:
+                        store.end_cooldown(gate.provider, "nobrakes")
+        return bool(gates)
+
+    def _is_of(self, gate: Cooldown, key: str) -> bool:
+        return gate.provider in (key, self._provider(key)) or gate.provider.startswith(f"{key}:")
+
+    def _led_to(self, config: Config, board: Board) -> set[str]:
+        """The keys of the gates that beads and sessions are led to by these settings."""
+        names, roles = set(config.agents.agent_choice().names()), (Role.TEST_WRITER, Role.DOER)
+        models = {limits.model_key(name, config.agents.model_of(name, role)) for name in names for role in roles}
+        sessions = {one.provider for one in board.sessions}
+        return {limits.WORKSPACES, *map(self._provider, names), *models, *sessions}
+
+    def _provider(self, agent: str) -> str:
+        with suppress(NoAgent):
+            return self.ports.adapter(agent).provider
+        return ""
+
+    def wake_at(self) -> list[float]:
+        """When the settings have to be looked at again."""
+        return self._looks_at
+
+    def is_silent(self, now: float) -> bool:
+        """Whether they are what they were; then they are looked at again later."""
+        self._looks_at = [now + DEFINED_SECONDS if one <= now else one for one in self._looks_at]
+        return self.ports.config() is self._config
+
+
+def _definitions(config: Config) -> dict[str, str]:
+    """By agent, and for workspaces, a digest of what they are started by and of the settings that name them."""
+    agents, named = config.agents, named_agents(config)
+    found: dict[str, object] = {limits.WORKSPACES: config.setup}
+    for name in {*ADAPTERS, *(name for _, name in named)}:
+        who = [setting for setting, one in named if one == name]
+        found[name] = (getattr(agents, name, None), agents.models.get(name), agents.environment, who)
+    return {
+        key: hashlib.sha256(repr((values, config.sandbox)).encode()).hexdigest()[:16] for key, values in found.items()
+    }
 
 
 def _error(work: Attempt | Talk, verdict: Verdict) -> str:

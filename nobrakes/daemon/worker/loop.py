@@ -18,7 +18,7 @@ from ...agents import limits
 from ...agents.worker.danger import DangerWatch
 from ...agents.worker.exit import Fetches
 from ...agents.worker.launch import GuardWatch
-from ...agents.worker.process import STEP
+from ...agents.worker.process import STEP, Definitions
 from ...agents.worker.watch import EndWatch, Meter, WorkWatch
 from ...beads.model import (
     Attempt,
@@ -240,14 +240,18 @@ class View(Protocol):
 # How the loop sleeps between two turns: agents that say nothing ask for no turn.
 
 
-def wake_at(due_at: float | None, *looks: Meter | EndWatch) -> float | None:
+def wake_at(due_at: float | None, *looks: Meter | EndWatch | Definitions) -> float | None:
     """When something is due, or an agent is to be looked at; None: never."""
     times = (due_at, *(at for look in looks for at in look.wake_at()))
     return min((at for at in times if at is not None), default=None)
 
 
 def rest(
-    waker: Waker, looks: Sequence[Meter | EndWatch], since: float, due_at: float | None, clock: Callable[[], float]
+    waker: Waker,
+    looks: Sequence[Meter | EndWatch | Definitions],
+    since: float,
+    due_at: float | None,
+    clock: Callable[[], float],
 ) -> None:
     """Sleep from `since` until something happens, is due, or an agent has said something. A clock set back is due."""
     now = since
@@ -260,7 +264,7 @@ def rest(
             return
 
 
-def _is_silent(look: Meter | EndWatch, now: float) -> bool:
+def _is_silent(look: Meter | EndWatch | Definitions, now: float) -> bool:
     try:
         return look.is_silent(now)
     except Exception:
@@ -375,6 +379,7 @@ class Daemon:
         self.meter = Meter(ports)
         self.ends = EndWatch(ports)
         self.danger = DangerWatch(ports)
+        self.definitions = Definitions(ports)
         self.reach = Reach(ports)
         self.upkeep = Upkeep(ports)
         self.forge = Forge(ports)
@@ -403,6 +408,8 @@ class Daemon:
         board = seen or self._look()
         changed = False
         guarded = self.troubles.guarded
+        if guarded(partial(self.definitions.look, board)):
+            board = self._look()
         ended, failed = self._ended(board)
         for run, met in failed:
             guarded(partial(self._let_go, run, met))
@@ -688,7 +695,8 @@ def run(
         if rests and not daemon.works(turn.board):
             daemon.finish(waker)
             return turn.board
-        rest(waker, (daemon.meter, daemon.ends), turn.board.now, turn.due_at, daemon.ports.store.now)
+        looks = (daemon.meter, daemon.ends, daemon.definitions)
+        rest(waker, looks, turn.board.now, turn.due_at, daemon.ports.store.now)
 
 
 def _subject(ports: Ports, action: Action, board: Board) -> Owner:

@@ -1,6 +1,7 @@
 """A broken agent CLI is one fault of the machine: one question, no attempt counts, and it goes on by itself."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,9 +9,11 @@ import pytest
 
 from nobrakes.agents import limits
 from nobrakes.agents.adapter import Verdict
+from nobrakes.agents.registry import adapter
 from nobrakes.agents.worker.end import close, cool
-from nobrakes.agents.worker.process import StartProbe
+from nobrakes.agents.worker.process import Definitions, StartProbe
 from nobrakes.beads.model import Attempt, Bead, Outcome, Role, Status
+from nobrakes.config.settings import parse
 from nobrakes.daemon.model import Limits
 from nobrakes.decisions.model import EscalationType
 from nobrakes.decisions.service import desk
@@ -19,6 +22,12 @@ from nobrakes.store import open_memory
 
 BROKEN = Verdict(Outcome.BAD_CONFIGURATION, "it did not start: Error: native binary not installed")
 LIMITS = Limits()
+SETTINGS = """
+setup = "make"
+[agents]
+doer = "claude"
+test_writer = "claude"
+"""
 
 
 class World:
@@ -32,8 +41,14 @@ class World:
         )
         self.held: list[Callable[[], None]] = []
         background = SimpleNamespace(begin=lambda name, job: self.held.append(job), over=self.over)
+        self.config = parse(SETTINGS, "config.toml")
         self.ports: Any = SimpleNamespace(
-            store=self.store, background=background, start_trouble=self.ask, notifier=SimpleNamespace(tell=print)
+            store=self.store,
+            background=background,
+            start_trouble=self.ask,
+            notifier=SimpleNamespace(tell=print),
+            adapter=adapter,
+            config=lambda: self.config,
         )
         self.probe = StartProbe(self.ports)
 
@@ -54,6 +69,23 @@ class World:
     def end(self, attempt: Attempt, verdict: Verdict = BROKEN) -> None:
         cool(self.ports, attempt, verdict)
         close(self.ports, LIMITS, attempt, verdict.outcome, verdict.detail)
+
+    def close_for_long(self, verdict: Verdict = BROKEN) -> None:
+        """Two beads fail alike, and the gate stays closed for an hour."""
+        watch = Definitions(self.ports)
+        watch.look(self.board())
+        self.fail("b0", verdict)
+        self.fail("b1", verdict)
+        assert not watch.look(self.board())
+        (gate,) = self.store.gates().values()
+        self.store.start_cooldown(replace(gate, until=self.now + 3600, times=9))
+
+    def sets(self, settings: str) -> bool:
+        """A person changes the settings; whether the next look of a daemon that began before changes the board."""
+        watch = Definitions(self.ports)
+        watch.look(self.board())
+        self.config = parse(settings, "config.toml")
+        return watch.look(self.board())
 
     def fail(self, bead: str, verdict: Verdict = BROKEN) -> None:
         self.end(self.begin(bead), verdict)
@@ -188,3 +220,94 @@ def test_closing_again_after_a_crash_says_the_same(world: World) -> None:
     assert world.store.gates()["anthropic"].times == 1 and world.questions() == ONE
     kinds = [event.kind for event in world.store.events(0, 100)]
     assert kinds.count(Kind.GATE_CLOSED) == 1
+
+
+CLAUDE = "\n[agents.claude]\n"
+MODEL_GONE = Verdict(Outcome.MODEL_UNAVAILABLE, "no such model")
+NO_WORKSPACE = Verdict(Outcome.WORKSPACE_FAILED, "the set-up failed")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "settings"),
+    [
+        (BROKEN, f'{SETTINGS}{CLAUDE}executable = "/opt/claude"'),
+        (BROKEN, f'{SETTINGS}{CLAUDE}permissions = "bypass"'),
+        (BROKEN, f'{SETTINGS}environment = ["CLAUDE_HOME"]'),
+        (BROKEN, f'{SETTINGS}[sandbox]\nread = ["/opt"]'),
+        (BROKEN, f'{SETTINGS}[agents.models.claude]\ndoer = "other"'),
+        (MODEL_GONE, f'{SETTINGS}{CLAUDE}base_url = "https://other.test"'),
+        (NO_WORKSPACE, SETTINGS.replace("make", "make it")),
+        (Verdict(Outcome.AUTH, "no key"), f'{SETTINGS}environment = ["KEY"]'),
+        (Verdict(Outcome.RATE_LIMITED, "used up"), f'{SETTINGS}{CLAUDE}base_url = "https://other.test"'),
+    ],
+)
+def test_changed_settings_are_tried_at_once_by_one_agent(world: World, verdict: Verdict, settings: str) -> None:
+    world.close_for_long(verdict)
+    before = world.questions()
+    assert limits.room(world.store.gates(), (), world.now).popitem()[1] == 0
+    assert world.sets(settings)
+    assert limits.room(world.store.gates(), (), world.now).popitem()[1] == 1 and world.questions() == before
+    world.now += 1
+    world.end(world.begin("b2"), Verdict(Outcome.FAILED, "it gave up"))
+    assert not world.store.gates() and world.questions() == []
+
+
+@pytest.mark.parametrize(
+    ("verdict", "settings"),
+    [
+        (BROKEN, SETTINGS.replace("claude", "codex")),
+        (MODEL_GONE, f'{SETTINGS}{CLAUDE}model = "there"'),
+        (MODEL_GONE, f'{SETTINGS}[agents.models.claude]\ndoer = "there"\ntest_writer = "there"'),
+    ],
+)
+def test_what_no_setting_names_any_more_is_asked_about_no_longer(world: World, verdict: Verdict, settings: str) -> None:
+    world.close_for_long(verdict)
+    assert world.questions() == ONE
+    assert world.sets(settings)
+    assert not world.store.gates() and world.questions() == []
+
+
+@pytest.mark.parametrize(
+    "settings", [f"{SETTINGS}[agents.codex]\nmodel = 'other'", f"{SETTINGS}[limits]\ndoers = 2", f"# new\n{SETTINGS}"]
+)
+def test_settings_of_others_open_nothing(world: World, settings: str) -> None:
+    world.close_for_long()
+    assert not world.sets(settings) and world.closed and world.questions() == ONE
+
+
+def test_settings_that_changed_while_no_daemon_worked_are_tried_by_the_next(world: World) -> None:
+    world.close_for_long()
+    world.config = parse(f'{SETTINGS}{CLAUDE}executable = "/opt/claude"', "config.toml")
+    assert Definitions(world.ports).look(world.board()) and not world.closed
+    world.fail("b2")
+    assert world.closed and not Definitions(world.ports).look(world.board())
+    assert world.store.gates()["anthropic"].times == 1 and world.questions() == ONE
+
+
+def test_an_agent_of_the_settings_of_before_closes_nothing(world: World) -> None:
+    at_work = [world.begin(f"b{n}") for n in range(4)]
+    world.now += 1
+    world.sets(f'{SETTINGS}{CLAUDE}executable = "/opt/claude"')
+    for attempt in at_work:
+        world.end(attempt)
+    assert not world.store.gates() and world.questions() == []
+
+
+def test_settings_are_looked_at_while_something_waits_at_a_gate(world: World) -> None:
+    watch = Definitions(world.ports)
+    watch.look(world.board())
+    assert watch.wake_at() == []
+    world.fail("b0")
+    world.fail("b1")
+    watch.look(world.board())
+    (due,) = watch.wake_at()
+    assert watch.is_silent(due) and watch.wake_at() > [due]
+    world.config = parse(f'{SETTINGS}{CLAUDE}executable = "/opt/claude"', "config.toml")
+    assert not watch.is_silent(due)
+
+
+def test_the_question_about_a_model_stays_while_it_is_tried_in_vain(world: World) -> None:
+    for bead in ("b0", "b1", "b2"):
+        world.fail(bead, MODEL_GONE)
+        world.now = world.store.gates()["claude:default"].until
+    assert world.questions() == ONE

@@ -43,6 +43,7 @@ class Rig:
         self.daemon.works = self.works  # type: ignore[method-assign, assignment]
         self.daemon.meter = SimpleNamespace(wake_at=list, is_silent=lambda now: False)  # type: ignore[assignment]
         self.daemon.ends = SimpleNamespace(wake_at=list, is_silent=lambda now: False)  # type: ignore[assignment]
+        self.daemon.definitions = self.daemon.ends  # type: ignore[assignment]
         courier: Any = SimpleNamespace(trouble=lambda text, stops: None)
         self.daemon.troubles = Troubles(self.daemon.ports, courier)
         self.daemon.tick = self.tick  # type: ignore[method-assign, assignment]
