@@ -381,6 +381,8 @@ def _plain(model: Any) -> dict[str, Any]:
 
 
 STOPPED = 130
+GREETING_SECONDS = 30.0
+"""So long an agent of which no more is asked has for its hello."""
 
 
 @frozen
@@ -395,6 +397,7 @@ class Run:
     mcp: list[dict[str, Any]]  # name, command, args, and the names of variables
     session: str | None = None
     auth: str = ""
+    greets: bool = False  # nothing is asked but its hello
 
 
 class _Failed(Exception):
@@ -479,18 +482,21 @@ class _Talk:
         # Reading is answered but not offered: an agent reads by itself, and Gemini CLI 0.61 takes "no such file" for a
         # failure of the tool that would make it.
         files = FileSystemCapabilities(read_text_file=False, write_text_file=True)
-        hello = await self._ask(
-            "start",
-            self.conn.initialize(
-                protocol_version=PROTOCOL_VERSION,
-                client_capabilities=ClientCapabilities(fs=files, terminal=False),
-                client_info=Implementation(name="nobrakes", version=__version__),
-            ),
+        begin = self.conn.initialize(
+            protocol_version=PROTOCOL_VERSION,
+            client_capabilities=ClientCapabilities(fs=files, terminal=False),
+            client_info=Implementation(name="nobrakes", version=__version__),
         )
+        try:
+            hello = await self._ask("start", asyncio.wait_for(begin, GREETING_SECONDS if self.run.greets else None))
+        except TimeoutError:
+            raise _Failed("start", f"it did not answer `initialize` within {GREETING_SECONDS:.0f} seconds") from None
         if hello.protocol_version != PROTOCOL_VERSION:
             raise _Failed(
                 "version", f"it speaks version {hello.protocol_version} of the protocol, not {PROTOCOL_VERSION}"
             )
+        if self.run.greets:
+            return "end_turn", None
         if self.run.auth:
             await self._ask("auth", self.conn.authenticate(method_id=self.run.auth))
         self.session = await self._begin(hello)

@@ -266,14 +266,16 @@ class Acp(EventCli[Read]):
                 f"agents.acp.keys names {strange[0][:60]}, which is no known key",
                 f"Name it in agents.environment; known here are: {', '.join(KEYS)}.",
             )
+        client = (sys.executable, "-I", "-m", "nobrakes.acp_client", os.path.join(a.folder, RUN))
         return Launch(
-            (sys.executable, "-I", "-m", "nobrakes.acp_client", os.path.join(a.folder, RUN)),
+            client,
             self._environment(a),
             session=a.session if a.resume else None,
             files={RUN: json.dumps(run(a)).encode(), SYSTEM: a.system_prompt.encode(errors="replace")},
             prologue=(proof(a),),
             programs=(own.command[0],),
             tells=True,
+            greets=(*client, "--greet"),
         )
 
     def _environment(self, a: Assignment) -> Mapping[str, str]:

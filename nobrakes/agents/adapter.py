@@ -82,6 +82,7 @@ class Launch:
     context_tokens: int = 0  # how many the model's context holds, where that is known before
     tells: bool = False  # its stdout may tell how full the context is, and how many it holds
     diary: tuple[str, str] | None = None  # (folder, glob) of the files in which it tells of its calls, if not in stdout
+    greets: tuple[str, ...] = ()  # argv that starts the agent, sees that it answers, and ends it, without a prompt
     hosts: tuple[str, ...] = ()  # addresses (https://…) of its provider: the hosts that a sandbox lets it reach
 
 

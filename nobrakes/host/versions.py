@@ -112,10 +112,11 @@ def ask(program: str, path: str) -> str:
         return ""
 
 
-def trouble(program: str, path: str, root: str) -> str:
+def trouble(program: str, path: str, root: str, is_asked: bool = True) -> str:
     """Why the CLI does not work at all, by what it says of its version; empty: it does, or it is not asked.
 
-    `root` is the repository: neither a program in it is asked, nor one in a folder of PATH that is.
+    `root` is the repository: neither a program in it is asked, nor one in a folder of PATH that is. Not `is_asked`: it
+    has no version that could be asked for, and is only looked for.
     """
     folders = [one for one in path.split(os.pathsep) if os.path.isabs(one) and not _is_in(one, root)]
     if os.sep in program:
@@ -126,6 +127,8 @@ def trouble(program: str, path: str, root: str) -> str:
             return f"{program} was not found"
     if found is None or _is_in(found, root):
         return ""
+    if not is_asked:
+        return "" if shutil.which(found) else f"{program} is not there, or may not be executed"
     try:
         code, said = _asked(found, os.pathsep.join(folders))
     except OSError as error:

@@ -168,3 +168,68 @@ def test_a_model_that_is_not_there_is_one_question_and_closes_no_other_model(tmp
     finally:
         child.kill()
         child.wait()
+
+
+AGENT = Path(__file__).parents[1] / "support" / "acp_agent.py"
+FINISHES = [
+    ["run", "mkdir -p src && echo 1 >src/$NOBRAKES_BEAD && git add -A && git commit -q -m Work"],
+    ["say", "NOBRAKES: COMPLETED"],
+]
+UPDATED = "import sys\nsys.exit('updating: try again')\n"
+
+
+def shown(made: Scripted) -> tuple[float, int, str]:
+    """Until when the one gate is closed, how many attempts there were, and what the gate tells."""
+    with sqlite3.connect(made.folder / ".nobrakes" / "nobrakes.db") as db:
+        (until_, detail), *more = db.execute("SELECT until, detail FROM gates").fetchall()
+        assert not more
+        return until_, db.execute("SELECT count(*) FROM attempts").fetchone()[0], detail
+
+
+@pytest.mark.parametrize("how", ["acp", "script"])
+def test_an_agent_without_a_version_is_asked_before_it_is_started_again(tmp_path: Path, how: str) -> None:
+    (tmp_path / "agent").mkdir()
+    lets = f"write = [{json.dumps(str(tmp_path / 'agent'))}]"  # where this agent keeps its sessions
+    made = Scripted(tmp_path, limits="linger_seconds = 1", more=lets)
+    program = tmp_path / "agent.py"
+    book = tmp_path / "script.json"
+    book.write_text(json.dumps({"turns": {"doer": FINISHES}, "sessions": str(tmp_path / "agent")}))
+    good = AGENT.read_text()
+    if how == "acp":
+        program.write_text(UPDATED)
+        made.configure('doer = "script"', 'doer = "acp"')
+        made.configure(
+            "[sandbox]",
+            f"[agents.acp]\ncommand = {json.dumps([sys.executable, str(program), str(book)])}\n[sandbox]",
+        )
+        says = "updating: try again"
+    else:
+        program.write_text("#!/bin/sh\nexit 127\n")
+        program.chmod(0o755)
+        good = (tmp_path / "agent.sh").read_text()
+        made.configure(json.dumps(["sh", str(tmp_path / "agent.sh")]), json.dumps([str(program)]))
+        says = "is not there"
+    made.add(*(f"b{n}" for n in range(3)))
+    child = made.start("run", "--red-main")
+    try:
+        with sqlite3.connect(made.folder / ".nobrakes" / "nobrakes.db") as db:
+            until(lambda: db.execute("SELECT 1 FROM gates").fetchone())
+            until(lambda: not db.execute("SELECT 1 FROM attempts WHERE ended_at IS NULL").fetchone())
+            if how == "script":
+                program.unlink()
+            db.execute("UPDATE gates SET until = 1, detail = ''")
+        _, attempts, _ = shown(made)
+        made.nobrakes("providers", "open", "workspaces")  # not closed: this wakes the run, and no more
+        until(lambda: shown(made)[0] > 1)
+        assert shown(made)[1] == attempts and says in shown(made)[2]
+        program.write_text(good)
+        program.chmod(0o755)
+        with sqlite3.connect(made.folder / ".nobrakes" / "nobrakes.db") as db:
+            db.execute("UPDATE gates SET until = 1")
+        made.nobrakes("providers", "open", "workspaces")  # not closed: this wakes the run, and no more
+        assert child.wait(120) == 0
+    finally:
+        child.kill()
+        child.communicate()
+        made.kill_orphans()
+    assert [made.status(f"b{n}") for n in range(3)] == ["done"] * 3 and made.open() == []

@@ -76,8 +76,8 @@ class Adapters:
 
     def trouble(self, name: str) -> str:
         """Why the CLI of this agent does not work, where it may be asked; empty: it does, or nobody knows."""
-        command = self.config().agents.command(name) if name in abilities.PROVEN else ()
-        return versions.trouble(command[0], self.path or os.defpath, self.paths.root) if command else ""
+        command, asks = self.config().agents.command(name), name in abilities.PROVEN
+        return versions.trouble(command[0], self.path or os.defpath, self.paths.root, asks) if command else ""
 
     def _standing(self, name: str) -> Standing:
         command = self.config().agents.command(name)

@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import sys
+import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -17,6 +18,7 @@ from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ... import abilities
 from ...beads.model import TABLE, Attempt, Bead, Outcome, Role, Run
 from ...checks.contract import SETUP_FAILED, first_error
 from ...checks.worker.steps import clean, setup_said, with_agents
@@ -25,9 +27,11 @@ from ...daemon.model import Board
 from ...daemon.service import control
 from ...decisions.hindrances import cure_of_start
 from ...decisions.model import STARTS, EscalationType, NewEscalation, of_waiting
-from ...errors import NoAgent
+from ...errors import NoAgent, NobrakesError
 from ...git.port import Argv
+from ...host.command import outputs
 from ...host.confine import OWN, Confined, Confinement
+from ...host.files import private_folder, write_atomic
 from ...host.port import Command, Step, StepEnd
 from ...host.runs import recording
 from ...parking import owner_of
@@ -35,7 +39,7 @@ from ...ports import Ports
 from ...records import frozen
 from ...sessions.model import Talk
 from .. import limits
-from ..adapter import CANARY_FILE, UNSEEN, AgentEnd, Launch, Verdict, self_test_failed
+from ..adapter import CANARY_FILE, UNSEEN, AgentEnd, Assignment, Launch, Verdict, self_test_failed
 from ..limits import Cooldown, error_of
 from ..policy import permissions
 from ..registry import ADAPTERS, named_agents
@@ -228,10 +232,13 @@ def _recorded(folder: str, argv: Argv) -> Argv:
 # (agents.limits) and asks once, in the name of no bead; both in one transaction. Any end of an agent that
 # started takes back what was noted.
 # 2. What makes two failures the same is the beginning of what was printed, without numbers and the names of beads.
-# 3. Once the gate's time is over the CLI is asked for its version first, outside of every repository (host.versions).
-# One that cannot answer is not started, and asked again a minute later; one that answers goes ahead with one bead.
+# 3. Once the gate's time is over the CLI is asked for its version first, outside of every repository (host.versions);
+# an agent that speaks ACP for its hello, closed off as in an attempt; the program of a script is looked for. One that
+# cannot answer is not started, and asked again a minute later; one that answers goes ahead with one bead.
 # 4. The question is withdrawn with the gate (store): by the first agent that starts, or by a person.
 
+GREETING_SECONDS = 60.0
+"""So long an agent has for its hello, with its start."""
 NOTED = "not_started:"
 """The setting of a provider: by failure to start, who met it."""
 MOST = 20
@@ -323,7 +330,55 @@ class StartProbe:
 
     def _ask(self, agent: str, provider: str) -> None:
         """Beside the loop."""
-        self._said[provider] = self.ports.start_trouble(agent)
+        self._said[provider] = self.ports.start_trouble(agent) or self._greeted(agent)
+
+    def _greeted(self, agent: str) -> str:
+        """Why the agent does not answer, closed off as for an attempt; empty: it does, or it cannot be asked so."""
+        if agent in abilities.PROVEN or agent not in abilities.TRIED:
+            return ""  # it was asked for its version, or nothing more is known of it than its program
+        ports, config = self.ports, self.ports.config()
+        words = (word for word in config.agents.command(agent) if not os.path.isabs(word))
+        if any(os.path.lexists(os.path.join(ports.paths.root, word)) for word in words):
+            return ""  # it lies in the workspaces, and there is none
+        run = f"greeting-{agent}"
+        with tempfile.TemporaryDirectory(prefix=f"{run}-", dir=ports.paths.temporary) as folder:
+            workspace, own = os.path.join(folder, "workspace"), os.path.join(folder, OWN)
+            try:
+                launch = self._greeting(agent, config, folder, workspace, own)
+                for name, content in launch.files.items():
+                    private_folder(os.path.dirname(os.path.join(own, name)))
+                    write_atomic(os.path.join(own, name), content)
+                confined = Confinement(ports).agent(run, workspace, folder, launch)
+                argv = confined.wrap(launch.greets)
+                code, said = outputs({"": argv}, launch.env, GREETING_SECONDS, workspace)[""]
+            except (NobrakesError, OSError) as error:
+                return str(error)
+            finally:
+                ports.channel.end(run)
+        verdict = ports.adapter(agent).verdict(AgentEnd(code, said.encode().split(b"\n")))
+        return verdict.detail if code and TABLE[verdict.outcome].is_of_start else ""
+
+    def _greeting(self, agent: str, config: Config, folder: str, workspace: str, own: str) -> Launch:
+        ports, adapter = self.ports, self.ports.adapter(agent)
+        for path in (workspace, own):
+            os.makedirs(path)
+        assignment = Assignment(
+            role=Role.DOER,
+            bead="",
+            worker="nobrakes",
+            attempt=0,
+            prompt="",
+            prompt_file=os.path.join(folder, "prompt.md"),
+            workspace=workspace,
+            folder=own,
+            session="",
+            resume=False,
+            env=environment(ports, config, adapter.credentials, "", folder),
+            settings=config.agents.seated(agent, Role.DOER),
+            system_prompt="",
+            guard=ports.guard,
+        )
+        return adapter.launch(assignment)
 
 
 # Who changed the settings that an agent is started by does not wait for what they were before.
