@@ -56,7 +56,7 @@ class Bench:
             system_prompt="You are a Doer.", guard=guard_argv(),
         )  # fmt: skip
 
-    def start(self, given: Assignment) -> "subprocess.Popen[bytes]":
+    def start(self, given: Assignment, greets: bool = False) -> "subprocess.Popen[bytes]":
         """The client, with its files."""
         launch = Acp().launch(given)
         for name, content in launch.files.items():
@@ -64,7 +64,7 @@ class Bench:
         out, err = Path(given.folder, "out"), Path(given.folder, "err")
         with out.open("wb") as stdout, err.open("wb") as stderr:
             return subprocess.Popen(
-                launch.argv, env=dict(launch.env), cwd=self.workspace, stdin=subprocess.DEVNULL,
+                launch.greets if greets else launch.argv, env=dict(launch.env), cwd=self.workspace, stdin=subprocess.DEVNULL,
                 stdout=stdout, stderr=stderr,
             )  # fmt: skip
 
@@ -186,11 +186,19 @@ def test_an_agent_that_is_not_there_or_says_no_word_of_the_protocol(bench: Bench
     for command, outcome in [
         (("/nowhere/agent",), O.MISSING_EXECUTABLE),
         ((str(bench.folder),), O.BAD_CONFIGURATION),
-        (("echo", "Usage: agent"), O.CRASHED),
+        (("echo", "Usage: agent"), O.BAD_CONFIGURATION),
     ]:
         given = bench.assignment()
         given = replace(given, settings=AgentSettings(acp=AcpSettings(command=command)))
         assert bench.ended(given, bench.start(given)).outcome is outcome
+
+
+def test_an_agent_that_is_greeted_is_given_no_prompt(bench: Bench) -> None:
+    given = bench.assignment(["run", "touch worked"], DONE, login=True)
+    assert bench.start(given, greets=True).wait(60) == 0, bench.said(given)
+    assert '"session"' not in bench.said(given) and not (bench.workspace / "worked").exists()
+    silent = replace(given, settings=AgentSettings(acp=AcpSettings(command=("echo", "Usage: agent"))))
+    assert bench.ended(silent, bench.start(silent, greets=True)).outcome is O.BAD_CONFIGURATION
 
 
 def test_without_its_guard_no_agent_is_started(bench: Bench) -> None:
