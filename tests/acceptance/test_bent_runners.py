@@ -86,7 +86,7 @@ def test_honest_work_lands_and_its_review_tells_of_the_altered_test(project: Scr
     with_tests(project, f"printf '{HONEST}' >shop/discount.py")
     project.nobrakes("run")
     assert project.status("one") == "done"
-    (row,) = project.ask("reviews")[-1]["results"]
+    (row,) = project.ask("review")[-1]["results"]
     assert row["decoy"].startswith("seen tests/test_discount.py::test_") and "was reported in" in row["reason"]
 
 
@@ -181,7 +181,7 @@ def test_a_report_is_read_before_an_altered_test_is_reported_in_it(project: Scri
     with_tests(project, f"printf '{HONEST}' >shop/discount.py")
     project.nobrakes("run")
     assert project.status("one") == "done"
-    (row,) = project.ask("reviews")[-1]["results"]
+    (row,) = project.ask("review")[-1]["results"]
     assert row["counts"] == {"passed": 3, "failed": 0, "skipped": 0} and row["decoy"].startswith("seen ")
 
 
@@ -217,7 +217,7 @@ def test_without_the_setting_nothing_is_altered(project: Scripted) -> None:
     project.configure("[agents]", "[review]\ndecoy = false\n[agents]")
     with_tests(project, BENT["a patched runner"])
     project.nobrakes("run")
-    assert project.ask("reviews")[-1]["results"][0]["decoy"] == ""
+    assert project.ask("review")[-1]["results"][0]["decoy"] == ""
 
 
 @pytest.mark.night
@@ -232,4 +232,4 @@ def test_where_mains_own_runner_does_not_report_nobody_is_asked(project: Scripte
     project.add("one")
     project.nobrakes("run")
     assert project.status("one") == "done"
-    assert project.ask("reviews")[-1]["results"][0]["decoy"].startswith("unseen")
+    assert project.ask("review")[-1]["results"][0]["decoy"].startswith("unseen")

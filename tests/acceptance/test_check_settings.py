@@ -20,7 +20,7 @@ def add_check(project: Scripted, text: str) -> None:
 
 
 def results(project: Scripted) -> list[dict]:
-    return project.ask("reviews")[-1]["results"]
+    return project.ask("review")[-1]["results"]
 
 
 def test_a_check_runs_in_its_directory_and_a_link_out_of_the_checkout_is_none(

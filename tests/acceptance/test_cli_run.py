@@ -92,9 +92,9 @@ def test_run_does_everything_and_says_so_line_by_line(repository):
     words = [line for line in out.splitlines() if " merged " in line]
     assert ["Bead a" in line for line in words] == [True, False] and "\x1b" not in out
     assert [bead["status"] for bead in repository.data("list")] == ["done", "done"]
-    assert repository.data("reviews")[0]["results"][0]["outcome"] == "pass"
+    assert repository.data("review")[0]["results"][0]["outcome"] == "pass"
     assert repository.data("history", "a")["commit"]
-    log = repository.ok("log", "a")
+    log = repository.ok("history", "--transcript", "a")
     assert "said: all done with a" in log and "\x1b" not in log
     assert "ended: completed" in repository.ok("watch", "a")
     assert "2 done" in repository.ok("status") and "done (2)" in repository.ok("board")

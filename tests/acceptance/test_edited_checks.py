@@ -33,7 +33,7 @@ def test_checks_edited_while_they_run_are_run_again_and_nobody_is_blamed(project
     assert run.returncode == 0, out
     assert project.status("one") == "done" and not project.open()
     assert project.show("one")["failures"] == 0
-    review = project.ask("reviews")[-1]
+    review = project.ask("review")[-1]
     assert [r["outcome"] for r in review["results"]] == ["pass"] * (2 if edit == "one more" else 1)
 
 

@@ -183,7 +183,7 @@ def test_views_say_the_branch_that_work_lands_on(team: Team) -> None:
     landed = team.git("rev-parse", "refs/nobrakes/epics/shop").strip()
     history = team.nobrakes("history", "one").stdout
     assert f"on the branch of shop as {landed}" in history and "on main" not in history, history
-    reviews = team.nobrakes("reviews").stdout
+    reviews = team.nobrakes("review").stdout
     assert "two  conflicts with the branch of shop" in reviews, reviews
     assert f"one  landed on the branch of shop as {landed[:12]}" in reviews, reviews
     page = team.nobrakes("escalation", str(asked["id"])).stdout

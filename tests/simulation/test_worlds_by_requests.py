@@ -100,7 +100,7 @@ def test_a_red_main_that_nobody_asks_about_is_seen(monkeypatch: pytest.MonkeyPat
     """In some worlds people break main, and mend it when reviews wait for that."""
     monkeypatch.setattr(NewsOfMain, "turn", lambda self, board, is_red: False)
     told = ""
-    for seed in range(65, 130):  # which of them tells it changes with the program
+    for seed in range(400, 465):  # which of them tells it changes with the program
         try:
             World(seed, rates=Rates(requests=1.0, people=0.1, crash=0.001, machine=0.0)).run()
         except Broken as error:
