@@ -679,13 +679,6 @@ BUGS = (
         '"fingerprint": repr(now),',
     ),
     Bug(
-        "a stop forgets that the merge has landed",
-        "review/worker/driver.py",
-        "return bool(landed) and git.contains(landed, git.main())",
-        "return False",
-        options=MERGES,
-    ),
-    Bug(
         "a failure is counted twice",
         "beads/db/attempts.py",
         '"failures": bead.failures + counts,',
@@ -987,6 +980,21 @@ CANNOT_RUN = (
 )
 """Bugs in what is said of checks that cannot be run: the stories of test_checks_cannot_run.py must find each of them."""
 
+STOPPED = (
+    Bug(
+        "a stop forgets that the merge has landed",
+        "review/worker/driver.py",
+        "return bool(landed) and git.contains(landed, git.main())",
+        "return False",
+    ),
+)
+"""Bugs in what a stop does with a merge: the stories of test_stopped_on_main.py must find each of them."""
+
+STORIES = [
+    *(("test_checks_cannot_run.py", bug) for bug in CANNOT_RUN),
+    *(("test_stopped_on_main.py", bug) for bug in STOPPED),
+]
+
 CLOCK = Bug("a jump is not seen", "daemon/worker/loop.py", "if jump := self.jumps.settle():", "if jump := 0.0:")
 """The stories of test_clock_that_jumps.py must find it."""
 
@@ -1080,11 +1088,13 @@ def test_the_stories_of_a_red_main_find(bug: Bug, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bug", [pytest.param(bug, id=bug.name.replace(" ", "-")) for bug in CANNOT_RUN])
-def test_the_stories_of_checks_that_cannot_be_run_find(bug: Bug, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("stories", "bug"), [pytest.param(file, bug, id=bug.name.replace(" ", "-")) for file, bug in STORIES]
+)
+def test_the_stories_find(stories: str, bug: Bug, tmp_path: Path) -> None:
     place = planted(bug, tmp_path)
-    stories = shutil.copy(Path(__file__).with_name("test_checks_cannot_run.py"), place / "test_stories.py")
-    found = python(place, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", str(stories))
+    copied = shutil.copy(Path(__file__).with_name(stories), place / "test_stories.py")
+    found = python(place, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", str(copied))
     assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
 
 

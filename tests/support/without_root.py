@@ -14,6 +14,14 @@ _GET_SECUREBITS, _SET_SECUREBITS, _ROOT_IS_NOTHING = 27, 28, 1
 """Of `prctl`: whether a program that root starts has root's rights."""
 
 
+_laid_down = False
+
+
+def are_laid_down() -> bool:
+    """Whether root's rights are laid down just now."""
+    return _laid_down
+
+
 class _Sets(ctypes.Structure):
     _fields_ = [("effective", ctypes.c_uint32), ("permitted", ctypes.c_uint32), ("inheritable", ctypes.c_uint32)]
 
@@ -33,15 +41,18 @@ def without_roots_rights() -> Iterator[None]:
             raise OSError(ctypes.get_errno(), name)
         return answer
 
+    global _laid_down
     bits = call("prctl", _GET_SECUREBITS, 0, 0, 0, 0)
     call("prctl", _SET_SECUREBITS, bits | _ROOT_IS_NOTHING, 0, 0, 0)
     call("capget", header, sets)
     before = sets[0].effective
     sets[0].effective &= ~(_OVERRIDES_READING_AND_WRITING | _OVERRIDES_READING)
     call("capset", header, sets)
+    _laid_down = True
     try:
         yield
     finally:
+        _laid_down = False
         sets[0].effective = before
         call("capset", header, sets)
         call("prctl", _SET_SECUREBITS, bits, 0, 0, 0)
