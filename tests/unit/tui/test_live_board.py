@@ -31,6 +31,13 @@ async def until(pilot, condition):
     raise AssertionError(f"it did not come to be:\n{seen(pilot.app)}")
 
 
+async def at(pilot, panel):
+    """Go to a panel, once it is there: one that is hidden takes no focus."""
+    await until(pilot, lambda: panel.display and panel.option_count)
+    panel.focus()
+    await until(pilot, lambda: panel.has_focus)
+
+
 def played(folder, play, size=(80, 24)):
     """Play on the board of the folder."""
 
@@ -81,7 +88,7 @@ def test_the_columns_are_those_of_the_command_with_their_beads(folder):
 
 def test_a_bead_opens_and_follows_what_happens_to_it(folder):
     async def play(app, pilot):
-        app.query_one("#column-ready").focus()
+        await at(pilot, app.query_one("#column-ready"))
         await pilot.press("home", "enter")
         await until(pilot, lambda: isinstance(app.screen, BeadPage) and "what happened" in seen(app))
         bead = app.screen.bead
@@ -113,7 +120,7 @@ def test_no_key_changes_anything(folder):
 
     async def play(app, pilot):
         for part in ("#needs", "#agents", "#column-ready"):
-            app.query_one(part).focus()
+            await at(pilot, app.query_one(part))
             await pilot.press("home", *keys)
             assert app.is_running and not isinstance(app.screen, BeadPage)
         await pilot.press("home", "enter")
@@ -158,9 +165,10 @@ def test_without_colours_nothing_is_painted(folder, monkeypatch):
 def test_the_cursor_stays_on_its_bead_when_rows_come_before_it(folder):
     async def play(app, pilot):
         column = app.query_one("#column-ready")
-        column.focus()
+        await at(pilot, column)
         await pilot.press("home", "down", "down")
         bead, place = column.bead, column.highlighted
+        assert place == 2
         with Scene(folder) as scene:
             scene.bead("nb-00", "Before the others", priority=0)
         await until(pilot, lambda: "nb-00" in seen(app))
