@@ -88,7 +88,7 @@ class Store(Database):
     noting = commands_db.noting
     forget_requests = commands_db.forget_requests
 
-    # db/snapshot
+    # snapshot/db
     board = snapshot_db.board
     standstill = snapshot_db.standstill
     restore = snapshot_db.restore

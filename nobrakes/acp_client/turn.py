@@ -381,7 +381,7 @@ def _plain(model: Any) -> dict[str, Any]:
 
 
 STOPPED = 130
-GREETING_SECONDS = 30.0
+HELLO_SECONDS = 30.0
 """So long an agent of which no more is asked has for its hello."""
 
 
@@ -488,9 +488,9 @@ class _Talk:
             client_info=Implementation(name="nobrakes", version=__version__),
         )
         try:
-            hello = await self._ask("start", asyncio.wait_for(begin, GREETING_SECONDS if self.run.greets else None))
+            hello = await self._ask("start", asyncio.wait_for(begin, HELLO_SECONDS if self.run.greets else None))
         except TimeoutError:
-            raise _Failed("start", f"it did not answer `initialize` within {GREETING_SECONDS:.0f} seconds") from None
+            raise _Failed("start", f"it did not answer `initialize` within {HELLO_SECONDS:.0f} seconds") from None
         if hello.protocol_version != PROTOCOL_VERSION:
             raise _Failed(
                 "version", f"it speaks version {hello.protocol_version} of the protocol, not {PROTOCOL_VERSION}"

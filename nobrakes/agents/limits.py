@@ -16,6 +16,7 @@ from typing import Protocol
 
 from ..beads.model import TABLE, Attempt, Outcome, Session
 from ..records import frozen
+from ..text.cleaning import count
 
 
 class State(StrEnum):
@@ -503,8 +504,9 @@ def unknown_text(room: MachineRoom) -> str:
 
 def waiting_text(room: MachineRoom) -> str:
     """What a person is told while something is ready and other repositories have the places for it."""
+    work = count(room.limits.agents or 0, "agent works", "agents work")
     return (
-        f"what is ready waits for a place: {room.taken} of {room.limits.agents} agents work on this machine, "
+        f"what is ready waits for a place: {room.taken} of {work} on this machine, "
         f"{room.others} of them in other repositories. `nobrakes machine` shows where."
     )
 

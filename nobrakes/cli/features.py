@@ -476,13 +476,13 @@ def rollback(
 
     Example: nobrakes forge rollback nb-k3f9q2 --yes
     """
-    from ..features.service import rollback as features_rollback_rollback
+    from ..features.service.rollback import look, rollback_begin
 
     with opened() as app:
         if yes and not dry_run:
-            seen = features_rollback_rollback.rollback_begin(app.store, app.git, app.paths, feature, actor())
+            seen = rollback_begin(app.store, app.git, app.paths, feature, actor())
         else:
-            seen = features_rollback_rollback.look(app.store, app.git, feature)
+            seen = look(app.store, app.git, feature)
     if not (yes or dry_run):
         raise NotAllowed(_what(seen), f"If you mean it: `nobrakes forge rollback {seen.feature} --yes`.")
     return Output(plain(seen), lambda screen: "\n".join(_shown(seen, screen)))

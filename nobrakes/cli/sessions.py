@@ -306,13 +306,13 @@ def _go_on(number: int, words: list[str], user: bool) -> Output:
 
 def _hand_in(number: int, words: list[str], user: bool) -> Output:
     from ..beads.service import taking
-    from ..sessions.service import relay as sessions_relay_relay
+    from ..sessions.service.relay import hand_in
 
     if len(words) > 1 or (words and not _is_folder(words[0])):
         raise UsageError("with --hand-in there is no prompt, only perhaps a folder", "Leave the prompt out.")
     with _keeper(words[0] if words else "", user, is_reading=False) as app:
         here = taking.repository(app.store, app.git, app.paths, app.config)
-        landed = sessions_relay_relay.hand_in(here, number, actor())
+        landed = hand_in(here, number, actor())
         started = _daemon(app)
     text = (
         f"session {number} is handed in as bead {landed.bead}, commit {landed.head[:12]}{started}\n"

@@ -17,7 +17,7 @@ from ..agents.limits import WORKSPACES, Cooldown, MachineRoom, Reached
 from ..beads.model import Outcome
 from ..daemon.model import Board
 from ..records import frozen
-from ..text.cleaning import age, one_line
+from ..text.cleaning import age, count, one_line
 from ..text.times import spoken
 
 BACKGROUND = "background"
@@ -227,10 +227,11 @@ def of_machine(room: MachineRoom | None, now: float, is_at_end: bool = False) ->
             Hindrance(Kind.MACHINE, what, room.unknown, ("nobrakes machine",), room.mend.rstrip("."), refuses=refuses)
         )
     elif room is not None and limits.free(room) == 0:
+        work = count(room.limits.agents or 0, "agent works", "agents work")
         found.append(
             Hindrance(
                 Kind.NO_PLACE,
-                f"no place is free: {room.taken} of {room.limits.agents} agents work on this machine",
+                f"no place is free: {room.taken} of {work} on this machine",
                 f"{room.others} of them work in other repositories" if room.others else "all of them work here",
                 ("nobrakes machine", f"nobrakes machine set agents={room.taken + 1}"),
             )

@@ -30,7 +30,7 @@ from . import commands, lfs, lfs_filter, objects, trees
 from .commands import CHECKOUT, strays
 from .location import Place
 from .objects import Commit, Objects
-from .port import Argv, Conflict
+from .port import NOWHERE, Argv, Conflict
 from .tree_content import EXECUTABLE, FILE, LINK
 from .trees import of_trees, raw
 
@@ -415,8 +415,6 @@ class Filters:
             yield {"GIT_INDEX_FILE": os.path.join(folder, "index")}
 
 
-NOWHERE = "/dev/shm"
-"""The empty folder that a filter starts in (sandbox.closure)."""
 _SYSTEM = "/etc/gitattributes"
 
 

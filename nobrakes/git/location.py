@@ -152,7 +152,7 @@ class Place:
         try:
             commands.run(["rev-parse", "--git-dir"], cwd=self.root, env=CHECKOUT, expect=range(256))
         except GitUnusable as error:
-            return f"{error}. {error.hint}"
+            return error.whole
         return ""
 
     def run(

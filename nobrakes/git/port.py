@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Argv = tuple[str, ...]
 
+NOWHERE = "/dev/shm"
+"""The folder that a filter of git starts in, empty to it, and may write."""
 EPICS = "epics"
 """Where the branches of epics are, below refs/nobrakes/."""
 BASES = "bases"

@@ -12,16 +12,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..globs import matches
 from ..paths import Paths
 from ..walking import Beyond, folder_below, of_state, walk
 from .files import is_readable, plain_file, storage_errors
-
-if TYPE_CHECKING:
-    pass
-
 
 POLL = 1.0
 """Seconds between looks where the system cannot watch a folder."""
@@ -300,9 +296,6 @@ def _error(what: str) -> OSError:
 
     number = get_errno()
     return OSError(number, os.strerror(number), what)
-
-
-# A word to the daemon, if there is one, that something changed.
 
 
 def wake(paths: Paths) -> None:

@@ -144,7 +144,9 @@ def _asks_again(facts: Facts) -> Stop:
     what = " and ".join(facts.changed)
     left = facts.run.asked - facts.done
     return Stop(
-        facts.run.id, RunState.WAITS, f"the {what} changed since the yes; {left} of {facts.run.asked} sprints are left"
+        facts.run.id,
+        RunState.WAITS,
+        f"the {what} changed since the yes; {left} of {count(facts.run.asked, 'sprint is', 'sprints are')} left",
     )
 
 

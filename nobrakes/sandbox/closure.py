@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import Literal, Protocol
 
-from ..git.port import Argv
+from ..git.port import NOWHERE, Argv
 from ..paths import own_program
 from ..records import frozen
 from . import landlock
@@ -348,14 +348,11 @@ def _are_known(folder: str, *files: tuple[int, int]) -> bool:
 # network, no process of anybody's, and nothing outside of a memory of its own that it can write.
 # 2. It starts in an empty folder: a program that is named by a path in the repository is not found.
 
-FILTER_FOLDER = "/dev/shm"
-"""Where it starts, and may write."""
-
 
 def filter_wrap(argv: Argv) -> Argv:
     """The argv that runs the filter `argv` so."""
-    words = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", FILTER_FOLDER]
+    words = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", NOWHERE]
     words += ["--unshare-user", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
     words += ["--unshare-cgroup-try", "--disable-userns", "--cap-drop", "ALL", "--die-with-parent", "--new-session"]
-    words += ["--setenv", "TMPDIR", FILTER_FOLDER, "--chdir", FILTER_FOLDER]
+    words += ["--setenv", "TMPDIR", NOWHERE, "--chdir", NOWHERE]
     return (*words, "--", *argv)

@@ -108,9 +108,9 @@ def _forging_resume(app: "App", values: ForgingValues, actor: str) -> tuple[Any,
 
 def rollback(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
     """Take the feature back: its open beads at once, what is on main of it by one commit through the Reviewer."""
-    from ..features.service import rollback as features_rollback
+    from ..features.service.rollback import rollback_begin
 
-    done = features_rollback.rollback_begin(app.store, app.git, app.paths, values["feature"], actor)
+    done = rollback_begin(app.store, app.git, app.paths, values["feature"], actor)
     said = f"{count(len(done.cancels), 'bead')} cancelled"
     if done.is_over:
         return done, f"feature {done.feature} is rolled back: {said}, and nothing of it was on main"

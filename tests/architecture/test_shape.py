@@ -133,9 +133,7 @@ COUNTED = (
     *("line", "minute", "module", "place", "question", "round", "schedule", "session", "sprint", "task"),
     *("test", "time", "workspace"),
 )
-NEVER_ONE = re.compile(
-    r"[A-Z_]{4,}|\b(most|cap|size|allowed|minutes|fitting|beads|asked|repeats|before|failures)\b|:,|limits"
-)
+NEVER_ONE = re.compile(r"[A-Z_]{4,}|\b(most|cap|size|allowed|minutes|fitting|beads|repeats|before)\b|:,")
 """Bounds, and what is said only of several."""
 
 

@@ -36,6 +36,7 @@ from ...features.plan_beads import epics_above
 from ...host.port import Notice
 from ...ports import Ports
 from ...sessions.model import Talk
+from ...text.cleaning import count
 from .. import limits
 from ..adapter import Verdict
 from ..limits import RESUMES, Breaker, Thresholds, gate_key
@@ -276,7 +277,7 @@ def _escalation(
         title = f"{bead.id}: {outcome.value.replace('_', ' ')}, {repeats} times in a row"
         return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, tried, hypothesis(attempts))
     if consequence.counts and decisions_model.too_many_failures(bead.failures + 1, limits.max_failures):
-        title = f"{bead.id} failed {bead.failures + 1} times"
+        title = f"{bead.id} failed {count(bead.failures + 1, 'time')}"
         type_ = EscalationType.WEAK_TESTS if outcome is Outcome.WEAK_TESTS else EscalationType.REPEATED_FAILURE
         return NewEscalation(type_, title, detail, tried, hypothesis(attempts))
     if outcome is Outcome.BLOCKED and not asked:

@@ -256,7 +256,7 @@ def _of_main(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str,
     try:
         return git.behind(), off_main(store, git, config), tuple(unknown(store, git))
     except GitUnusable as error:
-        return (f"{error}. {error.hint}",), "", ()
+        return (error.whole,), "", ()
     except NobrakesError:
         return (), "", ()
     finally:

@@ -125,12 +125,3 @@ class Upkeep:
         trash, folder = Trash(self.ports.paths.trash), self.ports.paths.runs
         for run in runs:
             trash.take(folder, os.path.join(folder, run))
-
-
-# Removing the checkouts of runs that were judged, and the trash, beside the loop: nobody waits for that.
-#
-# 1. What is to be removed is what lies there and belongs to no run, whoever left it: nothing has to be remembered.
-# 2. The checkouts of runs that a command asked for are that command's own (review.worker.main_monitor).
-# 3. So is the checkout of the run of main's monitor, which belongs to no attempt (review.worker.main_monitor).
-# 4. A session's checkout stays as long as the session goes on.
-# 5. What cannot be removed is told once, and tried again after a while (nobrakes.trash).

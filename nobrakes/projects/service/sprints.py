@@ -158,7 +158,7 @@ def unfinished(store: "Store") -> str:
     """What a daemon would go on with here, in words; empty: nothing."""
     going = store.sprints_going()
     if going is not None and going.run.state is RunState.GOING:
-        return f"{going.done} of {going.run.asked} sprints are done"
+        return f"{going.done} of {count(going.run.asked, 'sprint is', 'sprints are')} done"
     planned = store.schedules()
     return count(len(planned), "schedule begins sprints", "schedules begin sprints") if planned else ""
 
