@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from .environ import process_environment
 from .errors import ConfigError, NotAllowed, NotARepository, NotInitialised
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .daemon.worker.loop import Daemon, View
     from .decisions.service.hindrances import Here, Hindrances
     from .git.port import Argv, Git
+    from .git.repository import Repository
     from .host.port import Notifier, Processes
     from .ports import Ports
     from .requests.hosts.port import PullPorts
@@ -300,7 +301,8 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     people = notifier or app.notifier
     for text in detect.untold(app.store, app.paths.root, app.config.checks):
         people.tell(Notice(text))
-    for text in init.signing(app.paths.root, app.config):
+    signer = cast("Repository", app.git).signer  # what signs now and cannot later leaves no commit unsigned
+    for text in init.signing(app.paths.root, app.config, signer):
         people.tell(Notice(text, urgent=True))
     return Daemon(ports_of(app, people), tries_main=True)
 

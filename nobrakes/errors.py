@@ -166,7 +166,7 @@ class GitFailed(NobrakesError):
 
 
 class GitUnusable(NobrakesError):
-    """git does not work in this repository at all: its configuration cannot be read, or names what is not there."""
+    """git does not work in this repository: its configuration cannot be read, or nothing can be signed any more."""
 
     code = 84
     hint = "`git config --list --show-origin` there says where: mend that line. Until then nobrakes waits."

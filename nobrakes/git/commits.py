@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import cached_property
 
 from ..environ import process_environment
-from ..errors import GitFailed, NoAnswer, NobrakesError
+from ..errors import GitFailed, GitUnusable, NoAnswer, NobrakesError
 from ..records import frozen
 from ..review.evidence import PERSON, Entry, Made, Value, about, date, message
 from . import commands, objects, persons, upkeep
@@ -140,6 +140,7 @@ def _key(row: str) -> str:
 # 2. A signature may hold a moment. So what was signed is kept in the git folder, by the id that it had without: the
 # same input is the same commit, also for who comes after a kill.
 # 3. Whether it works is tried once, before anything is made. Where it does not, commits are not signed, and it is told.
+# 4. Where it worked then and does not now, it is no bead's failure: everything waits, and a person is told once.
 
 FOLDER = "nobrakes-signed"
 _SECONDS = 20.0
@@ -268,9 +269,10 @@ class Signer:
             return commands.run(asked, cwd=self.place.git_dir, env=env, stdin=text, seconds=_SECONDS).text
         except NoAnswer:
             asks = self._asks() or "perhaps the key asks for a passphrase"
-            raise NoAnswer(f"nothing was signed in {_SECONDS:g} seconds: {asks}") from None
+            raise GitUnusable(f"a commit cannot be signed: no answer in {_SECONDS:g} seconds: {asks}") from None
         except GitFailed as error:
-            raise GitFailed(self._asks() or str(error)) from None
+            why = f"a commit cannot be signed: {self._asks() or error}"
+            raise GitUnusable(why, "Merges wait and nothing is lost; it is tried again by itself.") from None
 
 
 _COMMITS_TRIES = 5

@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from nobrakes.config.settings import load
 from nobrakes.config.setup.init import signing
-from nobrakes.errors import GitFailed
+from nobrakes.errors import GitUnusable
 from nobrakes.git.commits import Signer, Signing
 from nobrakes.git.location import Place
 from tests.support.scripted import Scripted, until
@@ -515,10 +516,43 @@ def test_a_key_of_gpg_whose_passphrase_nobody_types(project: Strange, keyring: P
     signer = Signer(Place(str(project.folder), "main"), Signing("auto"))
     assert signer.signed(commit_of(project, "first"))
     subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=True)
-    with pytest.raises(GitFailed, match="would ask for the passphrase"):
+    with pytest.raises(GitUnusable, match="would ask for the passphrase"):
         signer.signed(commit_of(project, "second"))
     project.git("config", "gpg.program", "/nowhere/gpg")
     assert "/nowhere/gpg cannot run: No such file" in why_unsigned(project)
+
+
+def test_a_passphrase_that_is_lost_at_night_is_told_once_and_merges_go_on_with_it(
+    project: Strange, keyring: Path
+) -> None:
+    who, quiet = "Ada <ada@example.invalid>", ("--batch", "-q", "--pinentry-mode", "loopback", "--passphrase", "secret")
+    for name, value in {"user.name": "Ada", "user.email": "ada@example.invalid", "commit.gpgsign": "true"}.items():
+        project.git("config", name, value)
+    subprocess.run(["gpg", *quiet, "--quick-generate-key", who, "ed25519", "sign", "never"], check=True)
+    subprocess.run(["gpg", *quiet, "--clearsign"], input=b"x", check=True, capture_output=True)
+    before, go = project.git("rev-parse", "main").strip(), project.flag("go")
+    for one in ("one", "two"):
+        project.add(one)
+        project.does(one, f"while test ! -e '{go}'; do sleep 0.1; done; work")
+    log = project.folder / ".nobrakes" / "daemon.log"
+    project.nobrakes("daemon", "start")
+    try:
+        until(lambda: project.turns("one") and project.turns("two"))
+        subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=True)
+        go.touch()
+        until(lambda: "would ask for the passphrase" in log.read_text(), what=log.read_text)
+        time.sleep(20)  # it is tried again meanwhile, and not told again
+        told = [line for line in log.read_text().splitlines() if "passphrase" in line]
+        assert len(told) == 1 and "a commit cannot be signed" in told[0] and "gpg -bsau" in told[0], told
+        assert project.open() == [] and project.landed() == {}
+        subprocess.run(["gpg", *quiet, "--clearsign"], input=b"x", check=True, capture_output=True)
+        until(lambda: len(project.landed()) == 2, what=log.read_text)
+    finally:
+        project.nobrakes("daemon", "stop", expect=None)
+        project.kill_orphans()
+    made = project.git("log", "--format=%G?", f"{before}..main").split()
+    assert made == ["G"] * len(made) and len(made) >= 2
+    assert [project.show(one)["failures"] for one in ("one", "two")] == [0, 0]
 
 
 def test_a_certificate_of_gpgsm(project: Strange, keyring: Path) -> None:

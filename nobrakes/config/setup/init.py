@@ -218,9 +218,9 @@ def told(root: str, config: "Config") -> Iterator[str]:
     yield from _filters(root, config)
 
 
-def signing(root: str, config: "Config") -> Iterator[str]:
-    """Why the commits of nobrakes are not signed, where they should be."""
-    trouble = Signer(Place(root, "HEAD"), Signing(config.git.sign, config.git.committer)).trouble
+def signing(root: str, config: "Config", signer: Signer | None = None) -> Iterator[str]:
+    """Why the commits of nobrakes are not signed, where they should be. `signer`: who is to sign from now on."""
+    trouble = (signer or Signer(Place(root, "HEAD"), Signing(config.git.sign, config.git.committer))).trouble
     if trouble:
         by_request = ""
         if config.review.land != "pull_request":
