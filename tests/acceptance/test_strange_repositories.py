@@ -4,7 +4,6 @@ import hashlib
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -530,7 +529,11 @@ def test_a_passphrase_that_is_lost_at_night_is_told_once_and_merges_go_on_with_i
         project.git("config", name, value)
     subprocess.run(["gpg", *quiet, "--quick-generate-key", who, "ed25519", "sign", "never"], check=True)
     subprocess.run(["gpg", *quiet, "--clearsign"], input=b"x", check=True, capture_output=True)
-    before, go = project.git("rev-parse", "main").strip(), project.flag("go")
+    before, go, asked = project.git("rev-parse", "main").strip(), project.flag("go"), project.flag("asked")
+    signs = project.book / "gpg"
+    signs.write_text(f'#!/bin/sh\necho x >>{asked}\nexec gpg "$@"\n')
+    signs.chmod(0o755)
+    project.git("config", "gpg.program", str(signs))
     for one in ("one", "two"):
         project.add(one)
         project.does(one, f"while test ! -e '{go}'; do sleep 0.1; done; work")
@@ -541,7 +544,8 @@ def test_a_passphrase_that_is_lost_at_night_is_told_once_and_merges_go_on_with_i
         subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=True)
         go.touch()
         until(lambda: "would ask for the passphrase" in log.read_text(), what=log.read_text)
-        time.sleep(20)  # it is tried again meanwhile, and not told again
+        tries = len(asked.read_text().split())
+        until(lambda: len(asked.read_text().split()) > tries, 40, what=log.read_text)  # it is tried again, and not told
         told = [line for line in log.read_text().splitlines() if "passphrase" in line]
         assert len(told) == 1 and "a commit cannot be signed" in told[0] and "gpg -bsau" in told[0], told
         assert project.open() == [] and project.landed() == {}

@@ -3,6 +3,7 @@
 import ast
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
@@ -178,6 +179,14 @@ def test_a_file_of_ours_that_a_page_names_exists(page: Path) -> None:
     named = re.findall(rf"(?<![\w./-])(?:{ours})/[\w./*-]+", page.read_text())
     names = {name.rstrip(".").removesuffix("/") for name in named if not name.startswith((".venv", ".nobrakes"))}
     assert [name for name in sorted(names) if not list(ROOT.glob(name))] == []
+
+
+@pytest.mark.parametrize("page", sorted([*DOCS.glob("*.md"), *DOCS.glob("design/*.md")]), ids=name_of)
+def test_no_two_rows_of_a_table_say_the_same(page: Path) -> None:
+    """As they do where an old row was kept beside the new one."""
+    rows = [line for line in page.read_text().splitlines() if line.startswith("|")]
+    said = Counter(one for row in rows for one in set(re.split(r"(?<=[.;:]) ", row)) if len(one) >= 60)
+    assert [one for one, times in said.items() if times > 1] == []
 
 
 def test_every_page_is_in_the_index() -> None:
