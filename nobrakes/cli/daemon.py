@@ -33,7 +33,6 @@ from .screen import Screen, screen_of
 if TYPE_CHECKING:
     from ..agents.service.cooldowns import CapView
     from ..app import App
-    from ..daemon.model import Board
     from ..daemon.service.watchdog import Plan
     from ..store import Store
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         DecisionView,
         Tried,
     )
-    from .screen import Screen
 
 
 # Questions with a form, as a person reads them: what is asked for, and how urgent it is.

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..beads.model import Bead
     from ..commands.service import Answer
     from ..decisions.service.view import Excerpt
-    from ..events.kinds import Actor
     from ..store import Store
 
 

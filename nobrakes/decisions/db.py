@@ -35,9 +35,6 @@ from .model import STARTS, STOPS_BEAD, Escalation, EscalationType, NewEscalation
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
-
     WaitingExecute = Callable[[str, tuple[str, str]], Iterable[Any]]
 
 

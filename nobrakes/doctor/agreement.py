@@ -21,7 +21,6 @@ from ..text.cleaning import count
 
 if TYPE_CHECKING:
     from ..config.settings import Config
-    from ..git.port import Git
     from ..store import Store
 
 

@@ -24,7 +24,6 @@ from ..decisions.service.hindrances import Here, hindrances, of_agent, of_checks
 from ..environ import process_environment
 from ..errors import DaemonRunning, GitFailed, MachineShort, NobrakesError, NoMain, StoreBroken, StoreNewer, UsageError
 from ..git.location import owner
-from ..git.port import Git
 from ..git.workspaces.make import BROKEN, forget_sessions, kept_by_agents
 from ..host.files import open_to_others
 from ..host.locks import holder

@@ -46,13 +46,10 @@ from .tree_content import EXECUTABLE, FILE, LINK
 from .workspaces import salvage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from _typeshed import ReadableBuffer
 
     from ..config.settings import Config
     from .landing.remote import Publisher, Shared
-    from .port import Argv
 
 
 # What is asked of commits, trees and main's line.

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..git.port import Git
     from ..paths import Paths
     from ..store import Store
-    from .hosts.port import PullPorts
 
 
 def listed(store: "Store", everything: bool = False) -> list[RequestView]:

@@ -18,7 +18,6 @@ from ..events.kinds import Event
 from ..records import frozen
 
 if TYPE_CHECKING:
-    from ..checks.contract import CheckResult
     from .journal import Journal
 
 

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 
 from ..db.model import Position
 from ..errors import NobrakesError, StoreBroken, StoreBusy
-from ..git.port import Git
 from ..host.files import storage_errors, write_atomic
 from ..paths import Paths
 from .marks import last_mark

@@ -37,7 +37,6 @@ from .log import shorten
 from .reader import graph, moment, records
 
 if TYPE_CHECKING:
-    from ..git.port import Git
     from ..store import Store
 
 

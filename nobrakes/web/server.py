@@ -28,7 +28,6 @@ from .site import LOG, Site, Threads, in_time, static
 
 if TYPE_CHECKING:
     from .guard import App
-    from .site import Site
 
 
 PAGES = (

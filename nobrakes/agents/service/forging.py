@@ -3,12 +3,10 @@
 As in own_bead: in a sandbox the daemon does it, by the same functions (`CALLS`).
 """
 
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...lightjson import dumps
-from ...sessions.model import Turn
 from . import client
 
 if TYPE_CHECKING:

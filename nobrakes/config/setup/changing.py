@@ -9,7 +9,7 @@
 import os
 import stat
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...agents.registry import ADAPTERS, unknown_agents
 from ...errors import ConfigError, NobrakesError
@@ -22,10 +22,6 @@ from ..editing import commented
 from ..keys import Known, known, typed, wrong
 from ..sections import Kind
 from ..settings import Config, load, parse
-
-if TYPE_CHECKING:
-    from ..settings import Config
-
 
 Wanted = tuple[str, str | None]
 """(the key, the value as a person typed it; None: what sets it is taken out)."""

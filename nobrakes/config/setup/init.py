@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...agents.registry import ADAPTERS
 from ...errors import ConfigError, NobrakesError, NotARepository, UsageError
@@ -34,10 +34,6 @@ from ..sections import CheckSettings
 from ..settings import Config, load, parse
 from .changing import SettingChange, Wanted, change, edited
 from .detect import Detected, TestsFound, detect, find_tests, what_to_write, with_format
-
-if TYPE_CHECKING:
-    from ..settings import Config
-
 
 # `nobrakes init`: the .nobrakes folder of a repository, made or completed.
 #

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ...beads.model import Attempt
     from ...config.sections import LimitSettings
     from ...config.settings import Config
-    from ...git.port import Git
     from ...store import Store
     from ..model import Limits
 

@@ -37,7 +37,6 @@ from . import control
 if TYPE_CHECKING:
     from ...config.settings import Config
     from ...decisions.service.hindrances import Hindrances
-    from ...paths import Paths
     from ...store import Store
 
 

@@ -28,7 +28,6 @@ from .. import model as decisions_model
 from ..model import ANSWERED, HOWS, OF_A_HEAD, OF_TESTS, STARTS, Escalation, EscalationType, How
 
 if TYPE_CHECKING:
-    from ...paths import Paths
     from ...store import Store
 
 

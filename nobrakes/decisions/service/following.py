@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from ...config.sections import FROM_THE_START
 from ...config.setup.changing import Changed
 from ...daemon.service import control, processes
-from ...paths import Paths
 from .hindrances import Here, of_agent
 
 if TYPE_CHECKING:

@@ -50,8 +50,6 @@ from .view import (
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...git.port import Git
-    from ...paths import Paths
     from ...store import Store
 
 

@@ -46,11 +46,7 @@ from ..rounds import looks
 from . import approving, rollback
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
     from ...config.settings import Config
-    from ...sessions.model import Turn
     from ...store import Store
 
 

@@ -37,7 +37,6 @@ from ..reader import NEAR, Ring, follow
 if TYPE_CHECKING:
     from ...beads.graph import Node
     from ...config.settings import Config
-    from ...paths import Paths
     from ...store import Store
 
 

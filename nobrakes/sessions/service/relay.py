@@ -60,7 +60,6 @@ from . import live
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...decisions.model import Escalation
     from ...store import Store
 
 
