@@ -40,8 +40,6 @@ from .output import EventCli, by_status, by_wording, ended_well, lined, mapping,
 from .settings import Settings
 from .transcript import Line, LineKind
 
-# What the lines of our ACP client say to a reader. A line that is no event is a note.
-
 _TEXT = 4000
 TOKENS = {name: name for name in ("input_tokens", "output_tokens", "cache_read_input_tokens")}
 
@@ -96,12 +94,7 @@ def _ended(event: Mapping[str, Any]) -> list[Line]:
     return [lined(LineKind.NOTE, f"ended: {event.get('stop')}")]
 
 
-# What the end of our ACP client means.
-#
-# 1. Success: exit 0, and the last line is `end` with the stop reason `end_turn`. An agent that said and did nothing at
-# all has given no work, whatever its stop reason.
-# 2. The protocol has few error codes: for the rest the HTTP status and the wording that an agent hands on are asked.
-
+# The protocol has few error codes: for the rest the HTTP status and the wording that an agent hands on are asked.
 _BY_STOP: Mapping[str, Outcome] = {
     "max_tokens": Outcome.CONTEXT_OVERFLOW,
     "max_turn_requests": Outcome.TURN_LIMIT,

@@ -1,4 +1,8 @@
-"""The guard, as any CLI's hooks call it, and the proof that it refuses before a run begins.
+"""What every agent CLI is to nobrakes: an argv to start, lines to read, a verdict at the end. And the guard.
+
+An adapter does no I/O. Success is what its own test says, never the exit code alone.
+
+The guard, as any CLI's hooks call it, and the proof that it refuses before a run begins.
 
 1. Hooks of agent CLIs fail open: the command turns every failure of the guard into exit 2, which is a no for all.
 2. One command serves both the start of a session and each tool call, so that neither can be switched off alone.
@@ -21,11 +25,6 @@ from ..errors import ConfigError
 from ..records import frozen
 from .settings import Settings
 from .transcript import Line
-
-# What every agent CLI is to nobrakes: an argv to start, lines to read, a verdict at the end.
-#
-# 1. An adapter does no I/O: it turns an Assignment into a Launch, bytes into Lines, an AgentEnd into a Verdict.
-# 2. Success is what the adapter's own test says, never the exit code alone.
 
 MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
 WORKER_TOOLS = ("Bash", "Read", "Edit", "Write", "Glob", "Grep")
@@ -242,13 +241,8 @@ def guard_argv() -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", os.path.join(package, "hooks", "guard.py"))
 
 
-# An agent of which less is asked than its adapter can: its sessions are not gone on with.
-#
-# For a version that failed to go on with one, or that nobody tried. No session of it is ever noted, so none is resumed.
-
-
 class WithoutSessions:
-    """The adapter, without its sessions."""
+    """The adapter, without its sessions: for a version that failed to go on with one, or that nobody tried."""
 
     sessions = False
 
@@ -300,12 +294,8 @@ class WithoutSessions:
         return None
 
 
-# What an agent may see of the daemon's environment.
-#
-# 1. An agent CLI gets an allow-list, what the config's `agents.environment` names, and NOBRAKES_*. A script, which a
-# person wrote, gets what the daemon gives it. Nothing is inherited by chance.
-# 2. What makes git or a CLI read another repository or configuration (GIT_DIR, CLAUDE*) is not on the list.
-
+# An agent CLI gets this list, what `agents.environment` names, and NOBRAKES_*: nothing that makes git or a CLI read
+# another repository or configuration (GIT_DIR, CLAUDE*). A script gets what the daemon gives it.
 _NAMES = """
 PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM TMPDIR TMP TEMP NO_COLOR
 XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_RUNTIME_DIR
@@ -397,11 +387,8 @@ def self_test_failed(prologue: str) -> str | None:
     return found[-1] if found else None
 
 
-# How an agent CLI starts nobrakes' MCP server: one command, and the names of the variables that it needs.
-#
-# Only names are told: a token on a command line could be read by everybody on the machine. A CLI that does not hand its
-# own environment on has to be told these names in its own way (Claude: inherited; Codex: `env_vars`; Gemini: `$NAME`).
-
+# Only names are told: everybody on the machine can read a command line. A CLI that does not hand its environment on is
+# told these names in its own way (Claude: inherited; Codex: `env_vars`; Gemini: `$NAME`).
 NAME = "nobrakes"
 VARIABLES = ("NOBRAKES_HOME", "NOBRAKES_TOKEN", "NOBRAKES_WORKSPACE", "NOBRAKES_DOOR", "NOBRAKES_CHECKS")
 TOOL_SECONDS = 3900

@@ -54,12 +54,8 @@ from .output import (
 from .settings import Settings
 from .transcript import Line, LineKind
 
-# Claude Code's stream-json events: reading them, and what they say to a person.
-#
-# 1. A line that is no JSON object is a note; an event of an unknown type says nothing. Neither is an error.
-# 2. Usage and cost are taken from `result` alone: those of an assistant message are a snapshot of its start. They are
-# good enough to tell, while it works, how full its context is and about how many tokens went by.
-
+# Usage and cost are those of `result`; an assistant message has a snapshot of its start, which tells how full its
+# context is.
 _TEXT = 4000
 _TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _MAIN_INPUT = ("command", "file_path", "pattern", "path", "notebook_path", "url", "query", "description")
@@ -190,14 +186,9 @@ _READERS = {
 }
 
 
-# What the end of a Claude Code process means. Its exit code alone lies both ways, so everything is asked.
-#
-# 1. Success: exit 0, the last event is a `result` that is no error, subtype success, and its reason is "completed" or
-# missing. An API failure also says subtype "success"; a stopped run also exits with 0.
-# 2. A run whose session began before the guard's canary answered was not guarded: it is refused, whatever it did.
-# 3. Where nobody saw the exit code, the result alone speaks; without a last one the attempt is lost.
-# 4. Failures are classified by the fields that machines read; wording is the last resort.
-
+# The exit code alone lies both ways: an API failure also says subtype "success", and a stopped run also exits with 0.
+# So everything is asked, fields that machines read first. A run whose session began before the guard's canary answered
+# was not guarded: it is refused, whatever it did.
 _BY_ERROR: Mapping[str, Outcome] = {
     "prompt_too_long": Outcome.CONTEXT_OVERFLOW,
     "max_output_tokens": Outcome.CONTEXT_OVERFLOW,

@@ -59,12 +59,8 @@ from .output import (
 from .settings import Settings
 from .transcript import Line, LineKind
 
-# Codex's JSON events: reading them, and what they say to a person.
-#
-# 1. A line that is no JSON object is a note; an event of an unknown type says nothing. Neither is an error.
-# 2. An item of type `error` is a warning, not a failure: a turn fails by `turn.failed` alone.
-# 3. There is no cost in its events, and a call that a hook refused leaves none.
-
+# An item of type `error` is a warning: a turn fails by `turn.failed` alone. No event tells a cost, or a call that a
+# hook refused.
 _TEXT = 4000
 TOKENS = {
     "input_tokens": "input_tokens",
@@ -149,12 +145,8 @@ def _mcp(item: Mapping[str, Any], ended: bool, data: Mapping[str, str]) -> list[
     return [lined(LineKind.RESULT, error or "(done)", {"id": data["id"], "failed": item.get("status") == "failed"})]
 
 
-# What the end of a Codex process means.
-#
-# 1. Success: exit 0, and the last turn is completed. Errors that a later turn got over are none.
-# 2. Without a network Codex waits for ever: a run that was killed while it waited has met an outage.
-# 3. Its errors have no codes, only sentences: an HTTP status in one is asked first, then the wording of 0.169.
-
+# Without a network Codex waits for ever: a run that was killed while it waited has met an outage. Its errors have no
+# codes, only sentences: an HTTP status in one is asked first, then the wording of 0.169.
 _STATUS = re.compile(r"(?:unexpected|last) status:? (\d{3})\b")
 _WORDING = worded(
     (r"ran out of room in the model's context window|context_length_exceeded", Outcome.CONTEXT_OVERFLOW),

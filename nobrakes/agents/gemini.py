@@ -59,11 +59,7 @@ from .output import (
 from .settings import Settings
 from .transcript import Line, LineKind
 
-# Gemini CLI's stream-json events: reading them, and what they say to a person.
-#
-# 1. A line that is no JSON object is a note; an event of an unknown type says nothing. Neither is an error.
-# 2. Text comes in pieces, one event each; there is no cost in its events.
-
+# Text comes in pieces, one event each; there is no cost in the events.
 _TEXT = 4000
 _MAIN_INPUT = ("command", "file_path", "pattern", "dir_path", "path", "url", "query", "description")
 TOKENS = {"input_tokens": "input_tokens", "output_tokens": "output_tokens", "cached": "cache_read_input_tokens"}
@@ -131,12 +127,8 @@ def _result(event: Mapping[str, Any]) -> list[Line]:
     return [*found, lined(LineKind.NOTE, f"ended: {event.get('status')}")]
 
 
-# What the end of a Gemini CLI process means.
-#
-# 1. Success: exit 0, and the last event is a `result` with status success. TERM also ends it with 0, without a result.
-# 2. Its exit code after an API error is the HTTP status modulo 256, which looks like a signal's: a result is asked
-# first.
-
+# TERM ends it with 0 and without a result; after an API error it exits with the HTTP status modulo 256, which looks
+# like a signal's. So a result is asked first.
 _BY_CODE: Mapping[int, Outcome] = {
     41: Outcome.AUTH,
     42: Outcome.BAD_CONFIGURATION,

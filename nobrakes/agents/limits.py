@@ -1,4 +1,6 @@
-"""The circuit breaker of one provider on one bead: closed, half open, open.
+"""What keeps agents from starting or going on: breakers, caps, cooldowns, limits of the machine, memory, sizes.
+
+The circuit breaker of one provider on one bead: closed, half open, open.
 
 1. So many failures in a row without a commit, or the same error so often in a row, open it: this provider gets
    nowhere with this bead, and another try would only cost.
@@ -72,17 +74,9 @@ def reset(breaker: Breaker) -> Breaker:
     return replace(breaker, state=State.HALF_OPEN, idle=0, same=0) if breaker.state is State.OPEN else breaker
 
 
-# Caps: what agents may cost, for each bead, day and run, in dollars, tokens and minutes; and how often they start.
-#
-# 1. A cap stops softly: once it is reached nothing new is started under it, and who is at work is asked to stop
-# (daemon.deciders); the work is kept.
-# 2. A bead that reached its cap goes to a person; a day's and an hour's cap end with the day and the hour (UTC).
-# 3. Whoever reaches a cap is told once for each period. A person may lift one for the rest of its period: then it holds
-# nobody up until the next one begins.
-# 4. The cap of one attempt is its process's own limit (agents.worker.launch): a deadline, and a budget where its
-# agent knows budgets. Tokens are counted while it works where its CLI tells of them (agents.worker.watch), else
-# when it has ended.
-
+# Caps. A cap stops softly: nothing new is started under it, and who is at work is asked to stop (daemon.deciders). A
+# bead that reached its own goes to a person; a day's and an hour's end with the day and the hour (UTC), or when a
+# person lifts them.
 DAY_SECONDS = 86_400.0
 HOUR_SECONDS = 3600.0
 CALLS = "calls_per_hour"
@@ -217,17 +211,9 @@ def wake_at(caps: Caps, spent: Spent, now: float) -> float | None:
     return min((one.until for one in reached(caps, spent, now) if one.until is not None), default=None)
 
 
-# The cooldown of a provider: begun by a usage limit, an outage or a refused login, for every bead; over by itself.
-#
-# 1. A reset time that the provider said is believed within bounds; then it is over for all.
-# 2. Where it said none, it lasts longer each time, and after it one agent goes ahead: more follow when it
-# has worked for a while or has ended well.
-# 3. An agent that does not start closes its gate in the same way, once that is known to be no bead's doing; every end
-# of one that started opens it.
-# 4. So do workspaces that cannot be made, under a key of their own, for all agents. A model that the provider does not
-# have closes the gate of that agent's model alone, under a key of its own.
-# 5. Attempts that were running when it began run into the same wall: they do not make the wait longer.
-
+# Cooldowns of providers. A reset time that the provider said is believed within bounds. Where it said none each wait is
+# longer, and after it one agent goes ahead. Attempts that ran when it began do not make it longer. Agents that do not
+# start, workspaces that cannot be made and models that the provider does not have close gates of their own.
 LONGEST_SECONDS = 3600.0
 """A provider whose reset time is not known is tried at least this often."""
 LONGEST_TOLD_SECONDS = 8 * 24 * 3600.0
@@ -394,17 +380,8 @@ def cooldowns_wake_at(gates: Mapping[str, Cooldown], attempts: Iterable[Served],
     return min(times, default=None)
 
 
-# Limits that all repositories of one person share on a machine: how many agents at once, and what a day may cost.
-#
-# 1. A place is one agent's: a Doer's, a Test Writer's, or a session's turn. Reviews and checks take none.
-# 2. Where more places are taken than allowed (a daemon came back and found its agents alive, or the limit was lowered)
-# nothing new starts, and nobody is stopped for it.
-# 3. What a day costs is summed over all repositories. Once a limit of the day is reached nothing new starts anywhere,
-# and who is at work is asked to stop, as under `caps.day`; each repository's person is told once in the day.
-# 4. Without any of these limits there is no room to look at, and nothing here says anything.
-# 5. A limit that cannot be read counts as reached: no agent starts. Who is at work goes on, and so do reviews and
-# merges.
-
+# Limits of the machine. A place is one agent's or a session's turn; reviews and checks take none. Where more are taken
+# than allowed nothing new starts, and nobody is stopped for it. A limit that cannot be read counts as reached.
 PREFIX = "machine."
 """What the names of these limits begin with, where caps are named."""
 
@@ -511,12 +488,7 @@ def waiting_text(room: MachineRoom) -> str:
     )
 
 
-# Memory of agents: while those at work use as much as is allowed, no other one starts.
-#
-# 1. What counts is the memory that the processes of this repository's agents hold at this moment, all together. Nobody
-# is stopped for it: who is at work goes on, and gives it back.
-# 2. Without a limit nobody measures, and nothing here says anything.
-
+# Memory: while the processes of agents hold as much as is allowed, no other agent starts, and nobody is stopped for it.
 LOOK_SECONDS = 2.0
 """Who waits for memory looks again so often: nothing wakes it."""
 
@@ -531,14 +503,8 @@ def full_text(held: int, limit: int) -> str:
     return f"no agent is started: those at work use {held} MB, and limits.agents_mb is {limit}"
 
 
-# Whether an attempt goes on with the agent's session of the one before it, or begins a fresh one.
-#
-# 1. It goes on where beads.model.TABLE says so for how the last attempt ended, and the session was seen to
-# begin.
-# 2. A session belongs to its CLI, model, role and workspace: anybody or anything else begins afresh.
-# 3. The last attempt of the bead decides, whoever made it: after a review that said no, nothing goes on. One that was
-# stopped before its agent began leaves it to the one before.
-
+# Sessions: one belongs to its CLI, model, role and workspace. The bead's last attempt decides, whoever made it: after a
+# review that said no nothing goes on. One that was stopped before its agent began leaves it to the one before.
 BEGUN = "begun"
 """In an attempt's data: whether the session was seen in the agent's output."""
 RESUMES = "resumes"
@@ -566,11 +532,8 @@ def _seat(attempt: Attempt) -> tuple[str, str, str, str]:
     return attempt.role.value, attempt.agent, attempt.provider, attempt.model
 
 
-# Which folders of runs may go: the logs of work that is on main, when they are old or many newer ones are there. Pure.
-#
-# 1. Only a bead that was merged lets its runs go; what was not merged keeps them for ever.
-# 2. The newest attempt's folders stay whatever they are: attempts are numbered on from them when the database is lost.
-
+# Folders of runs: those of work that is on main may go, never the newest attempt's, since attempts are numbered on from
+# it when the database is lost.
 DAY = 86_400.0
 
 
@@ -613,10 +576,7 @@ def let_go(
     ]
 
 
-# How much of an agent's work is taken in. Pure.
-#
-# What is beyond a limit is not copied, read or merged: the attempt ends as a boundary that names the setting.
-
+# Work beyond a limit is not copied, read or merged: the attempt ends as a boundary that names the setting.
 LONGEST_PATH = 4096
 LONGEST_NAME = 255
 """Bytes. No file system that we know takes more."""

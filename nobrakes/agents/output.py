@@ -19,8 +19,6 @@ from ..text.cleaning import clean, shorten
 from .adapter import NOT_GUARDED, AgentEnd, Verdict, answered
 from .transcript import Line, LineKind, marker_outcome, read_marker
 
-# What the ends of all CLIs have in common: HTTP statuses, wordings, markers, and processes that did not start.
-
 RESUMABLE = frozenset(outcome for outcome, row in TABLE.items() if row.session is Session.RESUME)
 """After these the session is whole and worth its context; after any other a fresh one does better."""
 
@@ -79,8 +77,6 @@ def not_started(name: str, end: AgentEnd, known: Outcome | None = None) -> tuple
     return known or Outcome.BAD_CONFIGURATION, f"it did not start: {errors}"
 
 
-# What the event streams of all CLIs have in common: lines of JSON of which no field is to be relied on.
-
 _SHORT = 600
 MOST_GIVEN = 20_000
 """Characters of what a tool is given that are kept where its line has not all of it."""
@@ -132,14 +128,8 @@ def given_of(line: Line) -> str:
     return str(line.data.get("given") or line.text.partition(": ")[2])
 
 
-# When a usage limit ends, read out of what people are told.
-#
-# 1. The forms are data: `FORMS`, tried in this order, in the text after a word that tells of an end (`_TELLS`). The
-# first that gives a time counts; a text that matches none says nothing.
-# 2. A time of day without a zone is local, in a zone that is named it is of that zone. One that has passed is the next
-# day's; a date without a year, or a weekday, is the next one.
-# 3. A span is from now on.
-
+# When a usage limit ends: the first of FORMS that gives a time counts, after a word that tells of an end. A time of day
+# without a zone is local; one that has passed is the next day's, and so is a date without a year, or a weekday.
 _TELLS = re.compile(
     r"reset(?:s|ting)?(?:[-_ ]?(?:requests|tokens|time|at|after))?\b|retry(?:[-_ ]?(?:after|delay))?|try(?:ing)? again"
     r"|available(?: again)?\b|renews?\b|refresh(?:es)?\b|replenish\w*|restored\b|wait\b|until\b|back\b|limit reached\|",

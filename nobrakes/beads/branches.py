@@ -63,8 +63,6 @@ def pattern_mistake(pattern: str) -> str | None:
     return None
 
 
-# The word by which a person accepts what was asked for. Imports nothing, since agents ask all night.
-
 APPROVE = "approve"
 
 

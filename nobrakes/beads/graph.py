@@ -20,12 +20,8 @@ from .lifecycle import given_up
 from .model import CLOSED, Bead, BeadType, Dependency, DependencyType, Status
 from .proposals import CANCEL, ProposedChange
 
-# The class that a bead competes in for an agent: its priority, one more urgent for each day since it became ready.
-#
-# 1. Each bead rises by its own clock, a day after it became ready itself, and each day after; there is no moment at
-# which all of them rise. Inside a class the longest chain of work behind decides.
-# 2. The store keeps the class as of now and when it rises next; whoever looks lets those rise whose time has come.
-
+# Each bead rises by its own clock, a day after it became ready, and each day after. The store keeps the class as of now
+# and when it rises next.
 AGEING_SECONDS = 24 * 3600.0
 """A bead that waited this long competes one priority class higher, so nothing starves."""
 
@@ -45,11 +41,8 @@ def rises_at(ready_since: float, now: float) -> float:
     return ready_since + (days(ready_since, now) + 1) * AGEING_SECONDS
 
 
-# The moments of beads.graph as plain numbers: for whole graphs, where an object an edge would be most of the
-# work.
-#
-# start(x) and done(x) of the i-th live bead are 2i and 2i + 1. What needs what is the rule of beads.graph.
-
+# The same graph as plain numbers, where an object an edge would be most of the work: start(x) and done(x) of the i-th
+# live bead are 2i and 2i + 1.
 Needs = list[list[int]]
 """For each moment the moments that it needs."""
 
@@ -288,15 +281,6 @@ def possible(needs: Sequence[Sequence[Need]]) -> list[int]:
     return order_of([[need.what for need in row] for row in needs])
 
 
-# How long a bead takes for which nobody gave an estimate, in the minutes that the estimates of its graph are in.
-#
-# 1. It is the mean of the estimates that are known, none of them counted as more than OUTLIER medians: a chain of
-# unknown work then weighs what such a chain does. The median alone is too little, since a few are long, and
-# schedules a tenth worse where half of them are missing (benchmarks/scheduling.py).
-# 2. Once LEAST beads of a type were done, what they took tells for that type. People's minutes and agents' minutes are
-# not the same: what beads took is scaled by those that had an estimate, too; without LEAST of these it tells nothing.
-# 3. Where nobody estimated anything, what beads took stands for itself; where nothing is known, all weigh 1.
-
 LEAST = 5
 """So many beads tell something."""
 
@@ -329,6 +313,9 @@ class Usual:
 NOTHING_KNOWN = Usual()
 
 
+# A bead without an estimate takes the mean of the known ones, none counted as more than OUTLIER medians: the median
+# alone schedules a tenth worse where half are missing (benchmarks/scheduling.py). Once LEAST beads of a type were done,
+# what they took tells, scaled by those that had an estimate too.
 def usual(known: int | None, past: Sequence[Took]) -> Usual:
     """What is to be expected. `known`: what the known estimates tell (`typical`); None: there are none."""
     past = [one for one in past if one.minutes > 0]
@@ -366,8 +353,6 @@ def typical(found: Sequence[float]) -> int:
     return max(1, math.ceil(fmean(min(one, most) for one in found)))
 
 
-# The graph as it would be with proposed changes in force.
-
 _IN_GRAPH = ("type", "title", "priority", "estimate", "epic")
 """The fields of a bead that a Node has."""
 
@@ -392,12 +377,8 @@ def overlay(
     return sorted(whole, key=lambda node: node.id), sorted(kept, key=lambda one: (one.bead, one.type.value, one.needs))
 
 
-# What waits for what where people merge epics as a whole: to everybody outside a bead is done with its epic.
-#
-# So epics may wait for each other though no beads do: each needs something of the other that is done only when all of
-# the other is merged.
-
-
+# Where people merge epics as a whole a bead is done, to everybody outside, with its epic: so epics may wait for each
+# other though no beads do.
 def of_epics(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> Mapping[Dependency, Dependency]:
     """The dependencies as they bind then, each with the one that it stands for."""
     epics = {node.id: node.epic for node in nodes if node.type != BeadType.EPIC}
@@ -407,15 +388,6 @@ def of_epics(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> Mappi
         is_outside = epic is not None and epic not in (one.bead, epics.get(one.bead))
         found.setdefault(Dependency(one.bead, epic) if epic is not None and is_outside else one, one)
     return found
-
-
-# How much work waits behind a bead: the b-level, by which the Assigner tells urgent from less urgent.
-#
-# 1. A bead weighs its estimate in minutes, or what is usual where nobody estimated; an epic weighs nothing
-# (beads.graph).
-# 2. A level is the longest chain of such weights over the moments of beads.graph: through what the bead blocks,
-# through its epic to what that blocks, and from a parent into its children.
-# 3. Closed beads wait for nothing: their level is 0, and they pass nothing on.
 
 
 @frozen

@@ -222,9 +222,6 @@ def returns_to(status: Status) -> Status:
     return RETURNS_TO.get(status, status)
 
 
-# --- how a bead comes in, and what an edit or a lost database means for it ---------------------------------------
-
-
 def live(bead: Bead) -> Bead:
     """The bead as it waits once it is approved."""
     return replace(bead, status=live_status(bead), closed_at=None, close_reason="")
@@ -304,9 +301,6 @@ def recovered(bead: Bead, has_tests: bool, is_asked: bool) -> Bead:
     if is_asked and bead.status in RESOLVES_TO:
         bead = replace(bead, status=Status.ESCALATED, return_to=bead.status)
     return bead
-
-
-# --- the diagram -------------------------------------------------------------------------------------------------
 
 
 def moves() -> Iterator[tuple[Status, Kind, Status]]:

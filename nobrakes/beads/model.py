@@ -3,6 +3,10 @@
 1. Facts are stored here; whether a bead is ready or blocked is derived (beads.readiness), never a field.
 2. Times are seconds since 1970-01-01 UTC, as floats; estimates are minutes.
 3. A bead's id is ref-safe by construction: `is_bead_id` is the grammar, shared by every way in.
+4. An attempt is one run of one role on one bead: the unit of history, cost and blame. It holds the bead by a name, a
+   lease and a fence; a write under an older fence is refused. It has at most one child process (a Run) at a time.
+5. What follows from each ending is in `TABLE`, from which docs/reference/outcomes.md is printed. A usage limit, an
+   outage or a broken machine is not the bead's failure: it does not count.
 """
 
 import string
@@ -13,15 +17,6 @@ from typing import Any, NamedTuple
 
 from ..errors import BadBead
 from ..records import frozen
-
-# How an attempt can end: one table that says for each ending what follows from it.
-#
-# 1. A usage limit, an outage or a broken machine is not the bead's failure: it does not count.
-# 2. What the provider refuses closes the provider's gate, for every bead (agents.limits); the bead waits
-# without a mark.
-# 3. An agent that does not start is a fault of the machine: the second bead that meets the same fault closes the
-# agent's gate, with one question for all (agents.worker.process). A bead that meets it alone twice goes to a person.
-# 4. docs/reference/outcomes.md is printed from this table.
 
 
 class Outcome(StrEnum):
@@ -471,12 +466,6 @@ def check_bead(bead: Bead) -> None:
         raise BadBead(f"bead {bead.id} is its own epic")
 
 
-# Attempts and the child processes they run.
-#
-# 1. An attempt is one run of one role on one bead: the unit of history, cost and blame.
-# 2. It holds the bead by a name, a lease and a fence; a write under an older fence is refused.
-# 3. It has at most one child process (a Run) at a time: the agent, then perhaps proofs; or a validation.
-
 UNSURE = "unsure"
 """In an attempt's data: why nobody is sure that it had finished; what it committed was handed in all the same."""
 FORK = "fork"
@@ -567,9 +556,6 @@ class Frontier:
     touches: tuple[str, ...] = ()  # globs of the files that it will change
 
 
-# Worker names: one sequence for the whole repository, that wraps; a name in use is skipped.
-
-
 def next_name(names: Sequence[str], cursor: int, in_use: Collection[str]) -> tuple[str, int]:
     """The next free name and the cursor after it. With every name in use, numbered names go on: 'Ada 2'."""
     for round_ in range(1, len(in_use) + 2):
@@ -579,9 +565,6 @@ def next_name(names: Sequence[str], cursor: int, in_use: Collection[str]) -> tup
             if name not in in_use:
                 return name, (place + 1) % len(names)
     raise AssertionError("more rounds than names in use always leave one free")
-
-
-# The numbers that refs and folders bear: a database that is older than these counts on from them.
 
 
 def fences(refs: Iterable[str]) -> dict[str, int]:
@@ -617,12 +600,8 @@ def _numbers(runs: Iterable[str], begin: str) -> list[str]:
     return [number for number in numbers if number.isascii() and number.isdigit()]
 
 
-# Whom an agent's run serves: a bead, by an attempt; a session, by a turn; or the machine itself.
-#
-# 1. An owner is a word: `bead:<id>` or `session:<number>`. Breakers are kept by owner and provider, and a session says
-# by it whose conversation it is; `person:<name>` owns a session that a person began.
-# 2. `part:<name>` is a part of the daemon that works for the repository as a whole.
-
+# An owner is a word: `bead:<id>`, `session:<number>`, `person:<name>`, or `part:<name>`, a part of the daemon that
+# works for the whole repository.
 BEAD, SESSION, PERSON, PART = "bead", "session", "person", "part"
 
 

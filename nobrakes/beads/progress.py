@@ -28,10 +28,6 @@ def approaches(attempts: "Iterable[Attempt]") -> "list[dict[str, Any]]":
     ]
 
 
-# Texts of a bead that another tool wrote and nobrakes has no field for: they are kept in `metadata`, and told.
-#
-# Imports nothing: agents ask for them all night. The words are people's and agents' of another tool: data.
-
 KEPT = "x_beads"
 """The key of a bead's metadata under which an import keeps what it has no field for."""
 
@@ -63,14 +59,8 @@ def _list(value: "Any") -> "list[Any]":
     return value if isinstance(value, list) else []
 
 
-# Two tracks of progress that know nothing of each other: what an agent claims, and what it has committed.
-#
-# 1. Commits are a fact, steps are a claim; nothing is decided by the claim.
-# 2. A claim that runs more than AHEAD steps before the commits is doubted: work that is not committed is lost work.
-#
-# Imports nothing, since agents claim all night.
-
 AHEAD = 2
+"""A claim that is so many steps before the commits is doubted: work that is not committed is lost work."""
 MOST_STEPS = 1000
 WORK_TYPES = ("implementation", "testing", "refactoring")
 """What an agent may say that it is at."""
@@ -82,11 +72,6 @@ def doubt(step: "int | None", commits: "int | None") -> str:
         return ""
     plural = "commit" if commits == 1 else "commits"
     return f"it claims step {step} with {commits} {plural}: what is not committed does not count"
-
-
-# What an agent on a bead does next: rules over facts, in a fixed order. Nobody is asked, and no text is interpreted.
-#
-# The first line is the thing to do now; the others are what else does not add up. Imports nothing that costs.
 
 
 class Facts:

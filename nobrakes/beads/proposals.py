@@ -1,4 +1,6 @@
-"""What people work on themselves: in what words a bead is held for them, and whose work is reviewed.
+"""What people do with beads themselves: work of their own, merges taken back, proposed changes.
+
+What people work on themselves: in what words a bead is held for them, and whose work is reviewed.
 
 The words stand in `Bead.held`, where people read them; only which command is named beside them hangs on them.
 """
@@ -49,8 +51,6 @@ def is_by_person(attempts: Sequence[Attempt]) -> bool:
     found = submitted(attempts)
     return found is not None and found.role is Role.PERSON
 
-
-# Merges that are taken off main again: what is known of each, and which of them a person's work takes back.
 
 TAKES_BACK = "takes_back"
 """In the data of an attempt: the merges that its work takes off main. Only what hands such work in writes it."""
@@ -118,13 +118,6 @@ def newest_first(merges: Sequence[Merged], line: Sequence[str]) -> tuple[Merged,
     return (*known, *sorted((one for one in merges if one.commit not in places), key=lambda one: -one.seq))
 
 
-# Changes of beads that were proposed and that no person has approved yet: how they are kept, and how they stand.
-#
-# 1. What is proposed lies beside the bead (`Bead.proposed`), part by part, and is in force only after a person's yes.
-# 2. A part remembers what it was proposed against. Where the bead is otherwise by now, somebody edited it since: that
-# edit stands until a person says that the proposal shall replace it.
-# 3. A part is a field of the bead, one dependency ("needs:OTHER"), or "cancel". People call it BEAD:PART.
-
 CANCEL = "cancel"
 LISTS: Mapping[str, DependencyType] = {
     "needs": DependencyType.BLOCKS,
@@ -144,6 +137,8 @@ class Standing(StrEnum):
     CLOSED = "closed"  # the bead is done or cancelled by now
 
 
+# What is proposed lies beside the bead, part by part, and is in force only after a person's yes. A part remembers what
+# it was proposed against: where somebody edited the bead since, that edit stands until a person says otherwise.
 @frozen
 class ProposedChange:
     """One part of what is proposed for a bead. `before`: what it was proposed against; `now`: what the bead has.

@@ -1,4 +1,6 @@
-"""Structural deadlock: beads that wait for each other in a circle, and the dependency whose removal frees them.
+"""Readiness: which beads may be assigned now, why every other one may not, and when all may be done.
+
+Structural deadlock: beads that wait for each other in a circle, and the dependency whose removal frees them.
 
 1. A circle is a strongly connected part of the graph of moments (beads.graph): blocks and parent-child together.
 2. One strong part may hold many circles. They are named one after the other, each with its cut, and removing all
@@ -201,16 +203,9 @@ def _stuck(moments: Moments, part: set[int]) -> tuple[str, ...]:
     return tuple(bead for bead in moments.beads if moments.start(bead) in reached)
 
 
-# Readiness: which beads may be assigned now, and for every other one exactly why not.
-#
-# 1. A bead is ready when it is live, waits for an agent, nobody holds it, has it or deferred it, no retry is being
-# waited for, every `blocks` blocker is DONE, and its parent is not closed off.
-# 2. Only `done` counts as done: a blocker that is missing, cancelled, a draft or escalated blocks like any other. To a
-# bead of the same epic `landed` counts, too: it is worked on where that one landed.
-# 3. A parent closes its children off while it is blocked, held, deferred, a draft, cancelled, missing, or closed off
-# by its own parent. A parent that is open or done does not.
-# 4. The store keeps the same answers in columns; a property test and `nobrakes doctor` compare them with these.
-
+# A parent closes its children off while it is blocked, held, deferred, a draft, cancelled, missing or closed off
+# itself. Only `done` counts as done; `landed` does to beads of the same epic. The store keeps the same answers in
+# columns, which doctor compares with these.
 __all__ = ["Circle", "Explanation", "Links", "Node", "Reason", "Why", "b_levels", "deadlocks", "explain", "ready_beads"]
 
 
@@ -443,12 +438,6 @@ def _deadlock_text(circle: Circle) -> str:
     return f"can never start: {around} wait for each other; remove '{cut.bead} {verb} {cut.needs}'"
 
 
-# When everything that is planned may be done, from what was merged lately. A guess, and it says on what it stands.
-#
-# 1. The longest chain takes its beads one after another, each as long as beads took lately; everything together takes
-# as long as it needs at the rate at which beads were merged. The longer of the two is the forecast.
-# 2. Fewer than LEAST merges say nothing.
-
 LEAST = 3
 
 
@@ -469,6 +458,8 @@ class Forecast:
     chain: bool
 
 
+# A guess: the longest chain bead by bead as long as beads took lately, or everything at the rate of merges; the longer
+# of the two.
 def forecast(left: int, chain: int, merges: Sequence[Merge]) -> Forecast | None:
     """For `left` beads, of which `chain` wait for each other in a row; None: nothing can be said."""
     if not left or len(merges) < LEAST:

@@ -1,8 +1,4 @@
-"""Stages of work and endings of attempts in words that people use: one mapping for every surface.
-
-1. The keys are what the store keeps (steps of a review, endings of an attempt); they never change for a word's sake.
-2. A word that is not known is shown as it is, without its underlines: a database of a later version is no error.
-"""
+"""How a bead stands, in words: the public `execution.status`, the columns of boards, and what stands still."""
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict, field, replace
@@ -14,13 +10,6 @@ from ..text.cleaning import shorten
 from . import progress
 from .graph import Node
 from .model import Outcome, Status
-
-# How a bead stands while it is worked on, in the words of the public `execution.status`: one value, event by event.
-#
-# 1. The daemon counts the files and sees the tests run; type, percentage and message are what the agent claims.
-# 2. A new attempt begins anew. Done is COMPLETE. Who waits for a person is BLOCKED until the last question is decided,
-# or until the agent says that it goes on: what is merely seen of it (files, tests) frees nothing.
-# 3. It is a sign for people and programs: nothing is decided by it.
 
 IN_PROGRESS, COMPLETE, BLOCKED = "IN_PROGRESS", "COMPLETE", "BLOCKED"
 PASSING, FAILING, NOT_RUN = "PASSING", "FAILING", "NOT_RUN"
@@ -64,6 +53,8 @@ class WorkStatus:
         return asdict(self)
 
 
+# A new attempt begins anew. BLOCKED lasts until the last question is decided or the agent says that it goes on; what is
+# merely seen of it frees nothing. Nothing is decided by it.
 def statuses(events: Iterable[Event]) -> dict[int, WorkStatus]:
     """By the number of each event that says one, what held after it.
 
@@ -167,8 +158,6 @@ def _short(value: object) -> str:
     return shorten(" ".join(str(value or "").split()), MESSAGE)
 
 
-# The board's columns: where a person looks for a bead. Epics stand in none of them.
-
 COLUMNS = ("draft", "blocked", "ready", "working", "review", "escalated", "done", "cancelled")
 """Where its status and its blockers put a bead."""
 REQUESTED = "requested"
@@ -194,8 +183,6 @@ def column(status: Status, ready: bool) -> str:
     """The column that a bead stands in."""
     return BY_STATUS.get(status, "ready" if ready else "blocked")
 
-
-# The beads that stand still and need somebody, or a time, before they go on: facts, as the store reads them.
 
 STANDSTILL_SHOWN = 12
 """So many of each kind are named; the others are counted."""

@@ -307,12 +307,8 @@ def weaker(before: TestCounts | None, after: TestCounts | None) -> str | None:
     return None
 
 
-# What is known of a commit by the checks: one answer for reviews, the queue and main's monitor.
-#
-# 1. Only a pass is green, and only a failed check is red; whatever else could not say whether the work is good.
-# 2. A red one that stayed red when it was run CONFIRMING times more (review.queue) is confirmed.
-
-
+# Only a pass is green and only a failed check is red; whatever else could not say. A red one that stayed red CONFIRMING
+# times more (review.queue) is confirmed.
 class Verdict(StrEnum):
     """Of a commit: nobody has run it, it is being run, or what its runs said."""
 
@@ -332,12 +328,8 @@ def verdict(results: Sequence[CheckResult]) -> Verdict:
     return Verdict.RED if outcome is CheckOutcome.FAIL else Verdict.UNSURE
 
 
-# Tools that a check needs: which versions are wanted, and which one a tool's own words tell.
-#
-# 1. What is wanted is a list with commas, all of which must hold: `>=3.11`, `<4`, `==1.2.3`, `!=2.0`, or `20`: any 20.
-# 2. A version is the first number with or without dots in what the tool says; what follows a `-` or `+` is left out.
-# 3. Missing parts are zeros where two versions are compared: 3.11 is 3.11.0.
-
+# What is wanted is a list with commas: `>=3.11`, `<4`, `==1.2.3`, `!=2.0`, or `20`, which is any 20. Missing parts are
+# zeros; what follows a `-` or `+` in a tool's version is left out.
 Version = tuple[int, ...]
 
 _ONE = re.compile(r"(>=|<=|==|!=|>|<|)\s*v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,4})")

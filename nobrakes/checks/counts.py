@@ -102,13 +102,8 @@ def without_colours(output: str) -> str:
     return _ESCAPES.sub("", output) if "\x1b" in output else output
 
 
-# Which tests failed, by their names, where the report of a test command tells them all.
-#
-# 1. Names are what the tool itself calls a test, so a person can copy them: `tests/test_a.py::test_x`, `pkg/TestX`.
-# 2. A report that names fewer tests than it counts as failed tells nothing: who forgives the named ones would forgive
-# the others unseen.
-# 3. The report is untrusted: names are cleaned and bounded, and there is one reader a format.
-
+# A report that names fewer tests than it counts as failed tells nothing: who forgives the named ones would forgive the
+# others unseen.
 LONGEST = 300
 MOST = 500
 """So many names are told of one check; a report with more of them is not forgiven anything."""

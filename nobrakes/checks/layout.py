@@ -1,4 +1,6 @@
-"""Files of a project that the settings of a test runner take up: set-up files, reporters, plug-ins. Pure.
+"""Which files of a repository are tests, and which ones the settings of their runners take up. Pure.
+
+Files of a project that the settings of a test runner take up: set-up files, reporters, plug-ins. Pure.
 
 1. What such a file does decides whether tests pass, wherever it lies and whatever it is called; so a person is asked
    when it changes, as for a file that a command names (checks.policy.protected_files).
@@ -112,27 +114,11 @@ def _below(folder: str, word: str, endings: tuple[str, ...]) -> Iterator[str]:
         yield from (f"{path}/index.{ending}" for ending in endings if ending in _ENDINGS)
 
 
-# Which files of a repository are tests, read off what is in it. Pure; checks.layout has the tables.
-#
-# 1. What a runner collects by its name is a test, at any depth. A folder belongs to the tests, with its fixtures, data
-# and helpers, when it is called like one *and* holds tests that say so by name or text: a name alone never suffices
-# (`django/test/`, `src/features/`). A test beside the code that it is about proves nothing for the folder.
-# 2. What a Doer may not touch is read off the tree that it started from, so that nothing it moves or deletes makes a
-# file less of a test. What a Test Writer may touch is read off both trees, and it may fill a folder that the
-# ecosystem's tests usually go to, where no folder of that name is there yet or all of them hold tests.
-# 3. No folder becomes one of tests by what a branch adds while it has files that were code before.
-# 4. Tests within a file of code (Rust's `#[cfg(test)]`, doctests) are code here: the Doer's.
-
-# How tests are called in each ecosystem: what tells that it is there, its globs, and the folders of its tests. Pure.
-#
-# 1. A glob here is a file that a runner of the ecosystem collects by itself, or that only tests have (a snapshot, a
-# fixture file of the runner). A folder is here only where the tool itself gives its name that meaning.
-# 2. COLLECTED says which files look like tests once they lie in a folder that is called like one: it decides about
-# folders (checks.layout), and makes no file elsewhere a test.
-
 SCRIPTS = ("js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts")
 
 
+# A glob here is a file that a runner of the ecosystem collects by itself, or that only tests have. COLLECTED decides
+# about folders that are called like tests, and makes no file elsewhere a test.
 @frozen
 class Ecosystem:
     """`marks`: the names (`x.toml`) or endings (`.py`) of files that tell of it. `folders`: where new tests go."""
@@ -362,6 +348,10 @@ def unclear(paths: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(wanted, key=lambda path: (path.count("/"), path))[:MOST_READ])
 
 
+# A folder belongs to the tests when it is called like one and holds tests that say so by name or text: a name alone
+# never suffices (`django/test/`). What a Doer may not touch is read off the tree that it started from, so nothing it
+# moves makes a file less of a test; what a Test Writer may touch is read off both. No folder that held code becomes one
+# of tests by what a branch adds. Tests within a file of code (`#[cfg(test)]`, doctests) are the Doer's.
 @lru_cache(maxsize=64)
 def layout(paths: frozenset[str], texts: frozenset[tuple[str, str]] = frozenset()) -> Layout:
     """The layout of a tree with these paths; `texts` are pairs of a path that `unclear` named and its text."""

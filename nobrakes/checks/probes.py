@@ -27,15 +27,8 @@ if TYPE_CHECKING:
     import ast
 
 
-# How a test is altered so that it has to fail, in languages that are read by patterns.
-#
-# Pure; checks.probes says why.
-#
-# 1. A value is altered into one near it where the test plainly comes to it: an assertion of one line, compared with a
-# literal, that is no part of a loop, a branch or a function within, with nothing before it that may leave the test.
-# 2. Else the test fails as the first thing that it does.
-# 3. What may be skipped is left alone, and so is a file in which only some tests may run.
-
+# A value is altered where the test plainly comes to it: an assertion of one line, outside of loops, branches and
+# functions. Else the test fails as the first thing that it does. What may be skipped is left alone.
 Altered = tuple[str, str, bool]
 """(what the runner calls the test, the altered file, whether the expected value was altered)."""
 
@@ -347,9 +340,6 @@ _FAILED: Mapping[str, str] = {
 }
 
 
-# --- altering -----------------------------------------------------------------------------------------
-
-
 def _python(text: str, draw: Dice) -> Iterator[Altered]:
     import ast
 
@@ -502,11 +492,6 @@ def _put(rows: Sequence[str], line: int, begin: int, end: int, text: str) -> str
 _READ = (".py", *OTHERS)
 
 
-# How a runner lists the files that it would run, and what it says then. Pure.
-#
-# Only runners that list without running tests are here; a listing may still import the project's code, so it is made
-# when a person asks for it.
-
 _GO = "{{$d := .Dir}}{{range .TestGoFiles}}{{$d}}/{{.}}\n{{end}}{{range .XTestGoFiles}}{{$d}}/{{.}}\n{{end}}"
 
 
@@ -519,6 +504,8 @@ class Listing:
     directory: str
 
 
+# Only runners that list without running tests; a listing may still import the project's code, so it is made when a
+# person asks.
 def listing(check: Check) -> Listing | None:
     """How to list what the check collects; None: its runner is not known, or its command is more than that runner."""
     if check.kind != "test":

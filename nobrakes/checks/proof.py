@@ -101,15 +101,9 @@ def _holds(folder: str, path: str) -> bool:
     return folder in ("", ".") or path.startswith(f"{folder}/")
 
 
-# Test rounds (B22): how often an agent ran the project's tests, by the calls of its tools.
-#
-# 1. A call is a round where it runs the program of a check of kind test, alone, behind others or in a shell of its own,
-# with whatever arguments: `pytest -x tests/test_a.py` is one where the check is `python3 -m pytest -q`.
-# 2. A call counts once. What merely names the program (`pip install pytest`, `grep pytest`) is none.
-# 3. `nobrakes agent test` is counted where it is reported (Kind.TESTED), and never here.
-# 4. Rounds in a row that fail in the same way, by what they count, are a streak. A round that passes, or fails in
-# another way, ends it; so does an explanation (`nobrakes agent log`).
-
+# Test rounds: a call is one where it runs the program of a test check, in whatever way and once; what merely names it
+# (`pip install pytest`) is none. Rounds in a row that fail in the same way are a streak, which a pass, another failure
+# or an explanation (`nobrakes agent log`) ends. `nobrakes agent test` is counted where it is reported.
 ROUNDS = "rounds"
 """In an attempt's data: how many test rounds it made."""
 
@@ -185,13 +179,8 @@ def count(calls: Sequence[str], pattern: re.Pattern[str] | None) -> int:
     return sum(1 for call in calls if pattern is not None and pattern.search(call))
 
 
-# How many lines of a test file assert something, and which files have fewer of them than before. Pure.
-#
-# 1. Lines are counted, not understood: a line with two assertions is one, and so is one that is never reached. A
-# comment is none. What is lost between two versions is what counts.
-# 2. A file of a language that is not known has no number, and nothing is said of it.
-# 3. A file that is gone may have moved: what it asserted has to be found in the files that are new.
-
+# Assertions are counted by lines, not understood: what is lost between two versions counts. A language that is not
+# known has no number. What a removed file asserted has to be found in the files that are new.
 _PYTHON = re.compile(
     r"^\s*assert\b|\bself\.(?:assert[A-Z_]\w*|fail)\(|\b(?:raises|warns|deprecated_call|approx)\(|\.assert_[a-z_]+\("
 )

@@ -1,4 +1,6 @@
-"""Why tests failed, read from what the command printed: the second half of a red proof.
+"""What runners of tests print: how many tests ran, and why they failed.
+
+Why tests failed, read from what the command printed: the second half of a red proof.
 
 1. SYNTAX dominates: a test file that does not parse proves nothing, whatever else failed beside it.
 2. It means the loading of a file. A SyntaxError raised inside of a test that ran, or by JSON.parse, is that
@@ -103,14 +105,8 @@ def find_reason(lines: Sequence[str]) -> Reason:
     return found
 
 
-# What a reader returns, and how a reader is listed in `checks.counts.READERS`.
-#
-# 1. A reader gets the lines of one output, escape codes and blank lines removed, and returns None when it
-# finds no summary of its own format; a summary that says "none" is a Tally of zeros.
-# 2. Several summaries in one output (a monorepo runs two suites) are added up.
-# 3. A pattern is matched against one bounded line at a time and never scans a line twice.
-
-
+# A reader gets the lines of one output, without escape codes and blank lines; None: no summary of its format, which is
+# not a Tally of zeros. Several summaries (a monorepo) are added up. A pattern never scans a bounded line twice.
 class Tally(NamedTuple):
     """Tests that passed, failed (or could not even be collected), and were skipped."""
 
@@ -141,11 +137,8 @@ def added(tallies: Sequence[Tally]) -> Tally | None:
     return total
 
 
-# ctest's closing lines.
-#
-# Source: CMake, Source/CTest/cmCTestTestHandler.cxx (`LogTestSummary`, `LogDisabledTests`, `LogFailedTests`).
-# A skipped test is among the passed ones there, a disabled one in no number; both are listed as "did not run".
-
+# ctest: CMake, Source/CTest/cmCTestTestHandler.cxx. A skipped test is among the passed ones, a disabled one in no
+# number; both are listed as "did not run".
 _SUMMARY = re.compile(r"[0-9]+% tests passed, ([0-9]+) tests? failed(?: out of ([0-9]+))?")
 _NOT_RUN = re.compile(r"[ \t]+[0-9]+ - .*\((Skipped|Disabled)\)")
 
@@ -169,15 +162,8 @@ def read_ctest(lines: Sequence[str]) -> Tally | None:
     return added(found)
 
 
-# go test: plain, -v, and -json.
-#
-# Sources: `go help test`, `go doc test2json`, src/cmd/go/internal/test/test.go.
-#
-# 1. -v and -json tell every test, subtests included.
-# 2. The plain form tells packages only. An `ok` package with tests then counts as one test that passed and a
-# FAIL package as one that failed: a number that is never too high.
-# 3. A package that cannot be built, or fails without any test that failed, is one failure.
-
+# go test: `go help test`, `go doc test2json`, src/cmd/go/internal/test/test.go. The plain form tells packages only: an
+# `ok` one is one test that passed, a FAIL one that failed, a number that is never too high.
 _TEST = re.compile(r"[ \t]*--- (PASS|FAIL|SKIP): \S+ \([0-9.]+s\)")
 _PACKAGE = re.compile(r"(ok  |FAIL|\?   )\t(\S+)(.*)")
 
@@ -238,11 +224,8 @@ def _read_json(lines: Sequence[str]) -> Tally | None:
     return Tally(ends["pass"], ends["fail"], ends["skip"]) if found else None
 
 
-# phpunit's closing line.
-#
-# Source: phpunit, src/TextUI/Output/SummaryPrinter.php. Incomplete tests are skipped ones; warnings, notices and
-# deprecations are remarks on tests that are counted already; a risky test has passed.
-
+# phpunit: src/TextUI/Output/SummaryPrinter.php. Incomplete tests are skipped; warnings, notices and deprecations are
+# remarks on tests that are counted already; a risky test has passed.
 _OK = re.compile(r"OK \(([0-9]+) tests?, [0-9]+ assertions?\)\Z")
 _COUNTS = re.compile(r"Tests: [0-9]+, Assertions: [0-9]+(?:, [A-Za-z ]+: [0-9]+)*\.\Z")
 _NUMBER = re.compile(r"([A-Za-z ]+): ([0-9]+)")
@@ -265,17 +248,9 @@ def read_phpunit(lines: Sequence[str]) -> Tally | None:
     return added(found)
 
 
-# pytest's last line and unittest's last two.
-#
-# Sources: docs.pytest.org "Managing pytest's output" and _pytest/terminal.py (`build_summary_stats_line`);
-# CPython's Lib/unittest/runner.py (`TextTestRunner.run`).
-#
-# 1. An error of pytest (a fixture, or a file that cannot be collected) is a failure.
-# 2. An expected failure proves nothing and counts as skipped; an unexpected success has passed for pytest
-# (which fails it itself where it is strict) and has failed for unittest.
-# 3. unittest counts each failing subtest, but runs one test: no more tests fail than ran, or one where a
-# class or module could not be set up.
-
+# pytest: _pytest/terminal.py (`build_summary_stats_line`); unittest: CPython's Lib/unittest/runner.py. An expected
+# failure is skipped; an unexpected success has passed for pytest and failed for unittest, which counts each failing
+# subtest but runs one test.
 _PYTEST = re.compile(
     r"(?:=+ )?(no tests ran|[0-9]+ [a-z]+(?: [a-z]+)?(?:, [0-9]+ [a-z]+(?: [a-z]+)?)*)"
     r" in [0-9.]+ ?s(?:econds)?(?: \([0-9a-z, :.]+\))?(?: =+)?\Z"
@@ -338,11 +313,8 @@ def read_unittest(lines: Sequence[str]) -> Tally | None:
     return added(found)
 
 
-# rspec's and minitest's closing lines.
-#
-# Sources: rspec-core, lib/rspec/core/notifications.rb (`totals_line`); minitest, lib/minitest.rb
-# (`SummaryReporter#summary`). An error outside of the examples is a file that could not be loaded: a failure.
-
+# rspec-core, lib/rspec/core/notifications.rb (`totals_line`); minitest, lib/minitest.rb (`SummaryReporter#summary`). An
+# error outside of the examples is a file that could not be loaded: a failure.
 _RSPEC = re.compile(
     r"([0-9]+) examples?, ([0-9]+) failures?(?:, ([0-9]+) pending)?"
     r"(?:, ([0-9]+) errors? occurred outside of examples)?\Z"
@@ -370,11 +342,8 @@ def read_ruby(lines: Sequence[str]) -> Tally | None:
     return added(found)
 
 
-# cargo test: one "test result:" line for each binary and for the doc tests.
-#
-# Source: rust-lang/rust, library/test/src/formatters/pretty.rs (`write_run_finish`). Ignored tests are skipped;
-# filtered ones were not asked for.
-
+# cargo test: library/test/src/formatters/pretty.rs (`write_run_finish`). Ignored tests are skipped; filtered ones were
+# not asked for.
 _RESULT = re.compile(r"test result: (?:ok|FAILED)\. ([0-9]+) passed; ([0-9]+) failed; ([0-9]+) ignored;")
 _NEXTEST = re.compile(r" +Summary \[ *[0-9.]+s\] [0-9/]+ tests? run: ([^\n]*)")
 _NEXTEST_PART = re.compile(r"([0-9]+) (passed|failed|timed out|exec failed|skipped)")
@@ -398,13 +367,9 @@ def read_cargo(lines: Sequence[str]) -> Tally | None:
     return added(found)
 
 
-# JUnit's XML where it is printed, and Maven's closing line.
-#
-# Sources: the JUnit schema of Jenkins and of Ant's JUnitReport; surefire's DefaultReporterFactory.java.
-#
-# 1. Test cases are counted, not the suites' attributes: suites may be nested, cases never are.
-# 2. Maven prints one line a class (with the time it took) and one for the module: only the last counts.
-
+# JUnit's XML (the schemas of Jenkins and Ant), and Maven's closing line (surefire's DefaultReporterFactory.java). Test
+# cases are counted, since suites may be nested. Maven prints a line a class and one for the module: only the last
+# counts.
 _XML = re.compile(r"<(testcase|failure|error|skipped)\b|<(/testcase)>|(<!\[CDATA\[)|(\]\]>)")
 _MAVEN = re.compile(
     r"(?:\[[A-Z]+\] )?Tests run: ([0-9]+), +Failures: ([0-9]+)(?:, +Errors: ([0-9]+), +Skipped: ([0-9]+))?\Z"
@@ -445,16 +410,9 @@ def read_maven(lines: Sequence[str]) -> Tally | None:
     return added(found)
 
 
-# jest, vitest, mocha and ava. (node --test speaks TAP or a variant of its summary: see `tap`.)
-#
-# Sources: jest-reporters' getSummary.ts; vitest's reporters/renderers/utils.ts (`getStateString`);
-# mocha's lib/reporters/base.js (`epilogue`); ava's lib/reporters/default.js (`endRun`);
-# jest's @jest/test-result, AggregatedResult.
-#
-# 1. A test that is still to be written (todo, pending) is skipped.
-# 2. A file that could not be loaded has no tests to report: each counts as one failure.
-# 3. A test that is known to fail (ava's `test.failing`) is skipped: it says nothing of the code.
-
+# jest-reporters' getSummary.ts and @jest/test-result; vitest's reporters/renderers/utils.ts; mocha's
+# lib/reporters/base.js; ava's lib/reporters/default.js. A test that is to be written, or known to fail, is skipped; a
+# file that could not be loaded is one failure.
 _JEST = re.compile(r"Tests: +((?:[0-9]+ [a-z]+, )*)([0-9]+) total\Z")
 _JEST_SUITES = re.compile(r"Test Suites: (?:[0-9]+ [a-z]+, )*[0-9]+")
 _VITEST = re.compile(r" +Tests  (no tests|[0-9]+ [a-z ]+(?: \| [0-9]+ [a-z ]+)*\([0-9]+\))")
@@ -569,14 +527,9 @@ def read_ava(lines: Sequence[str]) -> Tally | None:
     return added(found)
 
 
-# The Test Anything Protocol, and the summary that node --test and tape print below it.
-#
-# Sources: testanything.org's TAP 14 specification; node's lib/internal/test_runner/reporter/{tap,spec}.js.
-#
-# 1. Only top-level test points count, and only where there is a plan (`1..N`), first or last.
-# 2. What was planned and never reported has failed, and so has a `Bail out!`.
-# 3. `# SKIP`, and a failure marked `# TODO`, are skipped. Where a summary follows, it is believed instead.
-
+# TAP 14 (testanything.org); node's lib/internal/test_runner/reporter/{tap,spec}.js. Only top-level points count, and
+# only with a plan: what was planned and never reported has failed, and so has a `Bail out!`. A summary below is
+# believed instead.
 _PLAN = re.compile(r"1\.\.([0-9]+)(?: *#.*)?\Z")
 _POINT = re.compile(r"(not )?ok +(?:[0-9]|-|#)")
 _DIRECTIVE = re.compile(r"# *(skip|todo)", re.IGNORECASE)

@@ -1,4 +1,6 @@
-"""Whether a daemon that is not there is started again: what the watchdog decides, from facts, without a model.
+"""What the daemon decides: who starts, who is stopped, which sessions go on, whether a daemon is started again.
+
+Whether a daemon that is not there is started again: what the watchdog decides, from facts, without a model.
 
 1. Only a daemon that a person wants is started: one that was begun in the background, and that nobody stopped or paused
    since. A process that was killed, a machine that went down and a session that ended are nobody's stop.
@@ -90,39 +92,13 @@ def after_failure(waiting: Waiting, now: float) -> Waiting:
     return Waiting(failures, now + minutes(failures) * MINUTE)
 
 
-# The Assigner: which bead gets an agent next, and which one a review. Same board, same answer.
-#
-# 1. Beads come in the store's order, which is an index: the class, which is the priority less one for each day of
-# waiting (beads.graph), then b-level (the longest chain of work behind), then how many beads wait for it, then
-# who became ready last, then id. Inside a class those come first that collide with nobody at work
-# (checks.policy.shadows).
-# 2. Turns of sessions come first (daemon.deciders). Nothing is started while paused or stopping, before main was tried
-# (checks.trial), or beyond the limit of Doers.
-# 3. Each role has agents in order of preference: the first whose provider has no cooldown, and whose breaker for the
-# bead is closed. While all of them have a cooldown the bead just waits.
-# 4. A bead at which every agent's breaker is open, or that has cost what a bead may, goes to a person.
-# 5. Nothing is started under a cap that is reached; the person is told once.
-# 6. Nor is anything started beyond what all repositories of the machine may start together (agents.limits), or
-# while agents hold as much memory as they may (agents.limits).
-# 7. Reviews are never held back by agents: as many are open as the queue takes (review.queue), on a red main those
-# of repairs alone.
-
-# Which agents at work are asked to stop, though nothing is wrong: a cap is reached, or their context is nearly full.
-#
-# 1. It is a soft stop: TERM and the grace of any other, the work is kept, and what was written down is handed on.
-# 2. A cap of bead, day or run, and a limit of the machine for a day, is nobody's failure (`capped`); the session goes
-# on when there is room again.
-# 3. Who has used up an attempt's own cap ends as at any limit of one run. Who has filled its context gives up for it,
-# and the next attempt begins afresh with what is compiled for it.
-# 4. The cap on starts an hour says nothing about who has started.
-# 5. Who says that it cannot go on is asked to stop at once: the bead waits for a person, and its place is another's.
-# 6. A Doer whose tests failed so often in a row in the same way, and that explained nothing, gives up for them (B22). A
-# Test Writer's tests have to fail.
-# 7. A session's turn has the caps of day, run and attempt; how full its context is, is its CLI's own matter.
-
-
 def why_stopped(board: Board, work: Attempt | Talk, run: Run) -> Outcome | None:
-    """Why the run is asked to stop; None: it may go on."""
+    """Why the run is asked to stop, softly, with its work kept; None: it may go on.
+
+    A cap is nobody's failure. Who has used up an attempt's own, or filled its context, begins afresh. The cap on starts
+    an hour stops nobody. A Doer whose tests fail in the same way again and again, without a word about it, gives up for
+    them; a Test Writer's have to fail. A session's turn has the caps of day, run and attempt alone.
+    """
     if run.kind is not RunKind.AGENT:
         return None
     limits, spent = board.limits.caps, board.spent
@@ -143,20 +119,6 @@ def why_stopped(board: Board, work: Attempt | Talk, run: Run) -> Outcome | None:
     return Outcome.GAVE_UP_CONTEXT if share >= board.limits.context_share else None
 
 
-# Watching agents without asking a model: silence, time, and the two steps of stopping.
-#
-# 1. Activity is output, changed files, commits or CPU of any child; only the lack of all of them is silence.
-# 2. TERM, a grace, KILL, always of the whole tree; a lock is free only when the tree is shown dead.
-# 3. Looking is lazy: a run is sampled when its last known activity is old enough to matter.
-# 4. Silence is what was looked at: a run has stalled when a sample as late as its limit saw nothing new. A
-# daemon that was away for an hour looks first.
-# 5. A run whose attempt or session is over (cancelled by a person, taken away) is stopped like any other.
-# 6. A run that is only planned, and an attempt or a turn without a run, were cut off: they are resumed.
-# 7. A person stops all agents, or one attempt or session: whatever it runs is stopped, and that is nobody's failure.
-# 8. Who is asked to stop though nothing is wrong with it: daemon.deciders.
-# 9. An agent that has finished and lives on is ended after a grace, as completed: only its words count. Until then it
-# is neither silent nor late.
-
 SAMPLES_PER_SILENCE = 4
 
 
@@ -166,6 +128,11 @@ def next_sample(run: Run) -> float:
     return min(soon, run.active_at + run.idle_seconds)
 
 
+# Watching. Only the lack of output, changed files, commits and CPU of any child is silence, and only a sample as late
+# as the limit tells it: a daemon that was away for an hour looks first. Stopping is TERM, a grace, KILL, always of the
+# whole tree. A run whose attempt or session is over is stopped; one that is only planned was cut off, and is resumed.
+# An agent that has finished and lives on is ended after a grace, as completed: until then it is neither silent nor
+# late.
 def plan_supervision(board: Board, ended: Container[str] = ()) -> list[Action]:
     """Which runs to sample, terminate or kill, and which leases to renew.
 
@@ -227,15 +194,8 @@ def wake_at(board: Board, ended: Container[str] = ()) -> float | None:
     return min(times, default=None)
 
 
-# Which sessions begin their next turn now. Same board, same answer.
-#
-# 1. A person waits for what a session says, so sessions come before beads, and have places of their own
-# (limits.sessions). What starts an hour, and what a day or a run may cost, holds for both together.
-# 2. A turn begins at a provider that is not cooling down, behind whose end one goes ahead of the others.
-# 3. A turn takes one of the places that all repositories of the machine share (agents.limits).
-# 4. A session that is to be tried again later, and one whose breaker is open, waits.
-
-
+# A person waits for what a session says, so sessions come before beads and have places of their own; caps and the
+# machine's places hold for both together.
 def plan_turns(board: Board) -> list[StartTurn]:
     """The turns to begin, oldest session first."""
     if board.paused or board.stopping or agents_limits.reached(board.limits.caps, board.spent, board.now):
@@ -278,6 +238,12 @@ def turns_wake_at(board: Board) -> float | None:
 ROLE_FOR = {Status.NEEDS_TESTS: Role.TEST_WRITER, Status.NEEDS_DOER: Role.DOER}
 
 
+# The Assigner. Beads come in the store's order, which is an index: class, b-level, how many wait for it, who became
+# ready last, id; in a class those first that collide with nobody at work. Turns of sessions come before them. Of a
+# role's agents the first is taken whose provider has no cooldown and whose breaker for the bead is closed; where all
+# have a cooldown the bead waits, where all breakers are open, or its cap is reached, it goes to a person. Nothing is
+# started while paused or stopping, before main was tried, under a cap that is reached, or beyond the limits of Doers,
+# machine and memory. Reviews are never held back by agents.
 def plan_assignments(board: Board) -> list[Action]:
     """The agents to start now, what only a person can decide, and the epics to close."""
     actions: list[Action] = [CompleteEpic(epic) for epic in board.epics_done]
@@ -383,17 +349,13 @@ def _agent(board: Board, bead: Frontier, room: dict[str, int]) -> str | None:
     return None
 
 
-# Whether anything is left to do: when a run that ends when it is idle may end.
-#
-# 1. What waits with a time of its own is not idle: a retry, a remote that did not answer, somebody's index.lock.
-# 2. What only a person can end is idle as soon as there is nothing else to do.
-# 3. What waits for a place that another repository holds is not idle: its agents end by themselves.
-# 4. Whatever may pass by itself is waited for until its patience is over. From then on it is a person's matter.
-
 SOON = 1.0
 """Seconds after which an obstacle that may pass is looked at again for the first time."""
 
 
+# What waits with a time of its own is not idle (a retry, a remote, an index.lock), nor what waits for another
+# repository's place. What only a person can end is idle. Whatever may pass by itself is waited for until its patience
+# is over.
 def is_idle(board: Board) -> bool:
     """Whether nothing is left that this machine could do without a person."""
     if board.talks or board.turn_runs:

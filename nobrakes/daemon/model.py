@@ -1,4 +1,7 @@
-"""What deciders ask for, imperatives. `daemon.worker.perform` has one method for each."""
+"""The snapshot that deciders see: what waits, what runs, what is overdue. Never the whole graph.
+
+The store hands over only the front of each queue, so a tick costs what changed and not what exists.
+"""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -10,10 +13,6 @@ from ..checks.trial import REPAIR, Starts
 from ..records import frozen
 from ..review.queue import Pace, Rules
 from ..sessions.model import Session, Talk
-
-# The snapshot that deciders see: what waits, what runs, what is overdue. Never the whole graph.
-#
-# The store hands over only the front of each queue, so a tick costs what changed and not what exists.
 
 
 @frozen

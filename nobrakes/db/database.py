@@ -1,4 +1,4 @@
-"""What SQLite reports, as errors that a person can act on."""
+"""One connection to the database: its transactions, its clock, kept answers, and errors that a person can act on."""
 
 import contextlib
 import os
@@ -63,16 +63,10 @@ def _writable(path: str) -> bool:
     return os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK)
 
 
-# What the database answered, for as long as it would answer the same: for the daemon, which asks the same all night.
-#
-# 1. An answer holds until something is written that it was read from: a table that its question names or, where who
-# asks and who writes say so, a row (`row`). What this connection writes is seen by its statements; that another one
-# wrote, by SQLite's `data_version`, and then no answer holds any more.
-# 2. That is asked before an answer is given again: once after each `doubt`, once in each transaction, and when
-# DOUBT_SECONDS have passed. In between others may have written: who waited for somebody's word has to `doubt` first.
-# 3. What was read in a transaction that did not come about is forgotten, with all the rest.
-# 4. A question that names a moment (a float) is asked each time.
-
+# An answer holds until something is written that it was read from: a table that its question names, or a row (`row`).
+# Another connection's writes are seen by SQLite's `data_version`, asked after each `doubt`, once a transaction, and
+# each DOUBT_SECONDS: who waited for somebody's word has to `doubt` first. A transaction that did not come about forgets
+# all, and a question that names a moment (a float) is asked each time.
 DOUBT_SECONDS = 0.1
 MOST = 2048
 """So many answers are kept; then the older half is dropped."""
@@ -186,18 +180,6 @@ class Cache:
         return False
 
 
-# One connection to the database: how it is opened, its transactions, its clock, its errors.
-#
-# 1. WAL, foreign keys, synchronous=NORMAL and a patience of 30 seconds, set on every connection.
-# 2. A write is one BEGIN IMMEDIATE transaction: whoever has begun wins, nobody fails half-way with a locked database.
-# A statement that is all there is to write is one by itself, with the same waiting (`alone`).
-# 3. Where the folder cannot be written, a copy is read (db.copies.copy_of); writing to it is StoreReadOnly.
-# 4. SQLite's errors leave as errors; anything else is a bug and passes unchanged.
-# 5. Who asked for it is told right after a transaction in which something was `noted` is committed.
-# 6. What asked for it (`before_commit`) is written with each transaction, in it.
-# 7. A power cut may take the last transactions; `sync` is for those that must be on the disk before something else is.
-# 8. After `keep_answers` a question is not asked again while its answer must be the same (config/values.py).
-
 PATIENCE_SECONDS = 30.0
 MEMORY = ":memory:"
 
@@ -213,6 +195,9 @@ def secret() -> str:
     return token_urlsafe(24)
 
 
+# A write is one BEGIN IMMEDIATE transaction: whoever has begun wins. Where the folder cannot be written a copy is read,
+# and writing is StoreReadOnly. A power cut may take the last transactions: `sync` is for those that must be on the disk
+# first.
 class Database:
     """A connection. Not to be shared between threads or across a fork."""
 

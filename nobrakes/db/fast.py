@@ -1,4 +1,6 @@
-"""Tokens: "<attempt>.<fence>.<secret>" of an attempt, "s<turn>.<session>.<secret>" of a session's turn.
+"""What hot commands need of the database: tokens, conditions, one connection, rows as JSON.
+
+Tokens: "<attempt>.<fence>.<secret>" of an attempt, "s<turn>.<session>.<secret>" of a session's turn.
 
 Imports nothing, since hot commands read them.
 """
@@ -32,11 +34,8 @@ def turn_of(token: str) -> int | None:
     return attempt_of(token[1:]) if token[:1] == "s" else None
 
 
-# Conditions on a row of `beads` (one is of `escalations`), as SQL text, and the clock that they are asked with.
-#
-# A partial index serves a query only when both say the same words. Imports nothing that costs: hot commands, the store
-# and the declared tables share these.
-
+# A partial index serves a query only when both say the same words, so hot commands, the store and the tables share
+# these.
 UNOBSTRUCTED = "open_blockers = 0 AND held IS NULL AND asleep = 0"
 """Nothing is in the way of the bead: blockers are done, parents free, it is not held or deferred."""
 
@@ -113,11 +112,7 @@ GOING = "ended_at IS NULL AND kind <> 'attempt'"
 """A session of its own that has not ended; those of attempts go with their attempts."""
 
 
-# One connection for one hot command. Imports nothing of the store but what is a constant.
-#
 # What is rare (an earlier version, an error) imports the whole store when it happens.
-
-
 def connected(path: str, work: "Callable[[Connection], T]") -> "T":
     """What `work` makes of a connection to an existing database; errors for what can go wrong with that."""
     quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
@@ -147,9 +142,6 @@ def _missing(path: str) -> Exception:
     return missing(path)
 
 
-# Rows as JSON text that SQLite itself builds, for commands that have no time to import json. Imports nothing.
-
-
 def json_object(fields: str) -> str:
     """json_object of space-separated columns; `?name` is a truth value, `{name` holds JSON already."""
     parts = []
@@ -175,11 +167,7 @@ LOG = json_object("summary blockers learnings ?keep_branch")
 """What an attempt left for the next one."""
 
 
-# What `ready` and `show` need of the store: JSON text built by SQLite.
-#
-# 1. Importing this costs three small modules: no json, re, enum, dataclasses, typing, nothing of core.
-# 2. The JSON says what events.schema.plain says of the same beads; tests compare the two.
-
+# The JSON says what events.schema.plain says of the same beads; tests compare the two.
 _READY = f"""SELECT json_group_array(json(bead)) FROM (SELECT {BEAD} AS bead
 FROM beads INDEXED BY beads_claimable JOIN bead_text USING (id) WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?)"""
 _HOW_MANY = f"SELECT count(*) FROM beads INDEXED BY beads_claimable WHERE {CLAIMABLE}"

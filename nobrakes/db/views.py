@@ -1,4 +1,4 @@
-"""Small facts of the machine: child processes, settings, validations that passed."""
+"""Questions of views, and small facts of the machine: child processes, settings, validations that passed."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -87,11 +87,7 @@ def save_validation(db: Database, tree: str, contract: str, results: Mapping[str
     )
 
 
-# Questions of views, answered from what decides them: never from the whole graph.
-#
-# 1. Counts are counted from indexes; a column is its first cards, the rest stays a number.
-# 2. Whether a bead is ready is the stored counters' word, as for the Assigner; what has come due is let in first.
-
+# Counts come from indexes, and whether a bead is ready is the stored counters' word; what has come due is let in first.
 _WAITING = tuple(status for status in Status if status not in BY_STATUS)
 
 
@@ -245,9 +241,6 @@ def ready(db: Database, limit: int) -> list[Bead]:
     moves.wake(db, db.now())
     sql = f"{rows.BEAD.replace('FROM beads', 'FROM beads INDEXED BY beads_claimable')} WHERE {CLAIMABLE} {IN_ORDER}"
     return [rows.bead(row) for row in db.all(f"{sql} LIMIT ?", (limit,))]
-
-
-# What is searched for with SQLAlchemy, which is loaded for that alone.
 
 
 def reviews(db: Database, limit: int) -> list[Attempt]:

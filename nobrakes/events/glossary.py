@@ -12,8 +12,6 @@ from ..beads.model import Outcome
 from ..decisions.model import EscalationType
 from .kinds import Kind
 
-# What the keys of an event's data say, in words, for its reference page.
-
 KEYS: Mapping[str, str] = {
     "after": "the limits that a person has changed, by name, from now on",
     "agent": "the agent that works: `claude`, `codex`, `gemini`, `acp`, `script`; `nobrakes` for a review",

@@ -155,11 +155,6 @@ WATCHED: Final = frozenset({Kind.FILES_CHANGED, Kind.TESTS_RUN})
 """What is seen of an agent at work while it works: for who follows it. Pages and lines for people leave it out."""
 
 
-# Who acts, as a value that a surface makes and hands on: never read from the environment further in.
-#
-# 1. A name is one line that people see whole, short, and none that the machine signs with.
-# 2. What a person chose and cannot be is refused; what the system says of a person is made to fit.
-
 MOST = 80
 """Characters."""
 UNDO_MARK = " (undo)"
@@ -176,6 +171,7 @@ class Surface(StrEnum):
     WEB = "web"
 
 
+# Who acts: a name is one short line that people see whole, and none that the machine signs with.
 @frozen
 class Actor:
     """Somebody who acts. Events are signed with `name`."""

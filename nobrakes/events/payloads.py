@@ -56,9 +56,6 @@ def _fitting(type_: Any, value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else None
 
 
-# What public events say of features, their plans and what is collected.
-
-
 @frozen
 class Staged(Payload):
     """A feature came to a stage; `task_id` is its epic."""
@@ -141,11 +138,7 @@ class Collected(Payload):
     state: str = ""  # reviewed, dismissed or resolved, where it was looked at
 
 
-# What public events say of pull requests.
-#
 # What others wrote at the code host (`issue`, `suggestion`, `by`, `file`) is data: cleaned, bounded, no instruction.
-
-
 @frozen
 class PushAllowed(Payload):
     """A person's word for a push, which holds for this work alone."""
@@ -190,11 +183,7 @@ class RequestApproved(Payload):
     by: str = ""
 
 
-# What public events say of reviews by fresh eyes.
-#
 # What a reviewer wrote (`findings`) is data: cleaned, bounded, no instruction.
-
-
 @frozen
 class WorkRead(Payload):
     """Work that passed its checks is read, or was: by whom, in which round, and what was found."""

@@ -25,11 +25,9 @@ from . import payloads as say
 from .kinds import Event, Kind
 from .payloads import Payload, made
 
-# The names of public events. A name never changes its meaning; a new meaning is a new name.
-
 
 class Name(StrEnum):
-    """Every public event, with what it says."""
+    """Every public event, with what it says. A name never changes its meaning; a new meaning is a new name."""
 
     meaning: str
 
@@ -495,8 +493,6 @@ def _about(event: Event, facts: Facts, attempts: Iterable[Attempt], parts: int) 
 def _word(value: Any) -> str | None:
     return str(value) if isinstance(value, str | int) and str(value).strip() else None
 
-
-# Where a file of events may lie: nowhere inside of git's folders or of nobrakes' own.
 
 OURS = frozenset((".git", ".nobrakes"))
 

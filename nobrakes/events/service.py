@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from .kinds import Event
 
 
-# What a public event says of its bead and its worker, asked of the store: each bead once for a page of events.
-
 PAGE = 1000
 
 

@@ -46,14 +46,9 @@ if TYPE_CHECKING:
     from .commits import Person
 
 
-# A git child in bounded time: what it is fed and prints moves with a deadline, and one that hangs is ended.
-#
-# 1. A hang is no answer: NoAnswer, which is no GitFailed, so nobody judges work or a repository by it.
-# 2. It is asked to end first (TERM, and CONT where it was stopped), since git removes its lock files then; a moment
-# later it is killed, with what it started: each child leads a process group.
-# 3. What a kill does not end waits for a disk. It is left behind and named by `left`, and nobody waits for it.
-# 4. Time is the machine's own (monotonic): a wall clock that jumps ends nothing, and a sleeping machine is no silence.
-
+# A hang is no answer: NoAnswer, which is no GitFailed, so nobody judges work by it. The child is asked to end first,
+# since git removes its lock files then, and killed with what it started a moment later. What a kill does not end waits
+# for a disk: it is left behind and named by `left`. Time is the machine's own (monotonic).
 SHORT_SECONDS = 60.0
 """For commands that read a few files, and for each silence of one that goes on answering."""
 LONG_SECONDS = 600.0
@@ -233,14 +228,10 @@ def _shown(words: Any) -> str:
     return " ".join(map(str, words))[:_BOUNDED_SHOWN]
 
 
-# The environment and configuration that git runs under: ours, never the caller's and never an agent's.
-#
-# 1. Every GIT_* variable of the calling process is dropped, but for those that say where the human's configuration
-# is, and those of networks and prompts, where no command of ours goes.
-# 2. PLUMBING ignores the system's and the human's configuration: object work gives the same result everywhere.
-# 3. CHECKOUT keeps them: files in the human's own worktree are written with the human's own filters and line ends.
-# 4. Hooks, background upkeep, signing and prompts are off in both.
-
+# Every GIT_* variable of the caller is dropped, but for those that say where the human's configuration is, and those of
+# networks and prompts. PLUMBING ignores the system's and the human's configuration; CHECKOUT keeps them: files in the
+# human's worktree are written with their filters and line ends. Hooks, background upkeep, signing and prompts are off
+# in both.
 NAME = "nobrakes"
 EMAIL = "nobrakes@nobrakes.invalid"
 
@@ -576,17 +567,11 @@ def parse_version(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-# A git command that goes on answering: a question costs no process.
-#
-# 1. It is started with the first question, and again after it did not answer one.
-# 2. It ends by itself when this process does, since its input closes.
-# 3. A question has a time, counted from the last byte that moved: silence for so long is NoAnswer, and the process
-# ended.
-# 4. Its errors go nowhere: a pipe that nobody empties would stop a long conversation.
-
 T = TypeVar("T")
 
 
+# A lasting child ends when its input closes, and so with this process. Silence of a question's time is NoAnswer, and
+# ends it. Its errors go nowhere: a pipe that nobody empties would stop a long conversation.
 class Line:
     """A started command and what it says. OSError, EOFError: it is dead; NoAnswer: it hangs."""
 
@@ -701,19 +686,14 @@ class Conversation:
             hang_up(line.process, hangs)
 
 
-# Changing our own refs through one lasting `git update-ref --stdin`: a transaction costs no process.
-#
-# 1. All of a transaction or nothing, on the disk before the answer.
-# 2. The process holds no lock between transactions.
-# 3. A transaction that it refuses or does not answer is the caller's to try again by a command of its own, which then
-# says what is wrong: setting refs of ours to what they shall be may be done twice.
-# 4. Main does not go this way: what is written to its log has the time at which its process began.
-
 DURABLE = ("-c", "core.fsync=committed,loose-object,reference")
 
 _DONE = [b"start: ok\n", b"prepare: ok\n", b"commit: ok\n"]
 
 
+# All of a transaction or nothing, on the disk before the answer. One that is refused or not answered is tried again by
+# a command of its own, which then says what is wrong. Main does not go this way: what is written to its log has the
+# time at which the process began.
 class Transactions:
     """Changes refs of one repository."""
 
@@ -733,12 +713,8 @@ class Transactions:
         return False
 
 
-# Writing commits and trees through one lasting `git hash-object` each: an object costs no process.
-#
-# git checks the object's form as it writes it. One that it does not answer for is written once more by a command of
-# its own, which then says what is wrong: the same bytes are the same object, however often they are written.
-
-
+# An object that git does not answer for is written once more by a command of its own: the same bytes are the same
+# object.
 class Writer:
     """Writes objects of one type ("commit", "tree") into one repository."""
 

@@ -1,4 +1,6 @@
-"""The chain of evidence: one commit a record under refs/nobrakes/evidence, its parent the record before.
+"""Commits that nobrakes makes: their texts and signatures, a few files on main, and the chain of evidence.
+
+The chain of evidence: one commit a record under refs/nobrakes/evidence, its parent the record before.
 
 1. The record is in the commit's text, and its tree is empty: a record is one object and one move of the ref.
 2. The chain is read by its commits alone. Each is hashed again, so that an object file that was changed is seen.
@@ -31,22 +33,6 @@ from .objects import Objects, is_oid
 from .port import Message
 from .tree_content import EXECUTABLE, FILE
 from .tree_content import Entry as TreeContentEntry
-
-# Committing a few files on main by plumbing: no hook, no checkout, whatever else the human's worktree holds.
-#
-# 1. Contents that main has already are no commit.
-# 2. One `fast-import` writes blobs, trees and the commit and moves main, if main is still an ancestor: when it moved
-# meanwhile the commit is made anew on what it is now. Large blobs are written before: what fast-import is given is
-# compressed twice, for a pack and out of it.
-# 3. In a worktree of main only the index entries of these paths follow, where they were main's; files stay as they are.
-# One that is behind main is brought along before (landing).
-
-# Commit texts and people, cleaned so that git takes them as they are and a reader is not fooled by them.
-#
-# 1. A subject is one line without control characters; a body keeps its lines.
-# 2. Trailers stand in one block at the end, after an empty line; none of their keys is said twice by different people.
-# 3. What a bead's commit says of beads and evidence is nobrakes' own: others' trailers of that name are left out.
-# 4. Nothing here depends on the moment or the machine: the same message gives the same bytes.
 
 MAX_SUBJECT = 200
 MAX_BODY = 60_000
@@ -100,6 +86,8 @@ def _clean_body(text: str) -> str:
     return "\n".join(lines).strip("\n")[:MAX_BODY]
 
 
+# A subject is one line without control characters. Trailers stand in one block at the end; others' trailers of
+# nobrakes' names are left out. Nothing depends on the moment or the machine: the same message gives the same bytes.
 def compose(message: Message) -> str:
     """The whole text of a commit."""
     parts = [line(message.subject, MAX_SUBJECT) or "(no subject)"]
@@ -134,14 +122,6 @@ def _key(row: str) -> str:
     return row.partition(":")[0].lower()
 
 
-# Signatures of the commits that nobrakes makes, by the person's own way (gpg.format, user.signingKey and so on).
-#
-# 1. git makes them under the person's settings. Nothing can ask for a passphrase: a key that needs one cannot be used.
-# 2. A signature may hold a moment. So what was signed is kept in the git folder, by the id that it had without: the
-# same input is the same commit, also for who comes after a kill.
-# 3. Whether it works is tried once, before anything is made. Where it does not, commits are not signed, and it is told.
-# 4. Where it worked then and does not now, it is no bead's failure: everything waits, and a person is told once.
-
 FOLDER = "nobrakes-signed"
 _SECONDS = 20.0
 _NO_PROMPT = {
@@ -161,6 +141,9 @@ class Signing:
     who: str = ""
 
 
+# git signs under the person's settings, and nothing can ask for a passphrase. A signature may hold a moment, so what
+# was signed is kept by the id that it had without: the same input is the same commit. It is tried once before anything
+# is made; where it worked then and does not now, everything waits, and a person is told.
 class Signer:
     """Signs commits of one repository."""
 
@@ -285,6 +268,10 @@ until its ref is there, as `packing` does."""
 Files = Mapping[str, bytes | None]
 
 
+# A few files on main, whatever else the human's worktree holds: one `fast-import` writes blobs, trees and the commit
+# and moves main, if main is still an ancestor; else it is made anew. Contents that main has are no commit. Large blobs
+# are written before, since fast-import compresses twice. In a worktree of main only the index entries of these paths
+# follow.
 class Committer:
     """Commits files on main."""
 

@@ -460,18 +460,14 @@ def run(argv: Argv, env: Mapping[str, str], content: bytes) -> tuple[int, bytes,
     return process.returncode, b"".join(out), said.decode("utf-8", "replace")
 
 
-# Which paths a change of ignore files hides from git: asked of git itself, with those files alone.
-#
-# 1. Compared are all files of both trees, and beside each kind of file in a folder a new one of that kind, which
-# somebody may be about to add.
-# 2. Hidden is what git ignores by the new files and did not by the old ones. `dist/` hides nothing where none lies.
-
 NAME = ".gitignore"
 NEW = "nobrakes-new"
 LARGEST = 1_000_000
 SHOWN = 20
 
 
+# Compared are all files of both trees and, beside each kind of file in a folder, a new one of that kind. `dist/` hides
+# nothing where none lies.
 def told(place: Place, objects: Objects, changes: tuple[Change, ...], base: str, head: str) -> tuple[Change, ...]:
     """The changes, those of ignore files with what they hide."""
     if not any(_is_one(change.path) for change in changes):
@@ -513,13 +509,6 @@ def _ignored(place: Place, objects: Objects, commit: str, files: Iterable[str], 
         return set(answer.records)
 
 
-# How files come out of git's filters into the checkouts that nobrakes makes, and what the git of agents has of them.
-#
-# 1. Content that Git LFS keeps lies there whole, from the repository's own store (lfs_filter); what nobody fetched is a
-# pointer. Where git-lfs is installed, agents' git makes pointers of what they change; else that is done when it lands.
-# 2. Any other filter is off in a clone, also one that the machine's settings have: what agents commit is plain.
-# They see clear text only of those that the settings name, by the person's own command, confined.
-
 _OFF = {"clean": "", "smudge": "", "process": "", "required": "false"}
 _LFS = {"clean": "git-lfs clean -- %f", "smudge": "git-lfs smudge -- %f", "process": "git-lfs filter-process"}
 _NOT_PASSED = (
@@ -531,6 +520,9 @@ _NOT_PASSED = (
 )
 
 
+# What Git LFS keeps lies in our checkouts whole, from the repository's own store; what nobody fetched is a pointer. Any
+# other filter is off in a clone: agents see clear text only of those that the settings name, by the person's own
+# command, confined.
 @frozen
 class Through:
     """`options`: of the git that writes the files. `filters`: name -> its settings in the checkout. `attributes`: those

@@ -165,11 +165,6 @@ class History:
         return {bead: commit for bead, commit in found.items() if commit}
 
 
-# Several merges taken off main by one commit, the newest one first; nothing is moved here.
-#
-# 1. Each merge is taken back whole, also one of several commits.
-# 2. All of them or none: where one conflicts, it is said with which, and who changed those files since.
-
 MOST_LATER = 500
 """So many commits are looked through for who changed the files since."""
 
@@ -190,6 +185,8 @@ def sorted_out(git: Git, merges: Sequence[Merged], base: str) -> tuple[tuple[Mer
     return newest_first(held, [made.commit for made in line]), tuple(one for one in merges if one.commit in gone)
 
 
+# Each merge is taken back whole, all of them or none; where one conflicts it is said with which, and who changed those
+# files since.
 def taken_back(git: Git, merges: Sequence[Merged], onto: str, message: Message) -> Candidate | Hindered:
     """One commit on `onto` without the merges, which come newest first; there is at least one."""
     tip = Candidate(onto, git.tree(onto))

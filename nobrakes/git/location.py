@@ -169,8 +169,6 @@ class Place:
         return commands.run(arguments, cwd=self.git_dir, env=environment, stdin=stdin, stdout=stdout, expect=expect)
 
 
-# What kind of repository a folder lies in: asked once, by `nobrakes init` and `doctor`.
-
 PROMISOR = ".promisor"
 """The end of the setting of a remote that promises the objects that a partial clone lacks."""
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.promisor)$"
@@ -269,17 +267,12 @@ def _ask(path: str, arguments: list[str]) -> str:
     return commands.run(arguments, cwd=path, env=_READING).text
 
 
-# Whose repository it is: asked by every command before anything of the repository is run or read as configuration.
-#
-# 1. Git decides about its own folders: by their owner, by SUDO_UID, by `safe.directory` of the system and the human.
-# Our own environment trusts every folder and names the git folder, which git takes for trust: so it is asked without
-# both.
-# 2. What belongs to nobody else needs no question: `paths.strangers` looks at owners and starts no process.
-# 3. Git knows nothing of .nobrakes: it has to belong to whom git trusts here.
-
 _WHERE = re.compile(r"dubious ownership in repository at '(.*)'")
 
 
+# Git decides about its own folders: by owner, SUDO_UID, and `safe.directory` of the system and the human. It is asked
+# without our own environment, which trusts every folder. Git knows nothing of .nobrakes: it has to belong to whom git
+# trusts here.
 def check(start: str | None = None) -> None:
     """ForeignRepository where git would refuse, or .nobrakes is a stranger's; GitTooOld."""
     strange = paths.strangers(start)

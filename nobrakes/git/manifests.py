@@ -33,13 +33,9 @@ if TYPE_CHECKING:
     from .workspaces.make import Workspaces
 
 
-# Manifests that are programs, or of no format that the standard library reads: Gemfile, mix.exs, setup.py,
-# pubspec.yaml; and Python's compiled files. Pure; git.manifests says what a reader gives.
-#
-# What is plainly a list of dependencies is told apart by its lines. All else of a program decides (`code`), since
-# nobody can tell what it does; but in setup.py, which is as much the product's as its modules are, only what makes
-# plug-ins of runners.
-
+# Manifests that are programs. What is plainly a list of dependencies is told apart by its lines; all else decides
+# (`code`), since nobody can tell what it does. Of setup.py, which is as much the product's, only what makes plug-ins of
+# runners does.
 ProgramsParts = tuple[Mapping[str, Any], Mapping[str, Any]]
 ELSEWHERE = "dependencies from elsewhere"
 
@@ -399,12 +395,8 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(one)
 
 
-# Which protected sections of a shared file differ: parts of pyproject.toml, package.json and other manifests that
-# decide whether work is good. Pure.
-#
-# 1. A file that is added or removed changes the protected sections that it has.
-# 2. New content that cannot be read counts as a change of everything: ("unreadable",).
-
+# A file that is added or removed changes the protected sections that it has; new content that cannot be read changes
+# everything.
 UNREADABLE = "unreadable"
 
 
@@ -451,8 +443,6 @@ def _same(old: Any, new: Any) -> bool:
         return len(old) == len(new) and all(_same(a, b) for a, b in zip(old, new, strict=True))
     return bool(old == new)
 
-
-# What the parts of a repository work with: its place, objects, history, and makers, imported when first used.
 
 _OF_MAIN = ("_merger", "_lander", "_lands", "_workspaces", "_committer", "_chain")
 """What is made once, with the place in it."""

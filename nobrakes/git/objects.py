@@ -219,21 +219,11 @@ def _header(lines: list[bytes], name: bytes) -> bytes:
     return next((line.removeprefix(name) for line in lines if line.startswith(name)), b"")
 
 
-# Refs: read by hand where that is safe, moved by compare-and-swap only.
-#
-# 1. nobrakes writes refs below refs/nobrakes/, main, and the branches of relay sessions below refs/heads/relay/;
-# nothing else.
-# 2. A loose ref file that holds an object id is the truth in every git with file refs, and where there is no such file
-# what is packed is; anything else is asked of git. The file comes first: packing writes the other before it goes.
-
-# The file of packed refs, looked into without reading it: there is a line for each bead that was ever done.
-#
-# git sorts it by name and says so in its first line; where it does not, the whole file is looked through. A line that
-# begins with `^` says what the tag before it points to, and is passed over.
-
 Found = list[tuple[str, str]]
 
 
+# There is a packed line for each bead that was ever done: git sorts them and says so in the first line; else all are
+# looked through.
 def packed_refs_below(git_dir: str, prefix: str) -> Found | None:
     """(ref, object id) of the packed refs whose names begin so, in order; None: refs are kept in another way."""
     if os.path.isdir(os.path.join(git_dir, "reftable")):
@@ -351,6 +341,9 @@ def main(place: Place) -> str:
     return found
 
 
+# nobrakes writes refs below refs/nobrakes/, main, and refs/heads/relay/; nothing else. A loose file that holds an
+# object id is the truth, then what is packed; anything else is asked of git. The file comes first: packing writes the
+# other before it goes.
 def swap(place: Place, ref: str, new: str, old: str, why: str) -> bool:
     """Move the ref from `old` to `new`; False: it is somewhere else. GitFailed: it could not be written."""
     try:

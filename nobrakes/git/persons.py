@@ -1,4 +1,6 @@
-"""People's worktrees: one is made for a bead, and what stands in them is read.
+"""What is a person's: worktrees, checkouts of relay sessions, small repositories, and settings.
+
+People's worktrees: one is made for a bead, and what stands in them is read.
 
 1. What is made is a worktree and a branch, where nothing lay; nothing of a person's is removed, moved or overwritten.
 2. git runs in them by the person's own configuration, as when they type it; hooks are not run.
@@ -109,13 +111,8 @@ def _contains(outer: str, inner: str) -> bool:
     return inner == outer or inner.startswith(outer.rstrip(os.sep) + os.sep)
 
 
-# Checkouts in which a relay session works: one a checkout, said by a file in the person's own place.
-#
-# 1. The file names the session and the .nobrakes that it is kept in. It is there from the session's beginning until it
-# has ended and nothing of it runs; merges that would move the checkout wait for that (landing).
-# 2. Nothing of this lies in the repository. A file whose .nobrakes is gone, or that cannot be read, is nobody's.
-
-
+# A checkout in which a relay session works is named by a file in the person's own place, from the session's beginning
+# until nothing of it runs; merges that would move it wait. One whose .nobrakes is gone is nobody's.
 @frozen
 class Claim:
     """Session `session` of the .nobrakes `folder` works in the checkout `root`."""
@@ -231,8 +228,6 @@ def _read(file: str) -> Claim | None:
         return None
 
 
-# A small repository: to try something out in, or a person's own, for what belongs to no other.
-
 _WHO = (("user.name", "nobrakes"), ("user.email", "nobrakes@nobrakes.invalid"), ("commit.gpgsign", "false"))
 
 
@@ -257,9 +252,6 @@ def committed(folder: str, path: str) -> str:
     """The file's text in the last commit; empty where it is not there."""
     answer = commands.run(["cat-file", "blob", f"HEAD:{path}"], cwd=folder, expect=(0, 128))
     return answer.text if answer.code == 0 else ""
-
-
-# A repository for a new project: its first commits, made by nobrakes, whatever the person has configured.
 
 
 def newborn_begin(folder: str, subject: str) -> None:
@@ -292,13 +284,8 @@ def subjects(folder: str, most: int = 1000) -> list[str]:
     return commands.run(asked, cwd=folder).records
 
 
-# The settings of main, where the checkout does not have them: a sparse cone or another branch took config.toml away.
-#
-# 1. They are read from main's objects and kept in a file beside, which git ignores: nothing comes into the checkout.
-# 2. A config.toml that is there is what holds, whatever main says.
-# 3. The branch that is main is the one that the settings name; they are looked for on the branches that may be it.
-
-
+# Where a sparse cone or another branch took config.toml away, main's is read from its objects and kept in a file
+# beside, which git ignores. A config.toml that is there is what holds.
 def find(paths: Paths) -> bool:
     """Look for the settings before any are known, and keep them; whether there are any."""
     found = None if os.path.lexists(paths.tracked_config) else _of_main(paths.root)
@@ -352,8 +339,6 @@ def _candidates(root: str) -> Iterator[tuple[str, bytes]]:
 _MOST = 20
 """So many branches are looked at, those of the last commits first."""
 
-
-# What a person's own git settings mean for work that nobrakes does without them: asked by `init` and `doctor`.
 
 _READING = {**CHECKOUT, "GIT_OPTIONAL_LOCKS": "0"}
 _HOOKS = (

@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     from .landing.remote import Publisher, Shared
 
 
-# What is asked of commits, trees and main's line.
-
 _REMEMBERED = 16
 """Pairs of commits whose changes are remembered: one review asks for the same ones several times."""
 
@@ -170,9 +168,6 @@ class Questions(Tools):
         return self._chain.line(tip, since)
 
 
-# Agents' clones, the checkouts of runs, and what of both is archived.
-
-
 class Work(Tools):
     """Where work is done: made, fetched from, removed."""
 
@@ -221,9 +216,6 @@ class Work(Tools):
         return (*upkeep.folders(self.place), *self._settings_files)
 
 
-# Evidence: the chain, and records that are held until main has moved.
-
-
 class Records(Tools):
     """The chain of evidence."""
 
@@ -242,8 +234,6 @@ class Records(Tools):
     def held(self, name: str) -> Value | None:
         return self._chain.held(name)
 
-
-# Commits that are made: candidates, reverts, a few files on main; and refs that keep them.
 
 T = TypeVar("T", Candidate | Conflict, tuple[Candidate, ...] | Conflict, Candidate)
 
@@ -322,9 +312,6 @@ def _commits(made: Candidate | tuple[Candidate, ...] | Conflict) -> list[str]:
     return [made[-1].commit if isinstance(made, tuple) else made.commit]
 
 
-# Moving main, here or where a remote decides, and what main left behind.
-
-
 class MovingMain(Tools):
     """Main is moved by compare-and-swap, and its checkouts follow."""
 
@@ -377,13 +364,6 @@ class MovingMain(Tools):
         return self._lander.behind()
 
 
-# Differences for people: a patch with its counts, and the places where a branch and main changed the same lines.
-#
-# 1. Nothing is written into the repository: the merge that shows a conflict makes its objects in a folder that is
-# removed, so that who only reads leaves no trace, and a repository that cannot be written is shown all the same.
-# 2. No program that a person or an agent configured is run: no textconv, no external difference, no merge driver.
-# 3. A marker of a conflict is so long that no line of a file is taken for one.
-
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
 _NOBODYS = ("-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false", "-c", "diff.indentHeuristic=true")
 """What the plumbing takes from the repository's settings, as git has it by itself."""
@@ -409,6 +389,9 @@ class _First(BytesIO):
         return len(given)
 
 
+# The merge that shows a conflict makes its objects in a folder that is removed, so a repository that cannot be written
+# is shown all the same. No program that somebody configured is run, and a marker is so long that no line of a file is
+# taken for one.
 class Showing(Tools):
     """What people are shown of commits."""
 
@@ -518,9 +501,6 @@ def _parted(lines: Sequence[str]) -> Iterator[Hunk]:
 
 class Repository(Questions, Work, Building, MovingMain, Records, Showing):
     """The whole port `Git`."""
-
-
-# The repository as its settings say how work lands: on the main here, on a remote's, or by people's merges.
 
 
 def open_git(paths: Paths, config: "Config", confine: "Callable[[Argv], Argv] | None" = None) -> Repository:

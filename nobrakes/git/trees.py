@@ -111,13 +111,6 @@ def _text(objects: Objects, mode: str, oid: str) -> bytes | None:
     return b"\0" if content is None else content
 
 
-# A merge in which nothing meets: theirs adds and changes paths that ours left as they were. By trees, without git.
-#
-# 1. It answers only where `git merge-tree` can give one answer: every path that theirs changed is in ours what it was
-# in the base, and theirs removed nothing. So no content is merged, and no rename can concern a path of theirs: git
-# takes only what was removed for renamed, and a folder of theirs that ours renamed would be gone from ours.
-# 2. Whatever else it meets (a removal, a submodule, a file in the place of a folder) gives None: git is asked.
-
 _DEEPEST = 100
 """Folders inside each other, before git is asked: Python's own calls have an end."""
 
@@ -126,6 +119,9 @@ class _Meets(Exception):
     """Git has to be asked."""
 
 
+# A merge by trees, without git, where `git merge-tree` can give one answer: theirs adds and changes paths that ours
+# left as they were, and removes nothing, so that no content is merged and no rename can concern it. Whatever else gives
+# None.
 def merged(
     objects: Objects,
     write: Callable[[str, Mapping[str, Entry], Mapping[str, Entry]], str],
@@ -183,14 +179,6 @@ def _folders(
     return Entry(FOLDER, merge(old.id if old else None, here.id, new.id, depth + 1))
 
 
-# How files are merged: main's own .gitattributes, as far as they name a way that is built into git.
-#
-# 1. Only main's are read, never a candidate's: an agent could name a way there that hides a conflict.
-# 2. Only `merge=union`, `merge=text`, `merge=binary`, `merge`, `-merge`, `!merge` and `binary` are taken over. A way
-# that somebody configured is a program, and none is run here; such a file is merged as text, and one that comes
-# through a filter not at all: a person decides where both sides changed it.
-# 3. `merge-tree` has no worktree to read them from, so they are handed over in a file, those of deeper folders last.
-
 NAME = ".gitattributes"
 _WAYS = {
     "merge=union": "merge=union",
@@ -203,6 +191,9 @@ _WAYS = {
 }
 
 
+# Only main's attributes are read: an agent could name a way that hides a conflict. A configured way is a program, and
+# none is run: such a file is merged as text, one that comes through a filter not at all. `merge-tree` has no worktree,
+# so they are handed over in a file, deeper folders last.
 def merging(place: Place, objects: Objects, commit: str) -> str:
     """The lines of an attributes file with the built-in ways that the commit's own files name; "": none."""
     lines: list[str] = []
@@ -250,13 +241,6 @@ def _from_top(pattern: str, folder: str) -> str:
     return f"/{folder}{pattern.lstrip('/')}" if "/" in pattern else f"/{folder}**/{pattern}"
 
 
-# Names that git's own check looks into (`.gitmodules`, however a file system may read it), kept under another one.
-#
-# 1. A tree that names something so and that `git fsck` refuses would make the whole repository look broken for ever.
-# What is kept of a clone has it beside its place then, with every byte that it had.
-# 2. What the base has as well is left: that is nobody's doing here.
-# 3. Nearly no clone has such a name, so looking costs one search of bytes.
-
 KEPT = "gitmodules.refused"
 """The name beside the place of what git refuses."""
 _PERHAPS = re.compile(rb"gitmod|gi7eb|\xe2\x80|\xe2\x81|\xef\xbb\xbf", re.IGNORECASE)
@@ -270,6 +254,8 @@ def is_special(name: str) -> bool:
     return plain == ".gitmodules" or bool(_SHORT.fullmatch(plain))
 
 
+# A tree that `git fsck` refuses would make the whole repository look broken for ever: what a clone has so is kept
+# beside its place, with every byte. What the base has as well is left.
 def put_aside(folder: str, env: Mapping[str, str], base: str) -> None:
     """Rename in the index what git would refuse; `folder` is the git folder of our own with nothing in it."""
     with open(env["GIT_INDEX_FILE"], "rb") as file:

@@ -158,13 +158,6 @@ def _are_more(objects: str, many: int) -> bool:
     return False
 
 
-# Lock files that a killed nobrakes left, so that the next one is not blocked for ever.
-#
-# 1. Only a daemon that holds the daemon's lock may call this: then no nobrakes is alive that could own one.
-# 2. Below refs/nobrakes/ nobody but nobrakes writes. On main, HEAD and packed-refs a human's git may be at work this
-# moment: their locks live for milliseconds, so only old ones are removed.
-# 3. A human's index.lock is never touched; ours has our mark in it.
-
 SHARED_AGE = 2.0
 """Seconds after which a lock on main or HEAD is stale; no git command holds one that long."""
 
@@ -172,6 +165,8 @@ PACKED_AGE = 60.0
 """Seconds for packed-refs: rewriting it takes time where there are many refs."""
 
 
+# Only who holds the daemon's lock may call this. On main, HEAD and packed-refs a human's git may be at work this
+# moment, so only old locks are removed there. A human's index.lock is never touched; ours has our mark in it.
 def clear(place: Place) -> None:
     """Remove the stale lock files, but those of indexes; waits up to SHARED_AGE for one that is young."""
     for folder, _, names in os.walk(os.path.join(place.git_dir, OWN)):
@@ -226,10 +221,6 @@ def _remove(path: str) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
 
-
-# What of the machine belongs to the repository: the folders that only its people and nobrakes itself may write.
-#
-# Also the files that git reads settings from in the repository's own worktrees, since a setting can name a program.
 
 _FILES = ("core.attributesfile", "core.excludesfile")
 _PROGRAMS = (".clean", ".smudge", ".process", ".driver")

@@ -1,4 +1,7 @@
-"""A clock that nobody sets: it goes on while the machine is awake, and begins anew with each boot."""
+"""Clocks, the browser, the command that agents call, work beside the loop, and a stop in bounded time.
+
+A clock that nobody sets: it goes on while the machine is awake, and begins anew with each boot.
+"""
 
 import contextlib
 import os
@@ -34,10 +37,6 @@ def steady() -> tuple[str, float]:
     return boot, time.monotonic()
 
 
-# The time zone of this machine, as its C library knows it (TZ, /etc/localtime, the registry), with every change; and
-# those that have names.
-
-
 class LocalZone(tzinfo):
     """Local time on any day: `datetime.astimezone` alone gives today's offset for all days."""
 
@@ -70,9 +69,6 @@ def named_zone(name: str) -> tzinfo | None:
         return None
 
 
-# The person's browser, started with a page.
-
-
 def open_page(path: str) -> bool:
     """Show the file in a browser; whether one could be started."""
     return open_address(Path(path).as_uri())
@@ -88,15 +84,6 @@ def open_address(address: str) -> bool:
     environment = {**process_environment(), "PATH": own_path(os.getcwd())}  # it looks for the browser there
     return subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, check=False).returncode == 0
 
-
-# What agents find in .nobrakes/bin: the `nobrakes` of just this interpreter and this package, and git's hooks.
-#
-# 1. It imports only what answers. pip's own script may import `re` first, which costs half a start of Python, and
-# agents call the command all night.
-# `site` is an eighth of what `nobrakes agent …` takes, which needs nothing that it finds (cli.entry).
-# 2. What it imports is compiled first: a sandbox is read-only, so Python could not keep what it compiles there, and
-# each answer would cost three times as much.
-# 3. Where the kernel would not read the first line to its end (a space, a long path), /bin/sh starts the interpreter.
 
 LONGEST = 127
 _ASKED_ALL_NIGHT = (
@@ -135,6 +122,9 @@ def script(python: str, package: str) -> bytes:
     return os.fsencode(first + _PROGRAM.format(package=package))
 
 
+# Agents call it all night: pip's own script may import `re` first, which costs half a start of Python, and `site` an
+# eighth. What it imports is compiled first, since a sandbox is read-only. Where the kernel would not read the first
+# line to its end (a space, a long path), /bin/sh starts the interpreter.
 def install(paths: Paths) -> None:
     """Put the `nobrakes` that runs now into .nobrakes/bin, and the hooks of workspaces below it."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -178,16 +168,6 @@ def _put(path: str, wanted: bytes) -> None:
     private_folder(os.path.dirname(path))
     write_atomic(path, wanted, 0o755)
 
-
-# Work beside the loop: a few threads that do what need not be waited for, and one for far jobs.
-#
-# 1. A job uses git and files, never the store: a database connection belongs to one thread.
-# 2. A job is known by its name until its end was told once. Asked for again after that, it is done again.
-# 3. What one job waits for keeps no others waiting while a thread is free. Jobs may be done in any order.
-# 4. Nothing is remembered over a restart: whoever asks keeps its own account of what is done.
-# 5. A thread has the name of the job that it does, so that a stop that is cut can tell which one it left.
-
-# Commands that run beside each other, each to its end, and processes that told their pid in a file.
 
 _GONE_SECONDS = 2.0
 
@@ -246,17 +226,6 @@ def end(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-# A stop ends in bounded time, whatever hangs: a thread that does nothing else watches it, and in the end cuts it.
-#
-# 1. It is told through a pipe, which a signal handler may write; where the main thread hangs so deep in the system that
-# no handler runs, the signals that wait for it are seen within PENDING_SECONDS.
-# 2. When the time is over it says what is left and ends the process at once: what was begun is written down before it
-# is done, so the next start goes on, as after a kill.
-# 3. Saying it may hang as well (a full pipe, a stalled disk): an alarm of the system's own ends the process then.
-# 4. Once armed, it is disarmed only by the end of what it watches.
-# 5. What is closed at the end has a time of its own beside that (`part`), whoever asked for the end or nobody did; the
-# line names the part that was not over in its time.
-
 STOP_SECONDS = 25.0
 """Between the signal and the end, for a stop in order."""
 AT_ONCE_SECONDS = 5.0
@@ -272,6 +241,9 @@ _HEARD = {signal.SIGTERM, signal.SIGINT, signal.SIGUSR1}
 _MOST = 12
 
 
+# A stop ends in bounded time: a thread that watches it is told through a pipe, which a signal handler may write, and
+# sees signals that no handler took within PENDING_SECONDS. Then it says what is left and ends the process; an alarm
+# does where saying it hangs. What is closed at the end has a time of its own beside that (`part`).
 class StopLimit:
     """Watches while it is open. `more` seconds are added to the time of a stop in order."""
 
@@ -377,6 +349,9 @@ NEAR = 4
 """Jobs at a time: a clone that takes long to be taken in holds up none but its own bead."""
 
 
+# A job uses git and files, never the store: a database connection belongs to one thread. It is known by its name until
+# its end was told once, and asked for again it is done again. Nothing is remembered over a restart. A thread has the
+# name of its job, so that a stop that is cut can tell which one it left.
 class ThreadBackground:
     """Background by threads that start with the first job and end with the process, its last job done."""
 

@@ -1,4 +1,7 @@
-"""Waiting for one descriptor, whatever its number: `select` refuses those from 1024 on."""
+"""Files that are nobrakes' own, private and whole or not there, and files that agents or checks wrote.
+
+Waiting for one descriptor, whatever its number: `select` refuses those from 1024 on.
+"""
 
 import contextlib
 import errno
@@ -25,9 +28,6 @@ def is_readable(descriptor: int, seconds: float | None) -> bool:
     return bool(watched.poll(None if seconds is None else math.ceil(max(0.0, min(seconds * 1000, _LONGEST)))))
 
 
-# Reading files that agents or checks wrote, where they could lay anything else in the way.
-
-
 @contextmanager
 def plain_file(folder: int, name: str, since: float) -> Iterator[BinaryIO | None]:
     """The file of that name in an open folder; None where there is no plain one (walking.within), or where nobody wrote
@@ -41,11 +41,8 @@ def plain_file(folder: int, name: str, since: float) -> Iterator[BinaryIO | None
         yield file if os.fstat(file.fileno()).st_ctime >= since else None
 
 
-# Files and folders that are nobrakes' own: private, and whole or not there.
-#
-# 1. Folders are 0700 and files 0600, since logs and prompts may hold what only the human should see.
-# 2. A full or a read-only disk, and a machine short of files, processes or memory, are told as such: never a traceback.
-
+# Folders are 0700 and files 0600, since logs and prompts may hold what only the human should see. A full disk and a
+# machine short of files, processes or memory are told as such.
 SHORT = FAULTS | {errno.EAGAIN}
 """What the machine lacks just now, or a disk that answers with errors: it passes, or a person mends it."""
 _NO_THREAD = "can't start new thread"

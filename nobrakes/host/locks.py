@@ -1,4 +1,6 @@
-"""One daemon a repository: a lock that the kernel takes back when its holder dies, however it dies.
+"""Locks by which daemons are known, and how one is started and stopped.
+
+One daemon a repository: a lock that the kernel takes back when its holder dies, however it dies.
 
 1. The file stays for ever; only the lock on it counts. It holds the pid and the start mark of the holder.
 2. Asking who holds it takes no lock, so that a question can never keep a daemon from starting.
@@ -82,15 +84,8 @@ def holder(path: str) -> int | None:
     return process.pid if process and process.running and process.mark == words[1] else None
 
 
-# A lock for each word, in one file: one byte of it is locked for as long as somebody works under the word.
-#
-# 1. The kernel takes it back when its holder dies, and nothing has to be tidied up. Two words share a byte once in
-# 2^47.
-# 2. Each call opens the file for itself, and the lock belongs to what was opened and not to the process: threads
-# exclude each other as processes do, and the kernel sees no circle between processes where their threads wait in none.
-# 3. Elsewhere than on Linux the whole file is locked, for any word.
-
-
+# One byte of one file is locked for each word; two words share one once in 2^47. The lock belongs to what was opened,
+# so threads exclude each other as processes do. Elsewhere than on Linux the whole file is locked.
 @contextmanager
 def locked(path: str, word: str) -> Iterator[None]:
     """Hold the word's lock; whoever else wants it waits, another process or another thread."""
@@ -115,16 +110,11 @@ def _set(descriptor: int, how: int, place: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX if how == fcntl.F_WRLCK else fcntl.LOCK_UN)
 
 
-# Whether a daemon lives, for daemons of other repositories: a file that it keeps locked, which the kernel lets go.
-#
-# 1. The lock is on the open file, held by that process alone (its children do not inherit it): however it dies, it is
-# free at once. No time is waited for and no pid is believed.
-# 2. The file is locked before it has its name, so a file that is seen unlocked is a dead daemon's, and goes.
-# 3. Asking takes a shared lock for a moment, which no other question minds; a daemon never locks a file that is seen.
-
 _ENDING = ".lock"
 
 
+# Whether a daemon lives: it keeps a file locked, which its children do not inherit and the kernel lets go. The file is
+# locked before it has its name, so one that is seen unlocked is a dead daemon's, and goes.
 class Living:
     """This process, alive in `folder` under a name of its own, until it is closed or dies."""
 
@@ -188,11 +178,6 @@ def sweep(folder: str) -> None:
                     os.unlink(entry.path)
 
 
-# Starting the daemon in the background, and stopping it in order.
-#
-# 1. The starter waits on a pipe that the daemon inherits: a line means ready, its end means dead.
-# 2. Stopping signals exactly the process that holds the lock, and waits until the lock is free.
-
 READY_VARIABLE = "NOBRAKES_READY_FD"
 
 LAST_WORDS = 4000
@@ -201,6 +186,7 @@ LAST_WORDS = 4000
 _started: list["subprocess.Popen[bytes]"] = []  # kept, since Python warns when it forgets a living child
 
 
+# The starter waits on a pipe that the daemon inherits: a line means ready, its end means dead.
 def start_daemon(
     argv: Sequence[str], *, log: str, lock: str, cwd: str, env: Mapping[str, str], timeout: float = 30.0
 ) -> int:
@@ -289,8 +275,6 @@ def stop_daemon(lock: str, timeout: float = 60.0, log: str = "") -> tuple[int, s
     return process.pid, next((line[line.index(LEFT) :] for line in said.splitlines() if LEFT in line), "")
 
 
-# The person's own service manager: units of systemd, written, enabled and taken away. Nothing here needs root.
-
 SECONDS = 30.0
 
 
@@ -323,9 +307,6 @@ def lingers() -> bool:
         return os.path.exists(os.path.join("/var/lib/systemd/linger", pwd.getpwuid(os.geteuid()).pw_name))
     except KeyError:
         return False
-
-
-# A program that a person talks to, in this terminal: the Shaper.
 
 
 def run_interactive(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> int:

@@ -1,4 +1,6 @@
-"""Messages sent beside everything else: each by a process of its own, at most one at a time through a channel.
+"""Programs that are asked something in bounded time, messages sent beside everything else, files of lines.
+
+Messages sent beside everything else: each by a process of its own, at most one at a time through a channel.
 
 1. A thread waits for the process and does nothing else. After the deadline the process and its whole group are killed.
 2. What to send goes to its stdin, and fits into the pipe; nothing of it is in its arguments or its environment.
@@ -146,11 +148,6 @@ class ChildChannels:
             thread.join(1.0)
 
 
-# A program that is asked something, in bounded time: what it was given, what it printed, how it ended.
-#
-# 1. It has no terminal, and a session of its own: what takes too long is killed with all that it started.
-# 2. Files hold what it prints, and not pipes: what outlives it keeps nobody waiting. What is read of them is bounded.
-
 MOST = 8_000_000
 
 
@@ -163,6 +160,8 @@ class Asked:
     error: str = ""
 
 
+# It has a session of its own: what takes too long is killed with all that it started. Files hold what it prints, and
+# not pipes: what outlives it keeps nobody waiting.
 @frozen
 class Asking:
     """Asks programs in one environment, each for so many seconds at most."""
@@ -196,13 +195,6 @@ class Asking:
             return Asked(code, *texts)
 
 
-# An append-only file of lines that one process at a time writes: opened safely, read from its end, never half-written.
-#
-# 1. No link is followed below the repository, nor at the file itself; what is no plain file with one name is refused.
-# 2. A writer holds the file's lock. What was torn off at the end, by a kill or a full disk, is cut away by the next
-# one.
-# 3. A file that holds anything but such lines is somebody else's, and is not touched.
-
 BLOCK = 65536
 BEGIN = b'{"ts":'
 """How each line begins."""
@@ -211,6 +203,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 HINT = "Choose another file: the setting `events.export`, or --export."
 
 
+# No link is followed below the repository; what is no plain file with one name is refused. What was torn off at the end
+# is cut away by the next writer. A file that holds anything but such lines is somebody else's.
 class EventFile:
     """The open, locked file."""
 

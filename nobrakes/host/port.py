@@ -1,4 +1,4 @@
-"""The door to child processes."""
+"""The door to child processes, to people, to the time, and to work beside the loop."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -183,9 +183,6 @@ class ChannelServer(Protocol):
     def failed(self) -> Mapping[str, Exception]:
         """By run, what nobody expected while it was heard, told once: it is not heard any more."""
         ...
-
-
-# Telling people, the time, and work beside the loop.
 
 
 class Clock(Protocol):

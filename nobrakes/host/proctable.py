@@ -1,4 +1,4 @@
-"""What the operating system says about processes. Linux: /proc; elsewhere: the `ps` command (host.proctable).
+"""What the operating system says about processes. Linux: /proc; elsewhere: the `ps` command.
 
 1. A process is a pid together with the time it started: a pid alone may have been given away again.
 2. Whoever cannot be read (gone, or somebody else's) is not there.
@@ -16,8 +16,6 @@ from ..environ import process_environment
 from ..errors import NoAnswer
 from ..paths import own_path
 from ..records import frozen
-
-# One process, as the tables of this machine show it.
 
 LINUX = sys.platform.startswith("linux")
 
@@ -207,11 +205,8 @@ def _read(path: str) -> bytes:
     return b"".join(parts)
 
 
-# The process table where there is no /proc, read from the `ps` command. Slow: 5 ms a call.
-#
-# 1. Start times have a resolution of one second: a pid that is reused within its first second is not told apart.
-# 2. A process may hide its environment from `ps`; then only its session and its parents show where it belongs.
-
+# Where there is no /proc. Start times have a resolution of one second, so a pid that is reused within its first second
+# is not told apart; a process may hide its environment from `ps`, and then only session and parents tell.
 SECONDS = 30.0
 _COLUMNS = "pid=,ppid=,stat=,lstart="
 
@@ -267,11 +262,7 @@ def ps_environment(pid: int) -> list[bytes]:
     return [word.encode() for line in _ps("-E", "-ww", "-o", "command=", "-p", str(pid)) for word in line.split()]
 
 
-# The memory that a process and all that it started hold now: resident pages, as `ps` counts them.
-#
 # What several of them share is counted for each. What a run detached is still below its wrapper, which adopts it.
-
-
 def held_mb(pid: int | None, mark: str) -> int | None:
     """MB held by the process that was started with this mark, and by what is below it; None: it does not live."""
     process = look(pid) if pid else None

@@ -1,4 +1,6 @@
-"""Whether somebody answers at an address: a connection, TLS where it is https, and not a word more. No key is sent.
+"""What is installed and what answers: addresses, versions of CLIs, modules of interpreters, commands.
+
+Whether somebody answers at an address: a connection, TLS where it is https, and not a word more. No key is sent.
 
 1. What the proxy variables say holds here as for agents. A certificate that is not trusted counts as no answer: a
    network that puts itself in between (a login page) is not the network.
@@ -96,14 +98,11 @@ def _authorisation(user: str | None, password: str | None) -> dict[str, str]:
     return {"Proxy-Authorization": f"Basic {word}"}
 
 
-# Which version an installed CLI is: it is asked, in a home of its own, and what it said is remembered.
-#
-# It is asked outside of every repository, and one that lies in a repository is not asked at all: agents write there. An
-# answer costs a start of the CLI. It is noted under the marks of the file (abilities.stamp), so a file is asked once.
-
 VERSIONS_SECONDS = 20.0
 
 
+# A CLI is asked outside of every repository, and one that lies in a repository not at all: agents write there. An
+# answer is noted under the marks of the file (abilities.stamp), so a file is asked once.
 def ask(program: str, path: str) -> str:
     """What `--version` tells; empty: nothing that is a version."""
     try:
@@ -181,15 +180,6 @@ class Versions:
         return known
 
 
-# Which modules the interpreter of a check has, without the checkout: read from its folders, as a list of names.
-#
-# 1. Nothing is started: the interpreter may lie where an agent's work put it. What is read is names of files and
-# folders, the lines of `.pth` files and of `pyvenv.cfg`, each bounded; the worst that they can do is to be wrong.
-# 2. A program that is a Python is read itself, a script that PATH or a folder holds by its first lines. Where no
-# program tells of a Python (`make test`), the `python3` on PATH is read.
-# 3. What an editable installation takes out of the repository is left out; an environment in the repository is not.
-# 4. The names that checks.policy.shadows knows by itself are the floor, whatever is found here.
-
 MOST_NAMES = 20_000
 """So many entries of a folder are read."""
 MOST_BYTES = 100_000
@@ -205,6 +195,9 @@ _HOMES = ("", "versions/*", "installs/python/*")
 _LIBRARIES = ("lib", "lib64", "local/lib")
 
 
+# Nothing is started: the interpreter may lie where an agent's work put it. Read are names of files and folders, `.pth`
+# files and `pyvenv.cfg`, each bounded. Where no program tells of a Python (`make test`), the `python3` on PATH is read.
+# An editable installation of the repository is left out.
 class Modules:
     """Reads the interpreters of the checks of the repository in `root`."""
 
@@ -349,11 +342,6 @@ def _text(path: str) -> str:
     return content.decode("utf-8", "replace").replace("\0", "\n")
 
 
-# Whether a command works on this machine: found out by running it.
-#
-# A run that was killed or did not end tells nothing. It is repeated, and who still does not know says so: a night that
-# was to be closed off is not begun on a guess.
-
 PROBING_SECONDS = 10.0
 ATTEMPTS = 3
 LISTING_SECONDS = 120.0
@@ -363,6 +351,7 @@ _KILLED = 128
 """An exit code beyond it is a signal's, passed on by whoever ran the command."""
 
 
+# A run that was killed or did not end tells nothing: it is repeated, and a night is not begun on a guess.
 def probing_trouble(argv: Sequence[str]) -> str:
     """Why the command does not work here, in a line; empty: it does. MachineShort: nobody can tell just now."""
     for _ in range(ATTEMPTS):

@@ -139,9 +139,6 @@ class Waker:
         self.close()
 
 
-# Hearing that a file of a folder was written to: from the system where it tells, else by looking every second.
-
-
 class Changes:
     """Calls `changed`, from a thread of its own, after files whose names begin with `prefix` were written to."""
 
@@ -176,15 +173,12 @@ class Changes:
             self._observer = None
 
 
-# What agent CLIs append to files of their own while they work, read on from where it was read before.
-#
-# 1. The files lie where an agent may write: no link is followed, only plain files are read, and nothing is waited for.
-# 2. How many names are looked at, and how much is read in one look, is bounded.
-
 MOST_ENTRIES = 10_000
 """Names below a folder that are looked at."""
 
 
+# The files lie where an agent may write: no link is followed, only plain files are read, and names and bytes are
+# bounded.
 def appended(folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int) -> dict[str, bytes]:
     """By path, what the files below `folder` hold from their places on: those that the glob matches, and that were
     written at `since` or later. Together `limit` bytes at most.
@@ -222,12 +216,6 @@ def _from(folder: int, name: str, since: float, place: int, limit: int) -> bytes
         return file.read(limit)
 
 
-# Linux's inotify as it is: one descriptor for any number of folders, which its caller sleeps on itself.
-#
-# watchdog has a thread for each folder and hands an event on through three more; where a file is renamed inside a
-# folder it may hold that back for half a second. Four agents' channels cost four threads and four events a word with
-# it, and here no thread and one wake-up.
-
 CLOSE_WRITE = 0x8
 MOVED_TO = 0x80
 CREATE = 0x100
@@ -243,6 +231,8 @@ _HEAD = struct.Struct("iIII")
 _MOST = 65536
 
 
+# watchdog has a thread for each folder and hands an event on through three more, and may hold a renaming back for half
+# a second. Here is one descriptor for any number of folders, no thread and one wake-up.
 class Inotify:
     """An instance of inotify. OSError where the system has none left to give, or has none at all."""
 

@@ -1,4 +1,4 @@
-"""One number of another repository's database: read-only, without waiting, and nothing where that does not work."""
+"""The person's database: places of agents, what a day cost, projects, chats, clients. A method is one transaction."""
 
 import contextlib
 import json
@@ -31,20 +31,8 @@ def open_escalations(path: str) -> int | None:
         return None
 
 
-# UserStore: the person's database in one SQLite file. Each method is one transaction.
-#
-# 1. A place is a row of a daemon; a daemon that does not live has none, whatever the rows say. Who lives is asked
-# of `lives`, inside the transaction that counts, so nobody takes a place on what was true a moment ago.
-
-# The tables of user.db, and how a file of an earlier version becomes one of this.
-#
-# 1. A step is one version; steps are only ever added. Each leaves a line in `migrations`.
-# 2. All that are missing are one transaction: whoever comes first makes them, the others find them made.
-# 3. A repository is known by its identity (machine.service.registry) and not by its path, which may change.
-# What it spent is kept by that, too, and outlasts it.
-# 4. A project is known by the name of its folder, never by a path. A chat is a chat agent's session, by its own name; a
-# client is who may speak by HTTP, and of its token only the hash is here.
-
+# A step is one version; steps are only ever added. A repository is known by its identity and not by its path; what it
+# spent is kept by that, and outlasts it. Of a client's token only the hash is here.
 STEPS: Sequence[Sequence[str]] = (
     (
         """CREATE TABLE repositories (identity TEXT NOT NULL PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
@@ -109,15 +97,11 @@ def require_known(connection: Connection, path: str, steps: Sequence[Sequence[st
         raise PlaceUnusable(text, "Update nobrakes. Nothing was changed.")
 
 
-# The person's database as one SQLite file: opened, brought up, written in whole transactions. Its tables are others'.
-#
-# 1. A write is BEGIN IMMEDIATE: of two that want the last place one is first, and the other sees it.
-# 2. Nobody waits longer than a few seconds for another process's transaction: StoreBusy then, and the caller tries
-# again.
-
 USER_PATIENCE_SECONDS = 5.0
 
 
+# A write is BEGIN IMMEDIATE: of two that want the last place one is first, and the other sees it. Nobody waits longer
+# than a few seconds: StoreBusy then.
 class UserDatabase:
     """The file at `path`, made where it is missing; `is_reading`: only an existing one, and never written."""
 
@@ -256,6 +240,8 @@ class DaySpent:
     tokens: int
 
 
+# A place is a row of a daemon; a daemon that does not live has none: `lives` is asked inside the transaction that
+# counts.
 class UserStore(UserDatabase):
     """The repositories of this machine, the places that their agents hold, and what they spent."""
 
@@ -326,11 +312,6 @@ class UserStore(UserDatabase):
         return [DaySpent(*row) for row in rows]
 
 
-# What is known of projects and of chat agents' sessions, in the person's database. Each method is one transaction.
-#
-# 1. A project's row is only what its folder cannot say: who made it, and whether it is archived.
-# 2. Setting a chat's project and its event are one transaction; what was set before stays in the events.
-
 PROJECT_SET = "project.set"
 _CHAT = "name, confirmed_project, is_new, identity, client, began_at, seen_at, set_at"
 _SEEN = """INSERT INTO chats (name, client, began_at, seen_at) VALUES (?1, ?2, ?3, ?3)
@@ -388,6 +369,7 @@ class ChatRun:
     at: float
 
 
+# A project's row is only what its folder cannot say. What a chat's project was before stays in the events.
 class ProjectStore(UserDatabase):
     """Projects and chats."""
 
@@ -460,8 +442,6 @@ class ProjectStore(UserDatabase):
 def _chat(row: tuple[Any, ...]) -> Chat:
     return Chat(row[0], row[1], bool(row[2]), *row[3:])
 
-
-# The clients that may reach the workspace by HTTP. Each method is one transaction; of tokens only hashes come here.
 
 NOTED_SECONDS = 60.0
 _ADD = """INSERT INTO clients (name, hash, made_at) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE

@@ -128,8 +128,6 @@ def living(board: Board) -> frozenset[str]:
     return frozenset(run.id for run in board.all_runs if run.kind is RunKind.AGENT and run.pid is not None)
 
 
-# The memory that agents at work hold, where that is limited: measured now and then, and told when it is too much.
-
 HOLDS_SECONDS = 0.25
 """What was measured holds so long: a turn looks several times."""
 

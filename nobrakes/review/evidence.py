@@ -226,8 +226,6 @@ def taken_back_by(line: Sequence[Made], bead: str) -> str | None:
     return next((made.commit for made in found), None)
 
 
-# What a record of evidence claims, and whether git's objects and its own runs bear it out.
-
 Look = Callable[[str], Made | None]
 """Finds a commit; None: it is not here."""
 

@@ -1,4 +1,6 @@
-"""Merges that a person approves first: which work asks for it, for what a yes counts, and when none is needed any more.
+"""How far a review is, the content of a change, and merges that a person approves first.
+
+Merges that a person approves first: which work asks for it, for what a yes counts, and when none is needed any more.
 
 1. `review.approve` says it: "always" for all work; "labelled" for a bead with the label `merge-review`, or below an
    epic that has it; "never" for none.
@@ -66,12 +68,8 @@ def not_asked_any_more(board: Board) -> list[tuple[int, str]]:
     return [(number, NOT_ASKED + why) for bead, number in board.to_approve.items() if not needed(board, bead)]
 
 
-# How far a review is: the journal, kept in the attempt's data, so that any daemon can go on with it.
-#
-# 1. Steps are journaled before the next one begins, and each may be done again after a crash.
-# 2. From the journaled intent to move main until its end a review cannot be taken away: a bead on main is done.
-
-
+# Steps are journaled before the next one begins, and each may be done again after a crash. From the journaled intent to
+# move main until its end a review cannot be taken away.
 class Step(StrEnum):
     """The steps in their order; a lost race for main goes back to REBASE."""
 
@@ -167,13 +165,8 @@ def waits_for_people(data: Mapping[str, Any]) -> bool:
     return Journal.of(data).step is Step.PULL_REQUEST
 
 
-# The content of a change: a digest that stays the same on another base, as long as the change and its surroundings do.
-#
-# 1. It is of git's difference, line by line, without what only says where: the numbers of lines, the function that a
-# hunk is in, and the ids of the texts that differ. White space counts, since in some languages it decides.
-# 2. Nobody's settings decide what a text is: every file counts as one.
-
-
+# It is of git's difference without what only says where: numbers of lines, the function of a hunk, ids of texts. White
+# space counts, and every file is a text.
 def content_of(lines: Iterable[bytes]) -> str:
     """The digest of a difference as `git diff-tree -p --text` prints it, without renames."""
     import hashlib  # loads OpenSSL, and few ask for this

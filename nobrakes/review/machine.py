@@ -360,12 +360,8 @@ def _lines(name: str, row: Mapping[Fact, Rule]) -> Iterator[str]:
             yield f"    {name} --> {rule.to.value}: {fact.value}"
 
 
-# What a validation's results mean for the review that wanted them.
-#
-# 1. Checks that were edited while they ran decide nothing, but where main passed what it was merged under.
-# 2. Where main is run to see whether it is to blame, it is not when it passes, when it fails in other checks only, and
-# never for a repair, which has to turn it green.
-
+# Checks that were edited while they ran decide nothing, but where main passed what it was merged under. Main is not to
+# blame when it passes, when it fails in other checks only, and never for a repair, which has to turn it green.
 _RAN = {Verdict.GREEN: Fact.RAN_GREEN, Verdict.RED: Fact.RAN_RED, Verdict.UNSURE: Fact.RAN_UNSURE}
 
 

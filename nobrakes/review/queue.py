@@ -1,4 +1,6 @@
-"""Flakes: of the same tree and contract a pass and a failure. What the ledger says of a check, and when to ask again.
+"""The merge queue, as pure rules: prefixes, the train, quarantine, and what may be a flake.
+
+Flakes: of the same tree and contract a pass and a failure. What the ledger says of a check, and when to ask again.
 
 1. A flake names the tests that failed where the report told them all, else the check alone.
 2. As installed, a red counts when it was seen TIMES times and no green between: only the checks that failed are
@@ -137,13 +139,6 @@ def lines(ledger: Sequence[Flake]) -> list[Line]:
     return sorted(made, key=lambda line: (-line.times, line.check, line.test))
 
 
-# Tests, or whole checks, that a person lets fail for a time: what fails is told, and blocks nobody.
-#
-# 1. Only a failure is forgiven. A check that is broken or has not run is not.
-# 2. Single tests are forgiven only where the report names all that failed (checks.counts) and each is
-# quarantined.
-# 3. What is quarantined is a part of the contract: a pass of before does not stand when it is lifted.
-
 SETTING = "quarantine"
 """The store's setting that holds it."""
 
@@ -154,6 +149,8 @@ Pair = tuple[str, str]
 """A check, and its test or WHOLE."""
 
 
+# Only a failure is forgiven, and single tests only where the report names all that failed and each is quarantined. It
+# is a part of the contract: a pass of before does not stand when it is lifted.
 @frozen
 class Quarantined:
     """One decision of a person."""
@@ -201,24 +198,13 @@ def forgiven(result: "CheckResult", quarantined: Collection[Pair]) -> "CheckResu
     return replace(result, outcome=CheckOutcome.PASS, reason=reason, quarantined=tests)
 
 
-# The merge queue: which prefixes of the waiting changes are validated, published or blamed, and how many go together.
-#
-# Prefix i is main with the first i waiting changes on it; prefix 0 is main itself.
-#
-# 1. Only a prefix that was validated green is published, so nothing here needs "good plus good is good".
-# 2. A change is blamed when the prefix that ends with it is red and the one before it is green. The search for it is
-# binary: it needs a green beginning and a red end, and nothing about what lies between. Where validators idle two
-# probes at once part it in three; more of them cost more runs than they save time.
-# 3. Main is known to be green before anybody is blamed.
-# 4. How many changes go together doubles when all of them were good and halves with each blame; there are never more
-# than are likely enough to be good together, as the last ones were. Whoever has cost more runs than were won
-# (`Pace.debt`) goes one by one until that is paid back, so a queue of N changes costs at most N + 2 MOST + log2(MOST)
-# + 1 runs, whatever they are (and CONFIRMING more for each blame that may be a flake).
-# 5. Validators that idle take the next batch, on top of the one that is tried (`Pace.deep`): two of them or three,
-# since what stands on a red one was run for nothing. However many there are, they cost no more runs than bors takes.
-# 6. With `every` each prefix of one more change is validated by itself: no commit gets into main's history that did not
-# pass. Prefixes are then validated side by side, each on top of those before it that are not proven yet.
-
+# The merge queue. Prefix i is main with the first i waiting changes on it; only one that was validated green is
+# published. A change is blamed when the prefix that ends with it is red and the one before it green, and main is known
+# to be green: the search is binary, in three where two validators idle. How many go together doubles when all were good
+# and halves with each blame; who has cost more runs than were won (`Pace.debt`) goes one by one until that is paid
+# back, so N changes cost at most N + 2 MOST + log2(MOST) + 1 runs (and CONFIRMING more for each blame that may be a
+# flake). Validators that idle take the next batch (`Pace.deep`). With `every` each prefix is validated by itself, side
+# by side, on top of those that are not proven yet.
 PACE = "queue_pace"
 """The setting that keeps the pace."""
 
@@ -375,14 +361,9 @@ def _last(ends: str) -> str:
     return ends[-WINDOW_OF_SHARE:]
 
 
-# The train: open reviews whose candidates stand on one another, the first of them on main.
-#
-# 1. Who may be on it and in which order is read from the journals and from where main is, and kept nowhere else: what a
-# crash, a cancel or a person's push takes out of the middle, leaves those behind it standing on nothing, and they
-# are built anew.
-# 2. Work that may prove less than before (scaffolding) is the last one of its train, so that nobody is blamed for it.
-
-
+# Who is on the train and in which order is read from the journals and from where main is, and kept nowhere else: what
+# leaves the middle leaves those behind it on nothing, and they are built anew. Scaffolding is the last of its train, so
+# that nobody is blamed for it.
 @frozen
 class Rules:
     """How the merge queue works, as the config says.

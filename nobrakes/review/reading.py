@@ -20,14 +20,6 @@ from ..sessions.model import Session, SessionKind
 from ..sessions.model import State as Of
 from ..text.cleaning import count, only_seen, redacted, shorten
 
-# What a reviewer of a change may say: findings in a bounded form, judged before anything of it is kept.
-#
-# 1. `findings_of` takes JSON text and gives findings, or says what is wrong with it in a UsageError. Of what is wrong
-# nothing is kept.
-# 2. The words are an agent's: cleaned, without secrets, bounded. They are shown and quoted, and steer nothing but
-# whether the work is looked at again.
-# 3. The same finding said twice is one.
-
 CATEGORIES = ("correctness", "edge_cases", "errors", "tests", *OF_PLANS)
 MOST, TEXT, PATH, FINDINGS_ANSWER = 30, 1_000, 300, 64_000
 """Findings of one review; characters of a finding's text, of its path, and of the whole answer."""
@@ -46,6 +38,8 @@ URGENT = (Priority.MUST, Priority.SHOULD)
 _FIELDS = frozenset({"category", "priority", "path", "line", "text"})
 
 
+# A reviewer's words are an agent's: cleaned, without secrets, bounded. They steer nothing but whether the work is
+# looked at again. Of what is wrong in them nothing is kept.
 @frozen
 class Finding:
     """One thing that a reviewer found. `path` and `line` as it said them; empty and 0: it named no place."""
@@ -289,9 +283,6 @@ def reader(agents: Sequence[str], workers: Collection[str], number: int, tries: 
     return names[(number - 1 + tries - 1) % len(names)]
 
 
-# --- one reading -----------------------------------------------------------------------------------------------------
-
-
 def ended(reading: Reading, minutes: float, waited: float, halted: bool) -> tuple[str, str] | None:
     """How a reading that was not over has ended, and why it failed; None: it goes on.
 
@@ -341,9 +332,6 @@ class Waits:
         self._since.clear()
 
 
-# --- what is shown ---------------------------------------------------------------------------------------------------
-
-
 def of_sessions(sessions: Sequence[Session]) -> list[Reading]:
     """The readings among these sessions of one bead, in their order."""
     return [Reading.of(one) for one in sessions if one.kind is SessionKind.CODE_REVIEW]
@@ -373,8 +361,6 @@ def summary(readings: Sequence[Reading]) -> str:
     counts = ", ".join(f"{number} {name}" for name, number in counted(last.findings).items() if number)
     return said + (counts or "nothing was found")
 
-
-# How a person decides on what fresh eyes found, or that nobody read it: the options of the question.
 
 READING_CHOICES_SEND_BACK = "send it back"
 GO_ON = "go on as it is"

@@ -276,14 +276,6 @@ def _judge(
             note(text)
 
 
-# What main carries of beads, and which of it no event of the store names.
-#
-# 1. Merged is what main carries and the store does not know. What the store knows, and a person opened again or took
-# back, stays as it is.
-# 2. A merge is ours when its bead is known and it says where our chain of evidence ended (`Evidence:`), or that there
-# was none yet (`none`) after the bead was made. Whatever else has a trailer `Bead:` is of another chain, or a person's.
-# 3. The newest word of main about a bead counts: a later `Reverts-Bead:` takes back what came before it.
-
 NAMED = 20
 """So many beads are named in one text; more are counted."""
 COMPARED = "compared"
@@ -294,6 +286,9 @@ SLACK = 2.0
 """So many seconds a commit may be older than its bead: git keeps whole seconds."""
 
 
+# A merge is ours when its bead is known and it names where our chain of evidence ended (`Evidence:`), or `none` after
+# the bead was made. What the store knows, and a person opened again, stays as it is. The newest word of main counts: a
+# later `Reverts-Bead:` takes back what came before it.
 @frozen
 class Merge:
     """A bead's merge as main carries it. `commits` oldest first: several where each commit was kept.
@@ -375,14 +370,6 @@ def is_younger(merge: Merge, bead: Bead) -> bool:
     return merge.tip.at + SLACK >= bead.created_at
 
 
-# Merges of beads whose changes a later commit of a person took back, without a word about it.
-#
-# 1. A commit takes a merge back where, after it, nothing that the merge brought is there, and some of it is as it was
-# before the merge. A merge of the same bead, or `Reverts-Bead:`, ends the question.
-# 2. It did so unseen where all that lies between the two on main was taken back with it: that is what a commit of an
-# index from before the merge makes. Else, or where its subject says so, it was meant, and is told as a note.
-# 3. What came back later was not lost.
-
 Move = tuple[str, str, str]
 """(path, what it was, what it became): mode and object."""
 
@@ -428,6 +415,9 @@ class _Merge:
     lost: Lost | None = None
 
 
+# A commit takes a merge back where nothing that it brought is there after it, and some of it is as before; the same
+# bead's merge or `Reverts-Bead:` ends the question. It did so unseen where all that lies between was taken back with
+# it, as a commit of an old index does; else it was meant, and is told as a note. What came back later was not lost.
 def lost_changes(line: Sequence[Made], moves: Callable[[str], Sequence[Move]]) -> list[Lost]:
     """The merges on main's `line` (newest first) that commits on it took back. `moves`: what a commit changed."""
     now: dict[str, str] = {}

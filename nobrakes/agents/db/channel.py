@@ -104,14 +104,6 @@ def _call(path: str, calls: Calls, owner: str, request: bytes | None) -> tuple[s
         raise UsageError("this is no request that nobrakes understands", "Use `nobrakes agent …`.") from None
 
 
-# A person's yes to one command of an agent: asked for once, used once.
-#
-# 1. A command is known by a hash of its very words, and belongs to the bead or the session that it is asked for.
-# 2. A yes is used in the transaction that finds it, so that two calls at once are one yes; the next call asks anew.
-# 3. A no, and what was decided without an answer, stands for that bead or session.
-#
-# As light as the other edits: the guard asks before a tool runs.
-
 PERMITS_MOST = 2000
 """Characters of a command that a person is asked about: what is longer nobody can judge."""
 WAITS, YES, NO = "waits", "yes", "no"
@@ -127,6 +119,8 @@ _USE = (
 )
 
 
+# A command is known by a hash of its very words, for one bead or session. A yes is used in the transaction that finds
+# it; a no stands.
 def agent_permit(path: str, token: str, command: str) -> "tuple[int, str]":
     """(the question's number, what was said): YES once for each yes; WAITS: a person has not answered yet."""
     if len(command) > PERMITS_MOST:

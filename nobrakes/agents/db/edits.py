@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-# Whom a token speaks for. As light as db.fast, since agents speak all night.
-
-
 class Speaker:
     """Whom a token speaks for: an attempt on its bead, or a turn of a session, which has neither."""
 
@@ -56,10 +53,7 @@ def speaker(connection: "Connection", token: str) -> Speaker:
     raise Stale("this attempt or turn has ended, or the token is not one of nobrakes")
 
 
-# How much one attempt or turn may say: whoever says more is in a loop, and costs a person's time.
-#
-# Counted in its own events, so that a second process, or a new start, begins no new count. Imports nothing that costs.
-
+# Whoever says more is in a loop. Counted in its own events, so that a second process begins no new count.
 REMARKS = ("'logged', 'progressed', 'notified', 'tested'", 1000, "remarks")
 QUESTIONS = ("'escalated', 'suggested'", 20, "questions, suggestions and plans")
 

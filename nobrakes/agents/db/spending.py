@@ -14,14 +14,6 @@ from ...events.kinds import Kind
 from ...records import frozen
 from ..limits import Amount, Breaker, Caps, Cooldown, Spent, State, day_start, hour_start, reset
 
-# What agents cost since a moment, without adding up again what ended long before: a day may have ten thousand of them.
-#
-# 1. For each period that is asked for, a setting keeps the sum of the attempts, and one of the turns, up to an id: all
-# of those have ended. What came later is added to it, and when that has become long the sum is moved on.
-# 2. What has ended costs what it cost. Who changes that, or puts in what ended elsewhere, calls `forget`: then all of
-# the period is added up once more.
-# 3. One that is open keeps those after it out of the sum until it has ended; the clock may still be set under it.
-
 FEW = 100
 """So many that came later are added up each time."""
 KEPT = "summed:"
@@ -32,6 +24,8 @@ _PAID = "coalesce(sum(cost_usd), 0), coalesce(sum(tokens), 0), coalesce(sum(coal
 _OPEN = "SELECT min(id) FROM {0} INDEXED BY {0}_open WHERE outcome IS NULL AND {1}"
 
 
+# A setting keeps each period's sum up to an id before which all have ended; what came later is added to it. Who changes
+# what has ended calls `forget`.
 @frozen
 class Sum:
     """What those cost that began at `since` or later and have an id up to `upto`."""

@@ -29,14 +29,8 @@ class AgentChoice:
         return tuple(dict.fromkeys(found))
 
 
-# What an agent's own permission system lets through where nothing else closes the agent off (C11, O6).
-#
-# 1. The commands of the contract and of the set-up, git, and `nobrakes`, each with whatever arguments. Edits inside the
-# workspace are the CLI's own rule; everything else is denied, since nobody is there to be asked.
-# 2. A command is told as the words that it begins with, up to the first option after its program: `python3 -m pytest`
-# for `python3 -m pytest -q`. What cannot be told so (a command in quotes, a subshell) is left out.
-# 3. These are rules of words, and what the checks start may do anything: they spare accidents, and are no wall.
-
+# These are rules of words and no wall, since what the checks start may do anything. A command is told as the words that
+# it begins with, up to its first option; what cannot be told so (quotes, a subshell) is left out.
 ALWAYS = ("git", "nobrakes")
 _RUNNER = re.compile(r"(?:\S*/)?(?:python[\d.]*|node|ruby|perl|php|bash|sh|deno)")
 _WRAPPER = re.compile(r"(?:\S*/)?(?:uv|poetry|pipenv|pdm|hatch|rye|bundle|npm|npx|pnpm|yarn|bun)")

@@ -14,13 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-# A shell command line as simple commands: enough of the grammar to see which programs it calls with which words.
-#
-# 1. It knows quotes, escapes, comments, separators, redirections, here-documents, `$(…)` and backquotes; it expands
-# nothing. Words with a `$` stay as they are.
-# 2. A patch that Codex's `apply_patch` reads names its files in lines of their own.
-# 3. What it cannot read (an open quote) is a ValueError: a shell could not read it either.
-
+# It knows quotes, escapes, comments, separators, redirections, here-documents, `$(…)` and backquotes, and expands
+# nothing. What it cannot read is a ValueError: a shell could not read it either.
 _SECTIONS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
 WRAPPERS = frozenset(

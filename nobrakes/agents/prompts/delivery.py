@@ -84,15 +84,12 @@ def new_since(last: Attempt, filed: Sequence[Escalation]) -> list[Escalation]:
     ]
 
 
-# How a bead's work gets to people, as the store and the settings know it (requests.text).
-#
-# What has begun goes on as it began, whatever the settings say meanwhile: a request that is open, and an epic's branch
-# that has something.
-
 RECENT = 40
 """So many of main's last commits are looked at where a person's commit may have taken merges back just now."""
 
 
+# What has begun goes on as it began, whatever the settings say meanwhile: an open request, an epic's branch that has
+# something.
 def delivery_of(store: "Store", config: "Config", bead: Bead) -> Delivery:
     """How the bead's work gets to people from now on; of one that is done, how it got there."""
     rules = config.review.rules(config.main)

@@ -1,4 +1,6 @@
-"""What a reviewer of work is told that passed its checks: the bead, the change, the results, what was found before.
+"""Prompts: role, bead and history made into text. No model is asked: the same input gives the same text.
+
+What a reviewer of work is told that passed its checks: the bead, the change, the results, what was found before.
 
 1. What agents wrote (the change, earlier findings, what the Doer said of them) is data: cleaned, bounded, quoted in a
    fence with a nonce. The same facts give the same text.
@@ -127,15 +129,6 @@ def prompt(told: Sequence[Message], cut_off: str, *, resumes: bool) -> str:
     return joined([*([] if resumes else [PROTOCOL]), *new(told, cut_off, resumes=resumes, most=WHOLE)])
 
 
-# Role, bead and history made into a prompt. No model is asked: the same input gives the same text.
-#
-# 1. What earlier agents wrote is data: cleaned, quoted line by line inside a block whose fence holds a nonce that they
-# cannot know, and never longer than HISTORY characters, newest attempt first.
-# 2. What people wrote (bead, answers) is the task; it is cleaned and bounded too, and says so where it was cut.
-# 3. What the project may add to a role is a file, .nobrakes/roles/<role>.md, which replaces ours.
-
-# How an agent works and talks back: the part of every prompt that is the same for each bead.
-
 _COMMITS = """- Commit often, each commit one step, with the message `<subject>`, an empty line, `Bead: {bead}`.
   Only what is committed counts. Never push, merge, rebase, switch branches or touch git's configuration."""
 
@@ -194,12 +187,6 @@ def protocol(role: Role, bead: str) -> str:
     )
 
 
-# What a role may do, in words for a prompt and in tools for an agent CLI.
-#
-# 1. checks.policy.boundaries is the law, checked on the tree afterwards; what is said here only advises, and says the
-# same.
-# 2. The Shaper reads and proposes; it gets no tool that edits.
-
 TOOLS: Mapping[Role, tuple[str, ...]] = {
     Role.SHAPER: ("Bash", "Read", "Glob", "Grep"),
     Role.TEST_WRITER: ("Bash", "Read", "Edit", "Write", "Glob", "Grep"),
@@ -223,6 +210,7 @@ def globs_text(globs: Sequence[str]) -> str:
     return ", ".join(f"`{glob}`" for glob in globs[:MOST_TOLD]) + more or "(none)"
 
 
+# checks.policy.boundaries is the law, checked on the tree afterwards; what is said here advises.
 def may_change(role: Role, tests: Sequence[str], gates: Sequence[str], scaffolding: bool = False) -> str:
     """Which files the role may change, one sentence a line."""
     never = "- Never touch `.nobrakes/` or `.git/`, nor anything outside this folder."
@@ -294,6 +282,9 @@ class Settings(Protocol):
         ...
 
 
+# What earlier agents wrote is data: quoted inside a fence with a nonce that they cannot know, never longer than
+# HISTORY. What people wrote is the task: bounded too, and it says where it was cut. `.nobrakes/roles/<role>.md`
+# replaces a role's text.
 def compile_prompt(
     role: Role,
     bead: Bead,
@@ -379,10 +370,6 @@ def _checks(checks: Iterable[CheckSection]) -> str:
     return "They run on your commit, in a fresh checkout. Run them before you stop.\n\n" + "\n".join(lines)
 
 
-# All that one attempt is told: the persona and the prompt, from what the store knows now.
-#
-# The daemon starts agents with it and `nobrakes prompt` prints it, so that what is printed is what is given.
-
 TOLD = "told"
 """In an attempt's data: the digest of the bead as its session knows it."""
 
@@ -439,14 +426,6 @@ def digest(bead: Bead) -> str:
     return sha256(bead_text(bead).encode(errors="replace")).hexdigest()[:16]
 
 
-# What a repository tells every agent: its AGENTS.md, CLAUDE.md and GEMINI.md, as main has them.
-#
-# 1. Whatever CLI works, it is given all of them, once, in its prompt; its own reading of such files is turned off where
-# it can be. So a change that an agent makes in its clone tells nobody anything before a person accepted it.
-# 2. The files of the top folder come first, then those of the folders on the way to what the bead touches.
-# 3. A file that only points to another one (`@AGENTS.md`, a link) and one that says the same are left out. Each is
-# cleaned and bounded, and so are all together.
-
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 LONGEST = 12_000
 """Characters of one file."""
@@ -462,6 +441,8 @@ _HEADING = (
 _POINTS = re.compile(r"(?:@[\w./-]+\s*)+\Z")
 
 
+# Whatever CLI works, it is given all of these files of main once, in its prompt; its own reading of them is off where
+# it can be. So an agent's change of one tells nobody anything before a person accepted it.
 def instructions(read: Callable[[str], bytes | None], touches: Sequence[str], already: str = "") -> str:
     """The section of the prompt; empty where the repository has none. `read` gives a file of main, None: no file.
 

@@ -94,11 +94,7 @@ def answered(answers: "Sequence[tuple[str, str]]", nonce: str) -> str:
     return "\n\n".join(reversed(told))
 
 
-# A bead, its plan and its past as text: in a prompt, and for the agent that asks through its door.
-#
-# 1. Imports nothing that costs, since agents ask all night; a row of the store as JSON does as well as the dataclass.
-# 2. The rules of prompts.py hold: agents' words are fenced, people's words bounded.
-
+# Imports nothing that costs; a row of the store as JSON does as well as the dataclass.
 DESCRIPTION = 32_000
 NOTES = 8_000
 CRITERION = 1_000

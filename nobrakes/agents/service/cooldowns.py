@@ -117,9 +117,6 @@ def reset(store: "Store", paths: Paths, bead: str, actor: str) -> int:
     return found
 
 
-# The memory that agents hold at this moment, measured by whoever looks.
-
-
 def memory_of_agents(runs: Iterable[Run]) -> dict[tuple[int, int], int]:
     """MB by (attempt, turn), one of which is 0, for each agent that lives."""
     found = {}

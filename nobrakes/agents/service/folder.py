@@ -1,4 +1,6 @@
-"""What the guard does about a command that a person says yes to first: it asks once, and lets it through once.
+"""The agent's side: its guard's questions, `nobrakes agent test`, and the channel out of a sandbox.
+
+What the guard does about a command that a person says yes to first: it asks once, and lets it through once.
 
 In a sandbox the daemon does it, by the same function (`CALLS`).
 """
@@ -38,9 +40,6 @@ def why_not(command: str, pattern: str) -> "str | None":
     )
 
 
-# The form of a question from the words that an agent asks with: None where it asks for any text.
-
-
 def form_of(
     options: "Sequence[str]",
     recommended: "Sequence[str]",
@@ -68,18 +67,13 @@ def form_of(
     return as_values(made(kind, options, recommended, required=not optional, priority=urgent, context=context))
 
 
-# `nobrakes agent test`: the project's checks, run in the agent's own workspace, and reported at its door.
-#
-# 1. The contract comes with the agent's start (NOBRAKES_CHECKS), since config.toml is not in its reach. What passes
-# here proves nothing: the Reviewer runs the checks itself, on a fresh checkout.
-# 2. A check has its own time limit. One that failed does not keep the others from running.
-# 3. Each call is one test round (checks.proof), reported with how each check ended.
-
 CHECKS = "NOBRAKES_CHECKS"
 _MARKS = ("NOBRAKES_RUN", "NOBRAKES_WAKE")
 _LINES = 40
 
 
+# What passes here proves nothing: the Reviewer runs the checks itself. The contract comes with the agent's start, since
+# config.toml is not in its reach. Each call is one test round (checks.proof).
 def test(name: str) -> tuple[dict[str, Any], str]:
     """Run the check of this name, or all of them; (JSON values, text)."""
     client.store().agent_standing(*client.key())  # who has no door runs nothing
@@ -112,14 +106,8 @@ def _run(check: dict[str, Any], workspace: str) -> dict[str, Any]:
     return {"name": check["name"], "code": code, "outcome": outcome, "output": "" if code == 0 else tail}
 
 
-# The agent's side of its channel, inside a sandbox: a file in a folder that the daemon reads, its answer in another.
-#
-# 1. A request is whole or not there. It stays where it is when nobody answers: a daemon that comes back takes it in.
-# 2. The daemon sleeps until the system tells it of a request. Whoever is not answered soon says again that it lies
-# there.
-# 3. Imported only where NOBRAKES_DOOR is set, and then in place of agents.db.edits: the same functions with the same
-# arguments. The path of the database is not used, since it is not there.
-
+# The channel out of a sandbox, imported in place of agents.db.edits: the same functions with the same arguments. A
+# request is whole or not there, and stays when nobody answers; who is not answered soon says again that it lies there.
 PATIENCE = 100.0
 """Seconds to wait for an answer: the daemon may be starting anew."""
 LOOK = 0.02

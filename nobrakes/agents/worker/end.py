@@ -47,12 +47,8 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# What an agent's end says about others: the provider's gate, the bead's breaker, what was spent.
-#
-# 1. Each may be said again after a crash: it says the same, and nothing is counted twice.
-# 2. A breaker is stored in the transaction that ends the attempt (agents.worker.end); a cooldown begins before the
-# attempt ends, so that nothing is started between the two.
-
+# Each of these may be said again after a crash: nothing is counted twice. A cooldown begins before the attempt ends, so
+# that nothing is started between the two.
 NOBODY = "nobrakes"
 
 

@@ -380,16 +380,12 @@ _BY_WORDS = frozenset(
 )
 
 
-# Taking in what agents left, beside the loop: git copies and checks objects while others are being served.
-#
-# 1. It is help, not a step: whoever closes the run takes in again, finds the ref there, and meets the same troubles.
-# 2. What cannot be taken in for what it is (Tampered, and too large) is not tried again: that took its time.
-# 3. With it the files are counted that the agent left changed (agents.worker.watch).
-# 4. Only for an attempt that is still open. One that a person ended is put away by the next turns.
-
-
 class Fetches:
-    """Which agents' branches are being taken in. Forgotten over a restart, and then done again."""
+    """Which agents' branches are being taken in, beside the loop. Forgotten over a restart, and then done again.
+
+    It is help, not a step: whoever closes the run takes in again, and meets the same troubles. What cannot be taken in
+    for what it is (Tampered, too large) is not tried again. Only for an attempt that is open.
+    """
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports

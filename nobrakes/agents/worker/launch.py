@@ -41,8 +41,6 @@ from ..prompts.prompts import TOLD, Briefing, brief, digest, instructions
 from . import process
 from .process import SELF_TEST, STEP
 
-# The agents as they may be used on this machine: whole, or without their sessions (abilities, agents.adapter).
-
 
 class Adapters:
     """Gives the adapter of a name, by what was written down of its CLI."""
@@ -324,13 +322,6 @@ def proven_tests(ports: Ports, bead: str) -> Attempt | None:
             return attempt if attempt.outcome is Outcome.COMPLETED else None
     return None
 
-
-# Looking at agents that have just begun: one whose guard did not answer is stopped at once.
-#
-# 1. A run is looked at until its guard has answered and its session has begun, and never again; what is remembered is
-# only that.
-# 2. A session is noted as soon as it is seen, so that a crash does not lose it: that it has begun, and its id where the
-# CLI chose it. An id that another session has already is not believed.
 
 LOOK_SECONDS = 0.5
 """Between two looks at an agent whose guard has not answered yet."""

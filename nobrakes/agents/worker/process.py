@@ -1,4 +1,6 @@
-"""What an agent's process came to, whoever it worked for: an attempt or a session.
+"""Processes of agents: what each start has in common, what they came to, and agents that do not start.
+
+What an agent's process came to, whoever it worked for: an attempt or a session.
 
 Our own stop is never the agent's failure: whatever signal or exit code follows it, only the agent's words count, and
 that it waited for its provider. Without these the reason of the stop is how it ended.
@@ -143,8 +145,6 @@ def lines(ports: Ports, path: str) -> list[bytes]:
     return [*begin.split(b"\n")[:-1], *end[-TAIL:].split(b"\n")[1:]]  # no line that was cut
 
 
-# What every start of an agent has in common, whoever it works for: an attempt or a session.
-
 HANDOFF = os.path.join(OWN, "handoff.md")
 """In the folder of a run: what its agent hands on in a file."""
 
@@ -226,17 +226,10 @@ def _recorded(folder: str, argv: Argv) -> Argv:
     return recording.recorded(argv, out, err)
 
 
-# Agents that do not start are one fault of the machine, whichever beads meet it.
-#
-# 1. The first failure to start is noted, with who met it. The same failure of somebody else closes the agent's gate
-# (agents.limits) and asks once, in the name of no bead; both in one transaction. Any end of an agent that
-# started takes back what was noted.
-# 2. What makes two failures the same is the beginning of what was printed, without numbers and the names of beads.
-# 3. Once the gate's time is over the CLI is asked for its version first, outside of every repository (host.versions);
-# an agent that speaks ACP for its hello, closed off as in an attempt; the program of a script is looked for. One that
-# cannot answer is not started, and asked again a minute later; one that answers goes ahead with one bead.
-# 4. The question is withdrawn with the gate (store): by the first agent that starts, or by a person.
-
+# Agents that do not start are one fault of the machine: the same failure of a second owner closes the agent's gate and
+# asks once, in one transaction. Failures are the same by the beginning of what was printed, without numbers and names
+# of beads. Afterwards the CLI is asked for its version (an ACP agent for its hello, a script for its program) before
+# one agent goes ahead.
 GREETING_SECONDS = 60.0
 """So long an agent has for its hello, with its start."""
 NOTED = "not_started:"
@@ -381,13 +374,6 @@ class StartProbe:
         return adapter.launch(assignment)
 
 
-# Who changed the settings that an agent is started by does not wait for what they were before.
-#
-# 1. A digest of them is kept for each agent, and of those that workspaces are made by, with the moment of their last
-# change. After a change the gates behind them are over, with one agent as a trial; those that no setting leads to any
-# more are taken away, with their questions.
-# 2. Who was started before the change says nothing of any gate.
-
 DEFINED = "agents.defined"
 """The setting: by agent, the digest of its settings and since when they hold."""
 DEFINED_SECONDS = 2.0
@@ -401,6 +387,8 @@ def is_former(store: "Store", work: Attempt | Talk, outcome: Outcome) -> bool:
     return work.started_at < since
 
 
+# A digest of the settings is kept for each agent. After a change the gates behind them are over, with one agent as a
+# trial; who was started before it says nothing of any gate.
 class Definitions:
     """Sees that the settings of agents changed."""
 

@@ -1,4 +1,6 @@
-"""What agents do while they work, as events: how many files they changed, and what tests they ran by their tools.
+"""What agents say and do while they work: events, tokens, context, and who has finished and lives on.
+
+What agents do while they work, as events: how many files they changed, and what tests they ran by their tools.
 
 1. Files are counted beside the loop, and told only where the number is another one: once the agent has ended, in the
    job that takes its work in (agents.worker.exit); and while it works on a bead of a feature, at most once in
@@ -38,13 +40,6 @@ from ..transcript import Line, LineKind
 from .launch import DIARY, TELLS, WINDOW
 from .process import STEP
 
-# What an agent says on its output, read on from where one was, and the calls of its tools in it.
-#
-# 1. A run's output is two files: at half of its limit the recorder calls OUT OUT.1 and begins OUT anew
-# (host.runs.recorder). They are read as one, the older first; what was thrown away before it was read is lost.
-# 2. That a file is another one than before is seen by how it begins.
-# 3. Lines without any of the words that are looked for are not parsed: a million a second can be skipped.
-
 MOST = 4_000_000
 """Bytes that are read in one look."""
 LOOKS = 20
@@ -53,6 +48,8 @@ _MARK = 1024
 """Bytes of a file's beginning that tell it from another."""
 
 
+# A run's output is two files, since the recorder calls OUT OUT.1 at half of its limit: they are read as one, the older
+# first. Lines without any of the words that are looked for are not parsed: a million a second can be skipped.
 @dataclass(slots=True)
 class Output:
     """How far the output of a run was read. `mark`: how the file begins that is read now."""
@@ -300,16 +297,6 @@ def _count(ports: Ports, bead: str, seen: _Seen) -> None:
     seen.counted += [] if found is None else [found]
 
 
-# Reading on in what agents say while they work: how many tokens went by, and how full the context is.
-#
-# 1. Only what is new is read. A daemon that starts reads from the beginning, and comes to the same sums: a diary is the
-# session's, so what it tells of the time before the attempt is left out.
-# 2. The sum of an attempt is kept in the store as it grows, so that every cap counts it; its end brings the exact one.
-# 3. While nobody said anything there is no turn of the loop for it: whether there is more to read costs a byte an
-# agent.
-# 4. Whose CLI tells of all that only at its end is not read. Agents can write their diaries themselves: who lies there
-# is stopped early, or late, and its end brings the exact sum.
-
 METERING_LOOK_SECONDS = 5.0
 """Between two looks at what an agent said."""
 METERING_MOST = 4_000_000
@@ -334,6 +321,9 @@ class _Count:
         return sum(self.calls.values())
 
 
+# Only what is new is read. A daemon that starts reads from the beginning and comes to the same sums; a diary's time
+# before the attempt is left out. An agent may lie in its diary: it is stopped early or late, and its end brings the
+# exact sum.
 class Meter:
     """Counts what the agents at work use."""
 
@@ -436,14 +426,6 @@ def _take_in(ports: Ports, found: Mapping[str, bytes], count: _Count) -> int:
     return total
 
 
-# Looking for agents that have finished and live on: they said so with `nobrakes agent done`, or on their output.
-#
-# 1. They are ended after `limits.linger_seconds` of silence, and judged by their words (agent_ends). The silence of one
-# that says more begins again, up to MOST graces; one that begins another turn has not finished.
-# 2. After `agent done` a CLI still has its last event to print, which tells of costs: it has LAST_WORDS graces.
-# 3. While nobody says anything there is no turn of the loop for it, as for the meter. A new daemon gives the grace
-# anew.
-
 END_WATCH_LOOK_SECONDS = 2.0
 """Between two looks at what an agent said last."""
 TAIL = 256_000
@@ -467,6 +449,8 @@ class _EndWatchSeen:
     has_ended: bool = False  # its output says so
 
 
+# Agents that said that they are done and live on are ended after `limits.linger_seconds` of silence; one that says more
+# has up to MOST graces, and one that begins another turn has not finished.
 class EndWatch:
     """Watches the ends of agents at work."""
 

@@ -338,13 +338,6 @@ def door(db: Database, token: str) -> Attempt:
     return get_attempt(db, row["id"])
 
 
-# Work that a person hands in: an attempt of theirs, ended as it begins, and the bead before the Reviewer.
-#
-# 1. Who hands in says under which fence: whoever else had the bead meanwhile makes it Stale, and nothing is written.
-# 2. A bead on which somebody works is not handed in (the table knows no such move), nor one that lands just now.
-# 3. What stopped the bead is settled by it, its hold is released, and its failures are forgotten.
-
-
 def hand_in(db: Database, work: ByHand) -> Attempt:
     """Bring a person's work before the Reviewer. NotAllowed: somebody works on it, or it lands; Stale: fence."""
     now = db.now()
@@ -389,14 +382,10 @@ def hand_in(db: Database, work: ByHand) -> Attempt:
         return get_attempt(db, attempt)
 
 
-# The lock of an agent's session: one attempt holds it at a time, and never one of another bead.
-#
-# Who held it last stands with the session; what holds of that attempt is asked when the next one comes. A database that
-# was rebuilt knows no sessions, and no attempts that could go on with one.
-
 _LIVES = "SELECT 1 FROM attempts WHERE id = :id AND outcome IS NULL UNION ALL SELECT 1 FROM runs WHERE attempt = :id"
 
 
+# Who held a session last stands with it; what holds of that attempt is asked when the next one comes.
 def hold_session(db: Database, session: str, attempt: int, fresh: bool = False) -> bool:
     """Give the agent's session of this id to the attempt, for as long as it or its process lives.
 

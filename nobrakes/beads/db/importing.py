@@ -36,13 +36,6 @@ from .levels import (
     set_right,
 )
 
-# Refuses the dependency that would close a circle, by looking only where a circle can be.
-#
-# 1. Levels are the compass: what a moment needs has a level at least as high, so a way back to the waiting bead never
-# leads over a higher level than its own. A bead that nothing waits for needs no search at all.
-# While levels are due there is no compass, and all ways are gone.
-# 2. One prepared statement a step, driven from here: SQLite's recursive queries are far slower on large graphs.
-
 _OWN = "SELECT status, type, epic, b_level, done_level FROM beads WHERE id = ?"
 _BLOCKERS = "SELECT needs FROM edges WHERE bead = ? AND type = 'blocks'"
 _NEEDED = """SELECT 1 FROM edges WHERE needs = :id AND type = 'blocks' UNION ALL SELECT 1 FROM beads WHERE epic = :id
@@ -58,6 +51,8 @@ Moment = tuple[str, bool]
 """A bead, and whether its end is meant (else its start)."""
 
 
+# What a moment needs has a level at least as high, so a way back never leads over a higher level than the waiting
+# bead's own; while levels are due all ways are gone. SQLite's recursive queries are far slower than a statement a step.
 def refuse_circle(db: Database, dependency: Dependency) -> None:
     """Deadlock when `dependency`, not yet written, would close a circle of live beads."""
     waiting, needed = (db.one(_OWN, (bead,)) for bead in (dependency.bead, dependency.needs))

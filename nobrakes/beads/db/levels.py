@@ -30,12 +30,7 @@ from ..graph import usual as computed
 from ..model import CLOSED, NO_AGENTS, BeadType, Dependency, DependencyType, Status
 from ..readiness import Readiness
 
-# What a bead without an estimate takes as a rule, kept for the levels that are computed with it (beads.graph).
-#
-# 1. It is learnt when estimates come in, when everything is counted anew, and now and then from what has been done.
-# 2. Another number makes every open bead without an estimate due (priority_levels), so where many are it has to differ
-# by more than a quarter.
-
+# Another number makes every open bead without an estimate due: where many are it has to differ by more than a quarter.
 USUAL = "usual_minutes"
 """The setting that keeps it."""
 
@@ -101,10 +96,6 @@ def _differs(before: Usual, now: Usual) -> bool:
     return any(4 * abs(new - old) > old for old, new in pairs)
 
 
-# The longest chain of live work, read off the levels: as many steps as it has moments, whatever the graph's size.
-#
-# A moment's successor on the chain is one whose level is what is left; of several the smallest id is taken.
-
 _OVER = ", ".join(f"'{status.value}'" for status in CLOSED)
 _FIRST = f"SELECT id, b_level FROM beads WHERE status NOT IN ({_OVER}) ORDER BY b_level DESC, id LIMIT 1"
 _OWN_ROW = "SELECT type, estimate, epic, done_level FROM beads WHERE id = ?"
@@ -115,6 +106,7 @@ ORDER BY beads.id LIMIT 1"""
 _EPIC_CHILD = f"SELECT id FROM beads WHERE id = ? AND type = 'epic' AND done_level = ? AND status NOT IN ({_OVER})"
 
 
+# A moment's successor on the longest chain is one whose level is what is left; of several the smallest id.
 def longest_chain(db: Database, limit: int | None = None) -> list[str]:
     """The longest chain of live work by estimate, first bead first, epics left out; empty without live beads.
 
@@ -148,8 +140,6 @@ def longest_chain(db: Database, limit: int | None = None) -> list[str]:
                 return chain
             bead = following[0]
 
-
-# The whole graph as the store has it, read at once.
 
 node_of_places: Callable[[tuple[Any, ...]], Node] = partial(tuple.__new__, Node)
 _DEPENDENCY: Callable[[tuple[Any, ...]], Dependency] = partial(tuple.__new__, Dependency)
@@ -388,8 +378,6 @@ def _levels(db: Database, bead: str, own: Row, expected: Usual) -> tuple[int, in
     children = db.one(_CHILDREN, (bead,))[0] or 0
     return max(weight(own["type"], own["estimate"], expected) + done, children), done
 
-
-# Every derived column computed anew from the facts, by core's rules: for imports, doctor, and as proof of the rest.
 
 LEVELS = ("b_level", "done_level")
 

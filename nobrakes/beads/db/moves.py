@@ -22,8 +22,6 @@ from ..graph import rank, rises_at
 from ..model import CLOSED, Outcome, Role, Status
 from . import levels
 
-# What a person may not do with a bead any more while its review moves main, or the branch of its epic.
-
 
 def refuse_while_it_lands(db: Database, bead: str, status: Status) -> None:
     """NotAllowed when the bead's review is about to move main, has moved it, or was stopped before it knew: what is

@@ -192,15 +192,12 @@ def cut_circles(db: Database, bead: str, to: Status) -> None:
             remove_dependency(db, cut, "nobrakes")
 
 
-# Many drafts made live at once: a statement for each kind of bead, and one by one only those that have children.
-#
-# A draft without children decides about no other bead: nothing hangs on what it becomes but its own row and its event.
-# Where it goes is the lifecycle's word, asked once for each kind.
-
 _TABLE = "temp.approving"
 _OF_THEM = f"status = ? AND id IN (SELECT id FROM {_TABLE})"
 
 
+# A draft without children decides about no other bead, so many are one statement for each kind; the lifecycle is asked
+# once a kind.
 def at_once(
     db: Database, beads: Sequence[str], approved: Callable[[Bead], dict[str, Any]], actor: str, now: float
 ) -> bool:
@@ -243,9 +240,6 @@ def at_once(
 def _of_kind(type_: str, needs_tests: int) -> Bead:
     """A draft of that kind."""
     return Bead("any", "Any", BeadType(type_), needs_tests=bool(needs_tests))
-
-
-# What is proposed for a bead: written beside it, never into its fields. Each function is one transaction.
 
 
 def propose(
@@ -292,11 +286,7 @@ def proposed(db: Database) -> list[Bead]:
     return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE beads.id IN ({ids}) ORDER BY id")]
 
 
-# What a large plan finds in the graph, without an object for each bead: what is there already, what could start.
-#
-# Rows are compared as they are written and as they come, so that the graph is never in memory beside the plan. Which
-# bead could start is read off the counters, by beads.readiness's rule.
-
+# Rows are compared as they are written and as they come, so that the graph is never in memory beside a large plan.
 AT_ONCE = 5000
 MANY = 5
 """A plan of more than one in so many beads of the graph is compared by reading whole tables."""

@@ -251,8 +251,6 @@ def _approved(draft: Bead) -> dict[str, Any]:
     return columns(advance(draft, Kind.APPROVED))
 
 
-# `change`: a person sets content fields of a bead, and what that means for its status, its epic and the graph.
-
 _TEXTS = {*CONTENT} & {*rows.TEXT_COLUMNS}
 
 
@@ -299,9 +297,6 @@ def _change_epic(db: Database, after: Bead, now: float) -> None:
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
-
-
-# What doctor asks, and sets right.
 
 
 def stored_differences(db: Database) -> dict[str, dict[str, tuple[Any, Any]]]:

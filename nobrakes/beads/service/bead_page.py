@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# One bead with everything about it.
-
-
 @frozen
 class WholeBead(Bead):
     """A bead with its dependencies at either end, its attempts, its open escalations and its newest pull request."""
@@ -58,8 +55,6 @@ def neighbours(store: "Store", bead: WholeBead) -> dict[str, Bead]:
     ids = {id_ for one in bead.dependencies for id_ in (one.bead, one.needs)}
     return {one.id: one for one in store.beads(ids=ids)} if ids else {}
 
-
-# What happened: everything about one bead, for a post-mortem, and the Reviewer's latest work.
 
 PAGE = 1000
 
@@ -155,8 +150,6 @@ def history(store: "Store", git: "Git | None", id: str) -> BeadHistory:
     )
 
 
-# What an attempt last claimed of its progress, as `agent progress` wrote it down.
-
 PROGRESS_PAGE = 1000
 TEXT = 500
 
@@ -197,9 +190,6 @@ def review_step(attempt: Attempt) -> str:
 
     journal = Journal.of(attempt.data)
     return f"waits: {journal.waiting}" if journal.waiting else stages.stage(journal.step.value, journal.epic)
-
-
-# What can be worked on now, and for every other bead exactly why not.
 
 
 class Explained(NamedTuple):
@@ -319,8 +309,6 @@ def spent(page: BeadPage) -> Mapping[str, float]:
         "seconds": sum((one.ended_at or page.now) - one.started_at for one in attempts),
     }
 
-
-# How a bead stands while it is worked on, by its events in the store: no more of them are read than say so.
 
 WORK_STATUS_PAGE = 1000
 

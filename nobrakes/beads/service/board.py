@@ -305,12 +305,6 @@ def board(store: "Store", limit: int = CARDS, stands: Hindrances = NOTHING) -> B
     return BoardView(cards, counts(store), workers(store), gates, frozen, speakers(store), machine_shown(), stands)
 
 
-# The board of a browser: columns by who has to act, each card with the one line that matters in its column.
-#
-# 1. A column shows its first MOST cards in the order in which they count, and says how many there are.
-# 2. A filter is words that are all in the id, the title, the type, the epic or the labels, whatever their case;
-# it looks at every bead. Without one, only what is shown is read.
-
 MOST = 60
 HEADINGS: Mapping[str, str] = {
     "escalated": "Needs you",
@@ -355,6 +349,7 @@ class Column:
     tiles: tuple[Tile, ...]
 
 
+# A filter looks at every bead; without one only what is shown is read.
 @frozen
 class ColumnsView:
     """The board. `found` is how many beads the filter found, None without one."""

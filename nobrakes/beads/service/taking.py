@@ -206,13 +206,6 @@ def _since_merge(attempts: Sequence[Attempt]) -> Sequence[Attempt]:
     return attempts[merged[-1] + 1 :] if merged else attempts
 
 
-# `hand-in`: a person's commits on a bead go to the Reviewer, as an agent's would.
-#
-# 1. What is in no commit, or stands in the middle of a rebase, is not handed in: the person is told what to type.
-# 2. The commit is kept under refs/nobrakes/incoming before the bead moves; folder and branch stay as they are.
-# 3. Nobody's work is taken from them: a bead with an agent at it has to be taken first.
-# 4. Work on the bead of a feature's rollback takes the feature's merges off main, as what nobrakes builds does.
-
 _SHOWN = 5
 
 
@@ -227,6 +220,8 @@ class HandedIn:
     branch: str
 
 
+# The commit is kept under refs/nobrakes/incoming before the bead moves; folder and branch stay as they are. A bead with
+# an agent at it has to be taken first.
 def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> HandedIn:
     """Hand in from `source` (a folder or a branch), else from where the bead was taken, else from the current folder.
 
@@ -322,14 +317,6 @@ def _finished(here: Repository, worktree: Worktree, bead: str) -> None:
             f"not committed in {worktree.path}: {', '.join(loose[:_SHOWN])}{more}",
             f"`git -C {place} add -A` and `git -C {place} commit`, or ignore them; then `nobrakes hand-in {bead}`.",
         )
-
-
-# `retry`: a bead goes back to agents with a clean count, whatever kept it from them.
-#
-# 1. What stops it is decided with "retry"; several questions of different sorts are named and nothing is done, unless
-# all are meant.
-# 2. It is released, and what its failures left (their count, a wait, open breakers) is forgotten.
-# 3. Where nothing keeps it from agents, that is said, and nothing changes. All of it is one transaction.
 
 
 @frozen

@@ -171,13 +171,6 @@ def _leads_out(change: Change) -> bool:
     return link.startswith("/") or top == ".." or top in (".git", OWN_FOLDER)
 
 
-# A contract that a scaffolding bead brings: what of it may be established, and what a person is told of it. Pure.
-#
-# 1. Established are the checks and the globs of tests. Every other setting says what agents may do, cost and reach, or
-# what a machine runs beside the checks: it stays as main has it.
-# 2. The globs let go of no file that is a test by those in force, and leave the Doer something to do.
-# 3. What a person approves they have seen whole: what is long, or has characters that nobody sees, is not asked about.
-
 ESTABLISHED = ("checks", "boundaries.tests")
 MOST_CHECKS = 30
 LONGEST_COMMAND = 1000
@@ -190,6 +183,9 @@ Settings = Mapping[str, Any]
 """Every setting of a config.toml as plain values, tables as mappings, checks as a sequence of mappings."""
 
 
+# Established are the checks and the globs of tests; every other setting stays as main has it. The globs let go of no
+# file that is a test by those in force, and leave the Doer something to do. What is long or has invisible characters is
+# not asked about, since a person approves what they have seen.
 def beyond(before: Settings, after: Settings) -> list[str]:
     """The settings that differ and may not be established, dotted, in their order."""
     return [name for name in _differing(before, after, "") if name not in ESTABLISHED]

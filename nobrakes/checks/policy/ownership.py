@@ -67,14 +67,8 @@ def why_not(
     return None
 
 
-# Plans that a person approves before the work begins: which beads ask for it, and whether it was given.
-#
-# 1. A bead asks for it by its label `plan-review`.
-# 2. A plan is approved by a person's decision "approve" and by nothing else; an answer in words means: change it.
-# 3. Work that is handed in without an approved plan is not taken.
-# 4. Imports next to nothing, since agents ask all night: what is compared here are the enums' own words, so that a row
-# of the store as JSON does as well as a Bead or an Escalation.
-
+# A plan is approved by the decision "approve" alone; an answer in words means: change it. Compared are the enums' own
+# words, so that a row of the store as JSON does as well as a Bead: nothing that costs is imported.
 LABEL = "plan-review"
 _PLAN = "plan_review"  # EscalationType.PLAN_REVIEW
 

@@ -20,20 +20,6 @@ from ...globs import matches
 from ..contract import Check
 from ..layout import SETTINGS, taken_up
 
-# Which files decide whether work is good because a check's command names them, and the lock files. Pure.
-#
-# 1. A word of a command that is the path of a file names it: `sh scripts/check.sh`, `make -f build/Foo.mk`,
-# `--config=cfg/lint.toml`; so does the value of `-m`, as a module: `python3 -m tools.lint`. Commands within a word
-# (`sh -c "…"`) are read too.
-# 2. Whether such a file is there is not asked: a file that is added under a name of a command decides as well.
-# 3. What a command starts by a name is looked up one level deep in the tree that the bead began from: a target of make
-# or just, a script of package.json, an environment of tox; what a Makefile includes; and what the settings of the usual
-# runners take up (checks.layout).
-# 4. A folder names none of its files, and neither does a pattern; nobody can tell what a command makes of them.
-# 5. Every folder on the way to a named path is named, too, since a link in its place leads the command elsewhere; and
-# where a link of the tree stands on the way, what it leads to (`along_links`).
-# 6. What the runner loads beside the tests (`loaded`) is no test, wherever it lies: set-up files, plug-ins.
-
 LOCK_FILES = (
     "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock",
     "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock", "pylock.toml", "Cargo.lock", "go.sum", "Gemfile.lock",
@@ -74,6 +60,10 @@ SOURCES = (
 """Files, in the folder of a check, that say what its command starts."""
 
 
+# A word of a command that is the path of a file names it, and so do the value of `-m` and commands within a word (`sh
+# -c "…"`), whether the file is there or not. What a command starts by a name is looked up one level deep: targets of
+# make and just, scripts of package.json, environments of tox, what a Makefile includes. Every folder on the way is
+# named too, since a link in its place leads the command elsewhere. A folder or a pattern names none of its files.
 def sources(checks: Sequence[Check]) -> tuple[str, ...]:
     """The paths whose texts `named` wants."""
     return _within(_folders(checks))
@@ -255,11 +245,7 @@ def _below(bases: Sequence[str], text: str) -> Iterator[str]:
             yield path
 
 
-# The protected files of a project that names none: files that decide whether work is good. Pure.
-#
-# CI, hooks and rules of git and agents; settings of runners, linters and builds by ecosystem. Lists of dependencies are
-# no gates (git.manifests), and neither is what a product is built of.
-
+# Lists of dependencies are no gates (git.manifests), and neither is what a product is built of.
 GIT_RULES = (".gitattributes", ".gitmodules", ".lfsconfig")
 """Git's own rules: nobody is asked about them, they are refused (checks.policy.boundaries)."""
 

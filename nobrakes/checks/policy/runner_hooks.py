@@ -236,13 +236,9 @@ def _is_computed(node: ast.AST) -> bool:
     return called in _RUN_TEXT or (called == "setattr" and "sys.modules" in ast.unparse(node))
 
 
-# Files that bend the runner of tests: hooks, patches of the runner, tests that are skipped or reported at large. Pure.
-#
-# 1. Tests are a Test Writer's, the runner is nobody's: a person is asked where what bends it is new or differs,
-# whoever changed it and wherever the file lies. What stays as it was asks nothing, and so do plain fixtures.
-# 2. Python is read as a tree (checks.policy.runner_hooks). Elsewhere a hook is what a pattern finds, with its block.
-# 3. Some files are hooks as a whole, since a runner loads them by their name (NAMES).
-
+# Tests are a Test Writer's, the runner is nobody's: a person is asked where what bends it is new or differs, whoever
+# changed it. Python is read as a tree; elsewhere a hook is what a pattern finds, with its block. Some files are hooks
+# as a whole (NAMES).
 LARGEST = 400_000
 """Characters of a file that are looked at; a larger one among tests is a hook as a whole."""
 TOO_LARGE = "a file that is too large to be read"

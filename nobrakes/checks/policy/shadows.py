@@ -213,13 +213,7 @@ def _module(path: str, folder: str) -> str:
     return start + path[len(start) :].split("/")[0].split(".")[0]
 
 
-# What in a change a person should see before it lands, though it breaks no boundary. Pure.
-#
-# 1. Names with control, direction or invisible characters: who reads the list of files reads something else.
-# 2. Content that by its own shape is a secret key (text.redaction), where the file did not hold it before.
-# 3. A reason names the file, escaped, and the kind of secret, and never the secret.
-
-
+# A reason names the file, escaped, and the kind of secret, and never the secret.
 def odd_name(path: str) -> str | None:
     """Why the path is unusual; None: it is not."""
     if "\n" in path or "\t" in path or not is_seen(path):
@@ -246,15 +240,6 @@ def escaped(path: str) -> str:
     )
 
 
-# Which beads would change the same files, so that they are better done one after the other.
-#
-# 1. Two globs collide when there can be a path that both cover (globs); a path is a glob that covers itself, and a
-# bare name is the one at the top, since who says what he will change does not mean all files of that name.
-# What is hard to tell is taken for anything: to keep two beads apart for nothing costs little.
-# 2. A bead that would collide with one at work, or with one that is started before it, stands back, but only behind
-# beads of its own class, and only while there are such: nobody idles for it, and nothing urgent waits for less urgent.
-# 3. A bead of which nothing is known collides with nobody, and nor does one after so many steps of one turn.
-
 MOST = 200
 """So many globs of one bead are looked at."""
 STEPS = 20_000
@@ -275,6 +260,9 @@ class _Folder:
         self.is_end = False  # a glob covers all from here on
 
 
+# Two globs collide when there can be a path that both cover; what is hard to tell is taken for anything. A bead that
+# would collide with one at work stands back, but only behind beads of its own class: nobody idles for it. One of which
+# nothing is known collides with nobody.
 class Busy:
     """The globs of all that is at work, for one turn."""
 

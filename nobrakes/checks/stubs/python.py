@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 
 from ...records import frozen
 
-# What a language's cheats are made of: the files of a commit, and the names of the cheats.
-
 EMPTY = "empty bodies"
 YES = "bodies that always say yes"
 CONSTANT = "bodies that give the value the test compares with"
@@ -29,16 +27,9 @@ class Tree:
     read: Callable[[str], str | None]
 
 
-# What tests in Python use of the project: which modules, which names of them, how, and what they compare them with.
-#
-# 1. Every form of import counts: `import a.b`, `import a.b as c`, `from a import b` (a name or a module), relative
-# ones, `from a import *`, `importlib.import_module("a.b")`.
-# 2. A value is followed through names: an assignment, a loop, a column of `parametrize`, a table, the items of a dict,
-# a fixture of the same file, what `setUp` or the class sets. `await`, `asyncio.run`, `getattr` and `pytest.approx` are
-# looked through, and what stands in a tuple is compared by its places.
-# 3. What is reached in other ways (a fixture of another file, a function of the tests) is not seen, and nothing
-# claimed.
-
+# A value is followed through names: assignments, loops, `parametrize`, tables, items of a dict, fixtures of the file,
+# `setUp`. `await`, `asyncio.run`, `getattr` and `pytest.approx` are looked through. Of what is reached in other ways (a
+# fixture of another file) nothing is claimed.
 _RUNS = ("run", "run_until_complete", "async_to_sync")
 _LOADS = ("import_module", "__import__")
 _FAR = 10

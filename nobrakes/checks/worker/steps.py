@@ -219,11 +219,6 @@ class Ends:
         return ""
 
 
-# What is kept of a run that passed, beside its results: which run it was, so that evidence can name it.
-#
-# 1. Of the same tree and checks the latest runs are kept: a merge that is validated again does not hide the run before.
-# 2. What is secret in an output is blacked out (text.redaction) as soon as it was judged, and before it is cut.
-
 KEPT = 4
 """So many runs of the same tree and checks are remembered."""
 
@@ -281,8 +276,6 @@ def with_proof(known: Mapping[str, Any] | None, fresh: Proof) -> list[Proof]:
     return [*before, fresh][-KEPT:]
 
 
-# The contract that a commit itself has: its `.nobrakes/config.toml`, read from git.
-
 LARGEST = 200_000
 """Bytes of such a file."""
 
@@ -321,9 +314,6 @@ def text(git: Git, commit: str) -> str | None:
         return None if content is None else content.decode()
     except (FileTooLarge, UnicodeDecodeError):
         raise ConfigError(f"{CONTRACT}: it is too large, or no text") from None
-
-
-# What a role may change of the tree that its work began from: by the settings, by git, and by what agents look for.
 
 
 def boundary_at(ports: Ports, base: str, role: Role, head: str = "") -> Boundary:

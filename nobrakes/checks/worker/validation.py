@@ -1,4 +1,6 @@
-"""The strength of new tests: proven red, they must also fail with programs that do nothing right
+"""Validations, red proofs and the strength of new tests: the contract's commands, run in a fresh checkout.
+
+The strength of new tests: proven red, they must also fail with programs that do nothing right
 (checks.stubs).
 
 1. One cheat after the other, each a run of the test checks on a checkout of the tests with the cheat laid over it.
@@ -53,23 +55,6 @@ from .steps import (
 if TYPE_CHECKING:
     from ...config.settings import Config
 
-
-# Validations and red proofs: the contract's commands, run in a fresh checkout by a child process.
-#
-# 1. The commands come from the human's config, never from the candidate.
-# 2. What a run executes is written down beside its output, and the run is judged by that, whatever the config says by
-# then.
-# 3. A tree that passed the same commands is not run again; only passes are remembered. With a check that is never
-# cached a pass stands only for the other steps of the review that saw it.
-# 4. A run that was cut off said neither yes nor no: it is done again, a few times.
-# 5. The checkout is removed when its run has been judged, and with it the home that the run had.
-# 6. A run that repeats what failed is of the whole contract: the results that stand lie beside it (CARRIED), and the
-# checks that they are of are not run.
-
-# How long checks took the last time, and the event that says so when they begin again.
-#
-# 1. What took long was the whole run: the checkout, the set-up and the checks, until the end of the last one.
-# 2. A run that was cut off, stopped, or ran some of the checks only, says nothing of the next one.
 
 SETTING = "check_seconds"
 """The setting with the seconds of the last run of each kind, as a JSON object."""
@@ -144,6 +129,9 @@ def run_id(attempt: Attempt, kind: RunKind, serial: int) -> str:
     return f"{attempt.id}-{_CALLED[kind]}{serial}"
 
 
+# The commands come from the human's config, never from the candidate. What a run executes is written beside its output,
+# and judged by that. Only passes are remembered, by tree and commands. A run that was cut off is done again, a few
+# times. One that repeats what failed is of the whole contract: the results that stand lie beside it (CARRIED).
 class Validation:
     """Starts and judges the runs in which checks are executed."""
 
@@ -467,16 +455,12 @@ def explain(results: Sequence[CheckResult]) -> str:
     return "\n\n".join(parts) or "no check is configured"
 
 
-# How long the checks that run now have been running: each has its own time, whatever the others leave of theirs.
-#
-# 1. What is remembered is when a check was first seen running, so a new daemon gives it its time once more.
-# 2. A run is looked at again when a check that runs is due, and within the time of each that has not begun: nobody
-# tells when one of them ends and the next begins.
-
 PREPARING_SECONDS = 1.0
 """Between two looks at a run whose first check has not begun."""
 
 
+# What is remembered is when a check was first seen running, so a new daemon gives it its time once more. Nobody tells
+# when one ends and the next begins: a run is looked at again within the time of each that has not begun.
 class CheckClock:
     """Watches the checks of validations and red proofs."""
 
@@ -604,15 +588,12 @@ def _serial(data: Mapping[str, Any]) -> int:
     return int(data["cheat"]) * 10 + times_cut_off(data) + 1
 
 
-# Whether the tests of a tree prove less than before: fewer of them, more that are skipped, fewer assertions.
-#
-# 1. Numbers are those that the checks told; assertions are counted in the touched test files (checks.proof).
-# 2. A scaffolding bead may take tests away; nobody else.
-
 TEST_WEAKENING_LARGEST = 1_000_000
 """Bytes of a test file that are looked at."""
 
 
+# Numbers are those that the checks told; assertions are counted in the touched test files. Only a scaffolding bead may
+# take tests away.
 def proves_less(
     ports: Ports, base: str, head: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> str | None:
@@ -636,8 +617,6 @@ def _texts(ports: Ports, commit: str, paths: list[str]) -> dict[str, str]:
     found = {path: content for path in paths if (content := ports.git.read(commit, path)) is not None}
     return {path: content[:TEST_WEAKENING_LARGEST].decode("utf-8", "replace") for path, content in found.items()}
 
-
-# Counting an attempt's test rounds when its agent has ended: calls of its tools, and those at its door.
 
 EVENTS = 100_000
 

@@ -1,4 +1,6 @@
-"""Archived work: what is kept, and which refs a person may let go. Nothing is ever removed without being asked.
+"""The Breaker Box: pause, resume, stop, limits; and archived work that a person may let go.
+
+Archived work: what is kept, and which refs a person may let go. Nothing is ever removed without being asked.
 
 1. Only what is on main anyway may go: an archived ref whose commit is in the head that was merged, of a bead that is
    done by that very merge. Discarded tries, uncommitted work and what was reverted stay for ever.
@@ -98,13 +100,8 @@ def bring_back(git: Git, event: Event) -> None:
         git.pin(ref.removeprefix(_OWN), commit)
 
 
-# The Breaker Box: pause, resume, stop all or one, and limits that a person changes while it runs.
-#
-# 1. What is changed here is a setting of the store, so it holds for every daemon and outlives each of them.
-# 2. A changed limit overrides config.toml until it is changed again; it is checked by the same rules.
-# 3. Whatever is changed wakes the daemon.
-# 4. Stopping one agent starts and pauses nothing: its bead goes on with the next attempt, unless it is held.
-
+# The Breaker Box: what is changed here is a setting of the store, so it holds for every daemon and outlives each. A
+# changed limit overrides config.toml until it is changed again. Stopping one agent pauses nothing: its bead goes on.
 PAUSED = "paused"
 STOPPING = "stopping"
 FROZEN = "frozen"

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# What every page tells beside its own content: whose repository, whether its daemon works, and what waits.
-
 SILENT_SECONDS = 20.0
 """A daemon that leaves a word to it lying for so long does not turn."""
 
@@ -107,9 +105,6 @@ def unread(paths: Paths) -> float | None:
         return None
     waited = time.time() - min(times) if times else 0.0
     return waited if waited > SILENT_SECONDS else None
-
-
-# The Breaker Box on one page: what may start and how much, which providers refuse, what was spent under caps.
 
 
 @frozen
@@ -181,8 +176,6 @@ def _limits(store: "Store", config: "Config") -> tuple[Limit, ...]:
             found.append(Limit(one.name, f"{changed.get(one.name, own):g}", f"{own:g}", one.name in changed))
     return tuple(found)
 
-
-# The sensible next step in a repository that uses nobrakes.
 
 _WAITS = frozenset({Kind.CAP, Kind.COOLDOWN, Kind.NO_PLACE})
 """What ends by itself is no step of anybody's."""
@@ -347,13 +340,10 @@ def _took(store: "Store", merged: tuple[Merged, ...]) -> list[Merge]:
     return found
 
 
-# What happens in a repository as it happens, for a viewer: events by their numbers, and the lines of agents.
-#
-# Made and used in one thread, but for `wake`. Nothing is written, and no daemon is asked.
-
 PAGE = 500
 
 
+# Made and used in one thread, but for `wake`. Nothing is written, and no daemon is asked.
 class Feed:
     """One repository."""
 

@@ -166,17 +166,12 @@ def _read(file: str) -> Waiting:
         raise PlaceUnusable(text, "Move this file away; the next look then starts the daemon.") from None
 
 
-# The watchdog's units of systemd, for one repository: what they say, and putting them in place or taking them away.
-#
-# 1. A timer looks once a minute, and soon after the account's services begin; the service is one look that ends. A
-# daemon that it starts lives on beside it (KillMode=process).
-# 2. Units are made of paths and of variables that hold no secret. A key of the environment is never written down.
-# 3. A file that somebody changed since, as its first line tells, is not removed but put beside itself.
-
 KEPT = ("PATH", OVERRIDE, "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR")
 """What a service has to know of the environment, as it is when it is installed."""
 
 
+# A timer looks once a minute; the service is one look that ends, and a daemon that it starts lives on
+# (KillMode=process). Units hold no secret. A file that somebody changed since is put beside itself and not removed.
 @frozen
 class Plan:
     """What `install` does, or `uninstall` undoes. `files` is the text by path; `commands` are typed afterwards.

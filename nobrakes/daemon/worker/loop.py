@@ -72,14 +72,6 @@ from .perform import Performer
 from .recovery import restore, take_up
 from .upkeep import Upkeep
 
-# Trouble in a turn of the loop: what of it pauses the daemon, what parks a bead, and what ends it.
-#
-# 1. What the machine lacks, and what git or a person has in the way, pauses the daemon, is told once and tried again.
-# 2. Where git works and fails for one bead or session, that one alone waits, and is tried again less and less often.
-# After GIVE_UP_SECONDS it is parked, and a person is asked.
-# 3. What nobody expected about one bead or session parks that one (daemon.worker.upkeep); about a part of it that
-# part waits, and a person is asked; about nobody it ends the daemon.
-
 RETRY_SECONDS = 15.0
 """When the disk is full or git fails, the loop tries again so much later."""
 GIVE_UP_SECONDS = 300.0
@@ -96,6 +88,9 @@ class _Alone:
     until: float
 
 
+# What the machine lacks, and what git or a person has in the way, pauses the daemon and is told once. Where git fails
+# for one bead or session that one waits, less and less often, and is parked after GIVE_UP_SECONDS. What nobody expected
+# parks its bead or session, makes a part wait, or, about nobody, ends the daemon.
 class Troubles:
     """What is in the way just now."""
 
@@ -210,9 +205,6 @@ def bearing(folder: str) -> Iterator[None]:
         yield
 
 
-# Who watches a daemon, and what wakes it.
-
-
 class Waker(Protocol):
     """What the loop sleeps on."""
 
@@ -235,9 +227,6 @@ class View(Protocol):
     def board(self, board: Board) -> None:
         """The board after a turn."""
         ...
-
-
-# How the loop sleeps between two turns: agents that say nothing ask for no turn.
 
 
 def wake_at(due_at: float | None, *looks: Meter | EndWatch | Definitions) -> float | None:
@@ -271,17 +260,6 @@ def _is_silent(look: Meter | EndWatch | Definitions, now: float) -> bool:
         return False  # the turn meets it again, and there it is dealt with
 
 
-# A clock that jumps counts against nobody: what is measured is moved along with it.
-#
-# 1. How far the wall clock stands from a clock that only goes on while the machine is awake is kept for each boot.
-# Where that changed by more than JUMP, the clock was set, or the machine slept.
-# 2. Moved along are the times that are measured: time limits and silence of runs, stops, leases, patience, the minutes
-# of an agent at work. What a day may cost goes by the day that the clock shows.
-# 3. What is counted by the clock (which deferral is over, which priority has risen) is counted again where it went
-# back, and where the machine was restarted.
-# 4. What waits for a moment is moved only with a clock that went back: a jump makes nobody wait longer. What a person
-# named (defer) is a time of day, and stays.
-
 KEPT = "clock"
 """The setting: the boot, and how far the wall clock stood from the steady one."""
 
@@ -289,6 +267,10 @@ JUMP = 2.0
 """Seconds; what is less is a clock that is being put right slowly."""
 
 
+# A clock that jumps counts against nobody: how far it stands from one that goes on while the machine is awake is kept
+# for each boot, and measured times (limits, silence, stops, leases, patience, minutes) are moved along. What is counted
+# by the clock is counted again where it went back. What a person named (defer) stays, and what waits for a moment is
+# moved only with a clock that went back.
 class Jumps:
     """Sees jumps, also those of a time in which no daemon worked."""
 

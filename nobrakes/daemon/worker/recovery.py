@@ -36,19 +36,13 @@ from ...review.worker.verdicts import LANDING, PINS, landing_pin
 from ...text.cleaning import count
 from ..model import Board
 
-# Store, main and evidence compared, before a daemon's first turn: nothing is done twice, whatever went back.
-#
-# 1. A merge of ours that main carries and no event names makes its bead done; whoever works on it is stopped, and what
-# there is of that work is archived.
-# 2. Its record is written first, in main's order: from refs/nobrakes/landing/<bead>, or with what is known still.
-# 3. A review that is open and whose candidate is on main goes on by itself, and writes its record when main was run
-# again. It gets it earlier only where a merge that stands on it needs one now.
-# 4. Main is read since the commit up to which it was compared last; what was rewritten is read from its beginning.
-
 _MANY = 10_000
 _WHY = "the daemon was killed before it wrote the record, and the database did not know of the merge"
 
 
+# A merge of ours that main carries and no event names makes its bead done; its record is written first, in main's
+# order, from refs/nobrakes/landing/<bead> or with what is known still. An open review whose candidate is on main goes
+# on by itself. Main is read since the commit up to which it was compared last.
 class Reconciling:
     """Compares once."""
 

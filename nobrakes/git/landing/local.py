@@ -144,25 +144,18 @@ def failed(said: str) -> Hindrance:
     return Hindrance(cause_of(said), f"its files could not be written: {first_words(said)}")
 
 
-# Moving main: one compare-and-swap, and each checkout of main brought along without losing what a human did there.
-#
-# 1. Before the swap every worktree of main is tried dry; what would be lost, or a merge under way, is BLOCKED.
-# 2. The index is locked from the try to the end, so no git command of the human comes in between. Each checkout notes
-# before the swap where it stands and where it goes (standing), and afterwards that it is there.
-# 3. After the swap the files follow. If they cannot, main is swapped back and it is BLOCKED.
-# 4. Who has main checked out is asked before the swap, again under each lock, and again after the swap: a checkout that
-# came late is brought along, and one that left is given back what it had. What comes later still is seen by the next
-# look (`bring_along`).
-# 5. A checkout that a kill left behind is brought along by whoever comes next, before anything else. Where a person
-# edited what has to follow, main goes back to where that checkout stands, as long as nobody built on the merge and
-# nobody recorded it: their next commit could take the merge back. Else everything waits, and they are told.
-
 _BARE = (
     "git takes this repository for bare (core.bare is true), though files are checked out in {}: merges go on to bring "
     "them along, but git refuses to work there. `git config core.bare false` mends it."
 )
 
 
+# Before the swap every worktree of main is tried dry under its index's lock, which is held to the end: what would be
+# lost is BLOCKED. Each notes where it stands and goes. Afterwards the files follow; if they cannot, main is swapped
+# back. Who has main checked out is asked before, under each lock, and after: one that came late is brought along, one
+# that left gets back what it had. A checkout that a kill left behind is brought along first; where a person edited what
+# has to follow, main goes back to it as long as nobody built on the merge or recorded it, since their next commit could
+# take it back.
 class Lander:
     """Moves a main that this repository alone decides about."""
 
@@ -449,17 +442,13 @@ def _stuck(holder: Worktree, seen: Look, main: str, why: Hindrance) -> Land:
     return Land(Landing.BLOCKED, words, Cause.BEHIND)
 
 
-# What landed stays alive when a person rewrites main: a merge can be brought back, or looked at, also after a gc.
-#
-# 1. One ref holds the tip that landed last, and with it all that landed before it.
-# 2. Where that is not in what lands next, somebody rewrote main: it gets a ref of its own. Of these the last MOST stay.
-# 3. Main has moved already when this is written: what fails here is made good by the next landing.
-
 TIP = git_objects.own_ref("landed/tip")
 BEFORE = git_objects.own_ref("landed/before")
 MOST = 50
 
 
+# One ref holds the tip that landed last. Where that is not in what lands next somebody rewrote main, and it gets a ref
+# of its own, of which the last MOST stay. What fails here is made good by the next landing.
 def keep(place: Place, history: History, new: str) -> None:
     """Keep what has just landed alive, and what landed before, where main does not hold it any more."""
     with contextlib.suppress(GitFailed):
@@ -483,12 +472,7 @@ def _holds(history: History, commit: str, tip: str) -> bool:
         return False
 
 
-# A branch of ours that stands for main to some: an epic's, or what a pull request brings to those that stack on it.
-#
-# 1. It is a ref of ours, and no branch of a person. As long as it is not there, main stands for it.
-# 2. It moves by compare-and-swap; nobody has it checked out, so no checkout follows.
-
-
+# It is a ref of ours, and no branch of a person; as long as it is not there, main stands for it.
 class OwnLander:
     """Moves such a branch."""
 

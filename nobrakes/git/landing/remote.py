@@ -1,4 +1,6 @@
-"""Main where only merged pull requests change it: it is followed, and nothing is pushed to it.
+"""Main where a remote decides: pushed to under a lease, or followed where only pull requests change it.
+
+Main where only merged pull requests change it: it is followed, and nothing is pushed to it.
 
 1. Main is what the remote's is, as it was heard of last, under a ref of our own. No branch of a person is moved, and no
    checkout follows: they pull as they always do.
@@ -28,23 +30,6 @@ from ..objects import Objects, own_ref
 from ..port import BASES, Land, Landing
 from .local import Lander
 from .standing import Note
-
-# Moving main where a remote decides: its compare-and-swap first, then ours.
-#
-# 1. Before a candidate is built, the remote's main is fetched and ours brought to it, when that loses nothing.
-# 2. The push with a lease is the decision. It comes before the local main moves, and only when the local main could
-# move.
-# 3. A push whose end nobody knows may have landed: asked again, it is pushed under the same lease, or found to be
-# there.
-# 4. Main here with commits of its own, or parted from the remote's, waits for a person. Nothing of theirs is pushed.
-
-# A remote that main is shared by: what it is asked, in bounded time, and its answers in git's own words.
-#
-# 1. Nothing can ask for a password or a host key: no terminal, no prompt, ssh in batch mode; what takes too long is
-# ended with everything that it started.
-# 2. It runs under the human's own configuration (their credential helper, proxy, ssh command) in the human's
-# repository, and never in a workspace. Hooks are off, as everywhere.
-# 3. What it says is shown without the user's part of addresses, which may hold a password.
 
 KNOWN = f"{objects.OWN}/remote/main"
 """Where the remote's main was when it was last heard of."""
@@ -88,6 +73,9 @@ def redacted(text: str) -> str:
     return _QUERY.sub(r"\1", _USER.sub("***", text))
 
 
+# Nothing can ask for a password or a host key, and what takes too long is ended with all that it started. It runs under
+# the human's configuration in the human's repository, never in a workspace. What it says is shown without the user's
+# part of addresses, which may hold a password.
 class Remote:
     """One remote of one repository."""
 
@@ -263,6 +251,9 @@ def _words(otherwise: str, out: str, error: str) -> str:
 _TRIES = 3
 
 
+# The push with a lease is the decision: it comes before the local main moves, and only when that could. One whose end
+# nobody knows is asked for again, under the same lease. Main here with commits of its own waits for a person: nothing
+# of theirs is pushed.
 class SharedLander:
     """Moves a main that others push to as well."""
 

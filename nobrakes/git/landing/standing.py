@@ -31,15 +31,12 @@ from ..objects import Objects, is_oid
 from ..tree_content import EXECUTABLE, FILE
 from ..trees import raw
 
-# What stands in the way of a new main in a human's worktree, that git itself would not mind to overwrite.
-#
-# git keeps edits of tracked files and untracked files, but takes ignored files for worthless: `read-tree -u` replaces
-# them. They are a human's too (.env, local notes), so we look ourselves.
-
 Difference = tuple[str, str, str, str, str]
 """(path, mode before, mode after, object before, object after), as from git.trees.raw."""
 
 
+# git takes ignored files for worthless: `read-tree -u` replaces them. They are a human's too (.env, local notes), so we
+# look.
 def in_the_way(root: str, differences: Sequence[Difference]) -> list[str]:
     """Paths below `root` that would be lost or written through: for new files, what lies in their place already
     and is not itself removed by the same step."""
@@ -85,14 +82,6 @@ def _in_place(root: str, path: str, removed: set[str]) -> list[str]:
     return [name for name in inside if name not in removed]
 
 
-# The human's worktrees that have main checked out, and what state a person left them in.
-#
-# 1. Read from the files that git keeps, so that looking costs no process.
-# 2. A worktree in the middle of a merge, rebase or pick is somebody's work; main does not move under it.
-# 3. While main moves, the worktree's index.lock is ours: git's own commands wait their turn or say so. The lock file
-# names us from its first moment on (it is written aside and linked), so that the next start can tell our stale one
-# from a human's.
-
 MARK = b"nobrakes"
 _COPY = "index.nobrakes"
 LOOK = "-look"
@@ -112,6 +101,8 @@ _UNDER_WAY = (
 )
 
 
+# Read from the files that git keeps, so that looking costs no process. While main moves, the worktree's index.lock is
+# ours: it is written aside and linked, so that it names us from its first moment on.
 @frozen
 class Worktree:
     """A worktree and its own git folder (for the first one the shared git folder)."""
@@ -507,19 +498,15 @@ def _logged(holder: Worktree) -> tuple[str, str]:
     return "", ""
 
 
-# Files of a worktree that main left behind (a crash between the swap and the files), or that went ahead of it.
-#
-# 1. A path is touched only when its file is, after the human's own filters, one of the two versions that nobrakes moved
-# between, or the beginning of the later one: that is what a kill leaves of a file that is being written.
-# 2. The index follows only for paths that it has as they were before; whatever else is staged stays staged.
-# 3. The caller holds the worktree's index (`locked`) and we work on its copy.
-
 LINK = "120000"
 
 Version = Mapping[str, tuple[str, str]]
 """Path to (mode, object)."""
 
 
+# A path is touched only when its file is, after the human's own filters, one of the two versions that nobrakes moved
+# between, or the beginning of the later one, as a kill leaves it. The index follows only for paths that it has as
+# before. The caller holds the worktree's index (`locked`).
 def follow_files(holder: Worktree, differences: Sequence[Difference]) -> set[str]:
     """Let the index (our copy) follow where it is from before and the file from after already; those paths."""
     behind = _behind(holder, differences)

@@ -32,14 +32,9 @@ from ..objects import Objects
 from ..port import Argv, BrokenRef, Workspace
 from . import salvage
 
-# Fills the submodules of a checkout that was just made, from those that the person has in theirs.
-#
-# 1. The files come from the objects of the person's own submodule, found by its path there: what a branch says in
-# `.gitmodules` is not asked, and nothing is fetched. A submodule is its files alone: there is no repository in it.
-# 2. git runs with a git folder of our own making, so no filter or hook of anybody's runs.
-# 3. One that cannot be filled is told with what to type, and the run does not begin: a missing file is no red check.
 
-
+# Submodules are filled from the objects of the person's own, found by path: what a branch says in `.gitmodules` is not
+# asked and nothing is fetched. git runs with a git folder of our making, so no filter or hook runs.
 def links(root: str) -> Iterator[tuple[str, str]]:
     """(path, commit) of each submodule in the index of the checkout `root`."""
     for record in commands.run(["ls-files", "-s", "-z"], cwd=root, env=PLUMBING).records:
@@ -94,18 +89,6 @@ def main(checkout: str, root: str) -> int:
 if __name__ == "__main__":
     sys.exit(main(*sys.argv[1:]))
 
-
-# The commands that make a private checkout: a child runs them, as quickly as git and the disk allow.
-#
-# 1. The repository's skeleton is written by hand: no template, no hooks, no remote, one ref or none. What is left for
-# git is one `read-tree`, which writes the files. Its folders are made when the commands are asked for, where nothing
-# lies yet: six calls of the system in the place of a process.
-# 2. The shell script is fixed; paths, names and ids reach it as arguments and are never read as shell.
-# 3. A workspace is made beside its place and renamed into it, so a killed run leaves no half of one. Running the
-# commands again finishes or repeats the work.
-# 4. A workspace has copies of our hooks, and shares nothing with the others; whatever a set-up puts beside them
-# (pre-commit) or in their place (core.hooksPath, as husky does) works as in any clone.
-# 5. Everything is an object id: no branch name is ever resolved twice while main moves on.
 
 MAKING = "~making"
 INDEX = "~index"
@@ -204,6 +187,11 @@ def mending(
     return (("sh", "-c", _MENDING, OURS, path, config, branch, tip, hooks),)
 
 
+# The skeleton is written by hand when the commands are asked for: six calls of the system in the place of a process.
+# Paths, names and ids reach the script as arguments. A workspace is made beside its place and renamed into it, so a
+# killed run leaves no half of one, and running the commands again finishes the work. It has copies of our hooks, so
+# what a set-up puts beside them works as in any clone. Everything is an object id: no branch name is resolved twice
+# while main moves on.
 def making(
     place: Place,
     path: str,
@@ -310,10 +298,6 @@ def _value(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
-
-# What is removed with a bead's clone, the sessions that agent CLIs kept; and clones that are put aside instead.
-#
-# What removes and where it lies meanwhile: nobrakes.trash. What cannot be renamed is a finding there, and no error.
 
 BROKEN = "~broken-"
 """What a clone's name gets, before the fence, when it cannot be archived: a person has to look at it."""

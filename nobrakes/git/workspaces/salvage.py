@@ -189,22 +189,8 @@ def _z(paths: list[str]) -> bytes:
     return b"".join(os.fsencode(path) + b"\0" for path in paths)
 
 
-# Taking a branch in from an agent's clone: objects only, checked, and then one ref of our own.
-#
-# 1. The branch's head is read by hand (see clones); git runs in our repository under our configuration, with the
-# clone's objects as a second place to read from. It never starts in the clone.
-# 2. What main does not have becomes a pack of ours, with --strict: every object is hashed and checked again, and every
-# link must lead to an object that we have. So nothing broken or missing comes in.
-# 3. The pack is taken from head to main whatever lies about already: what a killed run left cannot make holes.
-# 4. The pack is held (packing) until a ref names the commit: a `git gc` that a person runs takes nothing of it.
-
-# Reading a clone that an agent had its hands on, as bytes that may lie. No git command runs under its configuration.
-#
-# 1. Every step down from the clone's folder refuses links, and only regular files are opened: no link leads us out,
-# no pipe makes us wait.
-# 2. A branch counts only as a plain ref, loose or packed; whatever else stands in its place is no branch.
-# 3. The objects' folder borrows from our repository alone, or it is refused; what lies in it: measurement.on_disk.
-
+# Every step down from a clone's folder refuses links, and only regular files are opened. A branch counts only as a
+# plain ref, loose or packed. The objects' folder borrows from our repository alone, or it is refused.
 _FETCH_BORROWS = ".git/objects/info/alternates"
 _MAX_PACKED_REFS = 8_000_000
 
@@ -284,6 +270,9 @@ def has(place: Place, main: str, clone: str, commit: str, sizes: Sizes) -> bool:
     return place.run(asked, env=measurement.lent(folder), expect=(0, 128)).code == 0
 
 
+# git runs in our repository under our configuration, with the clone's objects as a second place to read from, and never
+# in the clone. With --strict every object is hashed and every link must lead to one that we have. The pack is taken
+# from head to main, so what a killed run left makes no holes, and held until a ref names the commit.
 def take(
     place: Place, objects: Objects, history: History, main: str, clone: str, head: str, sizes: Sizes = DEFAULT
 ) -> None:
@@ -344,20 +333,15 @@ def _count(pack: IO[bytes]) -> int:
     return int.from_bytes(header, "big")
 
 
-# Keeps a checkout before an agent works in it: its HEAD, its index, and a commit of every file, in a folder elsewhere.
-#
-# 1. Nothing is written into the repository: the commit and its objects lie in a small repository of their own, which
-# borrows the others from it. `git fetch <folder>/repository.git before:NAME` brings it back as a branch.
-# 2. Files that git ignores are copied one by one where they are small; ignored folders (what is built or installed) are
-# not kept.
-# 3. The folder is there whole or not at all, and done again it is what it was.
-
 BEFORE = "before"
 MOST_IGNORED = 10_000_000
 """Bytes of one ignored file that is kept."""
 MOST_OF_THEM = 1000
 
 
+# The commit and its objects lie in a small repository of their own, which borrows the others: `git fetch
+# <folder>/repository.git before:NAME` brings it back. Small ignored files are copied, ignored folders are not kept. The
+# folder is there whole or not at all.
 def keep(root: str, at: str, sizes: Sizes) -> None:
     """Keep the checkout `root` in the folder `at`. NobrakesError: it cannot be kept, and why."""
     if os.path.isdir(at):
@@ -415,16 +399,9 @@ if __name__ == "__main__":
     sys.exit(main(*sys.argv[1:]))
 
 
-# A checkout in which a session worked follows it: HEAD goes to the session's branch, and the index to its commit.
-#
-# 1. No file is touched: they are as the agent left them. No branch of a person is moved: HEAD is switched to that of
-# the session, as `git switch -c` would do it.
-# 2. It happens under the index's lock, so no git command of the person comes in between; and only where HEAD still is
-# where the session began or was left. Else the person went on there, and HEAD and index stay theirs.
-# 3. The index goes first. Killed in between, the checkout shows the session's work as staged, and doing it again ends
-# it.
-
-
+# No file is touched and no branch of a person is moved: HEAD is switched to the session's branch, under the index's
+# lock, only where it still is where the session began or was left. The index goes first: killed in between, the
+# checkout shows the work as staged, and doing it again ends it.
 def follow(place: Place, branch: str, head: str, last: str) -> bool:
     """Whether the checkout is on the branch, at `head`, now. `last`: where the session was before.
 
@@ -452,19 +429,14 @@ def follow(place: Place, branch: str, head: str, last: str) -> bool:
         return True
 
 
-# A repository that was moved or copied while nothing worked in it: what points to its old place points to the new one.
-#
-# 1. Workspaces and checkouts borrow their objects by the full path of ours. Where that is is noted at each start, in a
-# file beside the workspaces, so that a lost database changes nothing.
-# 2. Only what pointed to the place of before is written anew. Whatever else stands there an agent wrote, and it stays
-# refused.
-# 3. The note changes last: whoever is killed meanwhile does it again.
-
 _BORROWS = ".git/objects/info/alternates"
 _MOST = 10_000
 _NOTE = "place"
 
 
+# Workspaces borrow by the full path of our objects, noted at each start. Only what pointed to the place of before is
+# written anew; whatever else stands there an agent wrote. The note changes last: whoever is killed meanwhile does it
+# again.
 def settle(place: Place, places: Paths) -> tuple[str, ...]:
     """Mend what points to where the repository was at the last start; the names of the workspaces that did."""
     note = os.path.join(places.folder, _NOTE)

@@ -28,20 +28,14 @@ from ..port import Login
 from ..watching import Inotify
 from .logins import Logins
 
-# Sleeping until something is laid down in one of some folders, told by the system: one thread, one wake-up a word.
-#
-# 1. A folder is watched by itself and not with what is in it: who writes there may make as many folders as it likes.
-# 2. What the system cannot watch (no inotify instance left, a folder that may not be read) is said by `watch`, and the
-# caller looks by itself; it is tried again with the next call. One folder's trouble is no other's.
-# 3. Of a folder that is not there the one above it is watched until it comes; that too is "look at everything".
-# 4. A folder that is moved, removed or unmounted, and events that were too many, are told as "look at everything".
-# 5. All but `wake` belongs to the thread that sleeps.
-
 _EVENTS = watching.CLOSE_WRITE | watching.MOVED_TO | watching.DELETE_SELF | watching.MOVE_SELF
 _COMES = watching.CREATE | watching.MOVED_TO | watching.DELETE_SELF | watching.MOVE_SELF
 _LOST = watching.DELETE_SELF | watching.MOVE_SELF | watching.UNMOUNT | watching.OVERFLOW | watching.IGNORED
 
 
+# A folder is watched by itself and not with what is in it; of one that is not there the one above it is watched until
+# it comes. What cannot be watched is said by `watch`, and tried again with the next call. Moved or removed folders and
+# too many events are told as "look at everything". All but `wake` belongs to the thread that sleeps.
 class Arrivals:
     """Says which of the watched folders something was written in or moved into."""
 
@@ -179,14 +173,6 @@ def _identity(folder: str) -> int:
         return 0
 
 
-# Who is looked at when: a thread that sleeps until the system tells of a request (host.channel.server).
-#
-# 1. Told of a door, it looks at that door and no other; everything is looked at every QUIET seconds, since no event
-# tells of a renewed login.
-# 2. A request that it finds then and was not told of is the last one: that door is looked at every PAUSE seconds from
-# now on, as are those that cannot be watched. People are told once.
-# 3. Who only makes noise at its door costs as much as one that is looked at, and no more.
-
 BUSY = 0.01
 """Seconds between two looks at somebody who spoke a second ago and is not watched, or who makes noise."""
 PAUSE = 0.1
@@ -204,6 +190,9 @@ AT_ONCE = 10
 UNTOLD = "the system did not tell of a request that lay there"
 
 
+# Told of a door, it looks at that door alone; everything is looked at every QUIET seconds, since no event tells of a
+# renewed login. A request that it finds then and was not told of is the last one: that door is looked at every PAUSE
+# seconds from now on, and people are told once.
 class Doorkeeper:
     """Looks at the doors in one folder. `answer` says how many requests waited at a run's door, AT_ONCE answered."""
 
@@ -326,12 +315,6 @@ def _run(inbox: str) -> str:
     return os.path.basename(os.path.dirname(inbox))
 
 
-# The daemon's side of an agent's door: files in a folder that the agent writes, answers in one that it only reads.
-#
-# 1. What the agent left is bytes that may lie: no link is followed, only plain files of a bounded size are opened.
-# 2. Nothing is ever written where the agent may write. An answer is whole or not there.
-# 3. A request is removed after its answer is there: a daemon that is killed in between answers it again.
-
 LARGEST = 400_000
 """Bytes of one request."""
 MOST = 200
@@ -339,6 +322,8 @@ MOST = 200
 _NAME = re.compile(r"[0-9a-f]{1,20}-[0-9]{1,10}-[0-9a-f]{1,16}\.json")
 
 
+# The daemon's side of a door: what the agent left is bytes that may lie, and nothing is ever written where it may
+# write. A request is removed after its answer is there: a daemon that is killed in between answers it again.
 def requests(door: str) -> list[tuple[str, bytes | None]]:
     """(name, content) of what waits at a door, oldest first; None: it is no request."""
     try:

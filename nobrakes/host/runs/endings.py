@@ -1,4 +1,4 @@
-"""How a run ended, read from the files that its wrapper left."""
+"""How runs ended and what they left: exit codes, output, and the files that checks wrote their results into."""
 
 import errno
 import io
@@ -127,15 +127,11 @@ def ending(folder: str, steps: Sequence[str]) -> Ending:
     return Ending(tuple(ends), _prologue_failed(folder), is_over(folder))
 
 
-# Being told when a process ends that is not our child: one thread, asleep in the kernel until one of them does.
-#
-# 1. A help, and Linux only: whoever is not told finds out at its next look.
-# 2. A process that has ended before it could be watched is told at once.
-
 MOST = 256
 """So many processes are watched at a time; of a larger tree, those that were looked at first."""
 
 
+# A help, and Linux only: whoever is not told finds out at its next look.
 class Exits:
     """Touches a file in the wake folder when a process ends."""
 
@@ -178,16 +174,6 @@ class Exits:
                 poke(self._wake, name)
 
 
-# The files that a check wrote its results into, read from its checkout when all of its processes have ended.
-#
-# 1. Only what was written since the check began counts: what is committed, or what an earlier run left, is no result.
-# The moment is the inode's own (ctime), which no program can set.
-# 2. No link is followed, neither to a file nor to a folder; what is no plain file is not opened for long.
-# 3. The number of files looked at, and the size of what is read, are bounded. More than that is told, and not cut
-# short.
-# 4. What was read is kept beside the run's output: a run may be judged again when its checkout is gone. As a program,
-# it does so between two steps of a run, before the second writes over what the first one wrote.
-
 MOST_ENTRIES = 500_000
 """Names in the checkout that are looked at."""
 MOST_FILES = 2_000
@@ -208,6 +194,9 @@ def kept(top: str, folder: str, glob: str, since: float, keep: str) -> Reports:
     return Reports(tuple(values[0]), values[1])
 
 
+# Only what was written since the check began is a result, by the inode's own moment (ctime), which no program can set.
+# No link is followed, and all is bounded: more than that is told, not cut short. What was read is kept beside the
+# output, since a run may be judged again when its checkout is gone.
 def read(top: str, folder: str, glob: str, since: float) -> Reports:
     """The reports in `folder` below the checkout `top` that the glob matches, in the order of their paths."""
     try:
@@ -259,9 +248,6 @@ def main(folder: str, directory: str, glob: str, *steps: str) -> int:
 
 if __name__ == "__main__":
     sys.exit(main(*sys.argv[1:]))
-
-
-# What runs left in files: their exit codes, what they printed, what agents and checks wrote down themselves.
 
 
 class Outputs:

@@ -1,4 +1,7 @@
-"""One check, run for an agent in its own workspace: waited for, bounded in time and in what is kept of its output."""
+"""A check in an agent's own workspace, and the step of a run that alters tests.
+
+One check, run for an agent in its own workspace: waited for, bounded in time and in what is kept of its output.
+"""
 
 import contextlib
 import json
@@ -49,14 +52,9 @@ def run(command: str, folder: str, seconds: float, environment: Mapping[str, str
         return code, said.read().decode("utf-8", "replace")
 
 
-# A step of a run that alters tests once a check has passed, and runs the check again (checks.probes).
-#
-# 1. What is altered is drawn here and now. Until this step is over it is in this process alone: in no file, in no argv,
-# in no variable of what it runs. A process behind the wall or in a sandbox cannot read another one's memory.
-# 2. Tests are taken from the repository, since the check could write its checkout. All that may be drawn are written
-# anew, so that a file's time does not tell which one was altered, by a command that is closed off like the check.
-# 3. `<step>.plan` says what was altered, when it is over: a run that ended without it was ended by force.
-
+# What is altered is drawn here and is in this process alone until the step is over: in no file, argv or variable. Tests
+# are taken from the repository, since the check could write its checkout, and all that may be drawn are written anew,
+# so that no file's time tells which was altered. `<step>.plan` says it afterwards: a run without it was ended by force.
 PLAN = ".plan"
 """The ending of the file in the run's folder that says what a step altered."""
 

@@ -32,15 +32,6 @@ from . import endings, forkserver, trees, wrapper
 from .endings import Exits, Outputs
 from .trees import HOME_MARKER, PATIENCE, RUN_MARKER, Reaper, Tree, adopting, adopts_orphans, members, send
 
-# Starting the shells of runs: through a small process that forks in the daemon's place (host.runs.forkserver).
-#
-# 1. A shell that is started adopts its orphans, whether the daemon lives or not. The daemon is its parent.
-# 2. The process that becomes the shell mostly waits for that already; only right after another start it is being
-# forked.
-# 3. A fork server that was killed, or that hangs, is started anew; what was asked before that may have been done, and
-# the caller is told.
-# 4. Where it cannot work, the daemon forks by itself: dearer, and otherwise the same.
-
 SECONDS = 20
 """A fork server that is silent for so long hangs, and is given up."""
 _GONE_SECONDS = 2.0
@@ -72,6 +63,8 @@ class Started:
     twice: bool = False
 
 
+# A small process forks in the daemon's place (host.runs.forkserver). One that was killed or hangs is started anew; what
+# was asked before that may have been done, and the caller is told. Where it cannot work, the daemon forks by itself.
 class Spawner:
     """Starts shells for one daemon."""
 

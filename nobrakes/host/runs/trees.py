@@ -1,4 +1,6 @@
-"""Orphans of our children become our children, and are collected when they end.
+"""The processes of a run: which belong to it, their signals, their signs of life, and orphans.
+
+Orphans of our children become our children, and are collected when they end.
 
 1. Only zombies nobody can be waiting for are collected: orphans that were seen as such, or old ones.
 2. Never a child that somebody in this process started: their exit code is theirs.
@@ -87,20 +89,14 @@ class Reaper:
         self._seen = seen
 
 
-# Which processes belong to a run, and how they are signalled.
-#
-# 1. A process belongs to a run when it is its wrapper, is in its session, carries its marker, descends from one that
-# does, or is in a session that one of the run began. Sessions and markers spread by birth alone, and nobody can join
-# them. A wrapper has neither in its first moments.
-# 2. A session id is believed only while it cannot have been given away again.
-# 3. With the wrapper gone, who is known from before, writes the run's output, or was left to the daemon by a dead
-# wrapper without any sign, belongs to it as well.
-# 4. A signal goes to a process that was looked at, never to whoever got its pid since.
-
 RUN_MARKER = "NOBRAKES_RUN"
 HOME_MARKER = "NOBRAKES_WAKE"
 
 
+# A process belongs to a run when it is its wrapper, is in its session, carries its marker, or descends from one that
+# does: these spread by birth alone. A session id is believed only while it cannot have been given away again. With the
+# wrapper gone, who is known from before, writes the run's output, or was left to the daemon by it belongs to it as
+# well.
 @frozen
 class Tree:
     """What identifies a run's processes. `pid` None: it is not known whether a wrapper ever started."""
@@ -183,14 +179,11 @@ def send(process: Process, signum: signal.Signals) -> bool:
     return True
 
 
-# Processes that runs of a repository left behind, found by the marker in their environment and ended.
-#
-# For a repository whose database is gone or went back: nobody knows of these runs any more, or could speak for them.
-
 GRACE = 2.0
 KILLING = 5.0
 
 
+# For a repository whose database is gone or went back: nobody knows of these runs any more.
 def end_all(wake: str, but: Container[str] = ()) -> list[str]:
     """TERM, then KILL, to every process of every run of this repository; the runs, sorted. NobrakesError: one stays.
 
@@ -230,12 +223,8 @@ def _left(wake: str, but: Container[str]) -> dict[Process, str]:
     return found
 
 
-# Signs of life of a run, as one text: the same text again means silence.
-#
-# 1. Cheap signs first: output files, commits, CPU. The files of the workspace are walked only when those are silent.
-# 2. CPU counts in grains of some seconds, since a program that hangs still ticks a little.
-# 3. Everything is bounded; nothing is opened, no symbolic link is followed.
-
+# Cheap signs first: the files of the workspace are walked only when those are silent. CPU counts in grains of some
+# seconds, since a program that hangs still ticks a little. Everything is bounded, and no symbolic link is followed.
 CPU_GRAIN = 5.0
 """Seconds of CPU that count as one sign of life."""
 

@@ -44,17 +44,12 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# By what a repository is known, wherever it lies: a word in its git folder, drawn once.
-#
-# 1. It is in the shared git folder, which no agent reaches and no clone copies: worktrees of one repository are one,
-# two clones are two, and a folder that was moved, to another disk too, is the same as before.
-# 2. Who copies a whole folder copies the word. The copy is told from the original by its being there beside it, and
-# draws a word of its own when it is registered.
-
 FILE = "nobrakes-identity"
 _LENGTH = 32
 
 
+# A repository is known by a word in its shared git folder, drawn once: no agent reaches it and no clone copies it. A
+# copy of a whole folder is told by the original beside it, and draws a word of its own when it is registered.
 def identity(root: str) -> str:
     """The word of the repository whose folder (or bare git folder) is `root`; empty: it has none, or is gone."""
     folder = git_folder(root)
@@ -91,8 +86,6 @@ def _read(path: str) -> str:
             word = file.read(_LENGTH + 2).decode("ascii", "replace").strip()
     return word if len(word) == _LENGTH and set(word) <= set("0123456789abcdef") else ""
 
-
-# The person's database, opened for whoever writes to it: one file, of which each kind of store knows its tables.
 
 Kind = TypeVar("Kind", bound=UserDatabase)
 
@@ -246,10 +239,7 @@ def wake_all(place: UserPlace) -> None:
                 wake(paths)
 
 
-# The settings of a person, above all repositories, for who serves that person; and what follows where they fail.
-#
 # A file that was never made sets nothing. One that cannot be read may set limits, so they count as reached.
-
 _PASSING = (DiskFull, MachineShort, StoreBusy)
 
 
@@ -282,13 +272,8 @@ def unknown(limits: MachineLimits | None, error: NobrakesError) -> MachineRoom |
     return MachineRoom(limits or MachineLimits(), unknown=str(error), mend=error.hint, passes=passes)
 
 
-# What of a person belongs to no repository: their own sessions, and the daemon that runs them (the user daemon).
-#
-# 1. It is a repository like any other, made in the person's place when it is first needed, so that sessions, notices,
-# caps, sandbox, recovery and the share of the machine work there as everywhere, by the same code.
-# 2. It has no work in it and takes none: `limits.doers` is 0, so its daemon decides no bead.
-# 3. Its daemon is started by whoever needs it, and ended like any other (`nobrakes daemon stop --user`).
-
+# The user daemon's repository, in the person's place: sessions, notices, caps and recovery work there as everywhere.
+# Its `limits.doers` is 0, so its daemon decides no bead; whoever needs it starts it.
 _README = """This repository belongs to nobrakes. It holds no work: it is where your own sessions run,
 those that belong to no other repository (`nobrakes session start --user`).
 """
@@ -334,9 +319,6 @@ def daemon(found: Paths, store: "Store") -> tuple[int, bool]:
     """The pid of its daemon, which is started where there is none; and whether it was."""
     pid = processes.running(found)
     return (pid, False) if pid is not None else (processes.start(found, store), True)
-
-
-# What the repositories of this machine share, for people: limits, places, what today cost. And setting the limits.
 
 
 @frozen

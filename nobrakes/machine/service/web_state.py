@@ -206,9 +206,6 @@ def web_state(now: Callable[[], float] = time.time) -> WebState:
     return WebState(os.path.join(place.state, "web"), now)
 
 
-# Where the pages of a repository are: the word in their address, and the whole address where the pages are served.
-
-
 def short(path: str) -> str:
     """The last folder of a path, as a part of an address."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", os.path.basename(path)).strip(".-")[:60] or "repository"
@@ -237,14 +234,6 @@ def link(path: str, page: str = "") -> str:
     found, word = web_state().serving(), word_of(path)
     return f"{found.address}/r/{word}/{page}" if found is not None and word else ""
 
-
-# SharedMachine: the port MachineWide on the person's database, for one daemon.
-#
-# 1. It begins with the daemon's first look: the repository is registered, the daemon lives under a name (host.locks).
-# 2. What cannot be read (settings, the database, its version) counts as reached (registry.unknown). It is looked at
-# again soon. Where no limit is set nothing is missed, and the daemon works by its own limits.
-# 3. Nothing is let go of meanwhile: agents at work keep their places, and what was spent is written later.
-# 4. Somebody may remove the folder of state while daemons run. A daemon that sees it begins anew, with all its agents.
 
 AGAIN_SECONDS = 5.0
 """So long after it could not be used the place is looked at again."""
@@ -294,6 +283,9 @@ class _Joined:
             self.store.close()
 
 
+# What cannot be read (settings, the database, its version) counts as reached, and is looked at again soon. Nothing is
+# let go of meanwhile: agents at work keep their places, and what was spent is written later. Where the folder of state
+# was removed, the daemon begins anew with all its agents.
 class SharedMachine:
     """What the daemon of the repository at `root` shares. `tell` says something to the person, once."""
 

@@ -1,4 +1,6 @@
-"""Reading evidence: the records of one bead, and main compared with all of them. From git alone.
+"""Evidence, differences, the queue and quarantine, as people ask for them.
+
+Reading evidence: the records of one bead, and main compared with all of them. From git alone.
 
 Without a range everything is compared since the first recorded merge: the commits of main that came after its base.
 """
@@ -128,18 +130,14 @@ def _ends(git: Git, asked: str) -> tuple[str | None, str | None]:
     return found[0], found[1]
 
 
-# Running the checks again on what was merged, and comparing what they say with what was recorded.
-#
-# 1. The recorded commands, in a fresh checkout of the commit, closed off as every check is; or today's.
-# 2. The same tree under the same commands is run once.
-# 3. With the recorded commands the counts of tests are compared too: as many passes as then, and no more skipped.
-
 Run = Callable[[str, Contract | None], tuple[Contract, list[CheckResult]]]
 """Runs these checks (None: today's) on a commit; what was run, and the results."""
 
 Proof = Mapping[str, Any]
 
 
+# The recorded commands, or today's, in a fresh checkout, closed off as every check is. With the recorded ones the
+# counts of tests are compared too: as many passes as then, and no more skipped.
 def rerun(git: Git, report: Report, run: Run, today: bool, tell: Callable[[str], None]) -> Report:
     """The report with what the checks say now of each merged commit in it, oldest first."""
     records = {entry.commit: entry.record for entry in git.evidence() if entry.problem() == ""}
@@ -217,14 +215,6 @@ def _differences(results: Sequence[CheckResult], recorded: Sequence[Mapping[str,
         yield "there is no check to run"
 
 
-# What a bead's work changes: its branch against main below it, or what its merge changed on main.
-#
-# 1. A bead that is merged shows its merge, all commits of it. Any other shows its branch as it is committed now: in its
-# clone, also while an agent works there; else what was handed in; else what was archived of it; a merge that was taken
-# back comes last.
-# 2. What is not committed is not shown.
-# 3. An agent's clone is read as bytes that may lie (git.workspaces): git runs under our own configuration alone.
-
 Source = Literal["merge", "branch", "handed_in", "archive"]
 MOST = 4_000_000
 """Bytes of a patch that are shown."""
@@ -244,6 +234,8 @@ class FileDiff:
     before: str = ""
 
 
+# A merged bead shows its merge. Any other shows its branch as it is committed now: in its clone, which is read as bytes
+# that may lie; else what was handed in, or archived; a merge that was taken back comes last.
 @frozen
 class DiffView:
     """What differs between `base` and `head` (commits), and where that was found.
@@ -388,10 +380,6 @@ def _before(git: Git, bead: str, commit: str) -> str:
     return commit if made is None else made.commit
 
 
-# The Reviewer's work: what stands in the queue and at which step, how long it will take, what landed and what did not.
-#
-# The time that is left is a median of the latest reviews that merged; before SURE of them nothing is said.
-
 SURE = 3
 PAST = 60
 """Reviews that are shown, and that the forecast is made from."""
@@ -420,6 +408,7 @@ class Landed:
     can_undo: bool
 
 
+# The time that is left is a median of the latest reviews that merged; before SURE of them nothing is said.
 @frozen
 class MergesView:
     """`typical`: seconds of a review that merged, in the middle."""
@@ -487,13 +476,6 @@ def _landed(review: Review, merged: dict[tuple[str, int | None], int], is_done: 
     return Landed(review, event, event is not None and is_done and review.commit is not None)
 
 
-# The flake ledger for people, and what they quarantine.
-#
-# 1. Only a person quarantines, with a reason; until it is lifted, status, reviews and evidence show what is
-# quarantined.
-# 2. It is a setting of the store, so it holds for every daemon, and survives a lost database with the other settings.
-# 3. A change wakes the daemon: a review whose contract is another one now begins again with the present one.
-
 LONGEST = 300
 """Characters of a test's name and of a reason, as checks.counts keeps names."""
 
@@ -516,6 +498,8 @@ def quarantined(store: "Store") -> "tuple[Quarantined, ...]":
     return parse(text)
 
 
+# Only a person quarantines, with a reason, as a setting of the store. A change wakes the daemon: a review whose
+# contract is another one now begins again.
 def quarantine(
     store: "Store", config: "Config", check: str, test: str, reason: str, actor: str, paths: "Paths | None" = None
 ) -> "tuple[Quarantined, ...]":

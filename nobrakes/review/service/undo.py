@@ -30,12 +30,6 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# The steps that a person took, as the event log tells them: what can be taken back, newest first.
-#
-# 1. A step is one event of a person, or the events that one command made at one moment (a plan, an approval). What one
-# yes of commit-strategy did is one step; its drafts or its changes alone are taken back by the number of one.
-# 2. What an undo does is no step: its events carry the actor with `MARK`, and an UNDONE event names what was undone.
-
 MARK = UNDO_MARK
 US = "nobrakes"
 """The machine's own name: what it does by itself, such as the canary's note on a bead, is no person's step."""
@@ -63,6 +57,8 @@ KINDS = frozenset(
 """What people do to beads and can take back. A merge is taken back only when its number is given."""
 
 
+# A step is one event of a person, or the events that one command made at one moment. What an undo does is no step: its
+# events carry the actor with `MARK`, and an UNDONE event names what was undone.
 @frozen
 class UndoStep:
     """One step of a person. `events` are of one kind, `seq` is the last one's number."""
@@ -145,8 +141,6 @@ def event_of(store: "Store", seq: int) -> Event | None:
     return found[0] if found and found[0].seq == seq else None
 
 
-# Merges as the event log tells them: which commits brought a bead to main.
-
 MOST = 1000
 """Merges of one bead, and takings back, that are looked through."""
 
@@ -186,13 +180,6 @@ def standing(store: "Store", bead: Bead) -> tuple[Merged, ...]:
     return tuple(found.values())
 
 
-# Taking a merge off main again, by a commit: main only ever moves forward, and by compare-and-swap.
-#
-# 1. The commit is a candidate like any other: main moves to it only after it has passed every check.
-# 2. A merge of several commits is taken back whole, by one commit.
-# 3. What the store says is on the disk before main moves.
-# 4. Where main is already as it would be (a killed command got that far), nothing lands.
-
 TRIES = 5
 REVERT_US = "nobrakes <nobrakes@nobrakes.invalid>"
 
@@ -204,6 +191,8 @@ Keep = Callable[[Bead, str, str], object]
 """Writes down that a bead's merge (base, commit) was taken back; done again, it changes nothing."""
 
 
+# The commit is a candidate like any other, one for a merge of several commits. What the store says is on the disk
+# before main moves. Where main is already as it would be (a killed command got that far), nothing lands.
 def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, prove: Prove) -> str:
     """Put a commit on main that takes `base`..`commit` back; its id.
 
@@ -252,14 +241,9 @@ def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, p
     raise GitFailed("main moves faster than the merge can be taken back", "Try again in a moment.")
 
 
-# Taking a merge back where nobody pushes to main: as a bead of its own, whose pull request people merge.
-#
-# 1. Main is not moved here. The commit is built on what the remote's main is, and handed in; no agent works on it.
-# 2. It takes back what people made of the bead's request, and nothing that came to main beside it.
-# 3. The bead is done until that request is merged (requests.worker.exchange).
-# 4. What is on an epic's branch only is taken off that, by a bead of the epic.
-
-
+# Where nobody pushes to main it is a bead of its own, handed in on what the remote's main is; no agent works on it. It
+# takes back what people made of the bead's request and nothing beside it. The bead is done until that request is
+# merged.
 def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base: str = "") -> str:
     """The bead that takes the merge back. NotAllowed: it was asked for already, or later work builds on it.
 

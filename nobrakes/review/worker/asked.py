@@ -62,21 +62,15 @@ from . import evidence as review_evidence
 from .evidence import US, AttemptEnd, Report, last_merge, questioned
 from .queue import ReviewContext
 
-# A branch that changes what decides whether work is good: a person is shown the difference, and decides.
-#
-# 1. A scaffolding bead may change protected files; its review and its evidence say which.
-# 2. Any other bead's change is asked about (`checks_changed`). Accepted is the very head that was shown: another one is
-# asked about again.
-# 3. Of a Test Writer's commits only what bends the runner is asked about, once its tests are proven and before a Doer
-# starts. What was accepted there is asked about again in the review only where those files differ.
-# 4. The difference is the branch's text, bounded; the whole of it is in the commit.
-
 LONGEST = 20_000
 """Characters of the difference that a person is shown."""
 PROTECTED_FILES_LARGEST = 1_000_000
 """Bytes of a file of which a difference is made."""
 
 
+# A branch that changes what decides whether work is good. A scaffolding bead may; any other bead's change is asked
+# about, of a Test Writer's commits only what bends the runner, before a Doer starts. Accepted is the very head that was
+# shown.
 class ProtectedFiles:
     """Looks at the protected files of a branch."""
 
@@ -294,17 +288,11 @@ _PAGE = 100
 _KEPT = 100
 
 
-# A branch with names that hide something, with what looks like a secret key, or with clear text of what git keeps
-# through a filter: a person decides whether it lands.
-#
-# 1. Accepted is the very head that was shown: another one is asked about again.
-# 2. Files of more than 4 MB, and what comes after 50 MB of others, are not searched for secrets; of the latter is
-# asked.
-
 SEARCHED = 50_000_000
 """Bytes of a branch that are searched."""
 
 
+# Files of more than 4 MB, and what comes after 50 MB of others, are not searched for secrets; of the latter is asked.
 class Unusual:
     """Looks at what a branch would bring to main."""
 
@@ -364,16 +352,6 @@ class Unusual:
         return "" if content is None else content.decode("utf-8", "replace")
 
 
-# A scaffolding bead that brings the project's contract: `.nobrakes/config.toml` with its checks, approved by a person.
-#
-# 1. What was approved are bytes: the whole file, by its digest. The same file in a later commit of the bead is not
-# asked about again, another one is.
-# 2. Until main has it, it holds for this bead's review alone, and the person's own file for everything else.
-# 3. It lands by itself: nobody's candidate stands under it or on it, and one whose file is not what was approved,
-# since main's changed meanwhile, is a conflict.
-# 4. There is one truth afterwards: the person's file follows main's, in a checkout of main or by being written here.
-# What they edited meanwhile stays, and they are told.
-
 PLAIN = "100644"
 
 
@@ -386,6 +364,9 @@ class Brought:
     told: tuple[str, ...] = ()
 
 
+# A contract that a scaffolding bead brings: approved are bytes, the whole file by its digest. Until main has it, it
+# holds for this bead's review alone. It lands by itself: nobody's candidate stands under it or on it. Afterwards the
+# person's file follows main's; what they edited meanwhile stays, and they are told.
 class NewContract:
     """Looks at the contracts that branches bring."""
 
@@ -507,18 +488,6 @@ def _read(path: str) -> bytes | None:
         return None
 
 
-# Review by fresh eyes, done: sessions that read a candidate which passed, and what follows (review.reading).
-#
-# 1. A reviewer begins, and its end is noted with its event, in one transaction each: a crash finds the session again.
-# 2. While it reads, the review holds no place in the queue; afterwards its candidate is built on main as it is then.
-# What was read counts as long as the difference is the same.
-# 3. What was read for a review that is over is ended, and counts as no round.
-# 4. A commit that nobrakes itself built to take a merge back is not read.
-# 5. Of an epic that people merge as a whole all of it is read, though each of its beads was; what is found is mended
-# by a bead of that epic (agents.prompts.mending). Where more lands meanwhile, that is read with it.
-
-# What a person is asked where fresh eyes found something, or where nobody could read what passed.
-
 _CONTEXT = 3_800
 
 
@@ -567,6 +536,9 @@ def question(journal: Journal, found: Next, content: str, merged: int, whose: Wh
 BY = "nobrakes"
 
 
+# Review by fresh eyes. A reviewer's begin and end are one transaction with their event: a crash finds the session
+# again. While it reads, the review holds no place in the queue; what was read counts as long as the difference is the
+# same. What is found in an epic that is merged as a whole is mended by a bead of it (agents.prompts.mending).
 class Readings:
     """The readings of open reviews."""
 

@@ -35,15 +35,11 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# One red main is one question: whoever finds main red asks here, and what is open already is added to.
-#
-# 1. Red begins with the question and lasts until main was seen green: by the canary, or by a merge.
-# 2. In that time there is one open question, whoever else finds main red, and however often.
-# 3. It is asked about main, and becomes the question of the bead whose merge was taken back for it.
-
 _SEEN_GREEN = (Kind.MERGED, Kind.MAIN_GREEN, Kind.MAIN_UNFROZEN)
 
 
+# One red main is one question, whoever finds it red and however often, until main was seen green: by the canary or by a
+# merge. It becomes the question of the bead whose merge was taken back for it.
 def question(
     store: "Store", title: str, detail: str, evidence: Mapping[str, Any], hypothesis: str = ""
 ) -> NewEscalation:
@@ -270,18 +266,13 @@ class Culprits:
         store.escalate(new, bead.id, None, "nobrakes")
 
 
-# A review whose objects are gone from git (a prune, a ref that was removed): built anew from what is still there.
-#
-# 1. A candidate has a ref (`pin_of`) before the journal names it, and with it all that it stands on. So only what was
-# pruned in the moment between its making and its ref, or by somebody who removed refs, is ever gone.
-# 2. A candidate is built anew from the head. A head is taken in again from the workspace. One that is nowhere any more
-# sends the bead back to a Doer; that is nobody's failure.
-# 3. After a few times a person is asked: something on this machine takes away what it is not to take away.
-
 MOST_REBUILT = 5
 """So often one review is built anew, before a person is asked."""
 
 
+# A candidate has a ref (`pin_of`) before the journal names it: only what was pruned in between, or by who removed refs,
+# is ever gone. It is built anew from the head, a head is taken in again from the workspace; one that is nowhere sends
+# the bead back to a Doer, as nobody's failure.
 def pin_of(bead: str) -> str:
     """The ref (below refs/nobrakes/) that keeps the candidate of the bead's open review alive."""
     return f"candidate/{bead}/review"

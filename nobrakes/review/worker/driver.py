@@ -46,15 +46,10 @@ from .evidence import AttemptEnd, Report, blamed, questioned, refused, unsure
 from .queue import NOBODY, ReviewContext, Train, is_paced
 from .verdicts import Landings, Verdicts, Watchman
 
-# The steps of a review in the merge queue: a candidate on main or on the one before it, its validation, main's move.
-#
-# 1. Main moves in one place only, by compare-and-swap from the commit that was validated against; the head of the train
-# moves it, for itself and for those behind it that are proven with it.
-# 2. The journals say so before main moves, and are on the disk, since main will be: a power cut takes both or neither.
-# From then on the store lets nobody take the beads out of review.
-# 3. Who stands on something that is not there any more is built anew.
 
-
+# Main moves in one place only, by compare-and-swap from the commit that was validated against; the train's head moves
+# it, for itself and for those behind it that are proven with it. The journals say so before, on the disk: from then on
+# nobody takes the beads out of review. Who stands on something that is gone is built anew.
 class ReviewSteps:
     """Leads reviews through the queue."""
 
@@ -624,14 +619,8 @@ def _after(journal: Journal, report: Report) -> Next:
     return Next(freed, Act.GO_ON) if report.was_freed and following.act is Act.WAIT else following
 
 
-# The Reviewer of each branch that work lands on: main's, that of each other branch that people merge features to,
-# and that of each epic that people merge as a whole.
-#
-# 1. They share nothing but the validators: each has its own queue, and its branch is main to it.
-# 2. An epic's branch that is red by itself is held with its epic until it is elsewhere, or a person says so: nobody
-# reverts there. Where another branch than main is, those that are to be reviewed by it are held.
-
-
+# Each branch that work lands on has a Reviewer and a queue of its own; they share the validators. An epic's branch that
+# is red by itself is held with its epic: nobody reverts there.
 class Reviews:
     """Leads each review on, with the Reviewer of the branch that its bead lands on."""
 

@@ -392,9 +392,6 @@ def _cleaned(ports: Ports, value: Any) -> Any:
     return [_cleaned(ports, one) for one in value] if isinstance(value, list | tuple) else value
 
 
-# What a step of a review saw, for review.machine to decide on, and with what words the review ends then.
-
-
 @frozen
 class AttemptEnd:
     """The outcome and the words with which the attempt of a review ends that does not land.
@@ -448,8 +445,7 @@ def unsure(journal: Journal) -> AttemptEnd:
     return AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.head, said)
 
 
-# The words and people of the commits that the Reviewer makes. Same attempt, same message, same object id.
-
+# Same attempt, same message, same object id.
 BY_HAND = "Handed-In-By"
 """The trailer that names the person whose work it is."""
 US = "nobrakes <nobrakes@nobrakes.invalid>"
@@ -499,9 +495,6 @@ def for_revert(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
     """The commit that takes a merge back."""
     body = "main did not pass its checks after this was merged."
     return Message(f"Revert: {bead.title}", body, US, attempt.started_at, (("Reverts-Bead", bead.id),))
-
-
-# Since when what is known of a bead counts: its last merge. What was said of it before is of another life.
 
 
 def last_merge(store: "Store", bead: str) -> int:

@@ -1,4 +1,6 @@
-"""The checks on one commit while a person waits for the answer, with or without a daemon beside it.
+"""Main's own checks at work: the canary, the trial, a person's question, and a main that people rewrote.
+
+The checks on one commit while a person waits for the answer, with or without a daemon beside it.
 
 1. The same contract, checkout and judgement as in a review; a tree that passed already is not run again.
 2. The store knows nothing of the run, so that a daemon leaves it alone; its name says whose it is.
@@ -120,17 +122,6 @@ class Proving:
                 self.validation.scratch.remove(name)
 
 
-# The canary at work: runs on main's tip in idle time, and what follows when one of them is red (review.main_monitor).
-#
-# 1. A run of it belongs to no attempt: nobody's work is judged. It is journaled with its process in the store's
-# settings, before it is started, so that any daemon goes on with it, and nothing else takes it for a stray.
-# 2. Every step is saved with what it says to people in one transaction.
-# 3. Where main has to be tried before agents start (checks.trial) it looks at once, and remembers a pass.
-# 4. While it has something to find out, `run` does not end for being idle; a look in idle time does not begin there.
-
-# What others do to a main that a remote decides about, while nobody else asks for it: nobody may start on it, or its
-# requests wait for people.
-
 MAIN = ("",)
 
 
@@ -166,6 +157,9 @@ GLANCE_SECONDS = 60.0
 LINGER_SECONDS = 1.0
 
 
+# The canary: a run of it belongs to no attempt. It is journaled with its process in the store's settings before it is
+# started, so that any daemon goes on with it. Every step is saved with what it says to people in one transaction. While
+# it has something to find out `run` does not end for being idle.
 class MainMonitor:
     """Watches over main's tip."""
 
@@ -530,13 +524,6 @@ class MainMonitor:
         return True
 
 
-# What a person's git did to main: done beads that were taken off it, and checkouts that came to it late. Told in the
-# turn that sees it, once.
-#
-# 1. Whether to bring beads back is the person's to decide: nothing is done about it, and nothing waits for it.
-# 2. A checkout that came to main while main moved is brought along, at each turn. One that cannot follow is tried again
-# after a while.
-
 AGAIN_SECONDS = 15.0
 """So long a checkout that cannot follow is left alone."""
 
@@ -549,6 +536,9 @@ def fallen(ports: Ports, went_on: bool = False) -> str:
     return ". ".join(filter(None, (off, *(f"{one.told()}: {one.advice()}" for one in lost))))
 
 
+# Whether to bring beads back that a person took off main is theirs to decide: it is told in the turn that sees it,
+# once. A checkout that came to main while main moved is brought along, at each turn; one that cannot follow is tried
+# again after a while.
 class Rewritten:
     """Follows main. What happened before the first turn is told by the start."""
 
@@ -605,18 +595,12 @@ class Rewritten:
             return False
 
 
-# The trial at work: whether agents may start, from what is known of main's tip (checks.trial).
-#
-# 1. It runs nothing itself: the canary looks at the tip, and what passed is remembered as any validation.
-# 2. A main that goes on while its tip is tried need not be tried to its newest commit: a tip that passed, and that main
-# still holds, opens it.
-# 3. Once it was open in a run it stays so; a main that turns red later is for main's monitor and the reviews.
-# 4. What a person has to do is told once for each tip and checks.
-
 RED_MAIN = "red_main"
 """The setting with the tip on which a person lets agents start, whatever the checks say."""
 
 
+# It runs nothing itself: the canary looks at the tip, and what passed is remembered as any validation. A tip that
+# passed and that main still holds opens the trial, and once open it stays so in a run.
 class Trial:
     """Says which beads may be started."""
 

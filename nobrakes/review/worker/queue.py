@@ -288,12 +288,6 @@ def is_paced(limits: Limits) -> bool:
     return not limits.queue.every_commit_green and not limits.queue.is_serial
 
 
-# Questions to other machines that are asked beside the loop for reviews, until their ends are heard.
-#
-# 1. A question is begun once, and asked for in each turn until its end is there.
-# 2. What was begun for a review that is not open any more is heard by `settle`: an end that nobody hears keeps a run
-# from ending.
-
 End = TypeVar("End")
 NOBODY = 0
 """No review has this number: what is begun for none that is open."""
@@ -307,6 +301,8 @@ class _Asked(Generic[End]):
     end: End | None = None
 
 
+# A question is begun once and asked for in each turn until its end is there. What was begun for a review that is over
+# is heard by `settle`: an end that nobody hears keeps a run from ending.
 class Beside(Generic[End]):
     """Questions by name, and the reviews that they were begun for."""
 
@@ -351,16 +347,11 @@ class Beside(Generic[End]):
         return heard
 
 
-# The flake ledger at work: flakes that a validation shows are recorded, and what may be one is confirmed before blame.
-#
-# 1. The ledger is the events of kind `flaked`, one a check and run; a run that is judged again after a crash adds none.
-# 2. What failed is remembered by tree and contract until that tree passes.
-# 3. What fails is repeated until it is green or was red TIMES times (review.queue): in the queue as
-# review.queue decides, in the other steps of a review here.
-
 STANDS = "it passed in the run "
 
 
+# The ledger is the events of kind `flaked`, one a check and run: a run that is judged again after a crash adds none.
+# What failed is remembered by tree and contract until that tree passes.
 def ledger(ports: Ports) -> list[Flake]:
     """The latest flakes, newest first."""
     return [Flake.of(event) for event in ports.store.latest_events([Kind.FLAKED], limit=LEDGER)]

@@ -1,4 +1,6 @@
-"""Landing and catching up with main, beside the loop where a remote decides about it.
+"""What the validations of a review mean, and landing.
+
+Landing and catching up with main, beside the loop where a remote decides about it.
 
 1. What asks a remote may take long: it is begun, and asked for again each turn until its end is there.
 2. Before a push its commit is pinned. So a review that was interrupted, and whose push landed all the same, is known
@@ -128,15 +130,11 @@ def _catching_up(attempt: int) -> str:
     return f"catch up {attempt}"
 
 
-# What a record of evidence needs, kept in git before main moves: refs/nobrakes/landing/<bead>.
-#
-# 1. It is written before each swap, so a kill between swap and record loses nothing, not even with the database.
-# 2. It goes when the bead's clone goes: then the record and the event are there. What a start finds is dealt with by
-# daemon.worker.recovery.
-
 LANDING = "landing"
 
 
+# Written before each swap, so a kill between swap and record loses nothing, not even with the database. It goes with
+# the bead's clone; what a start finds is dealt with by daemon.worker.recovery.
 def landing_pin(bead: str) -> str:
     """The ref, below refs/nobrakes/, of what is about to land."""
     return f"{LANDING}/{bead}"
@@ -155,18 +153,13 @@ def hold(ports: Ports, evidence: Evidence, train: Sequence[Entry]) -> None:
     )
 
 
-# A review's validations are started and their results reported to review.machine; what it says is performed.
-#
-# 1. What a run means is said by review.machine, and by review.worker.queue, which has what may be a flake run
-# once more.
-# 2. What could not be run is told as such; the bead waits for a person and keeps its count.
-# 3. A validation that was cut off is done again.
-# 4. Red after the swap: a revert lands, the bead is open again, a person is told.
-
 Watchman = Callable[[Sequence[CheckResult]], None]
 """Told that main is red: it sees that nothing is merged meanwhile, and that a person is asked."""
 
 
+# What a run means is said by review.machine, and by review.worker.queue for what may be a flake. What could not be run
+# is told as such: the bead waits for a person and keeps its count. Red after the swap: a revert lands, the bead is open
+# again.
 class Verdicts:
     """Starts a review's validations, reports what they said, and ends the review as the machine says."""
 
