@@ -1,7 +1,7 @@
 """Why main cannot be moved just now: each cause with its own words, its own way out, and what time does to it.
 
 1. One table for every wait of landing and pushing. A cause is given by whoever sees it, or read from git's own words
-   (`cause_of`); what no row knows is UNKNOWN, and is told in git's words alone.
+   (`cause_of`); what no row knows is the remote's own fault where the remote said it, else UNKNOWN: git's words alone.
 2. What time may heal is looked at again for `passes` seconds, and then a person is asked. What it does not heal is
    asked about at once, or after `asked` seconds where the person is probably at work on it.
 3. It is looked at again all the while, and less often the longer it lasts.
@@ -46,6 +46,7 @@ class Cause(StrEnum):
     HOOK = "hook"
     ACCESS = "access"
     MISSING = "missing"
+    NOT_GIT = "not_git"
     SILENT = "silent"
     REMOTE_LOCK = "remote_lock"
     REMOTE_DISK = "remote_disk"
@@ -66,6 +67,8 @@ class Cause(StrEnum):
 
 OF_CHECKOUTS = frozenset({Cause.EDITS, Cause.UNTRACKED, Cause.UNDER_WAY, Cause.SESSION, Cause.BEHIND})
 """What a person does in a checkout of main, and ends there."""
+OF_PUSHES = frozenset({Cause.SIGNATURES, Cause.CONTENT, Cause.HOOK, Cause.REMOTE_DISK, Cause.RACES})
+"""What nothing but a push can meet: words like it while the remote is only asked tell of another fault there."""
 
 
 @frozen
@@ -130,6 +133,12 @@ WAITS: dict[Cause, Wait] = {
         "`git remote -v` shows the address: mend it, or make the branch there, and the merge goes on.",
         passes=PASSES,
     ),
+    Cause.NOT_GIT: Wait(
+        "what answers at the remote's address is not git",
+        "Open the address that `git remote -v` shows in a browser: mend it, or log in to the network or proxy that "
+        "answers there.",
+        passes=PASSES,
+    ),
     Cause.SILENT: Wait("the remote does not answer", "It is asked again by itself.", passes=PASSES),
     Cause.REMOTE_LOCK: Wait(
         "another push holds a lock at the remote",
@@ -140,8 +149,8 @@ WAITS: dict[Cause, Wait] = {
         "no space is left at the remote", "Free some space there, or raise its limit, and the merge goes on."
     ),
     Cause.REMOTE_FAULT: Wait(
-        "the remote cannot store what is pushed",
-        "Look there: its disk, and the owner and rights of its files. The merge goes on by itself.",
+        "something is broken at the remote",
+        "Look there: its disk, settings, hooks and objects, and the rights of its files. The merge goes on by itself.",
     ),
     Cause.TRUST: Wait(
         "this machine does not trust the remote",
@@ -153,8 +162,9 @@ WAITS: dict[Cause, Wait] = {
         "`git lfs fetch --all` brings it. Where it is nowhere, whoever made it has to add it to Git LFS once more.",
     ),
     Cause.PROGRAM: Wait(
-        "git cannot run a program that it needs here",
-        "Install what git's words name, or mend the setting: `git config --list --show-origin` tells where it is.",
+        "git cannot run a program that it needs",
+        "Install what git's words name, here or at the remote, or mend the setting: `git config --list --show-origin` "
+        "tells where it is.",
     ),
     Cause.DAMAGED: Wait(
         "what git stored here is damaged or gone",
@@ -178,23 +188,29 @@ WAITS: dict[Cause, Wait] = {
 }
 """Every cause. docs/reliability.md lists them."""
 
+
+def _http(statuses: str) -> str:
+    """A web server or proxy answered with one of these."""
+    return rf"(error:|\bhttp( code)?|response) ({statuses})\b"
+
+
 _SIGNS: tuple[tuple[str, Cause], ...] = (
     (
         r"internal (server error|api)|commit_refs|unable to handle this request|(service|temporarily) unavailable|"
-        r"bad gateway|down for maintenance|too many requests",
+        r"bad gateway|down for maintenance|too many requests|^(killed|terminated|aborted|segmentation fault)\b",
         Cause.SILENT,
     ),
     (r"verified signature|must be signed|unsigned commit|commit.{0,40}not signed|gpg.{0,30}required", Cause.SIGNATURES),
     (
         r"(storage|repository size|its size) (limit|quota)|exceed.{0,20}(size|storage) limit of|data quota|lfs budget|"
-        r"remote: .*(no space left|out of disk|quota)|remote unpack failed.*(space|quota)",
+        rf"remote: .*(no space left|out of disk|quota)|remote unpack failed.*(space|quota)|{_http('507')}",
         Cause.REMOTE_DISK,
     ),
     (r"GH008|due to missing|unable to find source for object|lfs object not found", Cause.STORED),
     (
-        r"GH001|GH007|large files? detected|exceeds? .{0,40}(file size|size limit|\d limit)|blobs? which exceed|"
+        rf"GH001|GH007|large files? detected|exceeds? .{{0,40}}(file size|size limit|\d limit)|blobs? which exceed|"
         r"maximum (allowed|file) size|push cannot contain secrets|secret(s)? (detected|found)|pack exceeds|"
-        r"file.{0,20}too large|error: 413|entity too large|fsck error",
+        rf"file.{{0,20}}too large|{_http('413')}|entity too large|fsck error",
         Cause.CONTENT,
     ),
     (
@@ -204,6 +220,12 @@ _SIGNS: tuple[tuple[str, Cause], ...] = (
         r"changes must be made through a (pull|merge) request|pull request is required|denying update|deny update|"
         r"refusing to update checked out branch|branch is currently checked out",
         Cause.PROTECTED,
+    ),
+    (
+        r"(cannot (run|exec|spawn) .{0,200}hooks/|hooks/\S+ died of)|missing necessary objects|on the remote side|"
+        r"remote: .*(exec format error|bad interpreter|hooks/.*: (not found|permission denied)|"
+        r"\benv: .*no such file|fatal: bad object|traceback \(most recent)",
+        Cause.REMOTE_FAULT,
     ),
     (
         r"hook declined|pre-receive hook|update hook|post-receive hook|aborted by hook|ref updates? forbidden|"
@@ -224,26 +246,33 @@ _SIGNS: tuple[tuple[str, Cause], ...] = (
     ),
     (
         r"host key verification failed|host identification has changed|no matching host key|dubious ownership|"
-        r"ssl certificate problem|certificate verification failed|certificate subject name|self.signed certificate",
+        r"no matching (cipher|key exchange|mac)|certificate",
         Cause.TRUST,
     ),
     (
         r"authentication failed|could not read (username|password)|permission denied \(|permission to .{0,100} denied|"
-        r"access denied|invalid (username|credentials)|terminal prompts disabled|"
-        r"error: 40[13]|not authorized|authori[sz]ation error|read[- ]only (access|deploy)|key.{0,60}read.only|"
+        rf"access denied|invalid (username|credentials)|terminal prompts disabled|{_http('40[1237]')}|"
+        r"not authorized|authori[sz]ation error|read[- ]only (access|deploy)|key.{0,60}read.only|"
         r"write access to repository not granted|account.{0,40}suspended|too many authentication failures|saml sso|"
-        r"RSA key with SHA-1|bad owner or permissions|\b407\b",
+        r"RSA key with SHA-1|bad owner or permissions",
         Cause.ACCESS,
     ),
     (
+        r"is this a git repository|from redirection|invalid content-type|unexpected tls packet|wrong version number|"
+        r"record.too.long|packet length too long|http/0\.9|weird server reply|bad line length|"
+        rf"invalid server response|{_http('405|406|415|511')}",
+        Cause.NOT_GIT,
+    ),
+    (
         r"repository .{0,200}(not found|does not exist)|does not appear to be a git repository|no such remote|"
-        r"couldn't find remote ref|error: 404|not a git repository|is this a git repository|could not be found|"
-        r"from redirection",
+        r"couldn't find remote ref|not a git repository|could not be found|redirects followed|no path specified|"
+        rf"bad port|\burl\b.{{0,40}}(malformed|bad|illegal|rejected)|{_http('404|410')}",
         Cause.MISSING,
     ),
     (r"(smudge|clean) filter|smudge error|external filter|git-lfs|filter-process", Cause.FILTER),
     (
-        r"cannot run |is not a git command|unable to find remote helper|command not found|: \d+: .{1,200}: not found",
+        r"cannot run |is not a git command|unable to find remote helper|command not found|: \d+: .{1,200}: not found|"
+        r"bad configuration option",
         Cause.PROGRAM,
     ),
     (
@@ -254,11 +283,12 @@ _SIGNS: tuple[tuple[str, Cause], ...] = (
     (r"untracked working tree file|would lose untracked", Cause.UNTRACKED),
     (r"would be overwritten|not uptodate|not up to date", Cause.EDITS),
     (r"non-fast-forward|fetch first|stale info", Cause.RACES),
+    (_http(r"4(?!08|25|29)\d\d|501|505|506|508"), Cause.REMOTE_FAULT),
     (
         r"could not resolve|couldn't connect|connection (refused|reset|timed out|closed)|network is unreachable|"
-        r"no route to host|operation timed out|did not answer|early eof|hung up|unable to access|error: (429|5\d\d)|"
+        r"no route to host|operation timed out|did not answer|early eof|unable to access|"
         r"rpc failed|unexpected disconnect|\b(ssl|tls|gnutls)|broken pipe|kex_exchange|bytes of (length|body)|"
-        r"temporarily|timeout",
+        rf"temporarily|timeout|{_http('4..|5..')}",
         Cause.SILENT,
     ),
     (r"shallow update not allowed|shallow file", Cause.SHALLOW),
@@ -275,10 +305,12 @@ _SIGNS: tuple[tuple[str, Cause], ...] = (
     (r"unable to create '.*\.lock'|cannot lock ref|index\.lock|another git process", Cause.LOCK),
 )
 
+_ENDED = re.compile(r"(the remote end hung up unexpectedly|could not read from remote repository|remote error:)", re.I)
+"""The other side was asked, and ended: what else is said is most likely its own."""
 _NOISE = re.compile(
     r"(error: failed to push some refs|error: external filter|To |hint:|Done$|Everything up-to-date|ok$|"
     r"(fatal: )?Could not read from remote repository|Please make sure you have the correct access|"
-    r"and the repository exists|"
+    r"and the repository exists|error: atomic push failed|"
     r"Make sure you configure|remote: Resolving deltas|remote: Processing changes|remote: (Counting|Compressing|Total)|"
     r"warning: )",
     re.IGNORECASE,
@@ -288,9 +320,16 @@ _REJECTED = re.compile(r"^!.*?\[[^\]]*\] ?\(?(.*?)\)?$")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
-def cause_of(said: str) -> Cause:
+def cause_of(said: str, is_push: bool = True) -> Cause:
     """The cause that git's own words tell of; UNKNOWN: no row knows them. The first row counts."""
-    return next((cause for sign, cause in _SIGNS if re.search(sign, said, re.IGNORECASE)), Cause.UNKNOWN)
+    flags = re.IGNORECASE | re.MULTILINE
+    cause = next((cause for sign, cause in _SIGNS if re.search(sign, said, flags)), Cause.UNKNOWN)
+    ended = _ENDED.search(said) is not None
+    if cause is Cause.UNKNOWN and ended:
+        return Cause.REMOTE_FAULT if first_words(_ENDED.sub("", said)) else Cause.SILENT
+    if not is_push and (cause in OF_PUSHES or (cause is Cause.DAMAGED and ended)):
+        return Cause.REMOTE_FAULT
+    return cause
 
 
 def first_words(said: str) -> str:

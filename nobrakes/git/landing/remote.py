@@ -104,6 +104,26 @@ class Remote:
             self._reach(
                 ["lfs", "fetch", self.shared.remote, now]
             )  # what is not to be had stays a pointer: doctor says so
+        if said.cause is Cause.MISSING and self._is_a_page():
+            return replace(said, words="a page answers there, without one ref of git", cause=Cause.NOT_GIT)
+        return said
+
+    def _is_a_page(self) -> bool:
+        """Whether a web server answers well at the remote's address, and says nothing in git's words or refs."""
+        if not self.address().startswith(("http://", "https://")):
+            return False
+        said, out = self._reached(["ls-remote", "--", self.shared.remote], {"GIT_TRACE_PACKET": "1"})
+        return said.ok and not out and "packet:" not in said.words
+
+    def unseen(self, new: str, said: Reply) -> Reply:
+        """Why a push is refused as out of date, where main is at the remote what it was pushed over."""
+        if self._urls() != [self.address()]:
+            words = "it is fetched from another address, where main is another"
+            return replace(said, words=words, cause=Cause.ADDRESSES)
+        asked = ["push", "--dry-run", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
+        tried, out = self._reached([*asked, "--", self.shared.remote, f"{new}:{self.ref}"])
+        if tried.ok and "[new branch]" in out:
+            return replace(said, words=f"it hides {self.ref} from who pushes (hideRefs)", cause=Cause.PROTECTED)
         return said
 
     def push(self, new: str, old: str) -> Reply:
@@ -187,8 +207,8 @@ class Remote:
     def _reach(self, arguments: Sequence[str]) -> Reply:
         return self._reached(arguments)[0]
 
-    def _reached(self, arguments: Sequence[str]) -> tuple[Reply, str]:
-        env = self._env()
+    def _reached(self, arguments: Sequence[str], more: Mapping[str, str] | None = None) -> tuple[Reply, str]:
+        env = {**self._env(), **(more or {})}
         ssh = self._ssh()
         if ssh is not None:
             env["GIT_SSH_COMMAND"] = ssh
@@ -199,11 +219,11 @@ class Remote:
             code = self._run(["git", *arguments], {**passed, **env}, out, error)
             said = _text(out), _text(error)
         if code == 0 and (arguments[0] != "push" or DONE in said[0].split("\n")):
-            return Reply(True), said[0]
+            return Reply(True, said[1] if more else ""), said[0]
         if code is None:
             words = f"{self.shared.remote} did not answer in {self.shared.seconds:g} seconds"
             return Reply(False, _words(words, *said), cause=Cause.SILENT), ""
-        refused, cause = _is_refused(code, said[0]), cause_of("\n".join(reversed(said)))
+        refused, cause = _is_refused(code, said[0]), cause_of("\n".join(reversed(said)), "push" in arguments[:2])
         return Reply(False, _words(f"git ended with {code}", *said), refused, cause), ""
 
     def _run(self, command: list[str], env: dict[str, str], out: IO[bytes], error: IO[bytes]) -> int | None:
@@ -364,6 +384,8 @@ def pushed(remote: Remote, history: History, new: str, old: str) -> Land | None:
         return None
     if remote.known() != old:
         return Land(Landing.LOST, f"{remote} moved meanwhile")
+    if said.cause is Cause.RACES and said.refused:
+        said = remote.unseen(new, said)
     # a remote that nobody hears any more may still be at it
     return replace(refused(remote, f"{remote} did not take it", said), may_have_landed=not said.refused)
 
@@ -378,8 +400,7 @@ def refused(remote: Remote, what: str, said: Reply) -> Land:
 
     One that did not say no may have done it, or do it still.
     """
-    cause = Cause.SILENT if said.cause is Cause.UNKNOWN and not said.refused else said.cause
-    return Land(Landing.BLOCKED, why(cause, f"{what}: {said.words}", remote.shared.by_request), cause)
+    return Land(Landing.BLOCKED, why(said.cause, f"{what}: {said.words}", remote.shared.by_request), said.cause)
 
 
 def _waits(cause: Cause, what: str, may_have_landed: bool = False) -> Land:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -87,6 +88,41 @@ def nothing_is_stored(world: SharedWorld) -> None:
 
 def branch_is_gone(world: SharedWorld) -> None:
     subprocess.run(["git", "update-ref", "-d", "refs/heads/main"], cwd=world.remote, check=True)
+
+
+def hides_main_from_who_pushes(world: SharedWorld) -> None:
+    set_there(receive_hideRefs="refs/heads")(world)
+
+
+def pushed_elsewhere(world: SharedWorld) -> None:
+    """Pushes go to a copy, whose main is an older one."""
+    other = world.remote.parent / "other.git"
+    shutil.copytree(world.remote, other)
+    world.sh("git", "remote", "set-url", "--push", "origin", str(other))
+    tree = world.sh("git", "rev-parse", "main^{tree}").strip()
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.invalid")
+    commit = world.sh("git", *who, "commit-tree", "-m", "Other", tree).strip()
+    world.sh("git", "push", "-q", "--force", str(other), f"{commit}:refs/heads/main")
+
+
+def config_is_broken_there(world: SharedWorld) -> None:
+    (world.remote / "config").write_text("[core\nx")
+
+
+def objects_are_gone_there(world: SharedWorld) -> None:
+    for path in (world.remote / "objects").rglob("*"):
+        if path.is_file():
+            path.unlink()
+
+
+def hook_cannot_run(world: SharedWorld) -> None:
+    hook("")(world)
+    (world.remote / "hooks" / "pre-receive").write_text("#!/no/such\n")
+
+
+def hook_is_killed(world: SharedWorld) -> None:
+    hook("")(world)
+    (world.remote / "hooks" / "pre-receive").write_text("#!/bin/sh\nkill -9 $$\n")
 
 
 def edited(world: SharedWorld) -> None:
@@ -175,6 +211,17 @@ ROWS: dict[str, tuple[Callable[[SharedWorld], None], Cause]] = {
     "not found": (by_ssh("ERROR: Repository not found."), Cause.MISSING),
     "archived": (by_ssh("ERROR: This repository was archived so it is read-only."), Cause.PROTECTED),
     "refused": (by_ssh("ssh: connect to host example.invalid port 22: Connection refused"), Cause.SILENT),
+    "hidden": (hides_main_from_who_pushes, Cause.PROTECTED),
+    "pushed elsewhere": (pushed_elsewhere, Cause.ADDRESSES),
+    "broken there": (config_is_broken_there, Cause.REMOTE_FAULT),
+    "a newer repository": (set_there(core_repositoryFormatVersion="99"), Cause.REMOTE_FAULT),
+    "objects gone there": (objects_are_gone_there, Cause.REMOTE_FAULT),
+    "a hook that cannot run": (hook_cannot_run, Cause.REMOTE_FAULT),
+    "a hook that is killed": (hook_is_killed, Cause.REMOTE_FAULT),
+    "no address": (at(""), Cause.MISSING),
+    "no protocol": (at("git://127.0.0.1:9/x.git"), Cause.SILENT),
+    "other words": (by_ssh("words that no row knows"), Cause.REMOTE_FAULT),
+    "no words": (by_ssh(""), Cause.SILENT),
     "edits": (edited, Cause.EDITS),
     "untracked": (untracked, Cause.UNTRACKED),
     "a merge": (merging, Cause.UNDER_WAY),
@@ -200,23 +247,51 @@ def test_a_wait_is_told_by_its_cause_with_what_ends_it(world: SharedWorld, begin
     assert (land.patience > 0) is (WAITS[cause].passes > 0)
 
 
-@pytest.mark.parametrize(
-    ("status", "cause"),
-    [(401, Cause.ACCESS), (403, Cause.ACCESS), (404, Cause.MISSING), (429, Cause.SILENT), (503, Cause.SILENT)],
-)
-def test_what_a_web_server_answers(world: SharedWorld, begin, status: int, cause: Cause) -> None:
+ONE_LINE, PAGE = b"<html>Log in</html>", b"<html>\n<title>Log in</title>\n</html>\n"
+STATUSES = [(200, Cause.NOT_GIT), (204, Cause.NOT_GIT), (301, Cause.MISSING), (401, Cause.ACCESS)]
+STATUSES += [(402, Cause.ACCESS), (403, Cause.ACCESS), (404, Cause.MISSING), (405, Cause.NOT_GIT)]
+STATUSES += [(410, Cause.MISSING), (413, Cause.REMOTE_FAULT), (429, Cause.SILENT), (451, Cause.REMOTE_FAULT)]
+STATUSES += [(500, Cause.SILENT), (503, Cause.SILENT), (507, Cause.REMOTE_FAULT), (511, Cause.NOT_GIT)]
+
+
+@contextmanager
+def web_server(status: int, page: bytes = ONE_LINE) -> Iterator[int]:
+    """A port where this is answered."""
+
     class Answers(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.send_error(status)
+            self.send_response(status)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Location", self.path)
+            self.end_headers()
+            self.wfile.write(page)
 
         def log_message(self, *_: object) -> None:
             """Nothing is printed."""
 
     with HTTPServer(("127.0.0.1", 0), Answers) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        land = landed(world, begin, at(f"http://127.0.0.1:{server.server_port}/x.git"))
+        yield server.server_port
         server.shutdown()
+
+
+@pytest.mark.parametrize(("status", "cause"), STATUSES)
+def test_what_a_web_server_answers(world: SharedWorld, begin, status: int, cause: Cause) -> None:
+    with web_server(status) as port:
+        land = landed(world, begin, at(f"http://127.0.0.1:{port}/x.git"))
     assert land.cause is cause, land.reason
+
+
+def test_a_page_in_place_of_git_is_told(world: SharedWorld, begin) -> None:
+    with web_server(200, PAGE) as port:
+        land = landed(world, begin, at(f"http://127.0.0.1:{port}/x.git"))
+    assert land.cause is Cause.NOT_GIT and "network or proxy" in land.reason, land.reason
+
+
+def test_an_address_for_encrypted_git_where_plain_pages_are_served(world: SharedWorld, begin) -> None:
+    with web_server(200) as port:
+        land = landed(world, begin, at(f"https://127.0.0.1:{port}/x.git"))
+    assert land.cause is Cause.NOT_GIT, land.reason
 
 
 def test_a_commit_that_the_remote_refuses_names_the_way_out(world: SharedWorld) -> None:

@@ -134,10 +134,10 @@ SAID = (
         Cause.PROTECTED,
     ),
     # what is not there
-    ("fatal: https://x/y.git/info/refs not valid: is this a git repository?", Cause.MISSING),
+    ("fatal: https://x/y.git/info/refs not valid: is this a git repository?", Cause.NOT_GIT),
     (
         "fatal: unable to update url base from redirection:\n  asked for: https://x\n   redirect: https://x/login",
-        Cause.MISSING,
+        Cause.NOT_GIT,
     ),
     (
         "remote: GitLab: The project you were looking for could not be found or you don't have permission.",
@@ -182,9 +182,41 @@ SAID = (
     ("error: Your local changes to the following files would be overwritten by merge:", Cause.EDITS),
     ("error: Entry 'src/app.py' not uptodate. Cannot merge.", Cause.EDITS),
     ("error: Untracked working tree file 'new' would be overwritten by merge.", Cause.UNTRACKED),
+    # faults of the remote, and what is there in git's place
+    ("fatal: bad config line 1 in file ./config\nfatal: Could not read from remote repository.", Cause.REMOTE_FAULT),
+    ("fatal: remote error: words that no row knows", Cause.REMOTE_FAULT),
+    ("words that no row knows\nfatal: the remote end hung up unexpectedly", Cause.REMOTE_FAULT),
+    ("fatal: Could not read from remote repository.\n\nPlease make sure you have the correct access", Cause.SILENT),
+    ("remote: /usr/bin/env: 'python3': No such file or directory\n" + REJECTED, Cause.REMOTE_FAULT),
+    ("remote: hooks/pre-receive: 3: node: not found\n" + REJECTED, Cause.REMOTE_FAULT),
+    ("remote: Traceback (most recent call last):\nremote: KeyError\n" + REJECTED, Cause.REMOTE_FAULT),
+    ("fatal: unable to access 'https://x/': The requested URL returned error: 451", Cause.REMOTE_FAULT),
+    ("fatal: unable to access 'https://x/': The requested URL returned error: 511", Cause.NOT_GIT),
+    ("fatal: unable to access 'https://x/': error:0A00010B:SSL routines::wrong version number", Cause.NOT_GIT),
+    ("fatal: protocol error: bad line length character: Welc", Cause.NOT_GIT),
+    ("fatal: unable to access 'https://x/': CONNECT tunnel failed, response 407", Cause.ACCESS),
+    ("fatal: unable to access 'x': URL using bad/illegal format or missing URL", Cause.MISSING),
+    ("Bad port '99999'\nfatal: Could not read from remote repository.", Cause.MISSING),
+    ("Unable to negotiate with 192.0.2.1 port 22: no matching key exchange method found.", Cause.TRUST),
+    ("~/.ssh/config: line 3: Bad configuration option: x\nfatal: Could not read from remote", Cause.PROGRAM),
+    ("error: RPC failed; HTTP 507 curl 22 The requested URL returned error: 507", Cause.REMOTE_DISK),
     ("remote: words that no row knows", Cause.UNKNOWN),
     ("", Cause.UNKNOWN),
 )
+
+
+@pytest.mark.parametrize(
+    ("said", "cause"),
+    [
+        ("fatal: unable to access 'https://x/': The requested URL returned error: 413", Cause.REMOTE_FAULT),
+        ("fatal: unable to access 'https://x/': The requested URL returned error: 507", Cause.REMOTE_FAULT),
+        ("error: object 5a is corrupt\nfatal: Could not read from remote repository.", Cause.REMOTE_FAULT),
+        ("fatal: bad object HEAD\nfatal: remote did not send all necessary objects", Cause.DAMAGED),
+        ("ERROR: This repository was archived so it is read-only.", Cause.PROTECTED),
+    ],
+)
+def test_what_is_only_asked_of_a_remote_is_not_refused_as_a_push(said: str, cause: Cause) -> None:
+    assert cause_of(said, is_push=False) is cause
 
 
 @pytest.mark.parametrize(("said", "cause"), SAID)
