@@ -26,7 +26,7 @@ from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.daemon.model import Board
 from nobrakes.daemon.worker.loop import Daemon, Turn
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.notices.senders.channels import StdoutNotifier
+from nobrakes.notices.senders import StdoutNotifier
 
 HERE = Path(__file__).parent
 NOBRAKES = str(Path(sys.executable).parent / "nobrakes")

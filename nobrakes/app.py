@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, cast
 
-from .environ import process_environment
 from .errors import ConfigError, NotAllowed, NotARepository, NotInitialised
-from .paths import FOLDER, Paths, find, repository_root
+from .paths import FOLDER, Paths, find, process_environment, repository_root
 
 if TYPE_CHECKING:
     from .beads.model import Bead
@@ -120,7 +119,7 @@ class App:
     @cached_property
     def notifier(self) -> "Notifier":
         """Who tells people."""
-        from .notices.senders.channels import NOTIFIERS
+        from .notices.senders import NOTIFIERS
 
         return NOTIFIERS["stdout"]()
 

@@ -14,7 +14,7 @@ from .features.markers import PlanStep
 from .git.port import Git
 from .host.port import Background, ChannelServer, Login, Notifier, Processes
 from .machine.port import Alone, MachineWide
-from .notices.port import Channels, NoChannels
+from .notices.model import Channels, NoChannels
 from .paths import Paths
 from .records import frozen
 from .requests.hosts.port import PullPorts

@@ -4,8 +4,8 @@ from nobrakes.agents.worker.end import MACHINE_FAULTS, STARTS_AFRESH
 from nobrakes.beads.lifecycle import MOVING
 from nobrakes.beads.model import TABLE, Outcome, retry_after
 from nobrakes.config.editing import USER, settings
-from nobrakes.config.keys import allowed, known
 from nobrakes.config.sections import LimitSettings
+from nobrakes.config.setup.changing import allowed, known
 from nobrakes.config.user import UserConfig
 from nobrakes.decisions.model import STOPS_BEAD, EscalationType
 from nobrakes.events.glossary import ESCALATIONS, EVENTS, KEYS, OUTCOMES

@@ -14,8 +14,7 @@ from docs.generate.pages import events_page, outcomes_page, row, settings_page
 from docs.generate.public_page import public_events_page
 from docs.generate.views_page import views_page
 from nobrakes import errors
-from nobrakes.cli.group import before, load, root
-from nobrakes.cli.main import function_of
+from nobrakes.cli.main import before, function_of, load, root
 from nobrakes.cli.table import COMMANDS, JOURNEYS, Entry
 
 if TYPE_CHECKING:

@@ -277,7 +277,7 @@ class Acp(EventCli[Read]):
 
 
 def run(a: Assignment) -> dict[str, object]:
-    """What the client is told: nobrakes.acp_client.turn.Run. No secret: it looks variables up by their names."""
+    """What the client is told: nobrakes.acp_client.Run. No secret: it looks variables up by their names."""
     server = mcp_server(a)
     mcp = {"name": server.name, "command": server.argv[0], "args": server.argv[1:], "variables": server.variables}
     return {

@@ -16,13 +16,13 @@ from ..beads.model import Attempt, Role
 from ..beads.service.bead_page import review_step
 from ..daemon.model import Board
 from ..decisions.hindrances import Kind, of_board, told
-from ..environ import process_environment
 from ..errors import Unsettled, UsageError
 from ..events import words
 from ..events.kinds import WATCHED, Event
 from ..events.kinds import Kind as EventKind
 from ..events.schema import plain
 from ..host.port import Notice
+from ..paths import process_environment
 from ..text.cleaning import age, cut, one_line, pad
 from ..text.times import spoken
 from .decisions import lines

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from typer import Argument, Option
 
-from ..environ import process_environment
 from ..errors import NobrakesError, NotAllowed, UsageError
 from ..events.schema import plain
+from ..paths import process_environment
 from ..text.cleaning import one_line
 from ..text.times import spoken
 from .repository import Output, actor, known, opened, said
@@ -18,7 +18,7 @@ from .screen import Screen
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..conformance.suite import Check, Report, Tried
+    from ..conformance import Check, Report, Tried
     from ..doctor.health import Finding
     from ..review.service.undo import Last
     from ..store import Store
@@ -188,13 +188,13 @@ def doctor(
 
 
 def _try_agents(app: "App", repair: str | None) -> Output:
-    from ..conformance import suite
+    from .. import conformance
 
     if repair is not None:
         raise UsageError("--agents and --repair are two questions", "Ask them one after the other.")
     if os.environ.get("NOBRAKES_TOKEN"):
         raise NotAllowed("an agent may not try agents out", "Say it with `nobrakes agent escalate`.")
-    report = suite.trial_run(app.config, app.paths, process_environment())
+    report = conformance.trial_run(app.config, app.paths, process_environment())
     failed = [one.agent for one in report.agents if not one.ok]
     error = NobrakesError(f"failed: {', '.join(failed)}", "Install the version that the docs name.") if failed else None
     return Output(plain(report), lambda screen: text(report, screen), error)
@@ -236,7 +236,7 @@ _WIDTH = 8
 def text(report: "Report", screen: Screen) -> str:
     """The table."""
     from ..abilities import CHECKS
-    from ..conformance.suite import NOT_SO_FAR
+    from ..conformance import NOT_SO_FAR
 
     out = [f"{'agent':<{_WIDTH}} {'version':<14}" + "".join(f"{name:<{_WIDTH}}" for name in CHECKS)]
     for one in report.agents:

@@ -49,7 +49,6 @@ def _called(argv: "list[str]") -> int:
     # importing and reading a graph make tens of thousands of objects that stay: looking for garbage among them again
     # and again is a tenth of the time that most commands take
     gc.set_threshold(1_000_000, 20, 20)
-    from .packages import complete
 
     complete()
     from .main import run
@@ -57,3 +56,14 @@ def _called(argv: "list[str]") -> int:
     code = run(argv)
     gc.freeze()  # Python would look through all of it again before it ends
     return code
+
+
+# Installed packages, for a Python that was started without `site`, as agents' own command is (host.command).
+
+
+def complete() -> None:
+    """Have Python find them, unless it does."""
+    if sys.flags.no_site and "site" not in sys.modules:
+        import site
+
+        site.main()

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from ..environ import process_environment
 from ..errors import AgentFailed, NotAllowed, UsageError
 from ..events.schema import plain
+from ..paths import process_environment
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
 from .plans import difference_lines, waiting
 from .repository import BeadId, FeatureId, Output, actor, known, looked_at, opened, said, text_or_stdin, write

@@ -122,7 +122,7 @@ def run(argv: "list[str]") -> "int | None":
 
 def _main() -> "Any":
     """The full command line, which shows errors."""
-    from .packages import complete
+    from .entry import complete
 
     complete()
     from . import main

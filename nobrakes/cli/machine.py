@@ -244,18 +244,18 @@ def mcp(
             raise UsageError(
                 "--session, --http and --port go with --workspace", "nobrakes mcp --workspace --session NAME"
             )
-        from ..mcp_server.server import serve
+        from ..mcp_server import serve
 
         serve()
         return said(None, "")
     if http:
         if session:
             raise UsageError("over HTTP each call names its session", "Leave --session out.")
-        from ..mcp_server import over_http
+        from .. import mcp_server
 
-        over_http.serve(port, write)
+        mcp_server.serve_http(port, write)
         return said(None, "")
-    from ..mcp_server.server import serve_workspace
+    from ..mcp_server import serve_workspace
     from ..projects.service.projects import opened as projects_opened
     from ..projects.service.projects import require_word
 

@@ -132,7 +132,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("machine", "machine:machine", BREAKER, "What all your repositories may do together.", changes=True),
     Entry("doctor", "doctor:doctor", BREAKER, "Look for what is broken, and mend what can be mended."),
     Entry("version", "doctor:version", BREAKER, "The versions of nobrakes and Python, and the platform."),
-    Entry("help", "group:help", BREAKER, "The help of a command, or of all."),
+    Entry("help", "main:help", BREAKER, "The help of a command, or of all."),
     Entry("prompt", "features:prompt", AGENTS, "What the next agent on this bead would be given."),
     Entry("web", "machine:web", BOARD, "Everything in a browser, and on a phone.", changes=True, streams=True),
     Entry("mcp", "machine:mcp", AGENTS, "The operations as an MCP server on stdin and stdout.", streams=True),

@@ -144,7 +144,7 @@ def _live(as_json: bool) -> Output:
             "Leave --live out; programs read `nobrakes board --json`, or follow `nobrakes events --follow --json`.",
         )
     extras.need("tui", "`nobrakes board --live`")
-    from ..tui.board import Board
+    from ..tui import Board
 
     with opened(is_reading=True) as app:  # what keeps it from being opened is said before the screen is taken
         assert app.store

@@ -10,7 +10,7 @@ from ..beads.db import moves
 from ..beads.graph import Node
 from ..beads.model import Attempt, Bead, Dependency, DependencyType, Role, Run, Status
 from ..beads.work_status import BY_STATUS, COLUMNS
-from ..serialise import as_values
+from ..records import as_values
 from . import rows
 from .database import Database
 from .database import row as row_of

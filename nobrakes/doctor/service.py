@@ -21,7 +21,6 @@ from ..daemon.service.control import FROZEN
 from ..decisions.hindrances import Hindrance, Kind
 from ..decisions.model import EscalationType
 from ..decisions.service.hindrances import Here, hindrances, of_agent, of_checks
-from ..environ import process_environment
 from ..errors import DaemonRunning, GitFailed, MachineShort, NobrakesError, NoMain, StoreBroken, StoreNewer, UsageError
 from ..git.location import owner
 from ..git.workspaces.make import BROKEN, forget_sessions, kept_by_agents
@@ -31,7 +30,7 @@ from ..host.versions import Versions
 from ..machine.place import user_place
 from ..machine.service.registry import trouble
 from ..notices import service as notices_service
-from ..paths import Paths
+from ..paths import Paths, process_environment
 from ..records import frozen
 from ..requests import service as requests_service
 from ..sandbox import closure as sandbox_closure

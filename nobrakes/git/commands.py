@@ -25,7 +25,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
-from ..environ import process_environment
 from ..errors import (
     DiskFull,
     GitFailed,
@@ -37,7 +36,7 @@ from ..errors import (
     RefsBroken,
     StoreReadOnly,
 )
-from ..paths import own_path
+from ..paths import own_path, process_environment
 from ..records import frozen
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 
-from ..environ import process_environment
 from ..errors import GitFailed, GitUnusable, NoAnswer, NobrakesError
+from ..paths import process_environment
 from ..records import frozen
 from ..review.evidence import PERSON, Entry, Made, Value, about, date, message
 from . import commands, objects, persons, upkeep

@@ -23,8 +23,8 @@ from functools import cached_property
 
 from ..agents.limits import Sizes
 from ..checks.policy.boundaries import ABSENT, Change
-from ..environ import process_environment
 from ..errors import GitFailed, NobrakesError
+from ..paths import process_environment
 from ..records import frozen
 from . import commands, lfs, lfs_filter, objects, trees
 from .commands import CHECKOUT, strays

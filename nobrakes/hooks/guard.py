@@ -49,8 +49,8 @@ def main(arguments: list[str]) -> int:
     try:
         import os
 
-        from nobrakes.environ import process_environment
         from nobrakes.hooks.rules import Place, asks_first, decide
+        from nobrakes.paths import process_environment
 
         place = Place.of(process_environment())
         if arguments == ["--canary"]:

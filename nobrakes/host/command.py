@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from ..environ import process_environment
 from ..errors import StopCut
-from ..paths import HOOKS, Paths, own_path, resource
+from ..paths import HOOKS, Paths, own_path, process_environment, resource
 from . import proctable
 from .files import is_readable, private_folder, write_atomic
 

@@ -20,9 +20,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 
-from ..environ import process_environment
 from ..errors import DaemonNotRunning, DaemonRunning, NoAgent, NobrakesError
-from ..paths import own_path, own_program
+from ..paths import own_path, own_program, process_environment
 from . import proctable
 from .command import LEFT
 from .files import is_readable, private_folder, read_tail, storage_errors

@@ -30,7 +30,7 @@ from ..records import frozen
 from .command import IDLE
 from .files import storage_errors
 
-ARGV = (sys.executable, "-I", "-m", "nobrakes.notices.senders.deliver")
+ARGV = (sys.executable, "-I", "-m", "nobrakes.notices.senders")
 PASSED_ON = (
     *("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "HOME", "LANG", "LOGNAME", "PATH", "SSL_CERT_DIR", "SSL_CERT_FILE", "TZ"),
     *("USER", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"),

@@ -12,9 +12,8 @@ import time
 from collections.abc import Container, Sequence
 from functools import cache
 
-from ..environ import process_environment
 from ..errors import NoAnswer
-from ..paths import own_path
+from ..paths import own_path, process_environment
 from ..records import frozen
 
 LINUX = sys.platform.startswith("linux")

@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from .. import abilities
-from ..environ import process_environment
 from ..errors import MachineShort
-from ..paths import Paths, is_in_repository, own_path
+from ..paths import Paths, is_in_repository, own_path, process_environment
 from .files import storage_errors
 
 if TYPE_CHECKING:

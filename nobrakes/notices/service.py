@@ -13,7 +13,7 @@ from ..host.messages import ChildChannels, Pack
 from ..paths import Paths, is_in_repository
 from ..records import frozen
 from .model import Delivery, DeliveryState, Message, NoticeKind, NoticeRecord, Sent, Severity, message
-from .senders.channels import packed
+from .senders import packed
 
 if TYPE_CHECKING:
     from ..config.sections import ChannelSettings, NotifySettings
@@ -108,7 +108,7 @@ def view(store: "Store", settings: "NotifySettings") -> NotifyView:
 
 def trouble(channel: "ChannelSettings") -> str:
     """Why the channel cannot work on this machine; empty: nothing is known to be missing."""
-    from .senders.channels import trouble as missing
+    from .senders import trouble as missing
 
     try:
         if channel.secret:

@@ -4,7 +4,7 @@ import json
 
 from ..db import views
 from ..db.database import Database
-from ..serialise import as_values, of_values
+from ..records import as_values, of_values
 from .model import WAITING, PullRequest, PullState
 
 _KEY = "pull/"

@@ -9,14 +9,13 @@ from ..beads.graph import of_epics
 from ..beads.model import CLOSED, Bead, BeadType, DependencyType, is_bead_id
 from ..beads.readiness import deadlocks
 from ..doctor.health import ERROR, OK, WARNING, Finding
-from ..environ import process_environment
 from ..errors import NobrakesError, NotAllowed
 from ..events.kinds import Event, Kind
 from ..git.landing.remote import redacted
 from ..git.repository import publisher
 from ..host.messages import Asking
 from ..host.watching import wake
-from ..paths import own_path
+from ..paths import own_path, process_environment
 from ..review.journal import Journal, Step
 from ..text.cleaning import count
 from .hosts.port import PullPorts

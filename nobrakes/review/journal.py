@@ -19,8 +19,7 @@ from ..beads.branches import is_approval
 from ..daemon.model import Board
 from ..decisions.model import Escalation, EscalationType
 from ..events.kinds import Event
-from ..records import frozen
-from ..serialise import as_values, of_values
+from ..records import as_values, frozen, of_values
 
 LABEL = "merge-review"
 NOT_ASKED = "no approval is asked for any more: "

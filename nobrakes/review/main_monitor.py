@@ -18,8 +18,7 @@ from typing import Any
 from ..checks.contract import Verdict
 from ..daemon.deciders import is_idle
 from ..daemon.model import Board
-from ..records import frozen
-from ..serialise import as_values, of_values
+from ..records import as_values, frozen, of_values
 from .queue import TIMES
 
 ASKED = "asked"

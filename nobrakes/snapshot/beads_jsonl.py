@@ -20,8 +20,8 @@ from ..beads.progress import KEPT
 from ..db.model import Changes
 from ..decisions.forms import as_values, form
 from ..decisions.model import Escalation, EscalationType
-from ..environ import process_environment
 from ..errors import UsageError
+from ..paths import process_environment
 from ..text.redaction import Redactor, secret_values
 from .marks import MARKS_BEGIN, mark
 from .reader import TYPE_WORDS, Imported, parse, parse_lines, records, status_word, written

@@ -153,19 +153,19 @@ def a_check_reader(copy: Copy) -> None:
 
 def a_notifier(copy: Copy) -> None:
     copied, lines, _ = recipe("a notifier")
-    assert "nobrakes/notices/senders/channels.py" in copied and "nobrakes/notices/senders/channels.py" in lines
+    assert "nobrakes/notices/senders.py" in copied and "nobrakes/notices/senders.py" in lines
     text = (
-        copy.read("nobrakes/notices/senders/channels.py")
+        copy.read("nobrakes/notices/senders.py")
         .replace("StdoutNotifier", "StderrNotifier")
         .replace("sys.stdout", "sys.stderr")
     )
     copy.write("nobrakes/notifiers/stderr.py", text.replace("flush=True)", "flush=True, file=sys.stderr)"))
-    registry = "nobrakes/notices/senders/channels.py"
+    registry = "nobrakes/notices/senders.py"
     copy.line(registry, "from .stdout import", "from .stderr import StderrNotifier\n")
     copy.line(registry, '    "stdout": StdoutNotifier,', '    "stderr": StderrNotifier,\n')
     copy.write(
         "tests/integration/host/test_stderr_notices.py",
-        "from nobrakes.notices.senders.channels import NOTIFIERS\nfrom nobrakes.host.port import Notice\n\n\n"
+        "from nobrakes.notices.senders import NOTIFIERS\nfrom nobrakes.host.port import Notice\n\n\n"
         "def test_a_notice_is_a_line(capsys):\n"
         '    NOTIFIERS["stderr"]().tell(Notice("all done"))\n'
         '    assert capsys.readouterr().err == "all done\\n"\n',

@@ -16,8 +16,8 @@ from nobrakes.agents.service import client
 from nobrakes.agents.transcript import OUTCOMES, PREFIX
 from nobrakes.app import SEEN_BY_CHILDREN
 from nobrakes.beads.model import Outcome
-from nobrakes.cli import group, plans
-from nobrakes.cli.group import before
+from nobrakes.cli import main, plans
+from nobrakes.cli.main import before
 from nobrakes.cli.table import COMMANDS, GROUPS
 from nobrakes.config import settings
 from nobrakes.decisions.model import EscalationType
@@ -105,7 +105,7 @@ def mentioned(text: str, prose: bool = True) -> Iterator[str]:
 
 @cache
 def options(words: str) -> frozenset[str]:
-    command = group.load(WORDS[words]) if words else group.root(before)
+    command = main.load(WORDS[words]) if words else main.root(before)
     return frozenset({"-h", "--help", *(o for p in command.params for o in (*p.opts, *p.secondary_opts))})
 
 

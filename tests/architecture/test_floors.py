@@ -18,10 +18,10 @@ PACKAGE = ROOT / "nobrakes"
 
 GROUND, RULES, SETTINGS, DOORS, SERVICE, WORKER, APP, SURFACE, ENTRY = range(9)
 FLOORS = (
-    (ENTRY, ("cli", "cli.*", "hooks", "hooks.*", "acp_client", "acp_client.*", "__main__")),
-    (SURFACE, ("web", "web.*", "tui", "tui.*", "mcp_server", "mcp_server.*")),
+    (ENTRY, ("cli", "cli.*", "hooks", "hooks.*", "acp_client", "__main__")),
+    (SURFACE, ("web", "web.*", "tui", "mcp_server")),
     (APP, ("app",)),
-    (WORKER, ("ports", "parking", "*.worker", "*.worker.*", "conformance", "conformance.*", "host.confine")),
+    (WORKER, ("ports", "parking", "*.worker", "*.worker.*", "conformance", "host.confine")),
     (SERVICE, ("*.service", "*.service.*", "config.setup", "config.setup.*", "doctor", "doctor.*", "snapshot.log")),
     (
         RULES,
@@ -37,16 +37,16 @@ FLOORS = (
     ),
     (
         DOORS,
-        ("store", "db", "db.*", "*.db", "*.db.*", "notices.senders", "notices.senders.*", "*.prompts", "*.prompts.*"),
+        ("store", "db", "db.*", "*.db", "*.db.*", "notices.senders", "*.prompts", "*.prompts.*"),
     ),
-    (DOORS, ("requests.hosts", "requests.hosts.*", "sessions.reader")),
+    (DOORS, ("requests.hosts", "requests.hosts.*")),
     (SETTINGS, ("config", "config.*", "abilities")),
     (DOORS, ("git", "git.*", "host", "host.*", "agents", "agents.*", "sandbox", "sandbox.*", "loopback", "loopback.*")),
     (
         GROUND,
-        ("", "errors", "globs", "records", "serialise", "text", "text.*", "lightjson", "paths", "walking", "trash"),
+        ("", "errors", "globs", "records", "text", "text.*", "lightjson", "paths", "walking", "trash"),
     ),
-    (GROUND, ("environ", "extras", "replacing", "serving", "serving.*")),
+    (GROUND, ("extras", "replacing", "serving", "serving.*")),
     (RULES, ("beads", "beads.*", "events", "events.*", "decisions", "decisions.*", "review", "review.*")),
     (RULES, ("requests", "requests.*", "checks", "checks.*", "sessions", "sessions.*", "features", "features.*")),
     (RULES, ("projects", "projects.*", "notices", "notices.*", "daemon", "daemon.*", "machine", "machine.*")),

@@ -126,10 +126,10 @@ def test_it_begins_when_it_is_started_by_its_path(program: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     "source",
     [
-        "from ...environ import process_environment",
+        "from ...paths import process_environment",
         "def f():\n    from . import x",
         "import nobrakes.paths",
-        "from nobrakes.environ import x\nimport sys\nsys.path.insert(0, 'there')",
+        "from nobrakes.paths import x\nimport sys\nsys.path.insert(0, 'there')",
     ],
 )
 def test_an_import_that_fails_is_seen(source: str) -> None:

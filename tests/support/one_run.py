@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from nobrakes.agents.adapter import Assignment, Launch
-from nobrakes.conformance.suite import Ground, Ran
+from nobrakes.conformance import Ground, Ran
 from nobrakes.host.runs.trees import become_subreaper
 
 from stub_anthropic import _loopback_up  # isort: skip

@@ -11,7 +11,7 @@ import pytest
 from nobrakes import extras
 from nobrakes.agents.acp import Acp
 from nobrakes.errors import MissingExtra
-from nobrakes.notices.senders import channels
+from nobrakes.notices import senders
 
 HIDDEN = """
 import sys
@@ -25,7 +25,7 @@ from nobrakes.cli.table import COMMANDS
 for entry in COMMANDS:
     module, name = entry.target.split(":")
     assert getattr(import_module("nobrakes.cli." + module), name)
-import nobrakes.app, nobrakes.daemon.worker.service, nobrakes.mcp_server.server, nobrakes.agents.registry, nobrakes.notices.senders.channels
+import nobrakes.app, nobrakes.daemon.worker.service, nobrakes.mcp_server, nobrakes.agents.registry, nobrakes.notices.senders
 """
 
 
@@ -48,7 +48,7 @@ def test_what_needs_an_extra_says_what_to_type(base):
     with pytest.raises(MissingExtra) as error:
         Acp().launch(None)
     assert "`acp`" in str(error.value) and "nobrakes[acp]" in error.value.hint
-    assert "nobrakes[notify]" in channels.trouble("apprise", ())
+    assert "nobrakes[notify]" in senders.trouble("apprise", ())
     with pytest.raises(MissingExtra, match="board --live"):
         extras.need("tui", "`nobrakes board --live`")
 

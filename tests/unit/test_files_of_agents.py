@@ -17,7 +17,7 @@ from nobrakes.git.workspaces.inside import read_inside
 from nobrakes.host import files, watching
 from nobrakes.host.channel import server as door
 from nobrakes.host.runs.endings import Outputs, ending, read
-from nobrakes.sessions.reader import follow
+from nobrakes.sessions.service.live import follow
 from tests.support.without_root import without_roots_rights
 
 SECRET = b"secret"

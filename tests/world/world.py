@@ -20,7 +20,7 @@ from nobrakes.features.service.shaping import Words
 from nobrakes.git.port import Argv
 from nobrakes.host.port import Command, Step
 from nobrakes.machine.port import Alone
-from nobrakes.notices.port import NoChannels
+from nobrakes.notices.model import NoChannels
 from nobrakes.paths import Paths
 from nobrakes.ports import Ports
 from nobrakes.sandbox.machine import steady

@@ -10,10 +10,9 @@ import time
 from typing import Any
 
 from ...decisions.forms import USUAL, as_values, made
-from ...environ import process_environment
 from ...errors import UsageError
 from ...lightjson import dumps, loads
-from ...paths import AGAIN
+from ...paths import AGAIN, process_environment
 from ..db.channel import NO, YES, agent_permit
 from . import client
 from .own_bead import asked

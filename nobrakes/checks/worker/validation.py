@@ -26,10 +26,10 @@ from ...globs import matches
 from ...host.confine import Confinement
 from ...host.port import Born, Command, Ending
 from ...ports import Ports
+from ...records import as_values
 from ...requests.worker.landing_branch import lands_on
 from ...review import queue
 from ...sandbox.machine import MADE
-from ...serialise import as_values
 from .. import proof as checks_proof
 from ..contract import Check, CheckOutcome, CheckResult, Contract, TestCounts, digest, overall, setup_failed, weaker
 from ..proof import fewer

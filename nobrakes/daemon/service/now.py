@@ -29,8 +29,7 @@ from ...host.watching import Changes
 from ...machine.service.registry import MachineView, shown
 from ...paths import Paths
 from ...records import frozen
-from ...sessions.reader import Ring
-from ...sessions.service.live import Rings, of
+from ...sessions.service.live import Ring, Rings, of
 from ..model import Limits
 from . import control
 

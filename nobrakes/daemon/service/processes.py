@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ...decisions.hindrances import BACKGROUND
-from ...environ import process_environment
 from ...errors import DaemonNotRunning, NobrakesError
 from ...host import locks, proctable
 from ...host.locks import holder
 from ...host.runs.trees import send
 from ...machine.place import OVERRIDE
-from ...paths import Paths
+from ...paths import Paths, process_environment
 from ..deciders import WANTED
 
 if TYPE_CHECKING:

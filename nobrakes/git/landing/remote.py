@@ -16,9 +16,8 @@ from contextlib import closing
 from dataclasses import replace
 from typing import IO
 
-from ...environ import process_environment
 from ...errors import GitFailed, GitTooOld, OnlyByRequest
-from ...paths import own_path
+from ...paths import own_path, process_environment
 from ...records import frozen
 from ...review.waits import WAITS, Cause, cause_of, first_words, why
 from .. import commands, lfs, objects

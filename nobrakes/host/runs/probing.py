@@ -16,8 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...checks.probes import MutationProbe, mutation_probes
-from ...environ import process_environment
-from ...paths import own_path
+from ...paths import own_path, process_environment
 from ..files import write_atomic
 from . import endings
 

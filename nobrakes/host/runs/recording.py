@@ -18,7 +18,7 @@ import select
 import sys
 from _collections import deque  # type: ignore[import-not-found]
 
-from ...environ import process_environment
+from ...paths import process_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from nobrakes import abilities
+from nobrakes import abilities, conformance
 from nobrakes.app import App, ports_of
 from nobrakes.config.settings import load
-from nobrakes.conformance import suite
-from nobrakes.notices.senders.channels import StdoutNotifier
+from nobrakes.notices.senders import StdoutNotifier
 from nobrakes.paths import Paths
 from tests.integration.claude.conftest import CLI
 from tests.support.real_clis import CODEX, GEMINI, NOBRAKES
@@ -195,8 +194,8 @@ def test_without_bubblewrap_it_is_tried_with_proxies_that_nobody_is(
     house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     house.use(gemini=fake(tmp_path, "sound"))
-    monkeypatch.setattr(suite, "ALONE", ("/nowhere/bwrap",))
-    report = suite.trial_run(load(house.paths.config), house.paths, dict(os.environ))
+    monkeypatch.setattr(conformance, "ALONE", ("/nowhere/bwrap",))
+    report = conformance.trial_run(load(house.paths.config), house.paths, dict(os.environ))
     assert report.ok and "proxy variables" in report.network
 
 

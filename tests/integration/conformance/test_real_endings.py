@@ -14,7 +14,7 @@ import pytest
 
 from nobrakes.beads.model import TABLE, Session
 from nobrakes.beads.model import Outcome as O
-from nobrakes.conformance.suite import DUMMY, Dialect
+from nobrakes.conformance import DUMMY, Dialect
 from tests.integration.claude.conftest import CLI, own_network
 from tests.support.real_clis import CODEX, GEMINI
 

@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 from git_worlds import ME, RealWorld, bead, message, read_all, sh, write
 
-from nobrakes.environ import process_environment
 from nobrakes.errors import DiskFull, GitFailed, GitTooOld, GitUnusable, NoMain, NotARepository, StoreReadOnly
 from nobrakes.git import commands
 from nobrakes.git.commits import compose, person, with_trailers
 from nobrakes.git.location import Place, discover
 from nobrakes.git.port import Landing
 from nobrakes.git.repository import Repository
-from nobrakes.paths import Paths
+from nobrakes.paths import Paths, process_environment
 
 
 def test_nothing_of_the_callers_git_variables_reaches_git(world, begin, monkeypatch, tmp_path):

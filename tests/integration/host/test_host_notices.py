@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.config.sections import AgentSettings
 from nobrakes.host.port import Notice
-from nobrakes.notices.senders.channels import NOTIFIERS, StdoutNotifier, plain
+from nobrakes.notices.senders import NOTIFIERS, StdoutNotifier, plain
 from nobrakes.sandbox import closure
 
 

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes import abilities
+from nobrakes import abilities, conformance
 from nobrakes.abilities import Seen, Standing
 from nobrakes.agents.adapter import AgentEnd, WithoutSessions
 from nobrakes.agents.registry import adapter
 from nobrakes.beads.model import Bead, Outcome, Status
 from nobrakes.cli import doctor
 from nobrakes.cli.screen import Screen
-from nobrakes.conformance import suite
-from nobrakes.conformance.suite import Check
+from nobrakes.conformance import Check
 from nobrakes.daemon.worker.loop import Daemon
 from nobrakes.events.kinds import Kind
 from nobrakes.host.versions import Versions
@@ -181,9 +180,9 @@ def test_the_proven_versions_are_those_that_the_tests_install() -> None:
 
 def test_the_table_names_what_is_missing_and_what_failed() -> None:
     checks = (Check("spawn", True), Check("stream", False, "no session"), Check("commit", None))
-    found = suite.Report(
+    found = conformance.Report(
         "nowhere",
-        (suite.Tried("claude", None, "", False, ()), suite.Tried("codex", "/x", "9.9", False, checks)),
+        (conformance.Tried("claude", None, "", False, ()), conformance.Tried("codex", "/x", "9.9", False, checks)),
     )
     shown = doctor.text(found, Screen()).splitlines()
     assert shown[1] == "claude   missing: not installed, so not tried"
@@ -195,8 +194,8 @@ def test_the_table_names_what_is_missing_and_what_failed() -> None:
 
 def test_what_cannot_be_told_is_said_and_an_agent_that_nobody_named_fails_nothing() -> None:
     checks = (Check("spawn", True), Check("deny", None, "it asked for nothing"), Check("kill", False, "it lived on"))
-    acp = suite.Tried("acp", "/x", "0.61.0", False, checks, ("gemini", "--acp"), named=False)
-    shown = doctor.text(suite.Report("nowhere", (acp,)), Screen())
+    acp = conformance.Tried("acp", "/x", "0.61.0", False, checks, ("gemini", "--acp"), named=False)
+    shown = doctor.text(conformance.Report("nowhere", (acp,)), Screen())
     assert "no command is set for it; it was tried with gemini --acp" in shown
     assert "acp: deny: it asked for nothing" in shown and "acp: kill: it lived on" in shown
     assert acp.ok and not replace(acp, named=True).ok

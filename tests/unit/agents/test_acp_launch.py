@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.acp_client.turn import CannotJudge, choice, questions
+from nobrakes.acp_client import CannotJudge, choice, questions
 from nobrakes.agents.acp import Acp
 from nobrakes.agents.adapter import Assignment
 from nobrakes.config.sections import AcpSettings, AgentSettings

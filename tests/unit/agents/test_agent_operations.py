@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from nobrakes import mcp_server
 from nobrakes.agents import adapter
 from nobrakes.agents.db import edits
 from nobrakes.agents.db.channel import reply
@@ -21,7 +22,6 @@ from nobrakes.errors import DoorClosed, NobrakesError, NotAllowed, Stale, StoreB
 from nobrakes.events.kinds import Kind
 from nobrakes.hooks.rules import Place, decide
 from nobrakes.host.channel.server import FolderChannelServer
-from nobrakes.mcp_server import server
 from nobrakes.projects.model import Stage
 from nobrakes.projects.service import coding, documents
 from nobrakes.sessions.model import SessionKind
@@ -100,7 +100,7 @@ def test_a_command_takes_what_its_operation_takes(operation):
 
 @pytest.mark.parametrize("operation", (*api.OPERATIONS, *board_api.OPERATIONS), ids=lambda operation: operation.name)
 def test_a_tool_is_its_operation(operation):
-    tool = server.tool(operation)
+    tool = mcp_server.tool(operation)
     assert re.fullmatch(r"[a-z_]+", tool.name) and tool.description == operation.help
     assert set(tool.input_schema["properties"]) == {parameter.name for parameter in operation.parameters}
     assert tool.input_schema["additionalProperties"] is False
@@ -411,7 +411,7 @@ def test_a_bug_is_told_without_its_traceback(capsys):
     def broken(name, given):
         raise RuntimeError("secret token inside")
 
-    result = server.answered(broken, api.OPERATIONS, "bead", {})
+    result = mcp_server.answered(broken, api.OPERATIONS, "bead", {})
     assert result.is_error and "RuntimeError" in result.content[0].text and "secret" not in result.content[0].text
     assert "secret" in capsys.readouterr().err
 
@@ -420,7 +420,7 @@ def test_an_error_tells_what_to_do_next():
     def refused(name, given):
         raise NobrakesError("no", "do this")
 
-    assert server.answered(refused, api.OPERATIONS, "bead", {}).content[0].text == "no\ndo this"
+    assert mcp_server.answered(refused, api.OPERATIONS, "bead", {}).content[0].text == "no\ndo this"
 
 
 def test_a_document_is_kept_for_the_sprint_whose_work_the_bead_is(work):
@@ -462,5 +462,5 @@ def test_an_odd_text_is_a_clear_error_in_every_argument(table, name, parameter, 
         api.choose(table, name, given)
     words = ("NUL byte", "not valid UTF-8", "is the most")
     assert str(told.value).startswith(parameter.name) and any(word in str(told.value) for word in words)
-    shown = server.answered(lambda *_: api.choose(table, name, given), table, name, given)
+    shown = mcp_server.answered(lambda *_: api.choose(table, name, given), table, name, given)
     assert shown.is_error and shown.model_dump_json().encode()

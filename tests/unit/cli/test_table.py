@@ -4,8 +4,8 @@ import inspect
 
 import pytest
 
-from nobrakes.cli import group, main
-from nobrakes.cli.group import before
+from nobrakes.cli import main
+from nobrakes.cli.main import before
 from nobrakes.cli.repository import Output
 from nobrakes.cli.table import COMMANDS, FIRST, GROUPS, JOURNEYS, OLD_NAMES, Entry
 from nobrakes.errors import UsageError
@@ -22,7 +22,7 @@ def test_every_command_has_a_function_with_help_that_returns_an_output(entry):
 
 @by_words
 def test_every_command_takes_json_and_help(entry):
-    command = group.load(entry)
+    command = main.load(entry)
     options = {option for parameter in command.params for option in parameter.opts}
     assert "--json" in options
     with pytest.raises(SystemExit) as end:
@@ -32,7 +32,7 @@ def test_every_command_takes_json_and_help(entry):
 
 @by_words
 def test_every_parameter_has_help(entry):
-    for parameter in group.load(entry).params:
+    for parameter in main.load(entry).params:
         assert parameter.help, f"{entry.words}: {parameter.name} has no help"
 
 
@@ -54,7 +54,7 @@ def test_help_lists_every_command_without_importing_one(capsys):
     for name in ("nobrakes.cli.beads", "nobrakes.cli.decisions"):
         sys.modules.pop(name, None)
     with pytest.raises(SystemExit):
-        group.root(before).main(["--help"], prog_name="nobrakes")
+        main.root(before).main(["--help"], prog_name="nobrakes")
     shown = capsys.readouterr().out
     for entry in COMMANDS:
         word = entry.words.split()[0]

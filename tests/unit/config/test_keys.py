@@ -2,7 +2,7 @@
 
 import pytest
 
-from nobrakes.config.keys import allowed, keys, known, typed
+from nobrakes.config.setup.changing import allowed, keys, known, typed
 from nobrakes.errors import ConfigError
 
 RAW = {"checks": [{"name": "test", "command": "x"}, {"name": "unit.fast", "command": "y"}]}

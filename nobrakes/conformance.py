@@ -13,25 +13,27 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from .. import abilities
-from ..abilities import CHECKS, PROVEN, Seen, version_in
-from ..agents.adapter import CANARY_FILE, Adapter, AgentEnd, Assignment, Verdict, guard_argv
-from ..agents.registry import adapter
-from ..agents.transcript import LineKind
-from ..beads.model import Outcome, Role, Run, RunKind
-from ..config.sections import AcpSettings, AgentSettings, ClaudeSettings, CodexSettings, GeminiSettings
-from ..config.settings import Config
-from ..git import persons
-from ..host import command as host_command
-from ..host.port import Command, Step
-from ..host.runs.processes import LocalProcesses
-from ..host.versions import probing_trouble
-from ..loopback import Scripts, serve
-from ..paths import Paths, own_path, own_program
-from ..records import frozen
-from ..trash import clear
+from . import abilities
+from .abilities import CHECKS, PROVEN, Seen, version_in
+from .agents.adapter import CANARY_FILE, Adapter, AgentEnd, Assignment, Verdict, guard_argv
+from .agents.registry import adapter
+from .agents.transcript import LineKind
+from .beads.model import Outcome, Role, Run, RunKind
+from .config.sections import AcpSettings, AgentSettings, ClaudeSettings, CodexSettings, GeminiSettings
+from .config.settings import Config
+from .git import persons
+from .host import command as host_command
+from .host.port import Command, Step
+from .host.runs.processes import LocalProcesses
+from .host.runs.trees import become_subreaper
+from .host.versions import probing_trouble
+from .loopback import Scripts, serve
+from .paths import Paths, own_path, own_program
+from .records import frozen
+from .trash import clear
 
 # How a scripted model speaks to each CLI: the names of its tools, and where its API is.
 #
@@ -576,3 +578,25 @@ def _found(code: int, text: str) -> tuple[str, tuple[Check, ...]]:
 def _seen(one: Tried, program: str) -> Seen:
     can = {check.name: check.passed for check in one.checks if check.passed is not None}
     return Seen(program, abilities.stamp(program, one.command[1:]), one.version, one.known, can)
+
+
+# `python -I -m nobrakes.conformance AGENT FOLDER AUTH COMMAND...`: try one CLI out, and print what was found as JSON.
+#
+# A process of its own, so that it can be given a network without a way out, and adopts what a CLI leaves behind.
+
+
+def main(arguments: list[str]) -> int:
+    """Try it; 0, whatever was found."""
+    name, folder, auth, *command = arguments
+    become_subreaper()
+    ground = Ground(name, command, folder, os.environ.get("PATH", os.defpath), auth)
+    try:
+        checks = run(ground)
+    finally:
+        ground.close()
+    sys.stdout.write(json.dumps({"about": ground.about, "checks": [asdict(check) for check in checks]}) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

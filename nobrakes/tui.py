@@ -5,8 +5,9 @@
 3. A line says everything; the screen breaks it where it is too narrow.
 """
 
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import on
@@ -23,25 +24,169 @@ from textual.theme import Theme
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from ..beads import stages
-from ..beads.model import blocked_by, blockers_of
-from ..beads.work_status import BY_STATUS, SHOWN
-from ..decisions import forms
-from ..decisions import hindrances as hindered
-from ..decisions.hindrances import STOPS, Kind
-from ..events import words
-from ..sessions.service.live import fits
-from ..text.cleaning import age, count, cut, lines, one_line, pad
-from ..text.times import clock, spoken
-from .reading import Moment, Reader, Trouble, Wanted
+from .beads import stages
+from .beads.model import blocked_by, blockers_of
+from .beads.work_status import BY_STATUS, SHOWN
+from .decisions import forms
+from .decisions import hindrances as hindered
+from .decisions.hindrances import STOPS, Kind
+from .errors import NobrakesError
+from .events import words
+from .records import frozen
+from .sessions.service.live import fits
+from .text.cleaning import age, count, cut, lines, one_line, pad
+from .text.times import clock, spoken
 
 if TYPE_CHECKING:
-    from ..beads.model import Attempt
-    from ..beads.service.bead_page import BeadHistory
-    from ..beads.service.board import Card, Speaker
-    from ..decisions.model import Escalation
-    from ..events.kinds import Event
-    from ..sessions.service.live import AtWork, LiveView
+    from .app import App
+    from .beads.model import Attempt
+    from .beads.service.bead_page import BeadHistory
+    from .beads.service.board import Card, Speaker
+    from .decisions.model import Escalation
+    from .events.kinds import Event
+    from .sessions.service.live import AtWork, LiveReader, LiveView
+
+
+# All that reads the repository: one thread with an app of its own, so that the screen never waits.
+#
+# 1. It looks for changes cheaply (sessions.service.live), and reads when there are some or when something else is
+# wanted.
+# 2. A database that was replaced is opened anew. One that is gone is said, and not made anew: a board only looks.
+# 3. No error leaves the thread: each is told as words, and what was read last stays.
+
+LOOK_SECONDS = 0.5
+"""Between looks for changes."""
+READ_SECONDS = 1.0
+"""Between readings while it changes all the time."""
+
+
+@frozen
+class Wanted:
+    """What is looked at: the beads whose line has these words, and the bead whose page is open; empty: all, none."""
+
+    words: str = ""
+    bead: str = ""
+
+
+@frozen
+class Moment:
+    """What was read at once; `page` is the bead's that was wanted."""
+
+    view: "LiveView"
+    page: "BeadHistory | None"
+
+
+@frozen
+class Trouble:
+    """Why it could not be read, and what to type; `hint` may be empty."""
+
+    message: str
+    hint: str = ""
+
+
+class Gone(NobrakesError):
+    """The database is not there."""
+
+    hint = "`nobrakes status` makes it anew from what is kept beside it."
+
+    def __init__(self) -> None:
+        super().__init__("the database is gone")
+
+
+class Reader(threading.Thread):
+    """`seen` is called with each Moment or Trouble, in this thread. `start` begins it, `close` ends it."""
+
+    def __init__(self, folder: str | None, seen: Callable[[Moment | Trouble], None]) -> None:
+        super().__init__(name="reader", daemon=True)
+        self._folder, self._seen = folder, seen
+        self._wanted = Wanted()
+        self._wake, self._ended = threading.Event(), threading.Event()
+        self._app: App | None = None
+        self._live: LiveReader | None = None
+        self._identity: object = None
+        self._mark: object = None
+        self._read_at = 0.0
+        self._trouble: Trouble | None = None
+
+    def want(self, wanted: Wanted) -> None:
+        """Read this from now on."""
+        self._wanted = wanted
+        self._wake.set()
+
+    def close(self, seconds: float = 5.0) -> None:
+        """End the thread."""
+        self._ended.set()
+        self._wake.set()
+        if self.is_alive():
+            self.join(seconds)
+
+    def run(self) -> None:
+        """Look until it is closed."""
+        try:
+            while not self._ended.is_set():
+                try:
+                    self._look()
+                    self._trouble = None
+                except Exception as error:
+                    self._close()
+                    self._tell(trouble_of(error))
+                self._wake.wait(LOOK_SECONDS)
+                self._wake.clear()
+        finally:
+            self._close()
+
+    def _tell(self, found: Trouble) -> None:
+        """What goes wrong is told once."""
+        if found != self._trouble:
+            self._trouble = found
+            self._seen(found)
+
+    def _look(self) -> None:
+        from .beads.service.bead_page import history
+
+        app, live = self._opened()
+        wanted = self._wanted
+        seen = self._mark
+        if isinstance(seen, tuple) and seen[0] == wanted and time.monotonic() - self._read_at < READ_SECONDS:
+            return
+        mark = (wanted, live.mark())
+        if mark == seen:
+            return
+        found = Moment(live.read(wanted.words), history(app.store, None, wanted.bead) if wanted.bead else None)
+        # what happened while it was read is seen the next time
+        self._mark, self._read_at = mark, time.monotonic()
+        self._seen(found)
+
+    def _opened(self) -> "tuple[App, LiveReader]":
+        """The app as it is now: opened anew where its database is another one."""
+        from .app import open_app
+        from .sessions.service.live import LiveReader, identity
+
+        if self._app is not None and self._live is not None:
+            if identity(self._app.paths) == self._identity:
+                return self._app, self._live
+            self._close()
+        app = open_app(self._folder, is_reading=True)
+        self._identity = identity(app.paths)
+        if self._identity is None:
+            raise Gone()
+        self._app, self._live = app, LiveReader(app.store, app.paths, app.config)
+        return self._app, self._live
+
+    def _close(self) -> None:
+        app, self._app, self._live, self._mark = self._app, None, None, None
+        if app is not None:
+            try:
+                app.close()
+            except Exception:
+                return  # it is gone, and that was said
+
+
+def trouble_of(error: Exception) -> Trouble:
+    """An error in words: nobrakes' own as it says itself, any other as what it is."""
+    if isinstance(error, NobrakesError):
+        return Trouble(str(error), error.hint)
+    return Trouble(f"{type(error).__name__}: {error}")
 
 
 SHAPES: Mapping[str, tuple[str, str]] = {

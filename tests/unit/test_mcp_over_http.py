@@ -11,9 +11,9 @@ from typing import Any
 import anyio
 import pytest
 
+from nobrakes import mcp_server
 from nobrakes import serving as connections
 from nobrakes.errors import PlaceUnusable, StoreBusy, UsageError
-from nobrakes.mcp_server import over_http
 from nobrakes.projects.service import coding
 
 
@@ -32,7 +32,7 @@ def test_a_busy_database_is_answered_in_words(error: Exception, monkeypatch: pyt
     async def receive() -> Any:
         raise AssertionError("nothing is read of who is not known")
 
-    anyio.run(over_http.Guard(7118), {"type": "http", "path": "/mcp", "headers": headers}, receive, send)
+    anyio.run(mcp_server.Guard(7118), {"type": "http", "path": "/mcp", "headers": headers}, receive, send)
     assert sent[0]["status"] == 503 and "try again" in json.loads(sent[1]["body"])["error"]
     assert b"/srv/ada" not in sent[1]["body"], "nobody is known yet: no path is told"
 
@@ -49,7 +49,7 @@ def test_a_connection_has_the_limits_of_the_pages_and_a_port_that_is_taken_is_sa
         port = int(free.getsockname()[1])
         free.listen()
         with pytest.raises(UsageError, match="cannot be listened on"):
-            over_http.serve(port, lambda text: None)
+            mcp_server.serve_http(port, lambda text: None)
     answers: list[bytes] = []
 
     def ask() -> None:
@@ -62,6 +62,6 @@ def test_a_connection_has_the_limits_of_the_pages_and_a_port_that_is_taken_is_sa
 
     asking = threading.Thread(target=ask)
     with pytest.raises(KeyboardInterrupt):
-        over_http.serve(port, lambda text: asking.start())
+        mcp_server.serve_http(port, lambda text: asking.start())
     asking.join()
     assert answers[0] == b"" and answers[1].startswith(b"HTTP/1.1 400 ")

@@ -7,7 +7,7 @@ import pytest
 
 from nobrakes.beads.service import beads
 from nobrakes.decisions.service import desk
-from nobrakes.tui.board import BeadPage, Board
+from nobrakes.tui import BeadPage, Board
 from tests.support.scene import Scene, night, repository
 
 HOSTILE = "[red]not red[/red] [@click=app.quit]x[/]"

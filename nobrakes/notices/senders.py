@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import shutil
+import signal
 import sys
 import urllib.error
 import urllib.request
@@ -16,11 +17,11 @@ from dataclasses import asdict
 from typing import IO, Any, NoReturn
 from urllib.parse import urlsplit
 
-from ... import extras
-from ...errors import ChannelFailed, NotAllowed
-from ...host.port import Notice, Notifier
-from ...text.cleaning import clean, shorten
-from ..model import Message, is_loopback, mistake
+from .. import extras
+from ..errors import ChannelFailed, NobrakesError, NotAllowed
+from ..host.port import Notice, Notifier
+from ..text.cleaning import clean, shorten
+from .model import Message, is_loopback, mistake
 
 MOST_BYTES = 60_000
 
@@ -235,3 +236,34 @@ def trouble(type_: str, program: tuple[str, ...]) -> str:
     if type_ == "desktop":
         return missing_desktop()
     return missing_apprise() if type_ == "apprise" else ""
+
+
+# `python -m nobrakes.notices.senders`: send one message. 0: the channel took it.
+#
+# 1. What to send comes as JSON on stdin; nothing of it is in the arguments or the environment.
+# 2. Whoever started it ends it when it takes too long; should that one be gone, an alarm of the system does.
+# 3. A way that is another program takes this process's place, so its exit code is the answer.
+
+LONGEST_SECONDS = 330
+"""After the longest time that a setting allows."""
+
+
+def main() -> int:
+    """Send what stdin says."""
+    if hasattr(signal, "alarm"):
+        signal.alarm(LONGEST_SECONDS)
+    asked = json.loads(sys.stdin.buffer.read())
+    channel = asked["channel"]
+    try:
+        WAYS[channel["type"]](channel, asked["secret"], asked["message"])
+    except NobrakesError as error:
+        sys.stderr.write(error.whole)
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"{error.strerror or type(error).__name__}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

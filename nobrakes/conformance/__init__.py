@@ -1,1 +1,0 @@
-"""Trying out the installed agent CLIs: real processes, a scripted model on the loopback, a scratch repository."""

@@ -1,0 +1,234 @@
+"""The operations as MCP tools, by the official SDK, on stdin and stdout. Nothing is decided here.
+
+1. With a token it serves the attempt's own bead (agents.service.api); without one the board, read-only, and drafts
+   (agents.service.board_api). Which of the two is settled when it starts. The workspace (projects.service.coding) is
+   asked for by name.
+2. Each call is a call of its own on a thread, a few at a time: one that waits for a person stops no other.
+3. Whatever goes wrong is told as the call's error, with what to do next; a bug is told without its traceback, which
+   goes to stderr.
+"""
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from functools import partial
+from typing import Any
+
+import anyio
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
+
+from . import __version__, serving
+from .agents.service import api, board_api
+from .agents.service.api import Operation, Reply
+from .errors import NobrakesError, StoreBusy
+from .projects.service import coding
+from .projects.service.projects import opened
+from .text.cleaning import only_seen
+
+AT_ONCE = 4
+"""Calls at a time; the others wait their turn."""
+
+Perform = Callable[[str, Mapping[str, Any]], Reply]
+
+
+def tool_name(operation: Operation) -> str:
+    """What the tool is called: clients know no '-' in names everywhere."""
+    return operation.name.replace("-", "_")
+
+
+def tool(operation: Operation) -> Tool:
+    """The operation as a client sees it."""
+    return Tool(
+        name=tool_name(operation),
+        description=operation.help,
+        input_schema=api.schema(operation),
+        annotations=ToolAnnotations(read_only_hint=operation.reads, destructive_hint=False, open_world_hint=False),
+    )
+
+
+def answered(perform: Perform, operations: Sequence[Operation], name: str, given: Mapping[str, Any]) -> CallToolResult:
+    """One call, done; an error is an answer too."""
+    by_tool = {tool_name(operation): operation.name for operation in operations}
+    try:
+        return _result(perform(by_tool.get(name, name), given).text)
+    except NobrakesError as error:
+        return _result("\n".join(filter(None, (str(error), error.hint))), wrong=True)
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        return _result(f"nobrakes itself failed: {type(error).__name__}. Use the command line instead.", wrong=True)
+
+
+def _result(text: str, wrong: bool = False) -> CallToolResult:
+    shown = only_seen(text).encode("utf-8", "backslashreplace").decode()  # what was given may be no text
+    return CallToolResult(content=[TextContent(type="text", text=shown)], is_error=wrong)
+
+
+def build(operations: Sequence[Operation], perform: Perform, instructions: str) -> "Server[Any]":
+    """The server of these operations."""
+    limiter = anyio.CapacityLimiter(AT_ONCE)
+
+    async def list_tools(context: Any, params: Any) -> ListToolsResult:
+        return ListToolsResult(tools=[tool(operation) for operation in operations])
+
+    async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
+        def call() -> CallToolResult:
+            return answered(perform, operations, params.name, params.arguments or {})
+
+        return await anyio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=limiter)
+
+    return Server(
+        "nobrakes",
+        version=__version__,
+        instructions=instructions,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+async def _serve() -> None:
+    if os.environ.get("NOBRAKES_TOKEN"):
+        server = build(api.OPERATIONS, api.perform, api.INSTRUCTIONS)
+    else:
+        server = build(board_api.OPERATIONS, board_api.perform, board_api.INSTRUCTIONS)
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+def serve() -> None:
+    """Serve until stdin ends."""
+    anyio.run(_serve)
+
+
+def workspace(session: str, client: str = "") -> "Server[Any]":
+    """The server of a chat agent's session in the person's workspace; with an empty name each call names its own."""
+    table = coding.operations(session, client)
+    return build(table, partial(api.choose, table), coding.instructions())
+
+
+def serve_workspace(session: str) -> None:
+    """Serve the workspace to one chat agent until stdin ends."""
+
+    async def run() -> None:
+        server = workspace(session)
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+    anyio.run(run)
+
+
+# The workspace by HTTP, for chat clients on this machine: the MCP SDK's own transport behind a guard.
+#
+# 1. It listens on 127.0.0.1 alone. The Host is this machine's; an Origin is absent: a browser's page is no chat client.
+# 2. Each request has a client's token in the header Authorization. It is looked up each time, so a revoked one is good
+# for nothing at once. A cookie is never looked at.
+# 3. Nothing of a session is kept here: each call names its own, so a server that was killed is started again.
+
+PORT = 7118
+LOOPBACK = "127.0.0.1"
+PATH = "/mcp"
+MOST_BODY = 4 * 1024 * 1024
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+class Guard:
+    """Lets a client's calls through to the server that knows its name, and answers everybody else."""
+
+    def __init__(self, port: int) -> None:
+        self.hosts = {f"{name}:{port}".encode() for name in (LOOPBACK, "localhost")}
+        self.served: dict[str, Any] = {}
+        self.group: Any = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One connection."""
+        if scope["type"] == "lifespan":
+            await _lifespan(receive, send, self)
+            return
+        if scope["type"] != "http":
+            return
+        status, why, client = await self._judged(scope)
+        if status:
+            await _refuse(send, status, why)
+            return
+        await (await self._of(client))(scope, receive, send)
+
+    async def _judged(self, scope: Scope) -> tuple[int, str, str]:
+        """(the status of a refusal or 0, why, the client)."""
+        headers: dict[bytes, list[bytes]] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name.lower(), []).append(value)
+        if len(headers.get(b"host", [])) != 1 or headers[b"host"][0].lower() not in self.hosts:
+            return 421, "this is not a name of this server", ""
+        if b"origin" in headers:
+            return 403, "no page of a browser is answered here", ""
+        if scope["path"] != PATH:
+            return 404, f"there is {PATH} and nothing else", ""
+        given = headers.get(b"authorization", [])
+        word = given[0].decode("latin-1") if len(given) == 1 else ""
+        kind, _, token = word.partition(" ")
+        try:
+            client = "" if kind.lower() != "bearer" else await anyio.to_thread.run_sync(coding.of_token, token.strip())
+        except StoreBusy:
+            return 503, "another process keeps nobrakes' own database locked; try again in a moment", ""
+        except NobrakesError:  # it may name paths, and nobody is known yet
+            return 503, "tokens cannot be looked up; `nobrakes mcp client` says why, then try again", ""
+        if not client:
+            return 401, "a client's token is needed: `nobrakes mcp client add NAME`", ""
+        return 0, "", client
+
+    async def _of(self, client: str) -> Any:
+        """The SDK's application for this client, which is made when it first calls."""
+        if client not in self.served:
+            app = workspace("", client).streamable_http_app(
+                streamable_http_path=PATH, json_response=True, stateless_http=True, max_request_body_size=MOST_BODY
+            )
+            started = anyio.Event()
+            self.served[client] = (app, started)
+            self.group.start_soon(_keep, app, started)
+        app, started = self.served[client]
+        await started.wait()
+        return app
+
+
+async def _keep(app: Any, started: anyio.Event) -> None:
+    """The application's own life, for as long as the server goes on."""
+    async with app.router.lifespan_context(app):
+        started.set()
+        await anyio.sleep_forever()
+
+
+async def _lifespan(receive: Receive, send: Send, guard: Guard) -> None:
+    async with anyio.create_task_group() as group:
+        guard.group = group
+        while True:
+            message = await receive()
+            await send({"type": f"{message['type']}.complete"})
+            if message["type"] == "lifespan.shutdown":
+                group.cancel_scope.cancel()
+                return
+
+
+async def _refuse(send: Send, status: int, why: str) -> None:
+    body = json.dumps({"error": why}).encode()
+    head = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    head += [(b"www-authenticate", b"Bearer")] if status == 401 else []
+    await send({"type": "http.response.start", "status": status, "headers": head})
+    await send({"type": "http.response.body", "body": body})
+
+
+def serve_http(port: int | None, say: Callable[[str], None]) -> None:
+    """Serve until a signal. UsageError: the port is taken."""
+    import uvicorn
+
+    opened()  # what is wrong with the workspace is said before anybody waits
+    wanted = PORT if port is None else port
+    listening = serving.bound(LOOPBACK, wanted, "Choose another port: nobrakes mcp --workspace --http --port 7200")
+    say(f"the workspace is served at http://{LOOPBACK}:{wanted}{PATH}, to clients with a token (`nobrakes mcp client`)")
+    config = uvicorn.Config(Guard(wanted), **serving.settings())
+    serving.Server(config).run(sockets=[listening])

@@ -1,1 +1,0 @@
-"""Channels: one function each."""
