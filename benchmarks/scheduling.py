@@ -31,8 +31,7 @@ from nobrakes.beads.graph import b_levels, node_of
 from nobrakes.beads.model import Attempt, Bead, Dependency, Frontier, Role, Status
 from nobrakes.checks.policy.shadows import Busy
 from nobrakes.daemon import deciders
-from nobrakes.daemon.actions import StartAgent
-from nobrakes.daemon.model import Board, Limits
+from nobrakes.daemon.model import Board, Limits, StartAgent
 from nobrakes.store import Store, open_memory
 
 DOERS = (2, 4, 8, 16)

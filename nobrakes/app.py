@@ -316,7 +316,7 @@ def prove(app: App, commit: str, tell: Callable[[str], None]) -> None:
 def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
     """Run the checks on main's tip: (whether they pass, what to say and to type). NoMain."""
     from .checks.contract import CheckOutcome, overall, setup_failed
-    from .checks.trial import advice, passed
+    from .checks.proof import advice, passed
     from .review.worker.main_monitor import Proving, said_of
 
     results = Proving(ports_of(app, app.notifier), tell).tried(app.git.main())

@@ -16,16 +16,17 @@ from ..agents import limits as agents_limits
 from ..agents.limits import State
 from ..beads.model import Attempt, Frontier, Outcome, Role, Run, RunKind, Status, of_bead
 from ..checks.policy import shadows
-from ..checks.trial import Starts
+from ..checks.proof import Starts
 from ..decisions.model import EscalationType
 from ..records import frozen
 from ..review.journal import Journal, is_aside, not_asked_any_more
 from ..review.queue import at_once
 from ..sessions.model import State as SessionsState
 from ..sessions.model import Talk
-from .actions import (
+from .model import (
     Action,
     AskPerson,
+    Board,
     CompleteEpic,
     GoOnUnapproved,
     Kill,
@@ -40,7 +41,6 @@ from .actions import (
     TellCap,
     Terminate,
 )
-from .model import Board
 
 WANTED = "daemon_wanted"
 """The setting that says since when a person wants a daemon in the background, until they stop it."""

@@ -6,10 +6,11 @@ The store hands over only the front of each queue, so a tick costs what changed 
 from collections.abc import Mapping
 from dataclasses import field
 
-from ..agents.limits import Breaker, Caps, Cooldown, MachineRoom, Spent, Thresholds
+from ..agents.limits import Breaker, Caps, Cooldown, MachineRoom, Reached, Spent, Thresholds
 from ..agents.policy.permissions import AgentChoice
-from ..beads.model import Attempt, Frontier, Role, Run
-from ..checks.trial import REPAIR, Starts
+from ..beads.model import Attempt, Frontier, Outcome, Role, Run
+from ..checks.proof import REPAIR, Starts
+from ..decisions.model import EscalationType
 from ..records import frozen
 from ..review.queue import Pace, Rules
 from ..sessions.model import Session, Talk
@@ -35,7 +36,7 @@ class Limits:
     agents_mb: int = 0  # no agent starts while those at work hold so much memory; 0: as much as they like
     queue: Rules = field(default_factory=Rules)
     approve: str = "labelled"  # whose merge waits for a person's yes (review.journal)
-    starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says (checks.trial)
+    starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says (checks.proof)
     elsewhere: tuple[str, ...] = ()  # epics whose work is for another branch than main
 
 
@@ -105,3 +106,126 @@ class Board:
     def is_stop_asked(self, work: Attempt | Talk) -> bool:
         """Whether a person asked it to stop, it alone."""
         return work.session.stop_asked if isinstance(work, Talk) else work.id in self.stop_asked
+
+
+@frozen
+class StartAgent:
+    """Claim the bead for the role and start this agent."""
+
+    bead: str
+    role: Role
+    agent: str
+
+
+@frozen
+class StartTurn:
+    """Begin the next turn of this session."""
+
+    session: int
+
+
+@frozen
+class ResumeTurn:
+    """Go on with a turn that has no child process: what a crash cut off."""
+
+    turn: int
+
+
+@frozen
+class StartReview:
+    """Claim the bead for the Reviewer."""
+
+    bead: str
+
+
+@frozen
+class AskPerson:
+    """Nobody may be started on the bead before a person decides."""
+
+    bead: str
+    type: EscalationType
+    title: str
+    detail: str
+
+
+@frozen
+class TellCap:
+    """A cap is reached: tell it, once in its period."""
+
+    reached: Reached
+
+
+@frozen
+class GoOnUnapproved:
+    """Nobody's yes is needed any more for the merge that this escalation asks about. `why`: in words."""
+
+    escalation: int
+    why: str
+
+
+@frozen
+class Resume:
+    """Go on with an attempt that has no child process: the next step of a review, or what a crash cut off."""
+
+    attempt: int
+
+
+@frozen
+class LandEpic:
+    """Have the epic reviewed as a whole: its beads are on its branch."""
+
+    epic: str
+
+
+@frozen
+class CompleteEpic:
+    """Close the epic: its children are done."""
+
+    epic: str
+
+
+@frozen
+class Terminate:
+    """Ask the run's whole process tree to end (TERM), and remember why."""
+
+    run: str
+    why: Outcome
+
+
+@frozen
+class Kill:
+    """The grace is over: end the run's whole process tree (KILL)."""
+
+    run: str
+
+
+@frozen
+class Sample:
+    """Look for signs of life: output, changed files, commits, child CPU."""
+
+    run: str
+
+
+@frozen
+class RenewLeases:
+    """Prolong the leases of the attempts that this daemon looks after."""
+
+    attempts: tuple[int, ...]
+
+
+Action = (
+    StartAgent
+    | StartTurn
+    | ResumeTurn
+    | StartReview
+    | AskPerson
+    | TellCap
+    | Resume
+    | CompleteEpic
+    | LandEpic
+    | GoOnUnapproved
+    | Terminate
+    | Kill
+    | Sample
+    | RenewLeases
+)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from ..agents.limits import READ, Sizes
 from ..beads.model import Bead
 from ..checks.policy.boundaries import ABSENT, Change
+from ..checks.policy.protected_files import named
 from ..errors import FileTooLarge, GitFailed
 from ..paths import Paths
 from ..review.evidence import Entry, Made, Value
@@ -24,7 +25,8 @@ from ..review.journal import content_of
 from . import filters, lfs, objects, trees, upkeep
 from .commits import Signing
 from .filters import Rules
-from .landing import local
+from .landing import local, standing
+from .location import Place
 from .manifests import Tools
 from .port import (
     BASES,
@@ -43,6 +45,7 @@ from .port import (
     Workspace,
 )
 from .tree_content import EXECUTABLE, FILE, LINK
+from .upkeep import said
 from .workspaces import salvage
 
 if TYPE_CHECKING:
@@ -151,9 +154,7 @@ class Questions(Tools):
         return self._paths[like] - gone | {path for path, _, after, _, _ in differ if after != ABSENT}
 
     def named_by_git(self) -> tuple[frozenset[str], tuple[str, ...]]:
-        from . import named_paths
-
-        return named_paths.by_git(self.place)
+        return by_git(self.place)
 
     def merged(self, since: str | None = None) -> dict[str, str]:
         return self.history.merged(objects.main(self.place), since)
@@ -526,3 +527,63 @@ def _shared(config: "Config") -> "Shared":
     review = config.review
     branch = review.remote_branch or config.main
     return Shared(review.remote, branch, review.remote_seconds, review.by_request)
+
+
+_OF_PEOPLE = ("user.", "author.", "committer.", "branch.", "color.", "advice.", "url.")
+_HOOKS = "core.hookspath"
+MOST_HOOKS = 100
+MOST_BYTES = 100_000
+
+
+def by_git(place: Place) -> tuple[frozenset[str], tuple[str, ...]]:
+    """(paths of the tree that git's settings and hooks name, folders of the tree in which all is named).
+
+    A value names a path as a check's command does (checks.policy.protected_files); the folder of hooks with all in it.
+    Of a hook in git's own folder, the file of the tree that it is a link to counts, and those that its text names.
+    """
+    tops = sorted({one.path for one in standing.all_of(place)} | {os.path.realpath(place.root)}, key=len, reverse=True)
+    paths: set[str] = set()
+    folders: list[str] = []
+    hooks = os.path.join(place.git_dir, "hooks")
+    for key, value, file in said(place):
+        if key == _HOOKS:
+            hooks = os.path.join(place.worktree or place.git_dir, os.path.expanduser(value))
+            folders += [one] if (one := _inside(hooks, tops)) else []
+        elif not key.startswith(_OF_PEOPLE):
+            paths.update(_words(value, tops))
+            beside = os.path.join(os.path.dirname(file), os.path.expanduser(value))
+            paths.update([one] if key.endswith(".path") and (one := _inside(beside, tops)) else [])
+    paths.update(_of_hooks(hooks, tops))
+    return frozenset(paths), tuple(dict.fromkeys(folders))
+
+
+def _words(text: str, tops: list[str]) -> Iterator[str]:
+    """The paths in a command or a value. A bare word is none: it is a program on PATH, a branch, a yes or no."""
+    for top in tops:
+        text = text.replace(f"{top}/", "./")
+    return (path for path in named(text.lstrip("!"), ()) if "/" in path or "." in path)
+
+
+def _of_hooks(folder: str, tops: list[str]) -> Iterator[str]:
+    """What the hooks in the folder are links to, and name."""
+    for name in sorted(os.listdir(folder))[:MOST_HOOKS] if os.path.isdir(folder) else ():
+        path = os.path.join(folder, name)
+        if name.endswith(".sample") or not os.path.isfile(path):
+            continue
+        if os.path.islink(path) and (one := _inside(path, tops)):
+            yield one
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read(MOST_BYTES).splitlines()
+        for line in lines:
+            if not line.lstrip().startswith("#"):
+                yield from (path for path in _words(line, tops) if "/" in path)
+
+
+def _inside(path: str, tops: list[str]) -> str:
+    """The path from the top of the worktree that it lies in; empty: it lies in none, or in git's own folder."""
+    real = os.path.realpath(path)
+    for top in tops:
+        inner = os.path.relpath(real, os.path.realpath(top))
+        if inner != "." and not inner.startswith("..") and not inner.startswith(".git" + os.sep):
+            return inner
+    return ""

@@ -24,7 +24,7 @@ from ..beads.db.levels import recompute
 from ..beads.graph import Node, rank, rises_at
 from ..beads.model import WORKING, Alike, Attempt, Bead, DependencyType, Frontier, Outcome, Role, Status, of_bead
 from ..beads.work_status import STANDSTILL_SHOWN, Standstill
-from ..checks.trial import REPAIR, Starts
+from ..checks.proof import REPAIR, Starts
 from ..daemon.model import Board, Limits
 from ..db import rows, views
 from ..db.database import Database, Row, row

@@ -20,7 +20,7 @@ OVERSIZED = {
     "app.py:ports_of",
     "beads/db/attempts.py:close_attempt",
     "beads/db/attempts.py:open_attempt",
-    "checks/stubs/python.py:_Uses",
+    "checks/stubs.py:_Uses",
     "daemon/worker/perform.py:Performer",
     "daemon/worker/service.py:serve",
     "db/database.py:Database",

@@ -641,7 +641,7 @@ BUGS = (
     ),
     Bug(
         "checkouts that nobody has any more stay",
-        "checks/worker/scratch.py",
+        "checks/worker/validation.py",
         "for path in self.ports.git.scratches()}",
         "for path in ()}",
     ),

@@ -21,8 +21,7 @@ from ...beads.branches import branch_of
 from ...beads.model import FORK, NO_AGENTS, Attempt, Bead, Outcome, Role, Run, RunKind
 from ...checks.worker.steps import setup_argv
 from ...config.settings import Config
-from ...daemon.actions import Terminate
-from ...daemon.model import Board, Limits
+from ...daemon.model import Board, Limits, Terminate
 from ...errors import NobrakesError
 from ...events.kinds import Event, Kind
 from ...git.port import Candidate, Message, Workspace

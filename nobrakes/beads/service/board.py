@@ -31,7 +31,7 @@ from ..progress import doubt
 from ..readiness import Why, explain, ready_beads
 from ..work_status import COLUMNS, REQUESTED, SHOWN, column
 from .bead_page import BeadHistory, Review, claimed, history, reviews, spoken
-from .requested import landed, requested
+from .listing import landed, requested
 
 if TYPE_CHECKING:
     from ...config.settings import Config

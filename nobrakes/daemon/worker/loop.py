@@ -64,10 +64,23 @@ from ...requests.worker.branches import Reach
 from ...review.journal import Journal
 from ...review.worker.main_monitor import MainMonitor, Rewritten, Trial
 from ...sessions.model import Talk
-from .. import actions, deciders
-from ..actions import Action, StartAgent, Terminate
+from .. import deciders
 from ..deciders import is_idle, look_again
-from ..model import Board
+from ..model import (
+    Action,
+    AskPerson,
+    Board,
+    CompleteEpic,
+    Kill,
+    LandEpic,
+    Resume,
+    ResumeTurn,
+    Sample,
+    StartAgent,
+    StartReview,
+    StartTurn,
+    Terminate,
+)
 from .perform import Performer
 from .recovery import restore, take_up
 from .upkeep import Upkeep
@@ -349,7 +362,7 @@ class Daemon:
     """One daemon over one set of doors. It keeps nothing in memory that a new one would miss."""
 
     def __init__(self, ports: Ports, tries_main: bool = False) -> None:
-        """`tries_main`: before the first agent starts, main has to pass its checks (checks.trial)."""
+        """`tries_main`: before the first agent starts, main has to pass its checks (checks.proof)."""
         self.ports = ports
         self.courier = Courier(ports)
         self.intake = Fetches(ports)
@@ -683,17 +696,17 @@ def run(
 
 def _subject(ports: Ports, action: Action, board: Board) -> Owner:
     """Whom an action is about; empty: nobody alone."""
-    if isinstance(action, actions.StartAgent | actions.StartReview | actions.AskPerson):
+    if isinstance(action, StartAgent | StartReview | AskPerson):
         return of_bead(action.bead)
-    if isinstance(action, actions.CompleteEpic | actions.LandEpic):
+    if isinstance(action, CompleteEpic | LandEpic):
         return of_bead(action.epic)
-    if isinstance(action, actions.StartTurn):
+    if isinstance(action, StartTurn):
         return of_session(action.session)
     works: list[Attempt] | list[Talk] = []
-    if isinstance(action, actions.Resume):
+    if isinstance(action, Resume):
         works = [one for one in board.attempts if one.id == action.attempt]
-    elif isinstance(action, actions.ResumeTurn):
+    elif isinstance(action, ResumeTurn):
         works = [one for one in board.talks if one.turn.id == action.turn]
-    elif isinstance(action, actions.Terminate | actions.Kill | actions.Sample):
+    elif isinstance(action, Terminate | Kill | Sample):
         return partial(of_run, ports, action.run)  # also of one whose attempt is over
     return owner_of(works[0]) if works else ""

@@ -30,9 +30,24 @@ from ...review.worker.driver import Reviews
 from ...review.worker.verdicts import Watchman
 from ...sessions.model import Talk
 from ...sessions.worker import NO_PLACE, TurnEndings, TurnLauncher, folder_of, run_of
-from .. import actions
-from ..actions import Action
-from ..model import Board
+from ..model import (
+    Action,
+    AskPerson,
+    Board,
+    CompleteEpic,
+    GoOnUnapproved,
+    Kill,
+    LandEpic,
+    RenewLeases,
+    Resume,
+    ResumeTurn,
+    Sample,
+    StartAgent,
+    StartReview,
+    StartTurn,
+    TellCap,
+    Terminate,
+)
 
 MOST_REFUSED = 32_000
 """Bytes of a run's list of refused hosts that are told."""
@@ -67,20 +82,20 @@ class Performer:
         self.endings = AgentEndings(ports, self.validation, asks, watchman, work, refused)
         self._renewed = -math.inf
         self._methods: dict[type, Callable[[Action, Board], bool]] = {
-            actions.StartAgent: self._start_agent,
-            actions.StartTurn: self._start_turn,
-            actions.ResumeTurn: self._resume_turn,
-            actions.StartReview: self._start_review,
-            actions.AskPerson: self._ask_person,
-            actions.TellCap: self._tell_cap,
-            actions.Resume: self._resume,
-            actions.CompleteEpic: self._complete_epic,
-            actions.LandEpic: self._land_epic,
-            actions.GoOnUnapproved: self._go_on_unapproved,
-            actions.Terminate: self._terminate,
-            actions.Kill: self._kill,
-            actions.Sample: self._sample,
-            actions.RenewLeases: self._renew,
+            StartAgent: self._start_agent,
+            StartTurn: self._start_turn,
+            ResumeTurn: self._resume_turn,
+            StartReview: self._start_review,
+            AskPerson: self._ask_person,
+            TellCap: self._tell_cap,
+            Resume: self._resume,
+            CompleteEpic: self._complete_epic,
+            LandEpic: self._land_epic,
+            GoOnUnapproved: self._go_on_unapproved,
+            Terminate: self._terminate,
+            Kill: self._kill,
+            Sample: self._sample,
+            RenewLeases: self._renew,
         }
 
     def perform(self, action: Action, board: Board) -> bool:
@@ -154,7 +169,7 @@ class Performer:
     # --- actions ---------------------------------------------------------------------------------
 
     def _start_agent(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, actions.StartAgent)
+        assert isinstance(action, StartAgent)
         ports = self.ports
         config = ports.config()
         adapter = ports.adapter(action.agent)
@@ -183,7 +198,7 @@ class Performer:
         return True
 
     def _start_turn(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, actions.StartTurn)
+        assert isinstance(action, StartTurn)
         session = self.ports.store.session(action.session)
         if (held := self.probe.holds(session.agent, session.provider, board)) is not None:
             return held
@@ -198,7 +213,7 @@ class Performer:
         return True
 
     def _resume_turn(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, actions.ResumeTurn)
+        assert isinstance(action, ResumeTurn)
         talk = next(one for one in board.talks if one.turn.id == action.turn)
         run = self._run_of_turn(talk, board)
         if self.share.take_again(run):
@@ -241,7 +256,7 @@ class Performer:
         self.ports.store.end_run(run.id)
 
     def _ask_person(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, actions.AskPerson)
+        assert isinstance(action, AskPerson)
         store = self.ports.store
         tried = {"attempts": approaches(store.attempts(action.bead))}
         new = NewEscalation(action.type, action.title, action.detail, tried)
@@ -249,7 +264,7 @@ class Performer:
         return True
 
     def _tell_cap(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, actions.TellCap)
+        assert isinstance(action, TellCap)
         store, one = self.ports.store, action.reached
         with store.write():
             store.set_setting(f"{CAP_TOLD}{one.name}", one.period)
@@ -290,7 +305,7 @@ class Performer:
         self.ports.store.end_run(run.id)
 
     def _start_review(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, actions.StartReview)
+        assert isinstance(action, StartReview)
         attempt = self.ports.store.open_attempt(
             action.bead, Role.REVIEWER, "nobrakes", (), board.limits.lease_seconds, None
         )
@@ -300,7 +315,7 @@ class Performer:
         return True
 
     def _resume(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, actions.Resume)
+        assert isinstance(action, Resume)
         attempt = next(a for a in board.attempts if a.id == action.attempt)
         run = board.runs.get(attempt.id)
         if run is not None and run.kind is not RunKind.AGENT:
@@ -327,7 +342,7 @@ class Performer:
             self.endings.start_proof(attempt)
 
     def _complete_epic(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, actions.CompleteEpic)
+        assert isinstance(action, CompleteEpic)
         if holds_back(self.ports, action.epic):
             return False
         try:
@@ -339,7 +354,7 @@ class Performer:
         return True
 
     def _land_epic(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, actions.LandEpic)
+        assert isinstance(action, LandEpic)
         if holds_back(self.ports, action.epic) or not keep_whole(self.ports, action.epic):
             return False
         with contextlib.suppress(NotAllowed):  # a person closed it meanwhile
@@ -348,25 +363,25 @@ class Performer:
         return False
 
     def _go_on_unapproved(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, actions.GoOnUnapproved)
+        assert isinstance(action, GoOnUnapproved)
         with contextlib.suppress(NotAllowed):  # a person decided it meanwhile
             self.ports.store.resolve(action.escalation, action.why, "nobrakes", Status.NEEDS_REVIEW)
         return True
 
     def _terminate(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, actions.Terminate)
+        assert isinstance(action, Terminate)
         run = self._run(board, action.run)
         self.ports.store.update_run(run.id, stopping=action.why, term_at=board.now)
         self.ports.processes.terminate(replace(run, stopping=action.why, term_at=board.now))
         return True
 
     def _kill(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, actions.Kill)
+        assert isinstance(action, Kill)
         self.ports.processes.kill(self._run(board, action.run))
         return True
 
     def _sample(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, actions.Sample)
+        assert isinstance(action, Sample)
         run = self._run(board, action.run)
         paths = self.ports.paths
         work = board.work_of(run)
@@ -392,7 +407,7 @@ class Performer:
         self.review.measure_anew()
 
     def _renew(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, actions.RenewLeases)
+        assert isinstance(action, RenewLeases)
         lease = board.limits.lease_seconds
         # the store renews those of which a third is gone: a quarter is left of each, however the turns fall
         if not self._renewed <= board.now < self._renewed + lease / 12:

@@ -23,7 +23,7 @@ from ...beads.model import Status
 from ...beads.proposals import is_with_person
 from ...beads.work_status import STANDSTILL_SHOWN, Standstill
 from ...checks.contract import SETUP_FAILED
-from ...checks.trial import Starts
+from ...checks.proof import Starts
 from ...daemon.service import control
 from ...errors import Hindered, MachineShort
 from ...events.kinds import Event

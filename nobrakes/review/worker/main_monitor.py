@@ -17,7 +17,7 @@ from functools import partial
 from ...agents.prompts.delivery import off_main, taken_back
 from ...beads.model import Outcome, Role, Run, RunKind
 from ...checks.contract import CheckOutcome, CheckResult, Contract, Verdict, overall, setup_failed, verdict
-from ...checks.trial import Starts, advice, is_empty, is_unsure, passed
+from ...checks.proof import Starts, advice, is_empty, is_unsure, passed
 from ...checks.worker.probes import Plan
 from ...checks.worker.validation import MOST_CUT_OFF, CheckClock, Validation, as_json, explain
 from ...daemon.deciders import look_again, may_pass

@@ -8,9 +8,8 @@ from nobrakes.agents import limits
 from nobrakes.agents.limits import MachineLimits, MachineRoom
 from nobrakes.beads.model import Attempt, Frontier, Outcome, Role, Run, RunKind, Status
 from nobrakes.daemon import deciders
-from nobrakes.daemon.actions import StartAgent, TellCap
 from nobrakes.daemon.deciders import is_idle
-from nobrakes.daemon.model import Board, Limits
+from nobrakes.daemon.model import Board, Limits, StartAgent, TellCap
 from nobrakes.decisions.hindrances import Kind, of_board
 
 DAY = 86_400.0

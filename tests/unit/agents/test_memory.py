@@ -6,9 +6,8 @@ from nobrakes.agents import limits
 from nobrakes.agents.policy.permissions import AgentChoice
 from nobrakes.beads.model import Attempt, Frontier, Role, Status
 from nobrakes.daemon import deciders
-from nobrakes.daemon.actions import StartAgent, StartTurn, Terminate
 from nobrakes.daemon.deciders import is_idle
-from nobrakes.daemon.model import Board, Limits
+from nobrakes.daemon.model import Board, Limits, StartAgent, StartTurn, Terminate
 from nobrakes.decisions.hindrances import Kind, of_board
 from nobrakes.sessions.model import Session, SessionKind, State
 

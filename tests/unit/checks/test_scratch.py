@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nobrakes.checks.worker.scratch import Scratch
+from nobrakes.checks.worker.validation import Scratch
 from nobrakes.review.main_monitor import ASKED
 from nobrakes.sessions.model import name_of
 

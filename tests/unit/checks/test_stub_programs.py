@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from nobrakes.checks.stubs.plan import judge_cheats, plan
-from nobrakes.checks.stubs.python import CONSTANT, EMPTY, YES, Tree
+from nobrakes.checks.stubs import CONSTANT, EMPTY, YES, Tree, judge_cheats, plan
 
 MISSING = "ModuleNotFoundError: No module named 'sums'"
 

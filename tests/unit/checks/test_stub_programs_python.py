@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.checks.stubs.plan import plan
-from nobrakes.checks.stubs.python import CONSTANT, EMPTY, YES, Tree
+from nobrakes.checks.stubs import CONSTANT, EMPTY, YES, Tree, plan
 
 MISSING = "ModuleNotFoundError: No module named 'lib'"
 M = "lib/m.py"

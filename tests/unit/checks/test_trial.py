@@ -8,11 +8,10 @@ import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Frontier, Status
 from nobrakes.checks.contract import Check, CheckOutcome, CheckResult, TestCounts
-from nobrakes.checks.trial import Starts, advice, is_empty, is_unsure, passed
+from nobrakes.checks.proof import Starts, advice, is_empty, is_unsure, passed
 from nobrakes.daemon import deciders
-from nobrakes.daemon.actions import StartAgent, StartReview
 from nobrakes.daemon.deciders import is_idle
-from nobrakes.daemon.model import Board, Limits
+from nobrakes.daemon.model import Board, Limits, StartAgent, StartReview
 from nobrakes.review.main_monitor import Watch
 from nobrakes.review.worker.main_monitor import Trial
 from nobrakes.store import open_memory

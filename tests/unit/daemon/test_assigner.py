@@ -10,8 +10,7 @@ from nobrakes.agents.policy.permissions import AgentChoice
 from nobrakes.beads.graph import AGEING_SECONDS, rank, rises_at
 from nobrakes.beads.model import Attempt, Frontier, Outcome, Role, Status
 from nobrakes.daemon import deciders
-from nobrakes.daemon.actions import AskPerson, CompleteEpic, StartAgent, TellCap
-from nobrakes.daemon.model import Board, Limits
+from nobrakes.daemon.model import AskPerson, Board, CompleteEpic, Limits, StartAgent, TellCap
 from nobrakes.decisions.model import EscalationType
 
 

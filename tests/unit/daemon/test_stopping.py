@@ -8,8 +8,7 @@ import pytest
 from nobrakes.agents.limits import Amount, Cap, Caps, Spent
 from nobrakes.beads.model import Attempt, Outcome, Role, Run, RunKind
 from nobrakes.daemon import deciders
-from nobrakes.daemon.actions import RenewLeases, Terminate
-from nobrakes.daemon.model import Board, Limits
+from nobrakes.daemon.model import Board, Limits, RenewLeases, Terminate
 
 NOW = 20_000 * 86_400.0 + 5000.0
 

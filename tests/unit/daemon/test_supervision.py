@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from nobrakes.beads.model import Attempt, Outcome, Role, Run, RunKind
 from nobrakes.daemon import deciders
-from nobrakes.daemon.actions import Action, Kill, RenewLeases, Resume, Sample, Terminate
-from nobrakes.daemon.model import Board, Limits
+from nobrakes.daemon.model import Action, Board, Kill, Limits, RenewLeases, Resume, Sample, Terminate
 
 ATTEMPT = Attempt(7, "b", 1, Role.DOER, "Ada", fence=1, token="t", started_at=0.0)
 RUN = Run("7-1", 7, RunKind.AGENT, 0.0, pid=99, hard_deadline=3600.0, idle_seconds=600.0)

@@ -1,8 +1,7 @@
 """Whose merge waits for a person's yes, for what a yes counts, and when nobody needs it any more."""
 
 from nobrakes.daemon import deciders
-from nobrakes.daemon.actions import GoOnUnapproved
-from nobrakes.daemon.model import Board, Limits
+from nobrakes.daemon.model import Board, GoOnUnapproved, Limits
 from nobrakes.decisions.model import Escalation, EscalationType
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.review.journal import content_of, given, needed

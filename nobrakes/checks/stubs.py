@@ -1,18 +1,27 @@
-"""Cheats for tests in Python, by what they import and call (module `ast`; nothing is executed).
+"""Cheats that new tests have to catch.
 
-1. Of a module that is not there, what the tests use of it is made; of one that is, the functions and methods that they
-   use get another body, and what is missing is added. A name that a module only hands on is cheated where it is made.
-2. Who has no arguments may well give a constant: it is not cheated by CONSTANT, unless it is a method of something that
+1. A cheat is the tree with the new tests, in which what they import is there and does nothing right: bodies that are
+   empty, that say yes to everything, or that give the one value the tests compare with. (The base itself, where the
+   symbol is missing or old, is the red proof.)
+2. Tests that pass with a cheat are weak. Tests that fail with all of them may still be weak; nobody can tell by this.
+3. Where a language is not known, or nothing of the project is imported, there are no cheats, and nothing is claimed.
+4. Python is read by the module `ast`, and nothing is executed. Of a module that is not there, what the tests use of it
+   is made; of one that is, the functions and methods that they use get another body, and what is missing is added. A
+   name that a module only hands on is cheated where it is made.
+5. Who has no arguments may well give a constant: it is not cheated by CONSTANT, unless it is a method of something that
    was made with arguments.
+6. JavaScript and TypeScript are read by patterns, so only what is plainly written is seen: imports of relative paths of
+   modules that are not there yet, calls compared with a literal.
 """
 
 import ast
 import builtins
+import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from ...records import frozen
+from ..records import frozen
 
 EMPTY = "empty bodies"
 YES = "bodies that always say yes"
@@ -417,7 +426,7 @@ def _row(row: ast.expr) -> ast.expr:
     return ast.Tuple(list(row.args)) if isinstance(row, ast.Call) and _called(row) == "param" else row
 
 
-ENDINGS = (".py",)
+PYTHON_ENDINGS = (".py",)
 
 _ROOTS = ("", "src/", "lib/", "python/")
 _MISSING = re.compile(r"No module named '([A-Za-z0-9_.]+)'")
@@ -427,7 +436,7 @@ _HOPS = 4
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def cheats(tests: Mapping[str, str], tree: Tree, output: str) -> dict[str, dict[str, str]]:
+def python_cheats(tests: Mapping[str, str], tree: Tree, output: str) -> dict[str, dict[str, str]]:
     """Per cheat the files to lay over the tree; empty where nothing of the project is imported."""
     modules = _Modules(tree, {name.split(".")[0] for name in _MISSING.findall(output)})
     used: Used = {}
@@ -607,3 +616,122 @@ def _made(symbol: Symbol, cheat: str) -> str:
 
 def _def(awaited: bool) -> str:
     return "async def" if awaited else "def"
+
+
+SCRIPT_ENDINGS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".jsx", ".tsx")
+
+_PATH = r"""["'](\.{1,2}/[^"'\n]+)["']"""
+_IMPORT = re.compile(rf"\bimport\s+(?:type\s+)?([\w$*{{}},\s]+?)\s+from\s*{_PATH}")
+_REQUIRE = re.compile(rf"\b(?:const|let|var)\s+([\w$]+|{{[^}}]*}})\s*=\s*require\(\s*{_PATH}\s*\)")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*\Z")
+_LITERAL = r"""(-?\d+(?:\.\d+)?|"[^"\n]*"|'[^'\n]*'|true|false|null|\[\]|\{\})"""
+_YES, _EMPTY = "true", "undefined"
+
+
+def javascript_cheats(tests: Mapping[str, str], tree: Tree, output: str) -> dict[str, dict[str, str]]:
+    """Per cheat the files to lay over the tree; empty where nothing of the project is missing."""
+    made: dict[tuple[str, bool], dict[str, str]] = {}  # (path, with require) to export to literal
+    for path, text in tests.items():
+        for pattern in (_IMPORT, _REQUIRE):
+            for names, module in pattern.findall(text):
+                target = _target(path, module, tree)
+                if target is not None:
+                    exports = made.setdefault((target, pattern is _REQUIRE), {})
+                    for name, local in _exports(names, text, pattern is _REQUIRE):
+                        exports[name] = exports.get(name) or _literal(local, text)
+    found: dict[str, dict[str, str]] = {}
+    for (path, required), exports in made.items():
+        for cheat, value in ((EMPTY, _EMPTY), (YES, _YES), (CONSTANT, None)):
+            if value is None and not any(exports.values()):
+                continue
+            rows = [_export(name, value or literal or _EMPTY, required) for name, literal in sorted(exports.items())]
+            found.setdefault(cheat, {})[path] = "\n".join(rows) + "\n"
+    return found
+
+
+def _target(test: str, module: str, tree: Tree) -> str | None:
+    """The file that the test misses; None: it is there, or outside of the repository."""
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(test), module))
+    if path.startswith(".."):
+        return None
+    stem, ending = posixpath.splitext(path)
+    candidates = [
+        path,
+        *(path + end for end in SCRIPT_ENDINGS),
+        *(f"{path}/index{end}" for end in SCRIPT_ENDINGS),
+    ]
+    candidates += [stem + ".ts"] if ending == ".js" else []
+    if any(candidate in tree.paths for candidate in candidates):
+        return None
+    if ending in SCRIPT_ENDINGS:
+        return path
+    return path + (".ts" if test.endswith((".ts", ".tsx", ".mts")) else ".js")
+
+
+def _exports(names: str, text: str, required: bool) -> list[tuple[str, str]]:
+    """(exported name, local name) of an import clause; `default` for a module's own value."""
+    found = []
+    outside, _, inside = names.partition("{")
+    for part in inside.rstrip("} \n").split(","):
+        words = re.split(r"\s+as\s+|\s*:\s*", part.strip())
+        if _NAME.match(words[0]):
+            found.append((words[0], words[-1]))
+    local = outside.strip(" ,\n")
+    space = local.split()[-1] if local and (local.startswith("*") or required) else ""
+    members = sorted(set(re.findall(rf"\b{re.escape(space)}\.([A-Za-z_$][\w$]*)", text))) if space else []
+    if members or local.startswith("*"):
+        found += [(name, f"{space}.{name}") for name in members]
+    elif _NAME.match(local):
+        found.append(("default", local))
+    return found
+
+
+def _literal(local: str, text: str) -> str:
+    """The literal that a call with arguments of this name is first compared with; "" for none."""
+    call = rf"(?:await\s+)?{re.escape(local)}\((?!\s*\))[^()\n]*\)"
+    named = re.search(rf"\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*=\s*{call}", text)
+    asked = rf"(?:{call}|{re.escape(named[1])})" if named else call
+    for pattern in (
+        rf"(?:[eE]quals?|\bis|\bsame)\(\s*{asked}\s*,\s*{_LITERAL}",
+        rf"(?:[eE]quals?|\bis|\bsame)\(\s*{_LITERAL}\s*,\s*{asked}",
+        rf"expect\(\s*{asked}\s*\)\.(?:toBe|toEqual|toStrictEqual|to\.(?:be\.|deep\.)?(?:equal|eql|eq))\(\s*{_LITERAL}",
+    ):
+        match = re.search(pattern, text)
+        if match:
+            return match[1]
+    return ""
+
+
+def _export(name: str, value: str, required: bool) -> str:
+    body = f"function () {{ return {value}; }}" if value != "{}" else "function () { return ({}); }"
+    if required:
+        return f"module.exports = {body};" if name == "default" else f"module.exports.{name} = {body};"
+    return f"export default {body};" if name == "default" else f"export const {name} = {body};"
+
+
+@frozen
+class Cheat:
+    """A program to try the tests on: files (path to text) that are laid over the tree with the tests."""
+
+    name: str
+    files: Mapping[str, str]
+
+
+def plan(tests: Mapping[str, str], tree: Tree, output: str) -> tuple[Cheat, ...]:
+    """The cheats for new or changed tests (path to text); `output` is what the red proof printed."""
+    found: dict[str, dict[str, str]] = {}
+    for endings, cheats in ((PYTHON_ENDINGS, python_cheats), (SCRIPT_ENDINGS, javascript_cheats)):
+        own = {path: text for path, text in tests.items() if path.endswith(endings)}
+        for name, files in (cheats(own, tree, output) if own else {}).items():
+            found.setdefault(name, {}).update(files)
+    return tuple(Cheat(name, found[name]) for name in (EMPTY, YES, CONSTANT) if found.get(name))
+
+
+def judge_cheats(passed: Sequence[str]) -> str | None:
+    """Why tests that passed with these cheats are weak, in words for the next attempt; None: with none of them."""
+    if not passed:
+        return None
+    return (
+        f"the new tests also pass with {' and with '.join(passed)}, so they prove little. "
+        "Add cases that such a program fails: another input with another result, an edge, an error."
+    )

@@ -1,1 +1,0 @@
-"""Cheats that new tests have to catch."""
