@@ -1,4 +1,4 @@
-"""One prompt: start the agent, begin or find its session, let it work, say how it ended.
+"""`python -I -m nobrakes.acp_client RUN.json [--greet]`: one prompt to one agent; its exit code says how that ended.
 
 1. The guard says first that it is there; without that nothing is started.
 2. A session is gone on with (`session/load`, or `session/resume` where only that is offered), else the end is
@@ -36,11 +36,8 @@ from . import __version__
 from .paths import process_environment
 from .records import frozen
 
-# The agent's process: started in a session of its own, and ended with all that is in it.
-#
-# 1. A signal that would end the client ends the turn first: the agent is asked to cancel it and has GRACE seconds.
-# 2. At the end the agent's stdin is closed; who does not go by itself gets TERM, then KILL.
-
+# A signal that would end the client ends the turn first: the agent is asked to cancel it and has GRACE seconds. At the
+# end its stdin is closed; who does not go by itself gets TERM, then KILL.
 LINE = 64 * 1024 * 1024
 """Bytes that one message may have."""
 GRACE = 4.0
@@ -75,9 +72,6 @@ def _send(group: int, number: signal.Signals) -> None:
         os.killpg(group, number)
 
 
-# The files that an agent reads and writes by way of its client: those of the workspace, and no others.
-
-
 class Outside(Exception):
     """The path leads out of the workspace."""
 
@@ -109,15 +103,10 @@ def write(path: str, workspace: str, content: str) -> None:
         file.write(content)
 
 
-# What the guard is asked about a tool call for which the agent wants permission, and the answer that is chosen.
-#
-# 1. The guard is the same program that the other CLIs call before each tool; only exit 0 is a yes.
-# 2. A command is judged as a command, whatever the call says of itself; a change, by the files that it names. Where a
-# call says that it runs or changes something and names nothing that can be judged, the answer is no.
-# 3. What only reads, searches, thinks or fetches, and tools of MCP servers, are let through. A change of the mode in
-# which the agent asks is not.
-# 4. A yes is for once: after an "always" the agent would not ask again.
-
+# The guard is the same program that the other CLIs call before each tool; only exit 0 is a yes. A command is judged as
+# a command, whatever the call says of itself; a change, by the files that it names. Where a call names nothing that can
+# be judged, the answer is no. What only reads, searches, thinks or fetches, and tools of MCP servers, are let through.
+# A yes is for once: after an "always" the agent would not ask again.
 CHANGES = frozenset({"edit", "delete", "move"})
 READS = frozenset({"read", "search", "think", "fetch"})
 SECONDS = 20.0
@@ -218,10 +207,7 @@ class Guard:
         return None if child.returncode == 0 else said[:2000] or f"the guard ended with {child.returncode}"
 
 
-# What the client writes on stdout: a JSON object a line. Text of the agent, which comes in pieces, is joined first.
-#
-# Nobody who reads is waited for: where stdout is closed the agent goes on.
-
+# Text of the agent, which comes in pieces, is joined first. Where stdout is closed the agent goes on.
 LONGEST = 20_000
 """Characters of one text: a longer one is written in parts."""
 
@@ -263,10 +249,7 @@ class Lines:
             sys.stdout.flush()
 
 
-# What the agent asks of its client, and the answers: permission by the guard, files of the workspace, no terminal.
-#
 # Everything else that the protocol knows (terminals, forms to fill in) is not offered.
-
 REFUSED = "nobrakes refuses this: "
 
 
@@ -568,14 +551,9 @@ def _text(path: str) -> str:
         return file.read()
 
 
-# `python -I -m nobrakes.acp_client RUN.json [--greet]`: one prompt to one agent; its exit code says how that ended.
-#
-# 1. RUN.json is what nobrakes.agents.acp wrote: command, guard, workspace, prompt, the session to go on with.
-# 2. stdout gets a JSON object a line, as nobrakes.agents.acp reads them; the agent's own stderr is ours.
-# 3. With `--greet` the agent is started, asked for its hello (`initialize`), and ended; it is given no prompt.
-# 4. 0: the agent ended its turn. 126 and 127: it could not be started. 130: it was stopped. 1: anything else.
-
-
+# RUN.json is what nobrakes.agents.acp wrote; it reads the JSON objects on stdout, a line each. With `--greet` the agent
+# is asked for its hello (`initialize`), and ended. 0: the agent ended its turn. 126 and 127: it could not be started.
+# 130: it was stopped. 1: anything else.
 def main(arguments: list[str]) -> int:
     """Run what the file says."""
     with open(arguments[0], encoding="utf-8") as file:

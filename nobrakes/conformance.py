@@ -35,11 +35,8 @@ from .paths import Paths, own_path, own_program
 from .records import frozen
 from .trash import clear
 
-# How a scripted model speaks to each CLI: the names of its tools, and where its API is.
-#
-# An agent of the Agent Client Protocol may ask any of the three APIs, so it is told where each of them is, in the words
-# of the CLIs that it may be made of.
-
+# How a scripted model speaks to each CLI. An agent of the Agent Client Protocol may ask any of the three APIs, so it is
+# told where each of them is, in the words of the CLIs that it may be made of.
 Call = tuple[str, Any]
 """A tool and what it is given."""
 ACP = "acp"
@@ -118,10 +115,7 @@ class AnyDialect:
         return {".gemini/settings.json": '{"security": {"auth": {"selectedType": "gemini-api-key"}}}'}
 
 
-# The ground on which a CLI is tried: a scratch repository, a home of its own, a model, and runs as the daemon's are.
-#
 # Nothing of the human's is read: no login, no settings, no key; what the CLI keeps goes away with the scratch folder.
-
 SECONDS = 60.0
 """How long one run may take."""
 GRACE = 5.0
@@ -444,11 +438,8 @@ def _kill(ground: Ground) -> Check:
     return Check("kill", not left, "a process of it lived on when the run was killed; it was ended" if left else "")
 
 
-# All installed CLIs, tried beside each other, and what was seen written down.
-#
-# The network: where bubblewrap works each CLI has none but a loopback of its own; elsewhere proxies that nobody is keep
-# what goes by them on this machine. Which of the two it was is part of the answer.
-
+# Where bubblewrap works each CLI has no network but a loopback of its own; elsewhere proxies that nobody is keep what
+# goes by them on this machine. Which of the two it was is part of the answer.
 TRIAL_SECONDS = 240.0
 ALONE = (
     own_program("bwrap", os.getcwd()) or "bwrap",
@@ -580,11 +571,8 @@ def _seen(one: Tried, program: str) -> Seen:
     return Seen(program, abilities.stamp(program, one.command[1:]), one.version, one.known, can)
 
 
-# `python -I -m nobrakes.conformance AGENT FOLDER AUTH COMMAND...`: try one CLI out, and print what was found as JSON.
-#
-# A process of its own, so that it can be given a network without a way out, and adopts what a CLI leaves behind.
-
-
+# `python -I -m nobrakes.conformance AGENT FOLDER AUTH COMMAND...` is a process of its own, so that it can be given a
+# network without a way out, and adopts what a CLI leaves behind.
 def main(arguments: list[str]) -> int:
     """Try it; 0, whatever was found."""
     name, folder, auth, *command = arguments

@@ -17,9 +17,8 @@ from collections.abc import Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
-# Anthropic's Messages as far as Claude Code needs it: a step as one message, or as the events of a stream.
 
-
+# Anthropic's Messages as far as Claude Code needs it.
 def message(step: dict[str, Any], model: str) -> dict[str, Any]:
     """A step as a Messages API message."""
     content: list[dict[str, Any]] = [{"type": "text", "text": step["text"]}] if step.get("text") else []
@@ -55,9 +54,7 @@ def events(whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"type": "message_stop"}
 
 
-# Google's generateContent as far as Gemini CLI needs it: a step as one answer.
-
-
+# Google's generateContent as far as Gemini CLI needs it.
 def gemini_answer(step: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
     """A step as an answer; as a stream it is the only event."""
     schema = (body.get("generationConfig") or {}).get("responseJsonSchema")
@@ -92,8 +89,7 @@ def _declared(name: str, body: dict[str, Any]) -> str:
     return next((found for found in names if found.endswith(name[1:])), name)
 
 
-# OpenAI's Responses API as far as Codex needs it: a step as the events of a stream.
-
+# OpenAI's Responses API as far as Codex needs it.
 USAGE = {
     "input_tokens": 100,
     "input_tokens_details": {"cached_tokens": 0},

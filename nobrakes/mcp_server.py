@@ -120,13 +120,9 @@ def serve_workspace(session: str) -> None:
     anyio.run(run)
 
 
-# The workspace by HTTP, for chat clients on this machine: the MCP SDK's own transport behind a guard.
-#
-# 1. It listens on 127.0.0.1 alone. The Host is this machine's; an Origin is absent: a browser's page is no chat client.
-# 2. Each request has a client's token in the header Authorization. It is looked up each time, so a revoked one is good
-# for nothing at once. A cookie is never looked at.
-# 3. Nothing of a session is kept here: each call names its own, so a server that was killed is started again.
-
+# The workspace by HTTP listens on 127.0.0.1 alone. The Host is this machine's; an Origin is absent, since a browser's
+# page is no chat client. The token in the header Authorization is looked up each time, so a revoked one is good for
+# nothing at once. Nothing of a session is kept here: a server that was killed is started again.
 PORT = 7118
 LOOPBACK = "127.0.0.1"
 PATH = "/mcp"

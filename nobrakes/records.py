@@ -57,11 +57,8 @@ def _complete(made: Any) -> None:
         setattr(made, name, like.__dict__[name])
 
 
-# Frozen dataclasses that are kept as JSON, so that any daemon, also one of another version, goes on with them.
-#
-# Each field has a default, and is a JSON value, a word of an enumeration, a tuple of JSON values, or a mapping of them.
-
-
+# Records that are kept as JSON, so that any daemon, also one of another version, goes on with them. Each field has a
+# default, and is a JSON value, a word of an enumeration, a tuple of JSON values, or a mapping of them.
 def as_values(one: "DataclassInstance") -> dict[str, Any]:
     """JSON values, of which none is copied: they are never changed in place."""
     values = {name: getattr(one, name) for name in one.__dataclass_fields__}

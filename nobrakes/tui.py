@@ -47,13 +47,9 @@ if TYPE_CHECKING:
     from .sessions.service.live import AtWork, LiveReader, LiveView
 
 
-# All that reads the repository: one thread with an app of its own, so that the screen never waits.
-#
-# 1. It looks for changes cheaply (sessions.service.live), and reads when there are some or when something else is
-# wanted.
-# 2. A database that was replaced is opened anew. One that is gone is said, and not made anew: a board only looks.
-# 3. No error leaves the thread: each is told as words, and what was read last stays.
-
+# One thread reads, with an app of its own, so that the screen never waits. A database that was replaced is opened anew;
+# one that is gone is said, and not made anew: a board only looks. No error leaves the thread: each is told as words,
+# and what was read last stays.
 LOOK_SECONDS = 0.5
 """Between looks for changes."""
 READ_SECONDS = 1.0
@@ -250,9 +246,6 @@ def said(mark: Part, what: str, rest: str = "", more: str = "") -> list[Content]
     return [line(mark, f" {what}", (more, MUTED)), *([line((rest, MUTED))] if rest else [])]
 
 
-# The line at the top, and what stands in the way.
-
-
 def head(view: "LiveView | None", columns: int) -> Content:
     """Main, whether somebody works, and how many beads stand in each column, where there is room."""
     if view is None:
@@ -283,9 +276,6 @@ def stands(view: "LiveView", now: float) -> list[Content]:
     told = hindered.told(heavy[0], now)
     more = f"   and {len(heavy) - 1} more: nobrakes status" if len(heavy) > 1 else ""
     return said(DOUBT, told.what, " ".join(part for part in (told.cure, *told.commands[:1]) if part), more)
-
-
-# What needs a person, who works, the beads of a column, what happened.
 
 
 def _plain(text: str) -> Row:
@@ -391,9 +381,6 @@ def _style(event: "Event") -> str:
     return EVENT_STYLES.get(words.STYLES.get(event.kind, ""), "")
 
 
-# One bead as a page.
-
-
 def bead_text(found: "BeadHistory") -> Content:
     """The bead: what it is, what it waits for, who tried, what happened."""
     bead = found.bead
@@ -435,12 +422,9 @@ def _attempt(one: "Attempt") -> Content:
     return line("  ", mark, first, (f"  {one.detail}" if one.detail else "", MUTED))
 
 
-# The board that stays, to look at: what needs a person, who works, the beads by where they are, what happened.
-#
-# 1. It shows what the reader saw last and says how old that is when the reader has trouble. It never waits for it.
-# 2. It changes nothing. Who wants to act does so on the page (`nobrakes web`) or by a command.
-# 3. A narrow screen has the same parts one below the other, and the same keys.
-
+# The board shows what the reader saw last and says how old that is when the reader has trouble. It changes nothing: who
+# wants to act does so on the page (`nobrakes web`) or by a command. A narrow screen has the same parts one below the
+# other.
 TICK_SECONDS = 1.0
 ACTING = "to act: nobrakes web --open"
 KEYS = "q quit   / filter   enter open   esc back   tab next part   ↑↓ move"

@@ -252,9 +252,6 @@ def undepend(bead: BeadId, needs: Needs, type: Kind = "blocks") -> Output:
     return said({**plain(dependency), "removed": there}, text)
 
 
-# A bead between people and agents: sent back to agents, taken by a person, handed in by one.
-
-
 def retry(
     bead: BeadId,
     note: Annotated[str, Option("--note", "-m", help="What is different now; the next attempt reads it.")] = "",
@@ -335,8 +332,6 @@ def hand_in(
     where = one_line(found.branch or found.folder)
     return said(plain(found), f"{bead}: {found.head[:12]} of {where} is handed in; the Reviewer is next")
 
-
-# Seeing where things are: list, show, ready.
 
 LINES = 200
 Label = Annotated[list[str] | None, Option("--label", "-l", help="Only with this label; may be repeated.")]
@@ -434,9 +429,6 @@ def ready(
 def _explained(explained: Any, screen: Screen) -> str:
     rows = [(e.bead, "ready" if e.ready else "waits", "; ".join(e.reasons)) for e in explained]
     return table(("BEAD", "", "WHY"), rows, screen) or "no bead"
-
-
-# What happened: one bead from its beginning to its end, and the Reviewer's latest work.
 
 
 def reviews(limit: int) -> Output:
@@ -537,8 +529,6 @@ def _history(found: "BeadHistory", screen: Screen) -> str:
         out += ["", "kept:", *(f"  {commit[:12]}  {one_line(ref)}" for ref, commit in found.archived)]
     return "\n".join(out)
 
-
-# What a bead changes, as people read it: the files with their counts, and the patch.
 
 FOUND = {
     "merge": "merged as {head}",

@@ -1,4 +1,4 @@
-"""The daemon in the background: start, stop, status, restart, and the process itself."""
+"""The daemon from the command line: in the background, in the foreground, its breakers, caps and watchdog."""
 
 import sys
 import threading
@@ -106,8 +106,6 @@ def run() -> Output:
     return said({"ended": True}, "the daemon has ended")
 
 
-# `run`: the daemon in the foreground, with something to look at, until everything is settled.
-
 NARROWEST = 40
 LINE = 200
 """Columns of a line where no screen is."""
@@ -192,9 +190,6 @@ def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":
         return serve(app, picture, until_idle=until_idle, notifier=picture)
 
 
-# The Breaker Box: pause, resume, stop, and limits changed while it runs.
-
-
 def pause() -> Output:
     """Start nothing new. What runs goes on, and is reviewed after `nobrakes resume`."""
     from ..daemon.service import control
@@ -265,8 +260,6 @@ def set_limits(
 
     return said({"limits": plain(values), "changed": sorted(changed)}, "\n".join(map(line, values)))
 
-
-# The watchdog from the command line: put in place, taken away, and one look of it.
 
 Yes = Annotated[bool, Option("--yes", help="Do it. Without it, nothing is changed: it is only shown.")]
 
@@ -357,9 +350,6 @@ def _notes(wanted: "Plan") -> list[str]:
             "  all services of your account then go on without you; `loginctl disable-linger` ends that",
         ]
     return out
-
-
-# The Breaker Box: cooldowns of providers and breakers of beads.
 
 
 def cap_lines(caps: "Iterable[CapView]") -> list[str]:
@@ -456,12 +446,9 @@ def _lift(cap: str, is_lifted: bool) -> Output:
     return said(plain(found), f"caps.{name} is lifted until {until}\nwarning: {warning}; {back}")
 
 
-# Watching `run`: a picture that is redrawn on a terminal, one line an event elsewhere.
-#
-# 1. Both are Views of the loop and its notifiers, so that a notice does not fall into the picture. What they
-# show is read from the event log and the board, never kept beside them.
-# 2. The picture is redrawn once a second by a thread that touches no store; the loop hands it what it needs.
-
+# Watching `run`: a picture that is redrawn on a terminal, one line an event elsewhere. Both are Views of the loop and
+# its notifiers, so that a notice does not fall into the picture. A thread that touches no store redraws it once a
+# second.
 LastLine = Callable[[Attempt], str]
 EVENTS_SHOWN = 6
 REDRAW_SECONDS = 1.0

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     )
 
 
-# Questions with a form, as a person reads them: what is asked for, and how urgent it is.
-
 _KINDS = {"short_text": "short text", "long_text": "text", "yes_no": "yes or no"}
 _ASKS = {
     "radio": "one of these",
@@ -68,12 +66,8 @@ def asked(found: "Escalation") -> list[str]:
     return [*out, "", paragraph(form.context)] if form.context else out
 
 
-# An escalation as a person reads it, and the list of them.
-#
-# 1. First what is asked and why, then what can be done about it with what each costs and what to type; what it rests on
-# comes after that. The last line says once more what to type: on a screen that scrolled it is the one that is seen.
-# 2. What is long is cut, with how much more there is and what shows it; `--all` cuts nothing.
-
+# First what is asked and why, then what can be done with its cost and what to type, then what it rests on. The last
+# line says once more what to type: on a screen that scrolled it is the one that is seen. `--all` cuts nothing.
 SHOWN = 3
 """So many attempts are shown, the last ones."""
 DIFFERENCE = 14
@@ -298,8 +292,6 @@ class _Page(Sheet):
         answer = any(choice.how == "answer" for choice in found.choices)
         return [*out, f"Answer it: nobrakes answer {found.id} …"] if answer else out
 
-
-# What keeps work from going on, on a terminal: a few lines for each hindrance, and what to type about it.
 
 EACH = 5
 """So many of a kind are shown; the others are counted."""

@@ -228,8 +228,6 @@ def version() -> Output:
     return said(found, "\n".join(f"{name} {value}" for name, value in found.items()))
 
 
-# What `doctor --agents` prints: a row for each CLI, a column for each check, and below it what failed.
-
 _WIDTH = 8
 
 

@@ -58,9 +58,6 @@ def _called(argv: "list[str]") -> int:
     return code
 
 
-# Installed packages, for a Python that was started without `site`, as agents' own command is (host.command).
-
-
 def complete() -> None:
     """Have Python find them, unless it does."""
     if sys.flags.no_site and "site" not in sys.modules:

@@ -362,8 +362,6 @@ def _scan(found: "ScanView") -> list[str]:
     return out
 
 
-# The reviews of a feature's plan, the sign-off that commit-strategy asks for, and checkpoints.
-
 BAR = 20
 
 
@@ -457,8 +455,6 @@ def _cost(cost: "Estimate", domains: tuple[str, ...]) -> str:
     )
 
 
-# `nobrakes forge rollback`: what it will do is shown first, and done on a yes.
-
 MOST = 20
 """Beads that are named."""
 
@@ -528,8 +524,6 @@ def _rollback_list(words: str, steps: "tuple[RollbackStep, ...]", stops: set[str
         out.append(f"  {one.bead}{commit}  {cut(one_line(one.title), 70)}{at_work}")
     return [*out, *([f"  and {len(steps) - MOST} more"] if len(steps) > MOST else [])]
 
-
-# The Forge's conversations: shaping, reshaping, and the prompts that agents get.
 
 PrintOnly = Annotated[bool, Option("--print", help="Only print the Shaper's prompt; start nothing.")]
 GoOn = Annotated[bool, Option("--continue", help="Go on with the last session instead of a new one.")]

@@ -1,4 +1,4 @@
-"""`nobrakes agent …` without typer: what agents say, ask and read, in the time of two empty Pythons.
+"""`ready`, `show` and `agent …` without typer: called all night, in the time of two empty Pythons.
 
 The words are read by the table of operations. What is not plain here (another option, an empty text, a number with a
 point, a second text from stdin) is read by the full command line.
@@ -104,12 +104,8 @@ def _plain(text: str) -> str:
     return "\n".join(lines(text))
 
 
-# `ready`, `show` and `agent …` without typer: called all night, in the time of two empty Pythons.
-#
-# 1. Imports nothing but `places`, `db.fast` and what prints; what is rare is imported when it happens.
-# 2. Anything that is not read here with certainty gives None, and the full command line answers.
-
-
+# These import nothing but `paths`, `db.fast` and what prints; what is rare is imported when it happens. Anything that
+# is not read here with certainty gives None, and the full command line answers.
 def run(argv: "list[str]") -> "int | None":
     """Answer a hot command; its exit code, or None where the full command line has to."""
     try:
@@ -185,10 +181,7 @@ def _agent(words: "list[str]") -> "int | None":
 _VERBS = {"ready": _ready, "show": _show, "agent": _agent}
 
 
-# A bead, and a list of ready ones, as text.
-#
-# Made from the same JSON values that `--json` prints. Imports nothing that costs: cli.hot writes with it.
-
+# A bead and a list of ready ones as text, made from the same JSON values that `--json` prints.
 REMARKS = 5
 """So many of the latest remarks on a pull request are shown."""
 NEIGHBOURS = 20

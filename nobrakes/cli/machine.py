@@ -1,4 +1,4 @@
-"""`nobrakes notify …`: the channels tried out and looked at, and the secrets that they need."""
+"""Above one repository: `notify`, `repositories`, `machine`, secrets, and the servers of MCP and of the pages."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -115,8 +115,6 @@ def _asked(name: str) -> str:
         raise NotAllowed("no secret was given", "Type it, or give it on stdin.") from None
 
 
-# Above one repository: the repositories of this person, and the limits that they share.
-
 NOT_KNOWN = "a repository that is known no more"
 
 
@@ -219,9 +217,6 @@ def repositories(
         return listed or "no repository is known yet: `nobrakes init` in one makes it known"
 
     return Output(plain(found), text)
-
-
-# The servers, as commands: MCP, and the pages.
 
 
 def mcp(

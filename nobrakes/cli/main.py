@@ -43,8 +43,6 @@ from .repository import (
 from .screen import Screen, screen_of
 from .table import COMMANDS, FIRST, GROUPS, JOURNEYS, OLD_NAMES, Entry
 
-# Calling a command of the table: its function is imported, and agents are refused what is for people.
-
 
 class Result(NamedTuple):
     """What a called command gave back, and how it is to be shown."""
@@ -277,8 +275,6 @@ def run(argv: list[str]) -> int:
     except Exception as error:
         return failed(argv, error)
 
-
-# `nobrakes` alone: what this is, where things are, and the sensible next step in this repository.
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 

@@ -148,8 +148,6 @@ def example() -> Output:
     return said({"plan": PLAN}, PLAN.rstrip("\n"))
 
 
-# The plan that `nobrakes plan example` prints: every idea of the format once, in a plan that can be applied.
-
 PLAN = """\
 # A plan: what the graph of beads should be. Apply it as often as you like:
 #   nobrakes plan apply plan.yaml --dry-run     says what would change
@@ -195,8 +193,6 @@ beads:
     estimate: 1h30m
 """
 
-
-# `commit-strategy`: what was proposed, shown as a difference, approved in one yes, or refused one by one.
 
 STRATEGY_SHOWN = 30
 Names = list[str] | None

@@ -182,9 +182,6 @@ def archive(
     return said(plain(found), f"project {found.name} {words}")
 
 
-# Sprints of a project from the command line: `nobrakes project run`, `schedule`, `continue`.
-
-
 def run(
     name: Name,
     sprints: Annotated[int, Option("--sprints", "-n", help="How many sprints the yes is for.")] = 1,
@@ -301,9 +298,6 @@ def _offered(name: str, offer: "Offer") -> list[str]:
     out.append(f"tests     {'first, by a Test Writer' if offer.needs_tests else 'by whoever does the work'}")
     out += [f"before    {cut(one_line(offer.replaces), 200)}"] if offer.replaces else []
     return out
-
-
-# `nobrakes project continue`: what is unfinished goes on, after the machine was started again.
 
 
 class Went(NamedTuple):

@@ -116,8 +116,6 @@ def emit(output: Output, command: str, as_json: bool) -> int:
     return 0 if error is None else error.code
 
 
-# Texts laid out on a screen: paragraphs that are wrapped, lines of code that are cut, and what of them is left out.
-
 WIDEST = 100
 """Columns of a line of prose, however wide the screen is."""
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
@@ -196,8 +194,6 @@ class Sheet:
         return [f"{indent}… {count(excerpt.more, 'line')} more{shows}"]
 
 
-# A line every few seconds of what takes long: on a terminal's stderr, and nowhere else.
-
 SECONDS = 3.0
 """Between two lines; what is over sooner is told by its end."""
 
@@ -224,11 +220,8 @@ def told_while(what: str) -> Iterator[None]:
         teller.join()
 
 
-# Who calls a command, and under which key: `--as NAME` and `--request KEY`, the same for each command that changes.
-#
-# 1. They stand before or after the command's words; said twice, they have to say the same.
-# 2. Without --as it is NOBRAKES_ACTOR, or the person at the keyboard. Inside a run nobody acts under another name.
-
+# `--as NAME` and `--request KEY` stand before or after the command's words; said twice, they have to say the same.
+# Without --as it is NOBRAKES_ACTOR, or the person at the keyboard. Inside a run nobody acts under another name.
 As = Annotated[str | None, Option("--as", metavar="NAME", help="Act under this name; else as NOBRAKES_ACTOR or you.")]
 RequestKey = Annotated[
     str | None, Option("--request", metavar="KEY", help="Do it once: the same again under KEY answers as it did first.")
@@ -391,8 +384,6 @@ def text_or_stdin(text: str, what: str) -> str:
         raise UsageError(f"the {what} is empty", f"Give the {what} as an argument, or '-' to read it from stdin.")
     return found
 
-
-# `--request KEY` on the command line: which command is done once in which way, and its answer shown again.
 
 TOGETHER = frozenset(
     {

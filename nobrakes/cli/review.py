@@ -1,4 +1,4 @@
-"""Pull requests: which there are, one of them, its page, and a look at all of them now."""
+"""Pull requests, the evidence of merges, and flaky checks, from the command line."""
 
 import os
 import sys
@@ -105,8 +105,6 @@ def sync() -> Output:
     told = f"{count} pull request{'' if count == 1 else 's'} will be looked at"
     return said({"waiting": count}, f"{told} now" if works else f"{told} by the next `nobrakes run`")
 
-
-# Evidence for people: what a merge stands on, and whether main and its evidence agree.
 
 AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
 LISTED = {
@@ -223,9 +221,6 @@ def _note(one: "Note") -> str:
 def _wrong(one: "Wrong") -> str:
     where = [one.commit and one.commit[:12], one.evidence and f"evidence {one.evidence[:12]}", one_line(one.bead)]
     return f"{_WRONG}   {'  '.join(part for part in where if part)}: {one_line(one.text)}"
-
-
-# --- one record
 
 
 def _shown(found: "Record", screen: Screen) -> str:
@@ -373,9 +368,6 @@ def _excerpts(record: Mapping[str, Any], sheet: Sheet) -> Iterator[str]:
             if check.get("excerpt"):
                 yield f"  the end of {one_line(name)}, {one_line(check['name'])}:"
                 yield from sheet.lines(check["excerpt"], "    ")
-
-
-# Flaky checks: the ledger, and what a person lets fail for a time.
 
 
 def flakes(

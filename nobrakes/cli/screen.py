@@ -79,9 +79,6 @@ def paragraph(text: str, indent: str = "  ") -> str:
     return "\n".join(indent + line for line in _text.lines(text.rstrip()))
 
 
-# What the commands without typer share (cli.hot, cli.hot): reading words, printing answers. Imports no `re`.
-
-
 def read_words(
     words: "list[str]",
     valued: "tuple[str, ...]",

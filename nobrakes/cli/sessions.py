@@ -1,4 +1,4 @@
-"""Sessions from the command line: `nobrakes session …` and `nobrakes sessions`."""
+"""Sessions and relays from the command line, and looking on: events as they happen, and what an agent says."""
 
 import os
 import time
@@ -146,9 +146,6 @@ def _rows(found: "list[Session]", held: Mapping[int, int]) -> list[str]:
         f"{cut(one_line(one.title or one.owner), 60)}{f'  {held[one.id]} MB' if one.id in held else ''}"
         for one in found
     ]
-
-
-# Relay sessions from the command line: `nobrakes relay`.
 
 
 def relay(
@@ -375,8 +372,6 @@ def _relaying_page(found: "Summary", screen: Screen) -> list[str]:
     out += ["its last words:", *(f"  {line}" for line in lines(found.last_words))] if found.last_words else []
     return out
 
-
-# Looking on: the events as they happen, and what an agent says while it works.
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON lines.")]
 PAGE = 1000

@@ -1,4 +1,4 @@
-"""The big pictures: status and board."""
+"""The big pictures: status, board and graph; and the events that other programs read."""
 
 import os
 import sys
@@ -179,8 +179,6 @@ def _board(found: "BoardView", now: float, screen: Screen) -> str:
     return "\n".join(out).rstrip() or NO_BEAD
 
 
-# `graph`: what waits for what, as text or a picture; what happens now and next.
-
 FORMATS = ("text", "mermaid", "dot", "svg")
 SIGNS = {
     "draft": "~", "ready": ">", "blocked": ".", "working": "*", "review": "?", "escalated": "!", "done": "+",
@@ -306,8 +304,6 @@ def _progress(counts: Mapping[str, int]) -> str:
     ]
     return f"  ({', '.join(said_)})"
 
-
-# `nobrakes events --public` and `--export`: the events that other programs read.
 
 POLL_SECONDS = 0.25
 

@@ -325,8 +325,7 @@ def _by_hand(text: str, path: Path, where: str) -> ConfigError:
     )
 
 
-# config/nobrakes.toml, or the person's own user.toml: each setting with its table, its default and its comment.
-
+# The settings as config/nobrakes.toml or config/user.toml shows them.
 TEMPLATE = "config/nobrakes.toml"
 USER = "config/user.toml"
 _SETTING = re.compile(r"(?:# )?([a-z_]+) = (.*)")

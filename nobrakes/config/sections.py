@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from ..review.reading import Rules as ReadingRules
 
 
-# The tables [review.features.EPIC] of config.toml: how the work of one feature gets to people.
-
-
 @section
 class FeatureSettings(Section):
     """One feature, by the id of its epic. Unset: as the epics above it have it, and then the repository."""
@@ -482,10 +479,7 @@ class SandboxSettings(Section):
     temporary_mb: Annotated[int, Rule(ge=0)] = 2048
 
 
-# The table [notify] of config.toml: when people are told of what, and through which channels.
-#
 # The repository's settings hold no secret: `secret` names an entry of the user's own file (config.user).
-
 DAY = 86_400.0
 
 
@@ -571,8 +565,6 @@ class NotifySettings(Section):
             self.keep_days * DAY,
         )
 
-
-# The tables [[checks]] of config.toml: what one check says of itself, and what of that does not go together.
 
 Kind = Literal["test", "lint", "types", "build"]
 Format = Literal[

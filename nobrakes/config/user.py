@@ -1,6 +1,6 @@
-"""The user's own file of secrets, which lies outside of every repository: names, and the address or token of each.
+"""The person's own files, outside of every repository: config.toml, and secrets by their names.
 
-1. It is `secrets.toml` in the user's folder of settings, and holds nothing but NAME = "value".
+1. Secrets are in `secrets.toml` in the user's folder of settings, which holds nothing but NAME = "value".
 2. It is read only where nobody else could read or write it: a plain file of this user with mode 0600.
 3. A secret is in no message, no error and no command line.
 """
@@ -98,11 +98,8 @@ def _require_private(path: str, found: os.stat_result) -> None:
         raise ConfigError(f"{path} may be read or changed by others, so no secret is taken from it", _HINT)
 
 
-# The person's own config.toml, above all repositories, as frozen values. A file that is missing sets nothing.
-#
-# 1. pydantic judges a text once, as it does for a repository's (config.settings); what it found lies beside the file.
-# 2. One setting is changed by editing its line; every other line, and every comment, stays as it was.
-
+# A file that is missing sets nothing. pydantic judges a text once, as it does for a repository's (config.settings). One
+# setting is changed by editing its line; every other line, and every comment, stays as it was.
 HINT = "Mend it there. `nobrakes machine` shows the limits, and `nobrakes machine set agents=3` sets one."
 TABLE = "machine"
 

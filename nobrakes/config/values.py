@@ -1,4 +1,4 @@
-"""The table [git] of config.toml: how beads appear in git, and which of a person's git settings nobrakes follows."""
+"""What a value of config.toml must be, and the table [git]. pydantic is imported where it judges a file that is new."""
 
 import contextlib
 import json
@@ -10,11 +10,6 @@ from ..beads.branches import PATTERN
 
 if TYPE_CHECKING:
     from ..checks.layout import Layout
-
-
-# What a value of config.toml must be, in pydantic's words. nobrakes.sections says it of each setting.
-#
-# pydantic judges a file that is new; this module imports nothing of it before that.
 
 
 class Section:
@@ -273,9 +268,7 @@ class GitSettings(Section):
     committer: str = ""
 
 
-# Which files of a commit are tests, where no setting says it: read off its paths and a few texts.
-
-
+# Which files of a commit are tests, where no setting says it.
 class Trees(Protocol):
     """What holds the commits (git.port.Git)."""
 
@@ -316,12 +309,8 @@ def text_of(trees: Trees, commit: str, path: str) -> str:
         return ""
 
 
-# What was worked out from a file, kept beside it: `config.toml` has `config.checked`, which git ignores.
-#
-# 1. It counts for the very text that it was made of and for the rules that made it; else it was never there.
-# 2. Losing it, or not being able to write it, costs time and nothing else.
-
-
+# What was worked out from a file, kept beside it: `config.toml` has `config.checked`. It counts for the very text and
+# the rules that made it. Losing it, or not being able to write it, costs time and nothing else.
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 

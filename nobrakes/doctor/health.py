@@ -1,4 +1,4 @@
-"""What doctor finds."""
+"""Health on one page: the daemon, what its machine is used for, the last failures; and what a full look found."""
 
 import os
 import shutil
@@ -39,12 +39,8 @@ class Finding:
         return self.level != ERROR
 
 
-# Health on one page: the daemon, what its machine is used for, the last failures; and what a full look found.
-#
-# 1. `health` starts no process and costs a few rows. `looked` is the doctor's whole look, which somebody asked for; who
+# `health` starts no process and costs a few rows. `looked` is the doctor's whole look, which somebody asked for; who
 # serves keeps it with its time (Looks), for whoever reads the page next.
-# 2. `set_up` is what a repository needs before agents can work, each with the line to type where it is missing.
-
 FAILURES = 20
 _FAILED = (
     Kind.REVIEW_REJECTED,

@@ -46,19 +46,6 @@ if TYPE_CHECKING:
     from ..store import Store
 
 
-# Where the database and main disagree about what is merged.
-#
-# 1. What main carries and the database does not know is set right by the next start of a daemon; what a person took off
-# main is theirs to decide.
-# 2. `status` asks, and may have many thousands of done beads: of these only ids and merges are read, git is asked about
-# all of them at once, and main is read since the commit at which a daemon compared it.
-# 3. A merge that is going on is no disagreement: main is read first, then the store; and done beads the other way
-# round.
-
-
-# The doctor's look at what the repositories of a machine share.
-
-
 def examine_place() -> Iterator[Finding]:
     """Whether the person's place can be used. Nothing is said to an agent, which may not look."""
     try:
@@ -71,8 +58,6 @@ def examine_place() -> Iterator[Finding]:
     elif place is not None:
         yield Finding("place", OK, f"repositories share {place.state}, and your settings in {place.settings}")
 
-
-# Whose the repository and its .nobrakes are, and who else gets at them: what doctor tells of it.
 
 _SHOWN = 5
 
@@ -99,8 +84,6 @@ def _writable_by_others(path: str) -> bool:
     mode = os.lstat(path).st_mode
     return not stat.S_ISLNK(mode) and bool(mode & stat.S_IWOTH)
 
-
-# What of the machine nobrakes needs: the checks' programs, the agents' programs, its own compiled files.
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -214,10 +197,7 @@ def compile_package() -> list[str]:
     return lines if not left else [*lines, f"{left} could not be: is {PACKAGE} writable?"]
 
 
-# What the doctor mends, each asked for by its name.
-#
-# A repair keeps a copy of what it replaces. None of them runs by itself.
-
+# A repair is asked for by its name, and keeps a copy of what it replaces.
 Opened = Union["Store", NobrakesError]
 """The store, or why it cannot be opened."""
 

@@ -248,9 +248,6 @@ ForgeAction = (
 )
 
 
-# What the Forge's deciders see: where each feature stands.
-
-
 @frozen
 class Seat:
     """An agent that may be the Shaper. `trouble`: why it cannot be started now; empty: it can."""

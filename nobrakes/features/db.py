@@ -34,14 +34,10 @@ from .model import (
 )
 from .rounds import ACCEPT_RISK, decision
 
-# A feature's facts beside its epic: in the epic's metadata, so that they come back wherever its bead comes back.
-#
-# 1. What is kept is what a person said and where the feature stands. Title and description are the bead's own.
-# 2. Talks, versions of the plan and reviews are not among it. A plan that was under review goes back to planning: its
-# drafts are there, and its Shaper says again when it is whole.
-# 3. Metadata that are no facts of a feature (somebody wrote them) make none, nor do those of a bead that is no epic.
-# 4. One feature has the repository's turn here, too: where another has it, what comes back is paused.
-
+# A feature's facts lie in the epic's metadata, so that they come back wherever its bead comes back: what a person said
+# and where the feature stands. A plan that was under review goes back to planning. Metadata that are no facts of a
+# feature make none, nor do those of a bead that is no epic. Where another feature has the turn, what comes back is
+# paused.
 KEY = FACTS
 """In the metadata of the epic."""
 _TEXTS = ("notes", "base", "actor")
@@ -285,8 +281,6 @@ def versions(db: Database, id_: str) -> list[PlanVersion]:
     found = db.all("SELECT * FROM plan_versions WHERE feature = ? ORDER BY number", (id_,))
     return [rows.record(PlanVersion, row) for row in found]
 
-
-# Reviews of plans, what they found, and what is collected for checkpoints. Each is one transaction with its event.
 
 DISMISSED = "dismiss"
 """How a person says that nothing is to be done about a question (decisions.model)."""

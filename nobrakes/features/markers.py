@@ -1,4 +1,4 @@
-"""What an agent's words say where it called no operation: text markers, and without them what reads like a question.
+"""What an agent's words say where it called no operation; and what a turn is given when its agent begins afresh.
 
 1. A marker stands on a line of its own, outside a code block, in exactly these letters: `[DECISION_NEEDED
    priority="1"]` to `[/DECISION_NEEDED]`, `[PLAN_STEP id="1" parent="null"]` to `[/PLAN_STEP]`, and alone
@@ -206,9 +206,6 @@ def _step(block: _Block, place: int) -> PlanStep:
     return PlanStep(name, title, "\n".join(lines).strip(), "" if parent in ("null", "none", "-", name) else parent)
 
 
-# --- words without markers -------------------------------------------------------------------------------------------
-
-
 def _questions(lines: list[str], priority: int | None) -> list[Question]:
     """Lines that ask: with options behind them, or in the last paragraph. `priority` None: as their words say."""
     found: list[Question] = []
@@ -270,13 +267,8 @@ def _steps(lines: list[str]) -> list[PlanStep]:
     return found if len(found) > 1 else []
 
 
-# What a turn of a feature is given when its agent begins afresh: chosen, ordered, bounded. Same facts, same text.
-#
-# 1. What a person wrote is said as it is; what agents, tools and files wrote is `untrusted`: whoever prints it quotes
-# it.
-# 2. Each section has its bound, and says what it left out. What is newest is kept: the plan as it lies, open findings,
-# the last answers, what changed since the version before.
-
+# What a person wrote is said as it is; what agents, tools and files wrote is `untrusted`: whoever prints it quotes it.
+# Each section has its bound, and says what it left out. What is newest is kept.
 TEXT, NOTES, LINE = 16_000, 8_000, 400
 PLAN, DIFFERENCE, POINTS, FINDINGS, ANSWERS, RESULTS = 24_000, 4_000, 6_000, 8_000, 12_000, 8_000
 """Characters of each section."""

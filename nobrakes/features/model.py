@@ -22,8 +22,6 @@ from ..beads.model import Bead
 from ..errors import NotAllowed
 from ..records import frozen
 
-# The settings of the Forge (config.sections.ForgeSettings), as its deciders read them.
-
 
 @frozen
 class Rules:
@@ -42,8 +40,7 @@ class Rules:
     turn_minutes: float = 15.0
 
 
-# What a feature keeps in its `data` (Store.note_feature), each key with its one writer's words, and what a turn notes.
-
+# What a feature keeps in its `data` (Store.note_feature), and what a turn notes.
 # --- its Shaper's session --------------------------------------------------------------------------------------------
 SEEN = "seen"  # the last turn that was dealt with
 HELD = "held"  # why its session begins no turn: an About
@@ -384,11 +381,8 @@ class Item:
     at: float = 0.0
 
 
-# A plan in time, whoever does it.
-#
 # A bead begins as soon as all that it waits for is done, however many agents there are; one without an estimate takes
 # as long as those that have one do as a rule (beads.graph), or an hour.
-
 USUAL_MINUTES = 60
 
 
@@ -424,13 +418,9 @@ def timeline(drafts: Sequence[Bead], needs: Mapping[str, Sequence[str]], critica
     return tuple(sorted(bars, key=lambda bar: (bar.begin, -bar.minutes, bar.bead.id)))
 
 
-# Comments that say what is left to do, found in one file's text; and what one scan has that another had not.
-#
-# 1. The files are source files of some languages, outside of folders that people do not write (`FOLDERS`).
-# 2. A find is one a line: a comment's opener, the word in capitals, a colon, and what is left to do.
-# 3. Two finds are the same where file, word and text are; of several such in a file they are counted (`nth`), so that
-# lines that moved make nothing new.
-
+# Comments that say what is left to do: a comment's opener, the word in capitals, a colon, and the text, one a line, in
+# source files outside of `FOLDERS`. Two finds are the same where file, word and text are; of several such in a file
+# they are counted (`nth`), so that lines that moved make nothing new.
 ENDINGS = (".ts", ".tsx", ".js", ".jsx", ".py", ".go", ".rs", ".java")
 FOLDERS = frozenset({"node_modules", ".git", "dist", "build", "vendor"})
 MOST_TEXT = 500
@@ -488,8 +478,6 @@ def is_affected(path: str, files: Sequence[str]) -> bool:
     """Whether the file is one of these: named, matched by a pattern, or in a folder that is named."""
     return any(path == one or fnmatchcase(path, one) or path.startswith(f"{one.rstrip('/')}/") for one in files)
 
-
-# What one version of a plan has other than another, bead by bead.
 
 MACHINE = frozenset({"id", "status"})
 """Fields that are no part of what was planned."""

@@ -87,16 +87,10 @@ from .model import (
 )
 from .rounds import Then, Tracker
 
-# Rolling a feature back: what of it is on main is taken off again by one candidate, the newest merge first.
-#
-# 1. A person asked for it, and said yes to what it does. Its open beads are given up in the same moment.
-# 2. What is on main is taken back whole or not at all: one commit, handed in in the name of who asked, by a bead of its
-# own, and reviewed as any work is.
-# 3. What is in the way is a person's to decide, and meanwhile nothing is done. Later work on the same files is in the
-# way, and so are checks that do not pass without the feature.
-# 4. The bead was done in another way (by hand), or given up: the rollback is over, or off, whatever was asked.
-# 5. What a person has in hand, or handed in, is not built over.
-
+# A rollback. A person asked for it, and said yes to what it does. What is on main is taken back whole or not at all, by
+# one commit, the newest merge first, reviewed as any work is. What is in the way (later work on the same files, checks
+# that do not pass without the feature) is a person's to decide. What a person has in hand, or handed in, is not built
+# over.
 AGAIN, LEAVE = "try again", "leave it on main"
 ROLLBACK_HELD = "it takes feature {feature} back, and waits for nobrakes to hand that in"
 """Why the bead of a rollback is held until its candidate is built."""
@@ -152,14 +146,10 @@ def unfinished(feature: str, bead: str, title: str, detail: str) -> Ask:
     return Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", holds=False)
 
 
-# What is collected while a feature is built, and when it goes back to its plan.
-#
-# 1. Suggestions of agents are collected, comments about what is left to do that a merge brought, and what beads wait
-# for a person with. That is asked at once all the same; once it is decided, it is no item any more.
-# 2. A checkpoint is due when so many items wait, when no bead of the feature has anything left to do and an item waits,
-# or when a person says so. It is asked of one feature at a time: who has the repository's turn goes first.
-# 3. Live beads go on. Only those that the new plan names are held until a person decided about it.
-
+# Checkpoints. What is collected are suggestions of agents, comments about what is left to do that a merge brought, and
+# what beads wait for a person with. A checkpoint is due when so many items wait, when no bead of the feature has
+# anything left to do and an item waits, or when a person says so. Live beads go on; only those that the new plan names
+# are held.
 HOLD_REASON = "the plan of feature {feature} is being changed, and names it"
 """Why a live bead is held while a new plan that names it waits for a yes."""
 MOST_TOLD, SHORT = 100, 300
@@ -242,20 +232,11 @@ def _line(item: Item) -> str:
     return f"> {item.kind.value}{where}{whose}: {line(item.text, SHORT)}"
 
 
-# What the reviews of a feature's plan need next: features.rounds, brought onto the Forge's board.
-#
-# 1. A reviewer is done when its turn ended well. It fails when it takes too long, is stuck, was ended, or asks a
-# person: then its round goes on without it. While it waits for a place or a provider, its minutes do not run, but it
-# does not wait for ever.
-# 2. What a round found is asked together, once its last reviewer has ended: the most urgent first, what two of them say
-# once, and what a person took as a risk before not at all.
-# 3. From the questions on the Shaper revises the plan (`REVISING`) until it says that the plan is ready again; then the
-# next round begins by itself.
-# 4. Only a feature that is active goes on. Reviewers of one that is paused end what they began, and begin nothing;
-# those of a plan that is opened again have seen what is no plan any more.
-# 5. A plan that is opened anew once its reviews were over, or once it was approved, is reviewed whole and counted from
-# 1.
-
+# Reviews. A reviewer is done when its turn ended well. It fails when it takes too long, is stuck, was ended, or asks a
+# person: then its round goes on without it. What a round found is asked together, the most urgent first, what two of
+# them say once, and what a person took as a risk before not at all. Until the plan is ready again the Shaper revises
+# it. Those of a feature that is paused end what they began, and begin nothing. A plan that is opened anew is reviewed
+# whole, from 1.
 WAITS = 6
 """A reviewer that was not started yet may wait so many times the minutes that it has."""
 CONTINUE, CLOSE = "continue", "close the reviews"
@@ -351,9 +332,6 @@ def agents(rules: Rules, standing: Standing, domains: Sequence[str], number: int
     return {domain: names[(place + number - 1) % len(names)] for place, domain in enumerate(domains)} if names else {}
 
 
-# --- reviewers -------------------------------------------------------------------------------------------------------
-
-
 def reviewing_ended(board: ForgeBoard, standing: Standing) -> list[EndReview]:
     """The reviewers that are done, or failed, whatever the feature's state."""
     running = [one for one in standing.reviews if one.state is ReviewState.RUNNING]
@@ -403,9 +381,6 @@ def reviewing_wake_at(board: ForgeBoard) -> float | None:
         and (session.state is At.RUNNING or (session.state is At.READY and not board.paused))
     ]
     return min(times, default=None)
-
-
-# --- questions -------------------------------------------------------------------------------------------------------
 
 
 def to_ask(findings: Iterable[Finding], open_questions: frozenset[int]) -> tuple[int, ...]:

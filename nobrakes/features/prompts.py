@@ -182,12 +182,8 @@ def _instructed(feature: Feature, own: str, read: Callable[[str], bytes | None])
     return [*parts, theirs] if theirs else parts
 
 
-# What a reviewer of a plan is told: the feature, the plan's version, its domain, and what was decided before.
-#
-# 1. What agents wrote (the plan, earlier findings) is data: cleaned, bounded, quoted in a fence with a nonce. The same
-# feature, version and findings give the same text.
-# 2. What a person took as a risk is told, so that it is not found again.
-
+# What a reviewer of a plan is told. What agents wrote is data: cleaned, bounded, quoted in a fence with a nonce. What a
+# person took as a risk is told, so that it is not found again.
 PLAN, DECIDED, WORDS = 24_000, 8_000, 4_000
 """Characters of the plan, of what was decided before, and of one text of the feature."""
 

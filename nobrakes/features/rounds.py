@@ -33,12 +33,8 @@ from .model import (
     changes,
 )
 
-# Which domains a plan touches, so that each has a reviewer: frontend, backend, database, devops, test.
-#
-# 1. What somebody said of a bead goes first (its labels), then where it changes files (`touches`), then its words. A
-# bead of which nothing is known is backend; one that only writes documents is nobody's.
-# 2. A feature's affected files count as well, one each. The same plan gives the same domains.
-
+# What somebody said of a bead goes first (its labels), then where it changes files (`touches`), then its words. A bead
+# of which nothing is known is backend; one that only writes documents is nobody's. Affected files count one each.
 FRONTEND, BACKEND, DATABASE, DEVOPS, TEST = "frontend", "backend", "database", "devops", "test"
 DOMAINS = (FRONTEND, BACKEND, DATABASE, DEVOPS, TEST)
 """In the order in which equals are chosen."""
@@ -334,9 +330,6 @@ def then(rules: Rules, seen: Tracker, version: int, spent: float, cap: float, fo
     return Then.ASK_COST if spent >= cap else Then.BEGIN
 
 
-# --- findings --------------------------------------------------------------------------------------------------------
-
-
 def same(one: Finding, other: Finding) -> bool:
     """Whether two findings say the same of the same bead."""
     return (one.bead, _words(one.issue)) == (other.bead, _words(other.issue))
@@ -366,9 +359,6 @@ def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:
     return FindingState.RISK_ACCEPTED, reason
 
 
-# --- cost ------------------------------------------------------------------------------------------------------------
-
-
 @frozen
 class Estimate:
     """What reviews may cost, in dollars: the next round, all rounds that may follow, and the cap over both.
@@ -391,9 +381,6 @@ def estimate(rules: Rules, domains: int, rounds: int, costs: Sequence[float], sp
     left = max(0, rules.most_rounds - rounds)
     whole = min(each * domains * left, max(0.0, cap - spent))
     return Estimate(each * domains, whole, cap, spent, domains, bool(priced))
-
-
-# --- signing off -----------------------------------------------------------------------------------------------------
 
 
 @frozen
@@ -439,13 +426,9 @@ def sign_off(seen: Tracker, version: int, actor: str, at: float, risk: bool, rea
     return SignOff(version, seen.done, seen.most, actor, at, bool(few), why[:2000], seen.open, tuple(failed))
 
 
-# The eight acceptance criteria that every feature begins with, in the words of the project, and who judges each.
-#
-# 1. What a check of the project says is `automated`: it blocks a merge by itself. What no check says is for a person to
-# try (`manual`); how errors are handled is for a review.
-# 2. A project for the browser has a page and a console; another one has a terminal or a log.
-# 3. A person takes any of them away, and adds their own.
-
+# The acceptance criteria that every feature begins with. What a check of the project says blocks a merge by itself;
+# what no check says is for a person to try; how errors are handled is for a review. A person takes any away, and adds
+# more.
 AUTOMATED, MANUAL, REVIEW = "automated", "manual", "review"
 WAYS = (AUTOMATED, MANUAL, REVIEW)
 MOST, LONGEST = 40, 500

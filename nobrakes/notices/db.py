@@ -10,8 +10,6 @@ from ..db import rows
 from ..db.database import Database, Row
 from .model import Delivery, DeliveryState, NewNotice, NoticeKind, NoticeRecord, OpenQuestion, Queue
 
-# Notices in the store: written once, routed once, removed when they are old.
-
 _REMINDED = (NoticeKind.QUESTION.value, NoticeKind.ESCALATION.value)
 
 

@@ -194,11 +194,7 @@ class Rules:
         object.__setattr__(self, "names", frozenset(one.name for one in self.channels))
 
 
-# Which channels get a notice, and in which words.
-#
-# 1. A channel takes a notice whose kind it names and that matters at least as much as it wants.
-# 2. A message says where it comes from in its title, and never begins like an option of a command.
-
+# A message says where it comes from in its title, and never begins like an option of a command.
 EVERY = "*"
 MOST_TITLE = 120
 
@@ -247,14 +243,8 @@ def numbers(found: Sequence[tuple[str, int]]) -> str:
     return ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in found)
 
 
-# When something is sent through a channel: tries, digests, reminders.
-#
-# 1. A try that failed is repeated after 30 s, 1 min, 2 min … at most an hour; after MOST_TRIES it is given up.
-# 2. Within a window a channel gets at most `digest_after` single messages. When more are due they become one digest,
-# and there is at most one digest a window: whatever happens, a channel gets at most `digest_after` + 2 messages a
-# minute.
-# 3. What nobody answers is told again after `renotify_seconds`, at most MOST_REMINDERS times.
-
+# A try that failed is repeated after 30 s, 1 min, 2 min … at most an hour. Within a window a channel gets at most
+# `digest_after` single messages and one digest, so whatever happens at most `digest_after` + 2 a minute.
 FIRST_PAUSE = 30.0
 LONGEST_PAUSE = 3600.0
 MOST_TRIES = 8
@@ -299,12 +289,8 @@ def reminds_at(question: OpenQuestion, rules: Rules) -> float | None:
     return question.told_at + rules.renotify_seconds
 
 
-# Quiet hours: when only what is urgent is sent.
-#
-# 1. They are a time of the local day, and may cross midnight. Whoever asks gives the time zone.
-# 2. On a day on which the clock is set back, a time that comes twice begins the quiet hours the first time and ends
-# them the second time. One that the clock jumps over is the moment of the jump.
-
+# Quiet hours are a time of the local day, and may cross midnight. On a day on which the clock is set back, a time that
+# comes twice begins them the first time and ends them the second; one that the clock jumps over is the jump.
 _FORM = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)")
 
 
@@ -354,8 +340,6 @@ def _offset(moment: float, zone: tzinfo) -> timedelta | None:
     return datetime.fromtimestamp(moment, zone).utcoffset()
 
 
-# Many notices in one message: how many of each kind, and the first few of those that matter most.
-
 SHOWN = 5
 MOST_LINE = 200
 
@@ -373,9 +357,6 @@ def digest(counts: Sequence[tuple[str, int]], shown: Sequence[NoticeRecord]) -> 
         lines.append(f"and {total - len(shown[:SHOWN])} more: `nobrakes events` has all that happened")
     most = max((one.severity for one in shown), key=lambda severity: severity.rank)
     return NewNotice(NoticeKind.DIGEST, most, "\n".join(lines))
-
-
-# Which addresses a webhook may have: https, or http on this machine.
 
 
 def is_loopback(host: str) -> bool:
@@ -402,8 +383,7 @@ def mistake(url: str, insecure: bool) -> str:
     return ""
 
 
-# An error of a channel without its secret: services quote the address that they were given, whole or in parts.
-
+# Services quote the address that they were given, whole or in parts.
 _PARTS = re.compile(r"[/:@?&=,\s]+")
 SHORTEST = 6
 """Shorter parts of a secret (a port, `mailto`) are words that an error may need."""
@@ -418,8 +398,6 @@ def scrubbed(text: str, secret: str) -> str:
         text = text.replace(part, HIDDEN)
     return shorten(" ".join(redacted(clean(text)).split()), MOST)
 
-
-# Which events people should learn of, and in which words.
 
 FOR_PEOPLE = frozenset({Outcome.AUTH.value, Outcome.BILLING.value})
 """What a provider refuses until a person does something."""
@@ -612,9 +590,6 @@ _MAKES: Mapping[Kind, Callable[[Event], NewNotice | None]] = {
     Kind.UNCONFINED: _unconfined,
     Kind.DANGER_SEEN: _danger,
 }
-
-
-# The outbox of notices, and the channels that they are sent through.
 
 
 class Channels(Protocol):

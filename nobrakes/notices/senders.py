@@ -1,6 +1,6 @@
-"""What a sending process is given on its stdin: the channel's settings, the secret and the message, as one JSON object.
+"""The programs, addresses and libraries that a message is sent by, and the process that sends one.
 
-It is small enough for a pipe that nobody reads yet, so writing it never waits.
+What that process is given on stdin is small enough for a pipe that nobody reads yet: writing it never waits.
 """
 
 import http.client
@@ -36,10 +36,8 @@ def packed(settings: Mapping[str, Any], secret: str, message: Message) -> bytes:
     return whole
 
 
-# Every other way (e-mail, ntfy, Slack, Matrix, …), by the library apprise: an extra of the package.
-#
-# The address of the service, which holds its password or token, is the channel's `secret`, or else its `url`.
-
+# Every other way (e-mail, ntfy, Slack, Matrix, …) is the library apprise, an extra of the package. The address of the
+# service, which holds its password or token, is the channel's `secret`, or else its `url`.
 _TYPES = {"info": "info", "warning": "warning", "urgent": "failure"}
 
 
@@ -69,11 +67,7 @@ def send_by_apprise(channel: Mapping[str, Any], secret: str, message: Mapping[st
         raise ChannelFailed(f"the service did not take it: {said[-400:]}" if said else "the service did not take it")
 
 
-# A channel that is a program of the person: it gets the message as JSON on stdin and ends with 0 when it took it.
-#
 # The program is found by its whole path or on PATH, never in the repository, where an agent's work could put one.
-
-
 def send_to_command(channel: Mapping[str, Any], secret: str, message: Mapping[str, Any]) -> None:
     """Become the program, which reads the message, and the secret if the channel has one."""
     said = dict(message) | ({"secret": secret} if secret else {})
@@ -101,10 +95,7 @@ def become(command: Sequence[str], stdin: bytes) -> NoReturn:
     os.execv(program, [program, *command[1:]])
 
 
-# A notification on this machine's desktop: notify-send on Linux, osascript on macOS.
-#
 # Title and text are arguments after the end of all options, or values of a script that holds none of them.
-
 _SCRIPT = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
 _URGENCY = {"info": "low", "warning": "normal", "urgent": "critical"}
 
@@ -137,11 +128,8 @@ def send_to_desktop(channel: Mapping[str, Any], secret: str, message: Mapping[st
     become(("notify-send", "--app-name=nobrakes", f"--urgency={urgency}", "--", title, escaped), b"")
 
 
-# A channel that is an address: the message as JSON by POST.
-#
-# 1. https, or http on this machine, unless the channel says `insecure`. A redirect is followed nowhere.
-# 2. A secret beside a `url` is sent as a bearer token; a secret alone is the address. Neither is in an error.
-
+# https, or http on this machine, unless the channel says `insecure`. A redirect is followed nowhere. A secret beside a
+# `url` is sent as a bearer token; a secret alone is the address. Neither is in an error.
 SECONDS = 15.0
 """For each answer of the network; how long all of it may take is the caller's."""
 
@@ -190,12 +178,8 @@ def _reason(error: object) -> str:
     return str(said) if said else type(error).__name__
 
 
-# Telling people on standard output: one line a notice.
-#
 # A notice may quote an agent, and an agent could speak to the terminal: control characters, escape sequences and marks
 # that reorder text are removed.
-
-
 def plain(text: str) -> str:
     """The text as one line that only says something, and does nothing."""
     return " ".join(clean(text).split())
@@ -214,8 +198,7 @@ class StdoutNotifier:
             return  # a closed pipe or file: the notice is in the store's events as well
 
 
-# Every notifier, by its name; `App.notifier` chooses. And every way to send a message, by the type of its channel.
-
+# `App.notifier` chooses.
 NOTIFIERS: dict[str, Callable[[], Notifier]] = {
     "stdout": StdoutNotifier,
 }
@@ -238,12 +221,9 @@ def trouble(type_: str, program: tuple[str, ...]) -> str:
     return missing_apprise() if type_ == "apprise" else ""
 
 
-# `python -m nobrakes.notices.senders`: send one message. 0: the channel took it.
-#
-# 1. What to send comes as JSON on stdin; nothing of it is in the arguments or the environment.
-# 2. Whoever started it ends it when it takes too long; should that one be gone, an alarm of the system does.
-# 3. A way that is another program takes this process's place, so its exit code is the answer.
-
+# `python -m nobrakes.notices.senders` sends what comes as JSON on stdin: nothing of it is in the arguments or the
+# environment. Whoever started it ends it when it takes too long; should that one be gone, an alarm of the system does.
+# A way that is another program takes this process's place, so its exit code is the answer: 0 means the channel took it.
 LONGEST_SECONDS = 330
 """After the longest time that a setting allows."""
 

@@ -118,9 +118,6 @@ def trouble(channel: "ChannelSettings") -> str:
     return missing(channel.type, channel.command)
 
 
-# What doctor says of the channels that reach people.
-
-
 def examine(settings: "NotifySettings") -> Iterator[Finding]:
     for name, channel in sorted(settings.channels.items()):
         wrong = trouble(channel)

@@ -261,10 +261,7 @@ def _reminder(notice: NoticeRecord, times: int) -> NewNotice:
     )
 
 
-# What happened since the daemon last looked at the event log: people are told, clones of closed beads archived.
-#
-# The place in the log is kept in the store, so nothing is told or cleaned up twice, whoever wrote the events.
-
+# The place in the event log is kept in the store, so nothing is told or cleaned up twice, whoever wrote the events.
 CURSOR = "news"
 
 MOST = 500

@@ -1,6 +1,6 @@
-"""The graph in words, the same on every surface: what is not drawn, what goes in a circle.
+"""The graph as text, Mermaid, dot or SVG: what belongs into the picture, and what each format makes of it.
 
-What is given is said in one sentence each; ids and titles are data, on one line.
+What is not drawn, and what goes in a circle, is said in one sentence each; ids and titles are data, on one line.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -49,12 +49,8 @@ def circle(members: Iterable[str], cut_: Dependency, stuck: int) -> str:
     )
 
 
-# The graph as a picture: what belongs into it, handed to the renderers of analysis.
-#
 # A drawing for the eye (svg) of more than MOST beads is one of the part where something happens, and says so; so is
-# what nobody asked a format for, of more than LINES beads. What is asked for as text, Mermaid or dot holds every bead:
-# text is searched, and programs read the others. Of a part only what is shown is read, and what touches it.
-
+# what nobody asked a format for, of more than LINES beads. What is asked for as text, Mermaid or dot holds every bead.
 Format = Literal["text", "mermaid", "dot", "svg"]
 FORMATS: tuple[Format, ...] = ("text", "mermaid", "dot", "svg")
 
@@ -169,9 +165,7 @@ def graph(store: "Store", *, format: Format | str = "", epic: str | None = None)
     return Drawn(render_text(drawn), shown, beads)
 
 
-# One colour for each kind of bead, in every format: dark text on light, told apart without colour by its word.
-
-
+# One colour for each kind of bead: dark text on light, told apart without colour by its word.
 @frozen
 class Colour:
     """CSS colours of a box."""
@@ -193,9 +187,7 @@ COLOURS: Mapping[str, Colour] = {
 }
 
 
-# The graph in Graphviz' language. Ids and titles are quoted strings, in which only `"` and `\` mean something.
-
-
+# Graphviz: ids and titles are quoted strings, in which only `"` and `\` mean something.
 def quoted(text: str) -> str:
     """A dot string."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -248,12 +240,8 @@ def render_dot(picture: Picture) -> str:
     return "\n".join(lines) + "\n"
 
 
-# The graph as a Mermaid flowchart, for documents and pull requests.
-#
-# Ids become n1, n2, …, since Mermaid has words of its own; titles are quoted, and what could end a quote or be read as
-# markup is written as an entity.
-
-
+# Mermaid: ids become n1, n2, …, since Mermaid has words of its own; what could end a quote or be read as markup is
+# written as an entity.
 def escaped(text: str) -> str:
     """Text for inside a quoted Mermaid label."""
     return "".join(c if c.isalnum() or c in " -_.,:/'" else f"#{ord(c)};" for c in text)
@@ -287,12 +275,8 @@ def render_mermaid(picture: Picture) -> str:
     return "\n".join(lines) + "\n"
 
 
-# The graph as an SVG picture that needs nothing else: columns of what can be done one after the other, bands of epics.
-#
-# 1. A column is a layer (pictures.layout); a long layer is wrapped into several columns side by side.
-# 2. A band is one epic, so that epics never overlap; beads without an epic have a band without a frame.
-# 3. Dark text on light, and the status is written as well as coloured. Texts are escaped; nothing else is put in.
-
+# SVG: a column is a layer, a band is one epic, so that epics never overlap; beads without an epic have a band without a
+# frame. The status is written as well as coloured. Texts are escaped; nothing else is put in.
 WIDTH, HEIGHT = 208, 66
 GAP_X, GAP_Y = 64, 14
 MARGIN, PADDING, HEAD = 24, 14, 26
@@ -522,10 +506,7 @@ def render_svg(picture: Picture, note: str = "") -> str:
     return "\n".join([*out, *_legend(picture, at.height + 4), *below, "</svg>"]) + "\n"
 
 
-# The graph as text for a terminal: one line a bead, in an order in which it can be done, grouped by epic.
-#
-# A line says how the bead stands by a sign, and which beads it waits for. The same graph gives the same text.
-
+# Text: one line a bead, in an order in which it can be done, grouped by epic, with a sign for how it stands.
 SIGNS = {
     "draft": "~",
     "ready": ">",

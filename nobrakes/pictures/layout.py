@@ -15,15 +15,9 @@ from ..beads.model import WORKING, BeadType, Dependency, DependencyType, Status
 from ..records import frozen
 from ..text.cleaning import clean
 
-# Where the beads of a large graph stand on a canvas: depth from left to right, a band for each lane.
-#
-# 1. A depth is a column. Where a lane has more beads of one depth than rows, they go on beside it, and the column is as
-# much wider for everybody; so depth always grows to the right, and a graph without dependencies is no tower.
-# 2. Inside its band a bead stands near the beads of the same lane that it is connected with. Other lanes do not pull: a
-# new bead that nothing waits for moves its own band, and those below only as a whole.
-# 3. No two beads share a place; the same graph gives the same places. Every sweep looks once at each bead and edge.
-# 4. Beads that wait for each other in a circle are drawn as well, somewhere: the error list names them.
-
+# A large graph on a canvas. A depth is a column; where a lane has more beads of one depth than rows, they go on beside
+# it, so a graph without dependencies is no tower. Inside its band a bead stands near those of its lane that it is
+# connected with; other lanes do not pull. No two beads share a place, and the same graph gives the same places.
 LANES_SWEEPS = 4
 ROWS = 12
 """So many rows a band may have before a depth goes on beside it; more where that would be much wider than high."""
@@ -197,11 +191,7 @@ def components(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
     return list(parts.values())
 
 
-# A graph of numbers, each with the numbers before it: in which generation each can stand, whatever circles there are.
-#
-# Numbers stand for boxes in the order of their ids, so that the smaller number is the smaller id. networkx finds
-# the circles.
-
+# Numbers stand for boxes in the order of their ids, so that the smaller number is the smaller id.
 Rows = list[list[int]]
 
 
@@ -253,15 +243,9 @@ def _layering_graph(before: Sequence[Sequence[int]], among: Collection[int]) -> 
     return graph
 
 
-# Chains of work: the longest one.
-#
-# 1. Only live beads count: what is closed waits for nothing.
-# 2. Weights are estimates in minutes, or what is usual where nobody estimated (beads.graph).
-# 3. Beads in a circle are in no chain; operations name circles on their own.
-# 4. Of several longest chains it is the one that the store reads off its levels (beads.db.levels): at each
-# step the smallest id. Whole graphs are asked, so they stay plain numbers: networkx took 15 times as long.
-
-
+# The longest chain: only live beads count, weights are estimates in minutes or what is usual (beads.graph), and beads
+# in a circle are in no chain. Of several it is the one that the store reads off its levels (beads.db.levels). Whole
+# graphs are asked, so they stay plain numbers: networkx took 15 times as long.
 def critical_path(
     nodes: Iterable[Node], dependencies: Iterable[Dependency], expected: Usual | None = None
 ) -> tuple[str, ...]:
@@ -323,12 +307,9 @@ def _walked(links: Links, weights: list[int], reached: list[int]) -> Iterator[st
         number = following
 
 
-# What a picture of the graph shows: boxes, groups and arrows, the same for every format.
-#
-# 1. An epic is a group around its beads; one without beads, or that is waited for, is a box as well.
-# 2. Arrows lead from what is needed to what waits for it, like the work does.
-# 3. Texts of beads are data: they are cleaned here, and each renderer escapes them for its format.
-
+# What a picture shows, for every format. An epic is a group around its beads; one without beads, or that is waited for,
+# is a box as well. Arrows lead from what is needed to what waits for it. Texts of beads are cleaned here, and each
+# renderer escapes them for its format.
 KINDS = ("draft", "ready", "blocked", "working", "review", "escalated", "done", "cancelled")
 
 

@@ -142,12 +142,8 @@ def is_open(node: Node) -> bool:
     return node.status not in CLOSED
 
 
-# Every bead in the lane of its epic, from left to right in the order in which it can be done.
-#
-# 1. An epic is its lane. It is a box as well where beads wait for it, where it waits, and where nothing is in it: the
-# box stands behind everything that the epic waits for, its beads among them.
-# 2. Lanes stand in the order of their epics' ids, as people count; beads without an epic come last.
-
+# An epic is its lane. It is a box as well where beads wait for it, where it waits, and where nothing is in it: the box
+# stands behind everything that the epic waits for. Lanes stand in the order of their epics' ids, as people count.
 SIZE = Size()
 
 
@@ -232,14 +228,9 @@ def _counts(nodes: Sequence[GraphNode]) -> Mapping[str, Mapping[str, int]]:
     return found
 
 
-# One box for each epic, from top to bottom: how far it is, and which epics its beads wait for.
-#
-# 1. An epic counts the beads in it at any depth; a dependency counts between the epics that its two ends are directly
-# in.
-# 2. An epic stands below those that it waits for. Where beads of two wait for each other's, the way of more beads
-# counts.
-# 3. The most urgent column of its beads colours it.
-
+# Epics as boxes. An epic counts the beads in it at any depth; a dependency counts between the epics that its two ends
+# are directly in. Where beads of two wait for each other's, the way of more beads counts. The most urgent column of its
+# beads colours it.
 EPICS_SIZE = Size(width=196.0, height=56.0, below=24.0, right=40.0, beside=16.0)
 URGENT = ("escalated", "working", "review", "ready", "blocked", "draft", "done", "cancelled")
 
@@ -360,13 +351,9 @@ def _epics_depths(count: int, pairs: Sequence[tuple[int, int]]) -> list[int]:
     return found
 
 
-# The part of the graph where something happens: about the same number of beads in every graph.
-#
-# 1. In this order: what waits for a person, what runs, what is in review; where that is little, what is ready first;
-# the next of the critical path; then of each what it frees next.
-# 2. Only these beads and what touches them are read.
-# 3. Each connected part stands for itself; the one of the critical path comes first, then the larger ones.
-
+# The part where something happens, of about the same number of beads in every graph: what waits for a person, what
+# runs, what is in review; where that is little, what is ready first; the next of the critical path; then of each what
+# it frees. Each connected part stands for itself; the one of the critical path comes first, then the larger ones.
 BUSY = ("escalated", "working", "review")
 OF_EACH = 12
 """So many beads of a column are shown."""
@@ -468,11 +455,8 @@ def _focus_node(node: Node, at: tuple[float, float], standing: Standing, is_crit
     )
 
 
-# One look at the graph in one of its modes.
-#
-# 1. More than MOST beads are drawn for one epic or one search only: without, `epics` is shown, and the view says so.
-# 2. Circles are named with the dependency to cut. A focus on a graph that is not read whole does not look for them.
-
+# More than MOST beads are drawn for one epic or one search only: without, `epics` is shown, and the view says so. A
+# focus on a graph that is not read whole does not look for circles.
 LOOKS_MOST = 5000
 """So many beads are drawn one by one."""
 LONGEST = 1000

@@ -1,4 +1,4 @@
-"""A plan out of what people have already: the task lists of a Markdown text, or issues (plans.markdown).
+"""A plan out of what people have already: the task lists of a Markdown text, or issues of a code host.
 
 1. An unticked item is a bead, a heading above beads is an epic, the text below either is its description. A heading
    with criteria and no items is a bead.
@@ -41,15 +41,10 @@ from .nodes import (
     tidy,
 )
 
-# Markdown read for its task lists: headings, items and the text that stands below each. Pure; one pass over the lines.
-#
-# 1. `- [ ]`, `* [ ]`, `+ [ ]`, `1. [ ]` are items. Code blocks and front matter are never looked into; an item in a
-# comment or a quotation is told of, and is none.
-# 2. An item is within another where it is indented by two columns or more, or as far as the other's text.
-# 3. What stands under the words Acceptance or Done when (a bullet, a line of text or a heading) are criteria.
-# 4. Nothing recurses: a text that nests deeply costs its length.
 
-
+# `- [ ]`, `* [ ]`, `+ [ ]`, `1. [ ]` are items. Code blocks and front matter are never looked into; an item in a
+# comment or a quotation is told of, and is none. An item is within another where it is indented by two columns or more,
+# or as far as the other's text. What stands under the words Acceptance or Done when are criteria. Nothing recurses.
 @dataclass(eq=False)
 class Part:
     """A heading or an entry of a list. `line` counts from 1; `parent` is what it stands in.
@@ -477,13 +472,10 @@ def _said(text: str) -> Iterator[tuple[str, bool]]:
             yield f"#{number}", False
 
 
-# Issues as `gh issue list --json number,title,body,labels,state,milestone` prints them, as a plan.
-#
-# 1. A bead's id is `gh-NUMBER`, a milestone's epic is `gh-milestone-NUMBER`: the same list again is the same beads.
-# 2. Of labels the tables here make a type and a priority; the others stay labels. Task lists of a body are criteria;
-# one that is only `#12` is waited for, as is what "blocked by #12", "depends on #12" or "after: #12" names.
-# 3. Closed issues are left out, and told. Fields that nobody knows are not looked at.
-
+# Issues as `gh issue list --json number,title,body,labels,state,milestone` prints them. A bead's id is `gh-NUMBER`, a
+# milestone's epic is `gh-milestone-NUMBER`. Of labels the tables here make a type and a priority; the others stay
+# labels. Task lists of a body are criteria; one that is only `#12` is waited for, as is what "blocked by #12" names.
+# Closed issues are left out, and told.
 TYPES: Mapping[str, str] = {
     "bug": "fix",
     "defect": "fix",

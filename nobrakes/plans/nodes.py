@@ -25,10 +25,8 @@ from ..snapshot import beads_jsonl as interop
 from ..snapshot.reader import CLOSED_WORDS, OPEN_WORDS, SET_ASIDE_WORDS, moment
 from ..text.cleaning import clean
 
-# What the values of a plan file mean, one by one: each as a plan has it, or ValueError with what is wrong with it.
-#
-# A value that is of another kind than the words that people write is handed on as it is, for whoever judges kinds.
-
+# What the values of a plan file mean. One of another kind than the words that people write is handed on as it is, for
+# whoever judges kinds.
 MAX_TEXT = 1_000_000
 MAX_KEY = 100
 MAX_HOLD = 2000
@@ -103,8 +101,7 @@ def status_of(value: Any) -> Any:
     return value
 
 
-# The keys and values of a plan file as pydantic models, which name every problem at once, each with its place.
-
+# pydantic names every problem at once, each with its place.
 Id = Annotated[str, BeforeValidator(id_of)]
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Texts = tuple[Text, ...]
@@ -322,8 +319,7 @@ def _names(nodes: tuple[PlanNode, ...]) -> list[str]:
     return problems
 
 
-# What a line of Markdown is, and what is left of a text when its Markdown is taken away.
-
+# What a line of Markdown is.
 HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*")
 RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}[ \t]*")
@@ -376,7 +372,6 @@ def normal(title: str) -> str:
 
 
 # Nodes made from texts that are no plan files: cleaned, bounded, and judged as a plan file's are.
-
 KEY = r"(?:after[ \t]*:|(?:depends on|blocked by|waits for)\b[ \t]*:?)"
 """How a text says that something is waited for."""
 
@@ -412,12 +407,8 @@ def bounded(title: str, description: str, where: str, told: list[str]) -> dict[s
     return {"title": full or where, **({"description": description} if description else {})}
 
 
-# Reading plan files: bytes into plain values. What the values mean is plans.nodes.
-#
-# 1. The text is data: a safe loader, at most 50 MB (of records: a line), no aliases (a small file could stand for an
-# endless one), and nesting is bounded before anything recurses into it.
-# 2. A key that is there twice is an error: the reader cannot know which one was meant.
-
+# A plan file is data: a safe loader, at most 50 MB (of records: a line), no aliases (a small file could stand for an
+# endless one), and nesting is bounded before anything recurses into it. A key that is there twice is an error.
 MAX_BYTES = 50 * 1024 * 1024
 MAX_DEPTH = 64
 STDIN = "-"
@@ -578,8 +569,6 @@ def _refuse(path: str, document: Any) -> None:
                 raise PlanError(f"{place}: the key '{twice}' is there twice in one mapping")
             waiting += [part for pair in node.value for part in pair]
 
-
-# Beads records as a plan: what another tool, or a snapshot of ours, says the graph is.
 
 _CLOSED: dict[Status, StatusWord] = {Status.DONE: "done", Status.CANCELLED: "cancelled"}
 _TOLD = (*CONTENT, "held", "defer_until", "created_at", "updated_at", "closed_at", "close_reason", "merged_commit")

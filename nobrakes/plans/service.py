@@ -33,14 +33,10 @@ if TYPE_CHECKING:
     from ..store import Store
 
 
-# From a plan and the graph as it is to what has to be written; nothing is written here.
-#
-# 1. A node whose id exists is an update of the fields that it names; every other node is a new bead.
-# 2. A list of dependencies that a node gives is the whole list of that type; one that it does not give stays.
-# 3. The graph as it would be is looked at whole, so that every circle and every missing bead is told at once.
-# 4. A bead that is live is not changed: what the plan wants of it is kept beside it, until a person approves it
-# (`proposals_of`). A bead that is done or cancelled is left as it is, and that is said.
-
+# A node whose id exists is an update of the fields that it names; every other node is a new bead. A list of
+# dependencies that a node gives is the whole list of that type. A bead that is live is not changed: what the plan wants
+# of it is kept beside it, until a person approves it (`proposals_of`). One that is done or cancelled is left as it is,
+# and that is said.
 _NOTHING: frozenset[str] = frozenset()
 _DEPENDENCY: Callable[[tuple[str, str, DependencyType]], Dependency] = partial(tuple.__new__, Dependency)
 SMALL = 200

@@ -155,11 +155,7 @@ def _going(db: Database) -> Going | None:
     return Going(run, sprint, done, last, tuple(rows.record(Document, one) for one in told))
 
 
-# Schedules of sprints.
-#
-# What came of a due time and the yes that it is are one transaction: a second daemon, and a second look, find it
-# written.
-
+# What came of a schedule's due time and the yes that it is are one transaction: a second daemon finds it written.
 _ALL = """SELECT schedules.*, coalesce((SELECT max(due) FROM schedule_starts WHERE schedule = id), 0) AS last_due
 FROM schedules WHERE removed_at IS NULL ORDER BY id"""
 

@@ -1,4 +1,4 @@
-"""Sprints of a project: what is kept of them, and how far one is. Pure.
+"""Projects and their sprints: what is kept, how far one is, documents, names, schedules. Pure.
 
 1. A person's yes is a run: so many sprints inside the brief, the checks and the caps as they were then (`terms`).
 2. A sprint is one bead. Its plan is written by a session that reads main, its review by the bead's agent; the documents
@@ -15,12 +15,8 @@ from ..errors import NoProject, NotAllowed, UsageError
 from ..records import frozen
 from ..text.cleaning import count
 
-# The documents of a project, read: its brief, task.md, the roadmap, plans and reviews of sprints. No model is asked.
-#
-# 1. A document is text that agents and people edit: what is not there, or not as expected, reads as nothing.
-# 2. A box is a list item with `[ ]` or `[x]`; a section ends at the next heading of its own level or a higher one.
-# 3. Code blocks are examples: nothing in them counts.
-
+# A document is text that agents and people edit: what is not there, or not as expected, reads as nothing. A section
+# ends at the next heading of its own level or a higher one. Code blocks are examples: nothing in them counts.
 STATES = ("planning", "executing", "blocked", "complete")
 SPRINTS = "docs/sprints"
 ROADMAP = "docs/ROADMAP.md"
@@ -282,11 +278,8 @@ def require(kind: Kind, text: str) -> str:
     return plain
 
 
-# A new project's documents, from templates: `{{name}}` stands for a value; what nobody said, says so itself.
-#
-# 1. One pass: a value that has `{{…}}` in it is text, and is not filled in again.
-# 2. A list becomes lines; an empty one becomes a line that says what belongs there.
-
+# A new project's documents are filled in in one pass: a value that has `{{…}}` in it is text. An empty list becomes a
+# line that says what belongs there.
 TYPE = "internal-project"
 SOURCES = ("conversation", "scheduled task", "agent-initiated")
 _PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
@@ -332,11 +325,8 @@ def _listed(mark: str, given: tuple[str, ...], empty: str) -> str:
     return "\n".join(mark + " ".join(one.split()) for one in given if one.strip()) or mark + empty
 
 
-# The names of chat agents' sessions: a word of the agent's own, and by HTTP its client's name before that.
-#
-# 1. Two clients that choose the same word have two sessions. No client's name has a ':', and no word of a session that
-# has no client has what joins the two: so a name is of one client and one word alone.
-
+# No client's name has a ':', and no word of a session that has no client has what joins the two: so a name is of one
+# client and one word alone.
 JOINED = ": "
 
 
@@ -350,13 +340,8 @@ def word_of(name: str) -> str:
     return name.partition(JOINED)[2] or name
 
 
-# Where a coding tool may run: in the project that its session confirmed, and nowhere else. Decided on resolved paths.
-#
-# 1. Both paths are resolved by the caller: no link, no `.` or `..` is left in them.
-# 2. Git's folder and nobrakes' own are no place to work in, wherever they lie in the project.
-# 3. The folder of projects itself, what lies outside of it, and another project than the confirmed one are refused
-# alike.
-
+# Where a coding tool may run. Both paths are resolved by the caller. Git's folder and nobrakes' own are no place to
+# work in; the folder of projects itself, what lies outside of it, and another project are refused alike.
 REFUSED = (
     "No project has been confirmed for this session. Before using coding tools, you must select a project. "
     "Read the project-setup skill at SKILLS/project-setup.md and follow its instructions to confirm a project with the "
@@ -392,11 +377,8 @@ def guard_require(projects: str, path: str, confirmed: str | None) -> None:
         raise NoProject(REFUSED, f"{path} is not in project '{confirmed}': {NOT_HERE}")
 
 
-# The names of projects. A project's name is the name of its folder, so it is one part of a path and nothing else.
-#
-# 1. Letters, digits, '-', '_' and '.'; it begins with a letter or a digit. So no name leads out of the folder.
-# 2. Two names that differ in capitals alone are one name for a new project: people and some disks take them for one.
-
+# A project's name is the name of its folder, so no name leads out of the folder. Two names that differ in capitals
+# alone are one name for a new project: people and some disks take them for one.
 NAMES_MOST = 64
 """Characters of a name."""
 HINT = "Letters, digits, '-', '_' and '.', beginning with a letter or a digit: for example my-app."
@@ -450,15 +432,9 @@ def _words(text: str) -> str:
     return " " + " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split()) + " "
 
 
-# Sprints that begin at a time: when one is due, and what becomes of it. Pure; the zone is handed in.
-#
-# 1. A time is that of a wall clock in a zone. One that the clock leaps over is as much later as the leap; one that
-# comes twice is due once.
-# 2. A schedule and its due time are a key: whatever comes of it, it is written down, and that once.
-# 3. Missed by less than `late_hours` (a machine was off, the work paused, main red, a cap reached) it still begins,
-# once; by more it is told. Of several that were missed the last one alone may begin.
-# 4. It is a yes like any other: for the brief, the checks and the caps of when it was given.
-
+# Sprints that begin at a time of a wall clock in a zone: one that the clock leaps over is as much later as the leap,
+# one that comes twice is due once. Missed by less than `late_hours` it still begins, once; by more it is told. It is a
+# yes like any other: for the brief, the checks and the caps of when it was given.
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MOST_LATE = 24.0 * 7
 LONGEST_DAYS = 400

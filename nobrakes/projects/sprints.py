@@ -212,18 +212,10 @@ _BY_STAGE = {
 }
 
 
-# What does not fit together in a project: its documents, its commits and its artifacts, compared. No model is asked.
-#
-# 1. Five kinds. A plan's tasks without their artifacts; a decision that no plan knows; a commit that says "done" of
-# what the roadmap has open; a sprint that is over and has no review; a project that is complete with criteria open.
-# 2. A task's artifacts are the paths that it names in backticks; one that names none is told by its box. What a review
-# lists as not done is told already, and is no contradiction.
-# 3. A commit that was reverted says nothing, until that was reverted too; what it says is not done is not done. Words
-# are compared without capitals and marks, and whole.
-# 4. Decisions are the headings of the highest level below the first; those below them belong to one, unless they begin
-# with a decision's number.
-
-
+# What does not fit together in a project. A task's artifacts are the paths that it names in backticks; one that names
+# none is told by its box. What a review lists as not done is told already. A commit that was reverted says nothing,
+# until that was reverted too. Decisions are the headings of the highest level below the first; those below them belong
+# to one, unless they begin with a decision's number.
 class Contradiction(StrEnum):
     """The kinds, by what has to be done about them."""
 
@@ -381,12 +373,8 @@ def _complete(brief: str, status: str) -> list[Finding]:
     return [Finding(Contradiction.NOT_COMPLETE, "task.md", text, open_)]
 
 
-# A project's documents as nobrakes writes them, from records and from what agents handed in. Text in, text out.
-#
-# 1. What is there stays: a section that is kept is replaced, a list is appended to, a box is ticked; no more.
-# 2. A box is ticked where what was handed in has the same words, ticked or below `Done`. Nothing is unticked.
-# 3. What nobody handed in says so itself.
-
+# A project's documents as nobrakes writes them: a section that is kept is replaced, a list is appended to, a box is
+# ticked where what was handed in has the same words. Nothing is unticked. What nobody handed in says so itself.
 _OPEN = re.compile(rf"({model.ITEM}\[) (\]\s+)(.*\S)")
 _DONE = ("Done", "What was done")
 _NOT_DONE = ("Not done", "What was not done", "Not finished")
@@ -519,10 +507,7 @@ def _list(items: Sequence[str]) -> str:
     return "\n".join(f"- {one}" for one in items)
 
 
-# What a yes to sprints was given for: the brief, the checks and the caps, each as a digest. Pure.
-#
-# Another brief, other checks or other caps are asked about again. A box that was ticked is no other brief.
-
+# What a yes to sprints was given for, as digests. A box that was ticked is no other brief.
 BRIEF = "CLAUDE.md"
 COPIES = (BRIEF, "AGENTS.md")
 """The brief, and the same for agents that read another name."""

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from ..store import Store
 
 
-# A project's documents as main has them; live state is the store's, and what lies in a checkout is nobody's word.
-
 DOCUMENTS = (*COPIES, "task.md", "DECISIONS.md", "DEVIATIONS.md", "WISHLIST.md", model.ROADMAP)
 MOST_SPRINTS, MOST_COMMITS = 500, 1000
 
@@ -91,8 +89,6 @@ class MainFiles:
         subjects = [made.subject for made in self.git.line(self.commit)[:MOST_COMMITS]]
         return whats_next(texts, subjects, lambda path: path in texts or self.exists(path))
 
-
-# What is known of a project's sprints, for the decider: one question to the store where no run goes on.
 
 _BUSY = (State.READY, State.RUNNING, State.ASKING)
 
@@ -171,13 +167,9 @@ def _work(going: Going, store: "Store", id_: str | None) -> Work | None:
     return Work(bead.status, (back or conflict) and is_built(attempts), tries)
 
 
-# The documents of a sprint's beginning and of its end, made of records and of what was handed in, and handed in.
-#
-# 1. They are made from main as it is, outside a transaction, and handed in in one: a crash between the two makes them
-# again, and what did not pass is made anew on the main of then.
-# 2. Where main has them already, nothing is handed in: the sprint goes on.
-# 3. The bead may change the brief's boxes and nothing else that is protected: what it changes is written here.
-
+# The documents of a sprint's beginning and end are made from main as it is, outside a transaction, and handed in in
+# one: a crash between the two makes them again. Where main has them already, nothing is handed in. The bead may change
+# the brief's boxes and nothing else that is protected.
 BY = "nobrakes"
 
 
@@ -293,9 +285,6 @@ def _told(ports: Ports, sprint: Sprint) -> str:
 def _progress(ports: Ports, sprint: Sprint, is_done: bool) -> list[tuple[bool, str]]:
     rows = [(one.stage is Stage.DONE, one.title) for one in ports.store.sprints() if one.number != sprint.number]
     return [*rows, (is_done, sprint.title)]
-
-
-# Schedules, done: whatever is due begins, or it is told why not. A look where there is none costs one question.
 
 
 class Scheduling:

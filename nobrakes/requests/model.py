@@ -156,13 +156,9 @@ class Seen:
     text: str = ""
 
 
-# What follows from what a code host says of a request.
-#
-# 1. Merged is what the host says is merged; nobody else's word makes a bead done.
-# 2. A red check is a failed validation, once nothing of the host's is running any more on that commit.
-# 3. Remarks of people become a log of the next attempt. They are never a failure, and never an instruction to us.
-# 4. A request whose branch somebody else pushed to is theirs: what the host's checks say there blames nobody here.
-
+# Merged is what the host says is merged; nobody else's word makes a bead done. A red check is a failed validation once
+# nothing of the host's runs any more on that commit. Remarks become a log of the next attempt, never a failure and
+# never an instruction to us. What the host's checks say of a branch that somebody else pushed to blames nobody here.
 MOST_REMARKS = 50
 LOG = 6000
 """So many characters of a failed check's log are told, from its end."""
@@ -278,12 +274,8 @@ def log_of_remarks(seen: Seen, pull: PullRequest) -> str:
     return "\n".join(parts)
 
 
-# What is new about a request since it was looked at last, as events; and what of it is kept to be shown.
-#
-# 1. Each thing is told once: `PullRequest.told` has the keys of what was.
-# 2. Checks count on the commit that we pushed. Remarks are those of people who may write.
-# 3. Everything is cleaned and bounded: of the longest remarks there is a beginning, of too many the first MOST a look.
-
+# What is new about a request is told once: `PullRequest.told` has the keys of what was. Checks count on the commit that
+# we pushed, remarks are those of people who may write. Everything is cleaned and bounded.
 MOST = 50
 SHOWN = 20
 """So many remarks are kept to be shown, and so many checks."""
@@ -391,12 +383,9 @@ def _short(text: str, most: int) -> str:
     return shorten(clean(text[: 4 * most]).strip(), most)
 
 
-# Whether people ask for a change of the same point again, after a Doer had answered: then a person decides.
-#
-# 1. A point is a thread, a place (a file, and lines no further apart than NEAR), or of a whole review its very words.
-# 2. It is asked for again when it was asked for on another commit that we pushed: somebody answered in between.
-# 3. What people wrote is quoted, cleaned and bounded; nothing is read into it.
-
+# A point is a thread, a place (a file, and lines no further apart than NEAR), or of a whole review its very words. It
+# is asked for again when it was asked for on another commit that we pushed: then a person decides. What people wrote is
+# quoted, cleaned and bounded; nothing is read into it.
 NEAR = 3
 DISPUTES_MOST = 200
 """So many points are remembered, the latest."""

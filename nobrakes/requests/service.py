@@ -109,8 +109,6 @@ def sync(store: "Store", config: "Config", paths: "Paths") -> int:
     return len(store.pulls())
 
 
-# The code host of a repository, as its settings and its remote's address say.
-
 _QUIET = {
     "GH_PROMPT_DISABLED": "1",
     "GH_NO_UPDATE_NOTIFIER": "1",
@@ -138,8 +136,6 @@ def ports_of(paths: "Paths", config: "Config") -> PullPorts:
     )
     return PullPorts(host, publish, publish.remove, publish.branches, publish.remote.shared.branch)
 
-
-# What doctor says of the code host that pull requests are opened at, and of requests that nobody waits for.
 
 _NAME = "code host"
 _MOST = 10

@@ -171,11 +171,8 @@ def _linked(facts: Facts) -> str:
     return "\n".join(lines)
 
 
-# A pull request as people and programs see it: what is kept inside for us is not in it.
-#
-# `page` is where it is to be seen: what the code host says, if that is an address of the web. db/fast.py makes
-# the same JSON without these classes.
-
+# A pull request as people and programs see it; db/fast.py makes the same JSON without these classes. `page` is what the
+# code host says, if that is an address of the web.
 WEB = ("https://", "http://")
 
 
@@ -245,14 +242,9 @@ def view(pull: PullRequest) -> RequestView:
     )
 
 
-# How the work of a bead gets to people: by the settings of its feature, and the repository's where those say nothing.
-#
-# 1. A feature is an epic. What it says holds for everything below it; of several epics around a bead the nearest one
-# that says something about a setting is heard. The name of a branch is one request's, and holds for that very epic.
-# 2. What has begun on an epic's branch ends there (`is_begun`): what is in it is on nobody else's base.
-# 3. The branch that people merge to may be a feature's own (`base`): its work begins on it, and is proven on it.
-
-
+# How the work of a bead gets to people. What an epic says holds for everything below it; of several epics around a bead
+# the nearest one that says something about a setting is heard. The name of a branch is one request's. What has begun on
+# an epic's branch ends there (`is_begun`). The branch that people merge to may be a feature's own (`base`).
 @frozen
 class Said:
     """What the settings of one feature say; None: what is said above it."""

@@ -241,12 +241,8 @@ def messages(db: Database, number: int) -> list[Message]:
     return [rows.message(row) for row in db.all("SELECT * FROM messages WHERE session = ? ORDER BY id", (number,))]
 
 
-# Turns of sessions: begun by exactly one of many, ended by exactly one.
-#
-# 1. A turn that begins takes all that waits to be said, in the transaction that opens it.
-# 2. An end is guarded by "not ended": whoever comes too late gets Stale and has changed nothing.
-# 3. A token is "s<turn>.<session>.<secret>". It speaks for the turn while that is open, and for nothing else.
-
+# A turn takes all that waits to be said, in the transaction that opens it. Its end is guarded by "not ended": whoever
+# comes too late gets Stale and has changed nothing. Its token is "s<turn>.<session>.<secret>", good while it is open.
 CUT_OFF = "cut_off"
 """In a session's data: how the turn ended that its agent had begun and could not finish."""
 

@@ -215,10 +215,7 @@ class Talk:
         return self.turn.data
 
 
-# Relay sessions: what their data hold. They work in a private clone, and hand back a branch.
-#
-# One that plans first changes nothing before a person approved its plan.
-
+# What relay sessions keep in their data. One that plans first changes nothing before a person approved its plan.
 REPOSITORY, START, CHAT, PERSONA = "repository", "start", "chat", "persona"
 IN_PLACE = "in_place"
 """In a session's data: the repository that it works on, the commit that it began with, the chat that began it, and who
@@ -251,8 +248,6 @@ def files_of(home: str, session: int) -> str:
     """Where the files of a session lie; `home` is the .nobrakes that keeps it."""
     return f"{Paths(home).relays}/{session}.files"
 
-
-# What the agent of a session claims of its progress, beside the commits that are there.
 
 MOST_TEXT = 200
 MOST_CLAIMS = 1000

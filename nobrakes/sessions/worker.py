@@ -81,22 +81,12 @@ from .model import STAGE as SESSIONS_STAGE
 from .model import State as SessionsState
 from .prompts import turn_prompt
 
-# Turns of relay sessions: work in a private clone of a repository, handed back as a branch when each turn ends.
-#
-# 1. The agent may change everything in its clone and nothing else: the repository's checkout, its git folder, its
-# configuration and hooks are out of its reach, as a Doer's.
-# 2. What a turn came to is written into the turn before it is closed, so that a summary needs no model.
-# 3. The clone stays as long as the session goes on; then all of it is kept as branches, and it is removed.
-# 4. A session that a person wants in place works on the files of the checkout itself. Its git folder is the clone's,
-# laid over the checkout's in the sandbox, so that the real one stays out of reach; without a sandbox nothing starts.
-# What lies there is kept before each turn; the checkout follows to the session's branch after it.
-
-# progress.json and output.json of a relay session, for who follows it by files, where it was asked for.
-#
-# 1. They lie beside the session's clone, in no repository: `.nobrakes/relays/N.files`. A file is whole or not there.
-# 2. progress.json has two tracks, the agent's claim and the commits; output.json its last words, in at most 1 KB.
-# 3. nobrakes writes them, and reads them never. They go with the clone.
-
+# Turns of relay sessions. The agent may change everything in its clone and nothing else. What a turn came to is written
+# into the turn before it is closed, so that a summary needs no model. The clone stays as long as the session; then all
+# of it is kept as branches. A session in place works on the checkout itself: its git folder is the clone's, laid over
+# the checkout's in the sandbox, and without a sandbox nothing starts. What lies there is kept before each turn.
+# progress.json and output.json lie beside a relay session's clone, in `.nobrakes/relays/N.files`, whole or not there.
+# nobrakes writes them, and reads them never. They go with the clone.
 PROGRESS, OUTPUT = "progress.json", "output.json"
 LOOK_SECONDS = 2.0
 MOST_BYTES = 1024
@@ -396,12 +386,8 @@ class Relays:
             ports.notifier.tell(Notice(f"what session {number} had not committed is on the branch {branch}"))
 
 
-# What a session's turn is told, and how long it may take: by whom it serves.
-#
-# 1. A session that plans a feature has the persona of its stage and the feature's context, one that reviews a plan or
-# reads work the reviewer's, any other the Shaper's.
-# 2. What the turn notes of itself (`notes`) says where its feature was when it began: a conversation is renewed by it.
-
+# A session that plans a feature has the persona of its stage, one that reviews a plan or reads work the reviewer's, any
+# other the Shaper's. What the turn notes of itself (`notes`) says where its feature was when it began.
 CUT_OFF = "cut_off"
 """In a session's data: how a turn ended that its agent had begun and could not finish."""
 
@@ -580,16 +566,10 @@ class TurnLauncher:
             return (("mkdir", "-p", "--", workspace),)
 
 
-# What becomes of a session when a turn of it ends.
-#
-# 1. A clean end is the agent's answer: the session waits for what is said to it next, or for the answer to its
-# question.
-# 2. What cut the turn off is nobody's failure: it goes on when it may. What it was told is told again only where its
-# agent had not begun, since a session that is resumed knows it.
-# 3. What fails in the same way again opens the breaker of the session at its provider, and the session waits for a
-# person; so does what no other turn can mend, and a machine that fails again and again.
-# 4. Where the CLI has lost the session, or its context is full, the next turn begins a new one with what was said.
-
+# A turn that ends well is the agent's answer. One that was cut off is nobody's failure: it goes on when it may, and
+# what it was told is told again only where its agent had not begun. What fails in the same way again opens the breaker
+# of the session, and waits for a person; so does what no other turn can mend. Where the CLI has lost the session, or
+# its context is full, the next turn begins a new one with what was said.
 NO_PLACE = "its start was cut off, and other repositories have taken its place on this machine"
 """Why an attempt or a turn ends that had nothing started yet: the next one comes when there is a place."""
 MACHINE_FAULTS = 5

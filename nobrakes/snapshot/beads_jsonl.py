@@ -223,12 +223,8 @@ def dump(beads: Iterable[Alike]) -> str:
 assert set(TYPE_WORDS) < set(BeadType)
 
 
-# Ended attempts as lines: who worked, how it ended, what was left for the next one, and what a review found.
-#
-# 1. Words of agents and tools are without secrets, and bounded: a line is written for good.
-# 2. The token is left out; of `data` is kept a review's journal, without its results where these are long, and the
-# commits that an agent's work began on.
-
+# Ended attempts as lines. Words of agents and tools are without secrets, and bounded: a line is written for good. The
+# token is left out; of `data` stay a review's journal and the commits that an agent's work began on.
 ATTEMPT = "nobrakes_attempt"
 BEGIN = f'{{"_type":"{ATTEMPT}",'
 """So a line of an attempt begins."""
@@ -317,12 +313,8 @@ def of_evidence(bead: str, row: Mapping[str, Any]) -> Attempt | None:
     return ended_read({**row, "bead": bead, "ended_at": float(row["started_at"]) + float(row["seconds"])})
 
 
-# What changed since the snapshot, as lines: beads, escalations, ended attempts, settings; the last of each counts.
-#
-# 1. A bead's line is its record in the snapshot's own format; the other lines have a `_type` of ours.
-# 2. A mark (snapshot.marks) says up to which event nothing is missing.
-# 3. A torn line is left out and told; whatever it was to say is written again, since its mark is missing.
-
+# What changed since the snapshot, as lines; the last of each thing counts, and a mark (snapshot.marks) says up to which
+# event nothing is missing. A torn line is left out and told; it is written again, since its mark is missing.
 ESCALATION = "nobrakes_escalation"
 SETTINGS = "nobrakes_settings"
 

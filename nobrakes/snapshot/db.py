@@ -41,11 +41,8 @@ from ..review.verify import WENT_BACK
 from ..sessions import db as sessions_db
 from ..sessions.model import State, Talk
 
-# Beads as they are written down, one after the other: whole graphs are written, and most of their beads are alike.
-#
-# 1. What is the same in many beads is one object: whoever writes them works it out once, and no graph is in memory.
-# 2. A bead that has a branch of its own is like itself alone: what its branch is usually called depends on its id.
-
+# What is the same in many beads is one object, so no graph is in memory. A bead that has a branch of its own is like
+# itself alone: what its branch is usually called depends on its id.
 _FIELDS = tuple(Bead.__dataclass_fields__)
 _OWN = ("id", "title", "description", "acceptance", "notes")
 _REST = tuple(name for name in _FIELDS if name not in _OWN)
@@ -84,13 +81,9 @@ def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[Alike]:
             yield _alike((id_, title, description, lines, notes, edges.split(",") if edges else (), like))
 
 
-# What changed after a position in the event log: all that has to be written down outside of the database.
-#
-# 1. It is what the database says now, read in one transaction, of whatever an event after the position names.
-# 2. A position whose event is not in this database, or is another one there, is of another life of it: then all is
-# given.
-# 3. It costs what changed: the events after the position, and the beads that they name.
-
+# What changed after a position is what the database says now, read in one transaction, of whatever an event after the
+# position names. A position that is not in this database, or is another one there, is of another life of it: then all
+# is given.
 PEOPLES = ("paused", "limits", "quarantine")
 """The settings that people make (daemon.service.control, review.service.evidence)."""
 
@@ -417,7 +410,6 @@ def _proven(db: Database, bead: str, commit: str, now: float) -> None:
 
 
 # What deciders see, from indexes alone: the same cost with a thousand beads and with a hundred thousand.
-
 PAUSED = "paused"
 STOPPING = "stopping"
 FROZEN = "frozen"
@@ -564,10 +556,8 @@ def _snapshot_settings(db: Database) -> dict[str, Any]:
     return {row[0]: row[1] for row in found}
 
 
-# The beads that stand still until a person, or a time, lets them go on (beads.work_status): one pass for each kind.
-#
-# What is closed, or a draft, holds nobody up by itself. Raw SQL: `status` and each `run` ask for it.
-
+# Beads that stand still until a person, or a time, lets them go on (beads.work_status): one pass for each kind. What is
+# closed, or a draft, holds nobody up by itself. Raw SQL: `status` and each `run` ask for it.
 _LIVE = "status NOT IN ('done', 'cancelled', 'draft')"
 _FIRST = "ORDER BY priority, id LIMIT ?"
 _HELD = f"held IS NOT NULL AND {_LIVE}"

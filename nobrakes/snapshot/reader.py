@@ -24,11 +24,7 @@ from ..errors import BadBead, PlanError
 from ..records import frozen
 from ..text.cleaning import count
 
-# What Beads calls things, and what they are here. One table for each kind of word.
-#
-# 1. A word that is not in its table is reported by the reader and never guessed.
-# 2. `OPEN_WORDS` say that work is wanted; whether it goes live is decided by whoever reads the records.
-
+# A word that is not in its table is reported by the reader and never guessed.
 CLOSED_WORDS = frozenset({"closed", "done", "completed", "resolved"})
 OPEN_WORDS = frozenset({"open", "in_progress", "hooked", "review", "in_review"})
 SET_ASIDE_WORDS = frozenset({"blocked", "deferred", "pinned"})
@@ -101,8 +97,6 @@ def written(moment: float) -> str:
     """A time as ISO 8601 in UTC, with microseconds where there are any."""
     return datetime.fromtimestamp(round(moment, 6), UTC).isoformat().replace("+00:00", "Z")
 
-
-# One Beads record being read: each field by its own rule, and what it could not take over as a problem.
 
 COMPUTED = frozenset({"_type", "dependency_count", "dependent_count", "comment_count", "parent", "content_hash"})
 UNDERSTOOD = frozenset(

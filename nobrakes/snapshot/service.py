@@ -1,6 +1,6 @@
-"""The file beside the tracked snapshot (beads.since.jsonl): read to its last mark, appended to, made short.
+"""What outlives the database: the tracked snapshot, beads.since.jsonl beside it, and a database made of them.
 
-1. Lines stand in the order of what they say: the file is locked before the database is read.
+1. Lines of the file stand in the order of what they say: the file is locked before the database is read.
 2. What is appended is there whole or not at all.
 """
 
@@ -40,27 +40,12 @@ if TYPE_CHECKING:
     from ..store import Store
 
 
-# Beside the tracked snapshot: what changed since, so that a lost database loses nothing that a person typed.
-#
-# 1. Right after each transaction that changed the plan, what changed is appended to beads.since.jsonl in one write, by
-# the process that made the transaction. `attach` is the one place where a store is bound to its file.
-# 2. What is written is all that came after the file's last mark, whoever made it: whoever was killed between its commit
-# and its line is made good by the next one, at the latest when a store is opened.
-# 3. Lines stand in the order of what they say: the file is locked before the database is read.
-# 4. The database is what counts: when the file cannot be written that is told, nothing is undone, and the next one
-# tries.
-# 5. A snapshot that main has makes the file short again.
-# 6. A file that names what the database does not know is later than it: that is brought back
-# (snapshot.service), and the file goes on with all that the database then says. It is never put aside.
-
-
-# The text of the tracked snapshot: what it was, with the lines of what changed since made anew.
-#
-# 1. What nobrakes wrote last is remembered in the store by its digest, with the last event and the time of that moment.
-# While the file still is that text, only beads that an event names since, or that changed since, are read.
-# 2. Anything else (another text, other rules of writing, nothing remembered) makes the whole text anew.
-# 3. The text is the same either way, byte by byte; a test holds the two against each other.
-
+# Right after each transaction that changed the plan, the process that made it appends to beads.since.jsonl, in one
+# write, all that came after the file's last mark, whoever made it; the file is locked before the database is read. When
+# it cannot be written that is told, and nothing is undone. A snapshot that main has makes the file short again. A file
+# that names what the database does not know is later than it: that is brought back, and it is never put aside.
+# The tracked snapshot. Where the file still is the text whose digest the store remembers, only beads that changed since
+# are read; anything else makes the whole text anew. It is the same either way, byte by byte.
 WRITTEN = "snapshot_written"
 """The setting that remembers the text that was written last."""
 FEW = 8
@@ -129,17 +114,10 @@ def _id(line: bytes) -> str:
     return line[_BEGIN : line.index(b'"', _BEGIN)].decode()
 
 
-# What a database is made anew from: the snapshot as it lies there and as git has it, and what changed since.
-#
-# 1. Of two records of a bead the one that was updated later counts; of two that are equally old, the later of this
-# order: the database's own, the file as it lies there, the snapshot that was committed last, main's, what was written
-# since.
-# 2. The file that lies there may be of an old branch, or not there at all: main and refs/nobrakes/snapshot still have
-# it.
-# 3. Of main's merges those count that the evidence here names. What it does not name yet, a daemon finds at its start.
-# A clone has neither evidence nor a file of changes: there a merge counts that is younger than its bead.
-# 4. A merge whose bead no record knows is a done bead all the same, as far as its evidence tells.
-
+# What a database is made anew from. Of two records of a bead the one that was updated later counts; of two that are
+# equally old, the later of this order: the database's own, the file as it lies there, the snapshot that was committed
+# last, main's, what was written since. Of main's merges those count that the evidence here names; in a clone, which has
+# none, one that is younger than its bead. A merge whose bead no record knows is a done bead all the same.
 SNAPSHOT_PIN = "snapshot"
 """The ref (below refs/nobrakes/) that holds the commit with the latest snapshot."""
 
@@ -288,18 +266,10 @@ def _text(path: str) -> str:
         return ""
 
 
-# The database, made anew from what is kept outside of it: snapshot.service, the trailers on main,
-# refs/nobrakes/*.
-#
-# 1. The new database is complete before it takes the old one's place, and the old one is kept beside it. Whoever is
-# killed before that has changed nothing that the next one needs.
-# 2. A bead that the records call live and main has merged is done, unless that merge was taken back or built on again.
-# 3. Nobody works on anything: processes that an earlier daemon left are ended, their clones stay. Work that was handed
-# in goes back to a Doer, who goes on with its branch. A Doer needs the proven tests; where they are gone, a Test
-# Writer begins again.
-# 4. Ended attempts are known from the file of what changed, and those that led to a merge from its evidence. Events are
-# only in the database: they are not rebuilt. Branches are under refs/nobrakes and stay there.
-
+# The rebuilt database is complete before it takes the old one's place, and the old one is kept beside it. A bead that
+# the records call live and main has merged is done, unless that merge was taken back or built on again. Nobody works on
+# anything: processes of an earlier daemon are ended, and work that was handed in goes back to a Doer, or to a Test
+# Writer where the proven tests are gone. Events are not rebuilt; branches are under refs/nobrakes and stay there.
 ACTOR = "nobrakes"
 LOST_TOO = (
     "beads.since.jsonl was gone too: what changed since the snapshot, questions, answers and settings are not back, "
@@ -516,15 +486,10 @@ def _keep_old(paths: Paths) -> str | None:
     return kept if "" in endings else None
 
 
-# A database that is older than the file beside it: what is later outside of it is brought back into it.
-#
-# 1. A copy was put back, or a power cut took the last transactions. Whatever only the database has stays as it is.
-# 2. A bead is brought back where its record outside is later, or as old and otherwise; escalations and what people set
-# are as the file has them, since it was written after the database.
-# 3. Merges are compared with main by the next start of a daemon, which also ends whoever still works for an attempt
-# that nobody knows (daemon.worker.recovery).
-
-
+# A database that is older than the file beside it: a copy was put back, or a power cut took the last transactions.
+# Whatever only the database has stays. A bead is brought back where its record outside is later, or as old and
+# otherwise; escalations and settings are as the file has them. Merges are compared with main by the next start of a
+# daemon.
 def bring_back(store: "Store", paths: Paths, git: Git | None, beyond: Position) -> str:
     """Bring it back; what a person is told. `beyond`: the last position that the file names. PlanError."""
     sources = gather(paths, git, dump(store.alike()))

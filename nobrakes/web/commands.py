@@ -33,18 +33,10 @@ if TYPE_CHECKING:
     from ..features.service.rollback import Wanted
 
 
-# What a page may ask to be done: the words of the command, its fields, and the operation that the CLI calls too.
-#
-# 1. The rules are the operations'; here a form becomes their arguments, and what they gave back one line for people.
-# 2. `danger`: the word that a person types to confirm it. Where agents are in no sandbox it takes a code from the
-# terminal too (nobrakes.web.commands).
-# 3. A command that is in neither COMMANDS nor NOT_HERE fails a test, as does one whose fields the CLI does not have.
-
-# Commands of pages about features: rows of nobrakes.web.commands.
-#
-# 1. Boxes that are ticked beforehand send the numbers that stay ticked (`only`), and 0 always, so that none is a
-# choice.
-
+# The rules are the operations'; here a form becomes their arguments, and what they gave back one line for people.
+# `danger` is the word that a person types to confirm; where agents are in no sandbox it takes a code from the terminal
+# too. A command that is in neither COMMANDS nor NOT_HERE fails a test, as does one whose fields the CLI does not have.
+# Boxes that are ticked beforehand send the numbers that stay ticked (`only`), and 0 always, so that none is a choice.
 ForgingValues = Mapping[str, Any]
 ForgingDo = Callable[["App", ForgingValues, str], tuple[Any, str]]
 FEATURE = Field("feature", word, True)
@@ -169,8 +161,6 @@ ROWS: tuple[tuple[str, ForgingDo, tuple[Field, ...]], ...] = (
 )
 """(the words, what is done, the fields)"""
 
-
-# Commands of pages that work on more than one bead: plans, approval, taking back.
 
 PlanningValues = Mapping[str, Any]
 TEXT = "the plan"

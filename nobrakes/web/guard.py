@@ -272,15 +272,10 @@ async def refuse(asked: Asked, refusal: Refusal, receive: Receive, send: Send) -
     await send({"type": "http.response.body", "body": body})
 
 
-# Logging in with a code from the terminal, and out again.
-#
-# 1. The code stands in the fragment of a link, which no log and no other site sees; a script posts it. Without scripts
-# it is typed.
-# 2. A code is good once. A right one is always taken: any program of this machine may send wrong ones, and must not
-# keep the person from "Stop everything". Guessing is hopeless without a lock: a code is one of 2**50 and good for two
-# minutes, so a million tries a second find one with a chance of one in ten million. After ten wrong ones within a
-# minute the answer is 429, and no more lines of the log are written for them.
-
+# Logging in. The code stands in the fragment of a link, which no log and no other site sees; a script posts it. A right
+# code is always taken, once: any program of this machine may send wrong ones, and must not keep the person from "Stop
+# everything". Guessing is hopeless without a lock: a code is one of 2**50 and good for two minutes. After ten wrong
+# ones within a minute the answer is 429, and no more lines of the log are written for them.
 WRONG = "This code is wrong, was used before, or is older than two minutes."
 
 
@@ -341,10 +336,8 @@ def logout(request: Request) -> Response:
     return answer
 
 
-# The log of the server: a file that is rotated, with no body, token or code in it.
-#
-# DEBUG, INFO, WARNING and ERROR; what is said of requests are methods, paths and numbers.
-
+# The log of the server is rotated, and holds no body, token or code: what is said of requests are methods, paths and
+# numbers.
 BYTES = 2_000_000
 KEPT = 3
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")

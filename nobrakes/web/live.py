@@ -32,14 +32,10 @@ if TYPE_CHECKING:
     from ..events.kinds import Event
 
 
-# One repository's stream: a thread that looks, and what it found, for as many sockets as there are.
-#
-# 1. A client has a cursor and no queue: what it is sent is made from what is kept here, so a slow one costs nothing and
-# catches up in one message, with the last state of each piece.
-# 2. Events go out at once; pieces at most every PIECES_SECONDS, and only those that changed. What no event tells, such
-# as what an agent said last, and how old something is, is looked at every LOOK_SECONDS.
-# 3. Nothing runs where nobody looks: the thread ends a while after the last client.
-
+# A client of a stream has a cursor and no queue: a slow one costs nothing and catches up in one message, with the last
+# state of each piece. Events go out at once; pieces at most every PIECES_SECONDS, and only those that changed. What no
+# event tells, such as how old something is, is looked at every LOOK_SECONDS. The thread ends a while after the last
+# client.
 KEPT = 2000
 """Events; who was away for longer loads the page again."""
 LINES = 400

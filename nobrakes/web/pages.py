@@ -1,4 +1,4 @@
-"""Bead: the whole life of one on one page, with what can be done to it; and what its work changes."""
+"""Pages of the site: each function is a page, or a part of one that is asked for by itself."""
 
 import time
 from collections.abc import Callable
@@ -72,13 +72,11 @@ BEAD_ROUTES = (
 )
 
 
-# Board: where every bead is, in six columns by who has to act. The filter stands in the address.
-
 MOST_WORDS = 200
 
 
 def board(request: Request) -> Response:
-    """The page."""
+    """Board: where every bead is, in six columns by who has to act. The filter stands in the address."""
     wanted = request.query_params.get("q", "")[:MOST_WORDS].strip()
     with opened(request) as app:
         view = beads_board.columns(app.store, wanted)
@@ -89,11 +87,8 @@ def board(request: Request) -> Response:
 BOARD_ROUTES = (Route("/r/{repo}/board", board, methods=["GET"]),)
 
 
-# Breaker box: pause, stop, limits, providers, caps, the daemon.
-
-
 def breaker(request: Request) -> Response:
-    """The page."""
+    """Breaker box: pause, stop, limits, providers, caps, the daemon."""
     with opened(request) as app:
         view = views.breaker(app.store, app.paths, app.config, app.misconfigured)
         return render(request, "breaker.html", view=view, takes_code=takes_code(app), topics=("breaker",))
@@ -102,11 +97,8 @@ def breaker(request: Request) -> Response:
 BREAKER_ROUTES = (Route("/r/{repo}/breaker", breaker, methods=["GET"]),)
 
 
-# Desk: what waits for a decision, costliest first; one escalation with its choices as forms and what it rests on.
-
-
 def desk(request: Request) -> Response:
-    """The list, with the first of it open beside it where there is room."""
+    """Desk: what waits for a decision, costliest first, with the first of it open beside it where there is room."""
     is_all = request.query_params.get("all") == "1"
     with opened(request) as app:
         found = page.listed(app.store, is_all)
@@ -147,16 +139,13 @@ DESK_ROUTES = (
 )
 
 
-# Features: the list of them, and one with its plan, its questions, its talk and what is collected.
-#
 # A feature's forms are the commands of the CLI (`nobrakes forge …`); everything that agents wrote is text.
-
 WAYS = ("tree", "kanban", "timeline")
 FEATURES_MOST_WORDS = 200
 
 
 def features(request: Request) -> Response:
-    """The list: `q` words, `state`, `sort` and `archived` stand in the address."""
+    """Features: `q` words, `state`, `sort` and `archived` stand in the address."""
     asked = request.query_params
     state, sort = asked.get("state", "all"), asked.get("sort", "activity")
     state, sort = (
@@ -203,15 +192,11 @@ FEATURES_ROUTES = (
 )
 
 
-# Graph: focus, epics or all in lanes, drawn on a canvas, and the same as a list.
-#
-# Places come from the server (`graph` of nobrakes.web.api); the script draws them. Without it the list is the page.
-
 GRAPH_MOST_WORDS = 200
 
 
 def graph(request: Request) -> Response:
-    """The page with its list."""
+    """Graph: focus, epics or all in lanes, drawn by a script at places of the server; without it the list."""
     asked = request.query_params
     values = {name: asked.get(name, "")[:GRAPH_MOST_WORDS] for name in ("mode", "epic", "q")}
     with opened(request) as app:
@@ -232,16 +217,12 @@ def graph(request: Request) -> Response:
 GRAPH_ROUTES = (Route("/r/{repo}/graph", graph, methods=["GET"]),)
 
 
-# Health and Set-up: what is well, what is not with what mends it, and the steps of a new repository.
-#
-# 1. To look at the page starts no program. The doctor's whole look is asked for by a button, and shown with its age.
-# 2. Nothing that a shell runs is edited from here: what to type is printed.
-
+# Nothing that a shell runs is edited from these pages: what to type is printed.
 Opened = TypeVar("Opened")
 
 
 def health(request: Request) -> Response:
-    """The page."""
+    """Health. It starts no program: the doctor's whole look is asked for by a button, and shown with its age."""
     with opened(request) as app:
         view = doctor_health.health(app.store, app.paths, app.config, site_of(request).looks.last(app.paths.root))
         return render(request, "health.html", view=view, topics=("health",))
@@ -295,11 +276,8 @@ HEALTH_ROUTES = (
 )
 
 
-# Live: up to twenty agents at once, filtered or raw; one attempt with all its lines. Read only, but for stop.
-
-
 def live(request: Request) -> Response:
-    """The page."""
+    """Live: up to twenty agents at once, filtered or raw. Read only, but for stop."""
     with opened(request) as app:
         found = sessions_live.live(app.store, app.paths, app.config)
         topics = ("live", *(f"s:{one.worker.attempt}" for one in found))
@@ -323,11 +301,8 @@ LIVE_ROUTES = (
 )
 
 
-# Merges: the Reviewer's queue, and what landed or was sent back.
-
-
 def merges(request: Request) -> Response:
-    """The page."""
+    """Merges: the Reviewer's queue, and what landed or was sent back."""
     with opened(request) as app:
         view = evidence.merges(app.store, app.store.setting(control.FROZEN))
         return render(request, "merges.html", view=view, takes_code=takes_code(app), topics=("merges",))
@@ -336,11 +311,8 @@ def merges(request: Request) -> Response:
 MERGES_ROUTES = (Route("/r/{repo}/merges", merges, methods=["GET"]),)
 
 
-# Now: does anything need me, is anything broken, what runs, what was merged, when is it done.
-
-
 def now(request: Request) -> Response:
-    """The page."""
+    """Now: does anything need me, is anything broken, what runs, what was merged, when is it done."""
     with opened(request) as app:
         config = app.config
         view = views.now(app.store, app.paths, config, app.misconfigured)
@@ -350,13 +322,11 @@ def now(request: Request) -> Response:
 NOW_ROUTES = (Route("/r/{repo}/", now, methods=["GET"]),)
 
 
-# Plan: the drafts and proposed changes that wait for a yes, as a tree, columns or a timeline, and the yes itself.
-
 PLAN_WAYS = ("tree", "kanban", "timeline")
 
 
 def plan(request: Request) -> Response:
-    """The page; `as` in the address says which way."""
+    """Plan: the drafts and changes that wait for a yes, and the yes itself; `as` in the address says which way."""
     way = request.query_params.get("as", "tree")
     with opened(request) as app:
         view = strategy.plan_page(app.store)
@@ -368,11 +338,8 @@ def plan(request: Request) -> Response:
 PLAN_ROUTES = (Route("/r/{repo}/plan", plan, methods=["GET"]),)
 
 
-# The workspace: its projects, and which of them each chat agent's session works on.
-
-
 def projects(request: Request) -> Response:
-    """Every project with its status, then the sessions of chat agents, the one that spoke last first."""
+    """The workspace: every project with its status, then the sessions of chat agents, the latest first."""
     found = sprints.pages()
     named = words([one.project.path for one in found])
     return render(
@@ -387,9 +354,6 @@ def projects(request: Request) -> Response:
 
 
 PROJECTS_ROUTES = (Route("/projects", projects, methods=["GET"]),)
-
-
-# The first page: all repositories of the person, with their state, their age and what waits in each.
 
 
 @frozen
@@ -422,13 +386,11 @@ def repositories(request: Request) -> Response:
 REPOSITORIES_ROUTES = (Route("/", repositories, methods=["GET"]),)
 
 
-# Pull requests: those that wait for people, each with its checks and remarks, and the latest that are over.
-
 REQUESTS_MOST = 100
 
 
 def requests(request: Request) -> Response:
-    """The page."""
+    """Pull requests: those that wait for people, each with its checks and remarks, and the latest that are over."""
     with opened(request) as app:
         waiting = requests_service.listed(app.store)
         ids = {one.bead for one in waiting}
@@ -447,13 +409,11 @@ def requests(request: Request) -> Response:
 REQUESTS_ROUTES = (Route("/r/{repo}/requests", requests, methods=["GET"]),)
 
 
-# Sessions: every conversation with an agent that there was, and one of them with all that was said in it.
-
 SESSIONS_MOST_WORDS = 200
 
 
 def sessions(request: Request) -> Response:
-    """The list: `q` words, `state`, `sort` and `page` stand in the address."""
+    """Sessions: every conversation that there was; `q` words, `state`, `sort` and `page` stand in the address."""
     asked = request.query_params
     page = asked.get("page", "1")
     number = int(page) if page.isascii() and page.isdigit() and 0 < len(page) < 6 else 1

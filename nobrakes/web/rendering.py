@@ -1,4 +1,4 @@
-"""The pieces of pages that come again when something changed, by topic: rendered by the macros that made them first."""
+"""What pages are made of: templates, pieces that come again, patches, repositories, the frame, fields of forms."""
 
 import base64
 import hashlib
@@ -30,14 +30,9 @@ if TYPE_CHECKING:
     from ..daemon.service.now import BarView
 
 
-# Pages from templates: everything in them is escaped, and every page has the same frame.
-#
-# 1. Text from agents is a value in a template and nothing else; nothing is marked as safe.
-# 2. What people read is cleaned as on a terminal (text.cleaning): no control character, nothing that hides or turns
-# text.
-# 3. `part` renders one piece of a page alone, by the macro that made it first: what comes through the socket later is
-# the same markup.
-
+# Text from agents is a value in a template and nothing else; nothing is marked as safe. What people read is cleaned as
+# on a terminal (text.cleaning). `part` renders one piece of a page alone, by the macro that made it first: what comes
+# through the socket later is the same markup.
 HERE = os.path.dirname(os.path.abspath(__file__))
 STATIC = os.path.join(HERE, "static")
 
@@ -113,12 +108,8 @@ def error_page(status: int, message: str, hint: str, frame: Mapping[str, Any] | 
     return page.render(frame=frame or Frame(), status=status, message=message, hint=hint)
 
 
-# A patch as rows of a table: numbered, coloured by what each line is, paired for two columns. All of it is data.
-#
-# 1. git's text is read line by line; what is no part of a patch is passed over, and nothing of it becomes markup.
-# 2. Colours are classes of Pygments' tokens, line by line; a file that no lexer knows, or that is long, has none.
-# 3. At most MOST lines are shown; the rest is counted.
-
+# A patch as rows of a table. git's text is read line by line; what is no part of a patch is passed over, and nothing of
+# it becomes markup. A file that no lexer of Pygments knows, or that is long, has no colours.
 MOST = 3000
 MOST_COLOURED = 1200
 """Lines of one file that are coloured; more would take longer than a page may."""
@@ -270,12 +261,8 @@ def _class(token: Any) -> str:
     return next((colour for part, colour in _COLOURS if part in name), "")
 
 
-# The repositories that the pages show, by the word in their address, and one of them opened for one request.
-#
-# 1. `/r/<word>/…`: the word is the folder's name, with a few letters of its path where two are called the same.
-# 2. A repository is opened in the thread that answers, and closed before the answer goes out: a connection to a
-# database is never shared.
-
+# `/r/<word>/…`: the word is the folder's name, with a few letters of its path where two are called the same. A
+# repository is opened in the thread that answers, and closed before the answer goes out: a connection is never shared.
 __all__ = ["NoSuchRepository", "folder", "opened", "repository", "word_of", "words"]
 
 
@@ -321,8 +308,6 @@ def opened(request: Request) -> Iterator["App"]:
         finally:
             request.state.app = None
 
-
-# What every page has around its own content: the bar, the ways to the other pages, and what its scripts begin with.
 
 BOOT = secrets.token_hex(6)
 """Of this process: a page of an earlier one begins anew."""
@@ -470,11 +455,8 @@ PARTS: Mapping[str, Parts] = {"bar": _bar, "now": _now, "board": _board}
 """A topic that is not here tells its page only that something happened; the page then asks for itself again."""
 
 
-# The fields of a form as values: one small type a field, and an error that names the field.
-#
-# 1. A field that is not in a command's list is refused, so that a typing error in a page is seen.
-# 2. Texts are bounded here; what they mean is the operations' to judge.
-
+# A field that is not in a command's list is refused, so that a typing error in a page is seen. Texts are bounded here;
+# what they mean is the operations' to judge.
 MOST_NOTE = 4000
 MOST_TEXT = 200_000
 NOT_FIELDS = frozenset(("request", "then", "typed", "code"))

@@ -71,11 +71,8 @@ def _patient(route: BaseRoute) -> BaseRoute:
     return Route(route.path, in_time(route.endpoint), methods=["GET"])
 
 
-# The site as an ASGI application: guard, then routes, then what answers.
-#
-# 1. What makes a page has a limited time and is then left: the page says so instead of hanging (nobrakes.web.site).
-# 2. A NobrakesError is a page with its message and its hint; anything else a bug, whose text goes to the log alone.
-
+# What makes a page has a limited time and is then left (web.site). A NobrakesError is a page with its message and its
+# hint; anything else a bug, whose text goes to the log alone.
 _STATUS: tuple[tuple[type[errors.NobrakesError], int], ...] = (
     (NoSuchRepository, 404),
     (errors.NoSuchBead, 404),
@@ -164,13 +161,9 @@ def application(site: Site) -> "App":
     return Guard(made, site)
 
 
-# `nobrakes web`: the server's own life.
-#
-# 1. One server a person. Another `nobrakes web` finds it, and hands out its address and a new code.
-# 2. It listens first and loads the rest afterwards: a browser that comes early waits a moment.
-# 3. It listens on 127.0.0.1. With `--lan` on this machine's address in the network too, and it says what that means.
-# 4. Nothing but the terminal ever sees a code or a token; no log has them.
-
+# One server a person: another `nobrakes web` finds it, and hands out its address and a new code. It listens first and
+# loads the rest afterwards. It listens on 127.0.0.1; with `--lan` on this machine's address in the network too, and it
+# says what that means. Nothing but the terminal ever sees a code or a token; no log has them.
 PORT = 7117
 LOOPBACK = "127.0.0.1"
 _LEFT = re.compile(rb"([A-Za-z0-9_-]{43}\n)?")

@@ -69,8 +69,7 @@ class Site:
         return False
 
 
-# The site's own files: scripts, the style, the icon. Names are looked up in a list; no path comes from outside.
-
+# Names of the site's own files are looked up in a list; no path comes from outside.
 KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".webmanifest": "application/json"}
 _YEAR = "public, max-age=31536000, immutable"
 
@@ -107,12 +106,8 @@ async def static(request: Request) -> Response:
     return Response(files()[name], headers=headers, media_type=kind)
 
 
-# How long a page may take: what makes it runs in a thread, and is left when it is too late.
-#
-# 1. A thread that is left goes on to its end and is heard no more; MOST_THREADS bounds how many there are, so a disk
-# that hangs makes pages say so and nothing else.
-# 2. Only what looks is left. A command is waited for: nobody would know what it did (nobrakes.web.commands).
-
+# A thread that takes too long is left: it goes on to its end and is heard no more. MOST_THREADS bounds how many there
+# are, so a disk that hangs makes pages say so and nothing else. A command is waited for: nobody would know what it did.
 PATIENCE_SECONDS = 15.0
 MOST_THREADS = 40
 Look = Callable[[Request], Response]

@@ -28,11 +28,8 @@ from ..sections import Agents, CheckSettings, Kind
 from ..settings import Config, load, parse
 from ..values import OneOrMore, Rule, Section
 
-# Settings by their dotted keys, such as `limits.doers`: which there are, and what a person typed as their value.
-#
 # A check is named by its name: `checks.test.command`. What may stand for a value is said by its field in
 # config.sections; pydantic judges the whole file afterwards.
-
 SEE = "`nobrakes config` lists every setting with its value."
 _YES, _NO = ("true", "yes", "on"), ("false", "no", "off")
 

@@ -1,7 +1,7 @@
-"""What a test command prints, told from the command itself, and from the package script or make target that it names.
+"""What kind of project this is, the commands that check it, and what of its tests `nobrakes init` says.
 
-1. One format or none: where several runners are named, a reporter that is not the runner's own, or a file that the
-   output goes to, nobody knows.
+1. A test command prints one format or none: where several runners are named, a reporter that is not the runner's
+   own, or a file that the output goes to, nobody knows.
 2. Files are read, nothing is run.
 3. A check that says nothing of it is read in every format: that stays so, and a person is told which line says it.
 """
@@ -31,17 +31,10 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# What kind of project this is, and the commands that check it. Files are read, nothing is run.
-#
-# 1. Several kinds of project at once are all detected, in the order python, javascript, rust, go, others.
-# 2. What people wrote down as a command goes before what a tool's settings suggest: where a Makefile has a target for
-# a kind of check, that target is the check of this kind and the tools' own are left out, with a note. What a person
-# says goes before all.
-# 3. A command must work in a fresh checkout: it needs nothing but tools on PATH and what `setup` brings in, and there
-# is a setup only where a lock file says exactly what to bring in.
-
-# What the detectors of single kinds of project have in common: reading small files, and what they found.
-
+# Files are read, nothing is run. Several kinds of project at once are all detected. What people wrote down as a command
+# goes before what a tool's settings suggest: where a Makefile has a target for a kind of check, that target is the
+# check, with a note. A command must work in a fresh checkout, and there is a setup only where a lock file says what to
+# bring in.
 MAX_BYTES = 2_000_000
 
 
@@ -69,8 +62,7 @@ def read(root: str, name: str) -> str | None:
         return file.read()
 
 
-# JavaScript and TypeScript projects: the scripts of package.json, with the package manager of the lock file.
-
+# JavaScript and TypeScript: the scripts of package.json, with the package manager of the lock file.
 _SCRIPTS = (
     ("test", ("test",)),
     ("lint", ("lint",)),
@@ -123,11 +115,9 @@ def _manager(root: str, package: dict[str, Any]) -> tuple[str, str, str]:
     return "", "npm run", note
 
 
-# Projects in Ruby, Perl, Java, PHP and shell: the runner of their tests, told from files that only it has.
-#
-# 1. A kind of project is there where its tests are: a Gemfile for the website beside a Python project is none.
-# 2. What a lock file holds is brought in by `setup`; else the checks use what is installed.
-
+# Ruby, Perl, Java, PHP and shell: a kind of project is there where its tests are, so that a Gemfile for the website
+# beside a Python project is none. What a lock file holds is brought in by `setup`; else the checks use what is
+# installed.
 _PERL = ("Makefile.PL", "Build.PL", "cpanfile", "dist.ini", "minil.toml", "META.json")
 _RAKE_TEST = re.compile(
     r"TestTask\.new(?!\s*\()|TestTask\.new\(\s*:?[\"']?test\b|^\s*task[ (]+:?[\"']?test\b", re.MULTILINE
@@ -183,8 +173,7 @@ def _has(root: str, folder: str, ending: str) -> bool:
     return any(name.endswith(ending) for _, _, names in os.walk(os.path.join(root, folder)) for name in names)
 
 
-# Python projects: pytest or unittest, ruff, mypy, build; with uv or poetry where their lock file is there.
-
+# Python: pytest or unittest, ruff, mypy, build; with uv or poetry where their lock file is there.
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini")
 _TEST_FOLDERS = ("tests", "test")
 _IS_TEST = re.compile(r"test_.*\.py|.*_test\.py")
@@ -392,11 +381,8 @@ def _go(root: str) -> Found | None:
 __all__ = ["KINDS", "Detected", "detect", "make_targets"]
 
 
-# What `nobrakes init` says of the tests: which tracked files they are, and what the runner collects besides.
-#
 # Nothing is run unless a person asked for it: a runner that lists its tests imports the project. It runs behind the
 # wall, writes nothing of the repository, and is not started where there is no wall.
-
 SHOWN = 5
 """So many globs, and so many files outside of them, are named."""
 

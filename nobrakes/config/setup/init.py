@@ -1,9 +1,10 @@
-"""Changing settings of a config.toml by their keys: `nobrakes config set`, and `init --agent`.
+"""`nobrakes init`: the .nobrakes folder of a repository, made or completed.
 
-1. The file is valid afterwards, or it stays as it was. One that is wrong in several places may be mended one by one:
-   then it has a mistake less, and no new one.
-2. Every other line and every comment stays. The file is replaced at once; two changes at a time wait for each other.
-3. Which agents there are is judged too, so that none is named that would never be started.
+1. Outside .nobrakes nothing of the repository changes; nothing is committed.
+2. What is there stays: a second init only adds what is missing, and says so. Of a config.toml that is there only the
+   settings are changed that somebody names (`--agent`), by config.setup.changing.
+3. One folder a repository: a linked worktree uses that of the main worktree, a bare repository has it inside itself.
+4. A clone of a repository that tracks .nobrakes gets its database from the snapshot.
 """
 
 import os
@@ -35,20 +36,8 @@ from ..settings import Config, load, parse
 from .changing import SettingChange, Wanted, change, edited
 from .detect import Detected, TestsFound, detect, find_tests, what_to_write, with_format
 
-# `nobrakes init`: the .nobrakes folder of a repository, made or completed.
-#
-# 1. Outside .nobrakes nothing of the repository changes; nothing is committed.
-# 2. What is there stays: a second init only adds what is missing, and says so. Of a config.toml that is there only the
-# settings are changed that somebody names (`--agent`), by config.setup.changing.
-# 3. One folder a repository: a linked worktree uses that of the main worktree, a bare repository has it inside itself.
-# 4. A clone of a repository that tracks .nobrakes gets its database from the snapshot.
-
-# The text of a new config.toml, and of one with every setting in force.
-#
-# 1. A new one has the settings that matter first, each with its comment. Defaults are commented out, so that a later
-# nobrakes may improve them; what is set is what somebody decided.
-# 2. Comments and defaults are those of config/nobrakes.toml.
-
+# A new config.toml has the settings that matter first, each with its comment. Defaults are commented out, so that a
+# later nobrakes may improve them; what is set is what somebody decided.
 FIRST = (
     "main",
     "setup",
@@ -143,8 +132,6 @@ def _checks(checks: Iterable[CheckSettings]) -> list[str]:
     return out[1:]
 
 
-# `nobrakes init --agent`: who works here, as settings, and what is left to be said.
-
 _BY_COMMAND = ("acp", "script")
 """Agents that are whatever command a person names."""
 
@@ -187,9 +174,6 @@ def to_do(config: Config) -> list[str]:
         for name in names
         if name in _BY_COMMAND and not config.agents.command(name)
     ]
-
-
-# What `init` and `doctor` say of a person's git settings that mean something for the work of nobrakes.
 
 
 def told(root: str, config: "Config") -> Iterator[str]:

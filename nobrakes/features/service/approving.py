@@ -36,12 +36,8 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# A person's yes to a plan, seen from its feature: in the transaction of commit-strategy, and nowhere else.
-#
-# 1. A feature is approved when something of its plan went live and nothing of it waits any more.
-# 2. Open points of the scan were before the Shaper and the person while it was planned: they are settled with the yes.
-
-
+# A feature is approved when something of its plan went live and nothing of it waits any more; open points of the scan
+# are settled with the yes. All of it is in the transaction of commit-strategy.
 def feature_approval_approved(
     store: "Store", drafts: Collection[str], changes: Collection[str], actor: str
 ) -> tuple[str, ...]:
@@ -66,9 +62,6 @@ def _approve(store: "Store", feature: Feature, named: frozenset[str], actor: str
     store.settle_items(points, ItemState.REVIEWED, actor)
     store.move_feature(feature.id, Step.APPROVED, actor, "its plan was approved")
     return True
-
-
-# Whether the plan of a feature was signed off as it lies now: asked before any of it goes live.
 
 
 def is_as_kept(store: "Store", feature: Feature) -> bool:
@@ -111,14 +104,9 @@ def require(store: "Store", drafts: Collection[str]) -> None:
         )
 
 
-# A person's yes to what was proposed, or to a part of it, brought into the store; and a person's no.
-#
-# 1. What is chosen is looked at again at this moment: a part whose object somebody edited since waits on, one whose
-# bead is closed, or that is so already, is dropped. All of it is told.
-# 2. Dependencies go before fields change, and come after: so a change never refuses itself by what it takes away.
-# 3. The caller's transaction holds it all; a change that the store refuses refuses the whole yes, by its name.
-
-
+# What is chosen is looked at again: a part whose object somebody edited since waits on, one whose bead is closed, or
+# that is so already, is dropped. Dependencies go before fields change, and come after, so a change never refuses
+# itself. The caller's transaction holds it all; a change that the store refuses refuses the whole yes, by its name.
 @frozen
 class Choice:
     """Which drafts and changes are meant, by BEAD (its draft, or all that is proposed for it) or BEAD:PART.
@@ -406,9 +394,6 @@ def _start(store: "Store", git: Git, bead: str, role: Role) -> str | None:
         return git.main()
     except NoMain:  # a repository without a commit has no tests yet
         return None
-
-
-# What a yes to commit-strategy did, in words that the terminal and the pages share.
 
 
 def told(beads: int, changes: int, features: Sequence[str]) -> list[str]:

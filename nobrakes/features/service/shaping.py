@@ -312,8 +312,6 @@ def _planned(store: "Store", session: int) -> Feature:
     return feature
 
 
-# What the next turn of a feature's Shaper, or a reviewer of its plan, would be given: for `nobrakes prompt`.
-
 ROLES = (DISCOVERY, PLANNING, REPLANNING, PLAN_REVIEWER)
 NONCE = "preview0"
 
@@ -345,9 +343,6 @@ def _review(store: "Store", config: "Config", id: str, folder: str) -> Briefing:
     text = review_text(feature, plans[-1], domain, feature.round + 1, store.findings(id))
     prompt = prompts.reviewer_prompt([Message(0, 0, "", 0.0, text)], "", resumes=False)
     return Briefing(only_seen(persona(PLAN_REVIEWER, folder)), prompt)
-
-
-# What the daemon does for features by way of operations: in the name of a Shaper without tools, and with its plan.
 
 
 class Words:
@@ -384,15 +379,8 @@ class Words:
         return rollback.off(self._store, feature, by, why) is not None
 
 
-# What the agent of a feature's session says: the Shaper its plan, a reviewer what it found; and who reads work.
-#
-# As in own_bead: in a sandbox the daemon does it, by the same functions (`CALLS`).
-
-
-# The Shaper's prompt: the persona, the repository's checks, the graph so far, and what waits for a decision.
-#
+# In a sandbox the daemon does what an agent asks, by the same functions (`CALLS`).
 # What agents wrote (escalations) is quoted as untrusted, and bounded like everything else.
-
 Mode = Literal["initial", "reshape"]
 MAX_GRAPH = 40_000
 PAGE = 300
@@ -482,15 +470,10 @@ def _escalations(store: "Store") -> str:
     )
 
 
-# The Shaper's session in the human's terminal: the command that starts it, its environment, and the files it finds.
-#
-# 1. It runs in .nobrakes/shaper, with the repository as a further folder: there its command `/commit-strategy` lies, so
-# that nothing of ours lies among the human's files.
-# 2. Its permissions come with the command line and hold for this session only. Reading and proposing are allowed
-# beforehand; everything else is asked by the agent CLI itself, making drafts live above all. The guard is asked
-# before every tool, and refuses to edit the project or to move anything in git.
-# 3. Its own settings, login and tools stay the human's: a person is there to be asked.
-
+# The Shaper in the human's terminal runs in .nobrakes/shaper, with the repository as a further folder, so that nothing
+# of ours lies among the human's files. Reading and proposing are allowed beforehand; everything else is asked by the
+# agent CLI itself, and the guard refuses to edit the project or to move anything in git. Its own settings, login and
+# tools stay the human's.
 MAX_ARGUMENT = 100_000
 """Bytes. Linux refuses a single argument of 128 KiB."""
 BEGIN = "Look at the repository and the graph, then begin."

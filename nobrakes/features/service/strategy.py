@@ -248,11 +248,6 @@ def _since(store: "Store", drafts: Collection[str]) -> tuple[set[str], set[str]]
         after = page[-1].seq
 
 
-# The plan that waits for a yes, in the three ways in which people read it: a tree, columns, a timeline.
-#
-# 1. What commit-strategy would do is features.service.strategy's; here its drafts are laid out, and nothing is decided.
-# 2. The timeline is features.model's.
-
 MOST = 400
 """Drafts that are laid out; more are counted."""
 

@@ -43,12 +43,7 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# A feature's plan in the three ways in which people read it, and its versions with what each has other than before.
-#
-# 1. A step is a bead below the feature's epic; what it stands at is said in five words (`At`).
-# 2. The timeline is features.model's: each step as early as it can begin.
-
-
+# The timeline is features.model's: each step as early as it can begin.
 class At(StrEnum):
     """Where a step of a plan stands."""
 
@@ -332,9 +327,6 @@ def view(store: "Store", id: str) -> FeatureView:
     )
 
 
-# The reviews of a feature's plan as people see them: n of ten, findings of each round, what they cost and may cost.
-
-
 @frozen
 class ReviewsView:
     """`done` of `most` rounds somebody looked in; `clean` in a row found nothing. `next`: who looks in the next round.
@@ -386,14 +378,9 @@ def reviews(store: "Store", rules: Rules, id_: str) -> ReviewsView:
     )
 
 
-# Signing a plan off: a person's yes to the reviews, which commit-strategy asks for before a feature's plan goes live.
-#
-# 1. What a person takes upon themselves is said with it and kept: too few rounds (`take_risk`), findings that nobody
-# decided (a reason; they count as accepted risks from then on, and their questions are over).
-# 2. A yes is to one version of the plan as it lies now. A plan that was changed since needs another.
-# 3. Signing off makes nothing live, and no agent can do it.
-
-
+# A sign-off is a yes to one version of the plan as it lies now; a plan that was changed since needs another. Too few
+# rounds (`take_risk`) and findings that nobody decided (a reason) are said with it and kept. It makes nothing live, and
+# no agent can do it.
 def tracker(store: "Store", feature: Feature, rules: Rules) -> Tracker:
     """The rounds of the feature's reviews that count."""
     return planning.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))

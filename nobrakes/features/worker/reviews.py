@@ -1,4 +1,4 @@
-"""Reviews of plans, done: rounds begun, reviewers ended, findings asked, rounds closed. Each is one transaction.
+"""Reviews of plans, checkpoints and rollbacks, done. Each step is one transaction.
 
 1. What was decided on an older board does nothing: each looks again at what it was decided by.
 2. A finding becomes a question in the name of the Shaper's session, so that its answer reaches the Shaper, once.
@@ -207,13 +207,9 @@ def _options(given: Iterable[str]) -> list[dict[str, str]]:
     return list(found.values())[: MOST_OPTIONS - 1]
 
 
-# Checkpoints, done: items collected from suggestions and merges, features back to their plan, live beads held.
-#
-# 1. What was collected is not collected again: which suggestions and merges were looked at is noted with it.
-# 2. A comment that says what is left to do is an item where a merge brought it into main, in any file it changed. What
-# of a merge could not be looked into is told; it is not tried again.
-# 3. A checkpoint goes to the Shaper's session, or begins one; the rounds of reviews count anew from there.
-
+# What was collected for a checkpoint is not collected again: which suggestions and merges were looked at is noted with
+# it. What of a merge could not be looked into is told, and not tried again. The rounds of reviews count anew from
+# there.
 MOST_FILES = 500
 """Files of one merge that are scanned."""
 
@@ -371,13 +367,9 @@ def _is_planned(feature: Feature) -> bool:
     return feature.stage in PLANNED or keys.ROLLBACK in feature.data
 
 
-# Rollbacks of features, done: the commit that takes the merges back is built, handed in, and followed to its end.
-#
-# 1. It is built outside a transaction, and handed in in one: a crash between the two builds it again.
-# 2. Where nothing differs (a person took it back by hand), nothing is handed in, and the rollback is over.
-# 3. Git is asked outside a transaction, so what it was asked for is looked at once more in the one that writes: whoever
-# took the bead in hand meanwhile keeps it.
-
+# A rollback's commit is built outside a transaction, and handed in in one: a crash between the two builds it again, and
+# whoever took the bead in hand meanwhile keeps it. Where nothing differs, nothing is handed in, and the rollback is
+# over.
 NAMED = 5
 _NOT_YET = (*WAITING_FOR_AGENT, Status.ESCALATED)
 """Where its bead is until something is handed in."""

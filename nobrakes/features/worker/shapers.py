@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# Who acts where nobody did, and how people are told about a feature.
-
 BY = "nobrakes"
 LONGEST = 1000
 """Characters of what is told."""
@@ -311,8 +309,6 @@ class Shapers:
         return True
 
 
-# What the Forge's deciders see, read from the store: nothing at all where no feature goes on.
-
 NO_LOGIN = frozenset({Outcome.AUTH, Outcome.BILLING})
 """What a provider refuses until a person does something: another agent goes on meanwhile."""
 
@@ -445,11 +441,8 @@ def _asked(ports: Ports, feature: Feature) -> dict[About, Asked]:
     return found
 
 
-# What nobrakes asks a person about a feature, and what is done by each answer. Each is one transaction.
-#
-# What was decided without an answer counts as the last option: it starts nothing and costs nothing.
-
-
+# What nobrakes asks a person about a feature. What was decided without an answer counts as the last option: it starts
+# nothing and costs nothing.
 class Answers:
     """The hands of features.asking."""
 

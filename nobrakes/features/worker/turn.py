@@ -118,11 +118,8 @@ class Forge:
         return [at for at in (planning.wake_at(self._board), planning.reviewing_wake_at(self._board)) if at is not None]
 
 
-# A feature is done with its epic: in the same transaction, so that no crash parts the two.
-#
-# Where something that was collected still waits, a checkpoint comes first: the feature stays where it is.
-
-
+# A feature is done with its epic in one transaction, so that no crash parts the two. Where something that was collected
+# still waits, a checkpoint comes first.
 def complete(store: "Store", epic: str) -> bool:
     """The epic was completed: so is its feature, if it is one that is built. Whether it is done now."""
     for feature in store.features():

@@ -213,11 +213,8 @@ def persons(folder: str, why: str, command: str) -> NotAllowed:
     return NotAllowed(why, f"A person types in {folder}: {command}; `nobrakes web` serves the Desk.")
 
 
-# The runs of a chat agent's coding tools, as it follows them: small answers, facts beside claims, and the way to main.
-#
-# 1. An answer about one run is at most MOST_BYTES long: a chat agent needs the words and the number.
-# 2. What merges, or lets an agent spend, is a person's yes. The chat agent is told what that person types, and where.
-
+# An answer about one run is at most MOST_BYTES long: a chat agent needs the words and the number. What merges, or lets
+# an agent spend, is a person's yes: the chat agent is told what that person types, and where.
 LOST = "lost"
 SHORT = 700
 """Characters of an agent's words in an answer."""
@@ -393,13 +390,9 @@ def waiting(chat: str) -> list[str]:
     return [one.decide for one in look(chat) if one.decide]
 
 
-# The one table of what a chat agent may ask: projects, coding tools, the plan. MCP serves it by both of its ways.
-#
-# 1. Over stdio one process is one session, named when it starts; over HTTP the session is an argument of each call.
-# 2. No coding tool runs before its session's project is confirmed. Nothing here approves, merges, changes a limit or
-# decides what is a person's: those answers say where a person does.
-# 3. Text that agents wrote is information, never an instruction.
-
+# The one table of what a chat agent may ask. Over stdio one process is one session, named when it starts; over HTTP the
+# session is an argument of each call. No coding tool runs before its session's project is confirmed. Nothing here
+# approves, merges, changes a limit or decides what is a person's: those answers say where a person does.
 _PROMPT = Parameter("prompt", "What is to be done.", required=True)
 _DIRECTORY = Parameter("workingDirectory", "A folder in the confirmed project; the project's own if empty.", default="")
 _MODEL = Parameter("model", "The model; that of the settings if empty.", default="")
@@ -588,11 +581,8 @@ def _table() -> "list[Operation]":
     ]
 
 
-# Who may reach the workspace by HTTP: named clients, each with a token of its own of which only the hash is kept.
-#
-# 1. A token is shown once, and opens these tools alone: it is no session of the pages, and none of theirs is one here.
-# 2. A revoked name may get a new token; the old one stays good for nothing.
-
+# Named clients reach the workspace by HTTP. A token is shown once, opens these tools alone, and only its hash is kept.
+# A revoked name may get a new token; the old one stays good for nothing.
 PREFIX = "nbc_"
 
 

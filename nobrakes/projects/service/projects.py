@@ -113,14 +113,9 @@ def opened() -> Workspace:
     return Workspace(os.path.realpath(path))
 
 
-# Projects: made, listed, archived. What a session works on is projects.service.projects.
-#
-# 1. A new project appears whole or not at all: it is made beside its place, and moved there when it has its first
-# commit. What is then left to do (`nobrakes init`) is done by whoever uses it next, where a crash cut it off.
-# 2. A folder that is there is a clash, whatever is in it, also where it differs in capitals alone; nothing in it
-# changes.
-# 3. Archiving hides a project; nothing of it is moved or removed.
-
+# A new project appears whole or not at all: it is made beside its place, and moved there when it has its first commit.
+# What is then left to do (`nobrakes init`) is done by whoever uses it next. A folder that is there is a clash, also
+# where it differs in capitals alone. Archiving hides a project; nothing of it is moved or removed.
 MAKING = ".making-"
 """What is put before the name of a project that is being made; no project's name begins with a dot."""
 _OURS = (f"{FOLDER}/.gitignore", f"{FOLDER}/config.toml")
@@ -288,13 +283,9 @@ def archive(name: str, is_archived: bool) -> ProjectView:
     return one(workspace, found.name)
 
 
-# Which project a chat agent's session works on: confirmed once, changeable, and guarded whenever a coding tool runs.
-#
-# 1. What was confirmed is in the person's database under the session's own name, so it survives whatever is killed.
-# 2. The event is in that database, and in the project's own log, where pages and programs read it.
-# 3. The guard resolves both paths at each call, and compares the repository's identity with the one that was confirmed:
-# a folder that was changed for another one, by a link or by a move, is not the project that the person meant.
-
+# Which project a chat agent's session works on is in the person's database, so it survives whatever is killed. The
+# guard resolves both paths at each call, and compares the repository's identity with the one that was confirmed: a
+# folder that was changed for another one, by a link or by a move, is not the project that the person meant.
 MOST_NAME = 80
 PROMPT = "Before I start coding, let me confirm which project to work on."
 

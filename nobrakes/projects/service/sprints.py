@@ -163,9 +163,6 @@ def unfinished(store: "Store") -> str:
     return count(len(planned), "schedule begins sprints", "schedules begin sprints") if planned else ""
 
 
-# Sprints that begin at a time, for people: asked for, listed, taken away. A yes is for what is shown with it.
-
-
 @frozen
 class ScheduleView:
     """A schedule, and when it is due next, in seconds since 1970."""
@@ -210,8 +207,6 @@ def _view(store: "Store", one: Schedule) -> ScheduleView:
     zone = named_zone(one.zone) or LocalZone()
     return ScheduleView(one, projects_model.next_due(one, zone, store.now()))
 
-
-# A project as its documents, its repository and its sessions show it.
 
 LOOKING_SHORT = 2000
 """Characters of a section that a view has."""
@@ -284,8 +279,6 @@ def read(workspace: Workspace, name: str, path: str) -> str:
     except OSError:
         return ""
 
-
-# whats-next of a project: its documents, commits and artifacts, as they lie in its folder. No model is asked.
 
 MOST_SPRINTS = 500
 _DOCUMENTS = ("CLAUDE.md", "task.md", "DECISIONS.md", projects_model.ROADMAP)

@@ -241,8 +241,6 @@ def first_line(text: str) -> str:
     return shorten(clean(next((line for line in text.splitlines() if line.strip()), "")), 300)
 
 
-# Which code host an address belongs to, and which repository there it names.
-
 _SCP = re.compile(r"(?:[^@/\s]+@)?(?P<host>[^:/\s]+):(?!/)(?P<path>[^\s]+)\Z")
 _URL = re.compile(r"(?:https?|ssh|git)://(?:[^@/\s]+@)?(?P<host>[^/\s]+)/(?P<path>[^\s]+)\Z")
 _DEEPEST = 21
@@ -284,8 +282,6 @@ def _made(host: str, path: str) -> Address | None:
         return None
     return Address(host.lower(), "/".join(parts[:-1]), parts[-1])
 
-
-# Who of those that wrote something may write to the repository: asked of the host, and believed for a while.
 
 _HOLDS = 600.0
 _MOST = 1000

@@ -16,10 +16,6 @@ from ..model import CheckState, HostCheck, PullState, Remark, Told
 from .calls import Address, Calls, Writers, first_line
 from .port import Wanted
 
-# `gh api`: GitHub's command line.
-#
-# Nothing but `gh api` is called, and `gh auth status` to know whether somebody is logged in.
-
 _UNREACHED = ("dial tcp", "no such host", "timeout", "connection refused")
 
 

@@ -19,12 +19,8 @@ from ..model import CheckState, HostCheck, PullState, Remark, Told
 from .calls import Address, Calls, Writers
 from .port import Wanted
 
-# `glab api`: GitLab's command line.
-#
-# 1. Nothing but `glab api` is called, and `glab auth status` to know whether it knows a host.
-# 2. Whether somebody is logged in is asked of the host itself: `auth status` does not believe a login that comes from
+# Whether somebody is logged in is asked of the host itself: `glab auth status` does not believe a login that comes from
 # the environment, and without any `glab api` goes out as nobody.
-
 _UNKNOWN = ("has not been authenticated", "no gitlab instances")
 
 

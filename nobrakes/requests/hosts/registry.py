@@ -69,8 +69,6 @@ class PlainGit:
         return ()
 
 
-# Which code host a repository's pull requests are at, by its settings and its remote's address.
-
 _PROGRAMS = {"github": "gh", "gitlab": "glab"}
 
 

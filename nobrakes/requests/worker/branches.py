@@ -25,8 +25,6 @@ from ..text import Where
 from . import landing_branch
 from .landing_branch import lands_on
 
-# Branches of the remote that are asked about beside the loop: what others push there nobody tells.
-
 
 class RemoteBranches:
     """Has each that is wanted heard of, and again from the time on that was said. Main's name is empty here."""
@@ -148,11 +146,8 @@ class Bases:
         return False
 
 
-# What is held because the branch that it lands on does not pass by itself: it goes on when that is elsewhere.
-#
-# 1. The event by which it is held says at which tip (`red`). What a person holds, or holds again, is theirs to release.
-# 2. Another branch of the remote is asked about as often as requests are looked at.
-
+# What is held because the branch that it lands on does not pass by itself. The event by which it is held says at which
+# tip (`red`). What a person holds, or holds again, is theirs to release.
 MOST = 1000
 """So many of the last events are looked through by a daemon that begins."""
 
@@ -220,12 +215,8 @@ class RedBranches:
         self.ports.notifier.tell(Notice(text, bead.id))
 
 
-# Which files the work under review changes: what is started meanwhile should keep away from them.
-#
-# Looked up once for each branch (its fork and its head), and only while a bead that waits says what it will change.
-# That git could not say it is no trouble: the bead's own globs stand, and what collides is found when it is merged, as
-# ever.
-
+# Files are looked up once for each branch under review, and only while a bead that waits says what it will change. That
+# git could not say it is no trouble: what collides is found when it is merged, as ever.
 REACH_MOST = 100
 """So many files of one branch are looked at."""
 

@@ -173,10 +173,7 @@ def _dress(ports: PullPorts, told: Told, wanted: Wanted) -> None:
             return
 
 
-# The branches of requests: which commits of them are ours, what is kept of them, and their end at the remote.
-#
 # Everything that was pushed is pinned before it is, and archived before its branch is removed.
-
 PINS = "pull"
 
 
@@ -250,8 +247,6 @@ def is_to_go(ports: Ports, pull: PullRequest | None) -> bool:
     return pull is not None and bool(pull.branch) and ports.config().review.pull_delete_branch
 
 
-# Whether what was pushed is on main: by the commit that the host names, or by what the base contains.
-
 _LINE = 500
 """So many commits of the base are looked through, where no host tells what is merged."""
 _SLACK = 2.0
@@ -306,10 +301,8 @@ def in_base(git: Git, pull: PullRequest) -> str:
     return ""
 
 
-# What a merged request that takes another one back means for that one's bead: it is open again, and held.
-#
-# A feature's rollback says itself what becomes of its beads (features.worker.reviews).
-
+# A merged request that takes another one back opens that one's bead again, and holds it. A feature's rollback says
+# itself what becomes of its beads (features.worker.reviews).
 _PAGE = 1000
 
 
@@ -359,9 +352,6 @@ def _came_as(store: "Store", found: Event) -> str:
     later = [one for one in store.latest_events((Kind.MERGED,), None, 1, bead) if one.seq > found.seq]
     return str(found.data["merged_commit"]) if later else store.bead(bead).merged_commit or ""
 
-
-# What a request's text is made of: records of the store and of git, without what is secret in them; and what others
-# wrote about it.
 
 _TEMPLATE = 100_000
 

@@ -40,8 +40,6 @@ from . import exchange as requests_exchange
 from .exchange import Order, answers, exchange, in_base, is_on_main, look, wanted, with_base, without_secrets
 from .landing_branch import git_of
 
-# Whether a request is opened now, or one that is there goes on as it is.
-
 
 def why_not(ports: Ports, base: str, bead: str, journal: Journal, delivery: Delivery) -> str:
     """Why no new request for that branch is opened now; empty: it is."""
@@ -85,15 +83,9 @@ def _has_moved(ports: Ports, bead: Bead, journal: Journal) -> bool:
     return not ports.git.contains(journal.base, git_of(ports, bead).main())
 
 
-# Requests whose bead a person gave up, or that is done without them: they are closed at the code host, and what was
-# pushed is kept.
-#
-# 1. It is tried once in the life of a daemon, beside the loop. What is left, doctor names.
-# 2. One that people merged meanwhile stays as it is; where its bead was cancelled, a person is told. A host that tells
-# nothing is not asked: what was pushed there stays.
-# 3. One that was opened, and that nobody had heard of before the bead was over, is looked for as its review would.
-
-
+# Closing a given-up request is tried once in the life of a daemon, beside the loop; what is left, doctor names. One
+# that people merged meanwhile stays as it is; where its bead was cancelled, a person is told. A host that tells nothing
+# is not asked: what was pushed there stays.
 class GivenUp:
     """Closes them."""
 
@@ -483,9 +475,8 @@ def _about(pull: PullRequest) -> Mapping[str, Any]:
     return {"pull_request": pull.number, "url": pull.url, "head": pull.head}
 
 
-# Requests that people merge while nobody reviews their beads: a question about the bead is open, or an epic waits for
-# more of it. They are looked at as often as others, and a review of theirs ends what was asked.
-
+# Requests may be merged while nobody reviews their beads: a question is open, or an epic waits for more of it. They are
+# looked at as often as others, and a review of theirs ends what was asked.
 NAME = "pulls merged meanwhile"
 UNREVIEWED = (Status.ESCALATED, Status.OPEN)
 """A question about it is open; an epic has more to do."""

@@ -41,14 +41,8 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# Reading a session's output file while it grows.
-#
-# 1. A line is given once it is whole; an offset says where to go on, across restarts of the reader.
-# 2. A file that became shorter was begun anew, and is read from its start.
-# 3. No line, however long, takes more than LONGEST bytes of memory.
-#
-# Of an agent (host.runs.recorder) FILE.1 holds what came before.
-
+# A line of a session's output is given once it is whole; an offset says where to go on, across restarts of the reader.
+# A file that became shorter was begun anew, and is read from its start. Of an agent FILE.1 holds what came before.
 LONGEST = 1024 * 1024
 """Bytes of one line that are kept."""
 
@@ -95,8 +89,6 @@ def _add(line: bytearray, piece: bytes) -> None:
 def _whole(line: bytearray, length: int) -> bytes:
     return bytes(line) if length <= LONGEST else bytes(line) + CUT
 
-
-# The last lines of a session, in the memory of whoever looks on: they are shown, and only what is new is read.
 
 SIZE = 100
 """Lines that are remembered."""
@@ -146,8 +138,6 @@ class Ring:
         begin = 0 if self._back is None else max(0, size - self._back - 1)  # a byte more: it may be a line's end
         return begin, begin > 0
 
-
-# Every session with an agent that there was: attempts on beads, and conversations beside them.
 
 STATES = ("all", "active", "completed", "failed")
 SORTS = ("newest", "oldest", "bead", "agent", "cost")
@@ -205,11 +195,8 @@ def _fits(session: Session, words: str, state: str) -> bool:
     return states.get(state, True)
 
 
-# What an agent says while it works: its session found by name or bead, its lines read and followed.
-#
-# 1. A session is the output of an attempt's agent, kept in the attempt's run folder; the adapter makes it readable.
-# 2. Following ends when the attempt has ended and its last line is read.
-
+# A session is the output of an attempt's agent; the adapter makes it readable. Following ends when the attempt has
+# ended and its last line is read.
 POLL_SECONDS = 0.25
 MOST_RINGS = 300
 """More than agents can be at work at once."""
@@ -458,12 +445,8 @@ def attempt_page(store: "Store", paths: Paths, config: "Config", number: int, be
     )
 
 
-# The whole repository for a board that stays: read again when something changed, and found out cheaply whether.
-#
-# 1. `LiveReader.mark` costs a look at the last event, at the daemon's lock and at the ends of the agents' output.
-# 2. `LiveReader.read` gives everything that is shown, of one moment, with at most so many beads of each column.
-# 3. One thread uses a reader, with a store of its own.
-
+# `LiveReader.mark` costs a look at the last event, at the daemon's lock and at the ends of the agents' output. One
+# thread uses a reader, with a store of its own.
 EVENTS = 60
 """So many of the latest events are given."""
 _HIDDEN = WATCHED | {Kind.LOGGED, Kind.PROGRESSED}
@@ -588,9 +571,6 @@ def fits(line: str, wanted: str) -> bool:
 
 def _line(node: "Node") -> str:
     return f"{node.id} {node.title} {node.type} p{node.priority} {node.epic or ''} {node.assignee or ''}"
-
-
-# What the agents on a bead said and did, attempt by attempt.
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""Relay sessions: an agent works in a private clone of a repository, and hands back a branch. No model sums it up.
+"""Relay and other sessions, for people: an agent works in a private clone, and hands back a branch.
 
 1. Where nobrakes is set up, the session is kept in that repository; for any other one in the person's own place, so
    that nothing of ours is left there but the branch.
@@ -63,11 +63,7 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# Sessions with agents, for people: begun, spoken to, stopped, ended, and looked at.
-#
-# 1. Whatever is said waits in the store and wakes the daemon; who says it is handed in.
-# 2. What is shown is values; texts for people are made by the surfaces.
-
+# Whatever is said waits in the store and wakes the daemon.
 MOST_TITLE = 100
 KINDS = (SessionKind.PLANNING.value, SessionKind.CHAT.value)
 """What a person begins."""
@@ -415,14 +411,9 @@ def _tests(store: "Store", paths: Paths, number: int) -> list[str]:
     return list(seen)
 
 
-# How the work of a relay session comes to main: handed in by a bead of its own, whose merge a person approves.
-#
-# 1. The Reviewer runs the checks on it as it would be merged, shows tests and difference, and asks. Nothing merges
-# without that yes; whoever hands in decides nothing.
-# 2. The session keeps the bead's number: what is handed in again takes the place of what waits there.
-# 3. Work that does not pass comes back: the bead is held, and says why. The session can go on, and be handed in again.
-
-
+# The work of a relay session comes to main by a bead of its own: the Reviewer runs the checks on it as it would be
+# merged, shows tests and difference, and asks. What is handed in again takes the place of what waits there. Work that
+# does not pass comes back: the bead is held, and says why.
 @frozen
 class Landing:
     """The work was handed in: the bead, the commit and the branch that it came from."""
