@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..checks.policy.protected_files import GATES
-from .values import BeadId, Branch, ExportPath, Hosts, Inside, OneOrMore, Rule, Section, Tools, WholePaths, section
+from .values import BEAD_ID, BRANCH, EXPORT_PATH, HOSTS, INSIDE, TOOLS, WHOLE_PATHS, OneOrMore, Rule, Section, section
 
 if TYPE_CHECKING:
     from ..agents.policy.permissions import AgentChoice
@@ -26,9 +26,9 @@ class FeatureSettings(Section):
     """One feature, by the id of its epic. Unset: as the epics above it have it, and then the repository."""
 
     unit: Literal["bead", "epic"] | None = None
-    branch: Annotated[str, Branch()] | None = None
+    branch: Annotated[str, BRANCH] | None = None
     push: bool | None = None
-    base: Annotated[str, Branch()] | None = None
+    base: Annotated[str, BRANCH] | None = None
     land: Literal["local", "remote", "pull_request"] | None = None
 
     def said(self) -> "Said":
@@ -38,7 +38,7 @@ class FeatureSettings(Section):
         return Said(self.unit, self.branch, self.push, self.base, self.land)
 
 
-Features = Mapping[Annotated[str, BeadId()], FeatureSettings]
+Features = Mapping[Annotated[str, BEAD_ID], FeatureSettings]
 LONGEST = 200
 """Characters of a branch's name."""
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)*")
@@ -167,8 +167,8 @@ class ReviewSettings(Section):
     land: Literal["local", "remote", "pull_request"] = "local"
     unit: Literal["bead", "epic"] = "bead"
     diverged: Literal["merge", "rebase"] = "merge"
-    remote: Annotated[str, Rule(min_length=1), Branch()] = "origin"
-    remote_branch: Annotated[str, Branch()] | None = None
+    remote: Annotated[str, Rule(min_length=1), BRANCH] = "origin"
+    remote_branch: Annotated[str, BRANCH] | None = None
     remote_seconds: Annotated[float, Rule(gt=0, le=3600)] = 120.0
     code_host: Literal["auto", "github", "gitlab", "git"] = "auto"
     code_host_repository: str = ""
@@ -432,7 +432,7 @@ class RetentionSettings(Section):
 class EventSettings(Section):
     """Where other programs read what happens."""
 
-    export: Annotated[str, ExportPath()] = ""
+    export: Annotated[str, EXPORT_PATH] = ""
 
 
 @section
@@ -468,9 +468,9 @@ class SandboxSettings(Section):
     wall: Literal["auto", "landlock", "none"] = "auto"
     home: Literal["private", "own"] = "private"
     network: Literal["open", "provider", "none"] = "open"
-    hosts: Annotated[tuple[str, ...], Hosts()] = ()
-    read: Annotated[tuple[str, ...], WholePaths()] = ()
-    write: Annotated[tuple[str, ...], WholePaths()] = ()
+    hosts: Annotated[tuple[str, ...], HOSTS] = ()
+    read: Annotated[tuple[str, ...], WHOLE_PATHS] = ()
+    write: Annotated[tuple[str, ...], WHOLE_PATHS] = ()
     memory_mb: Annotated[int, Rule(ge=0)] = 8192
     processes: Annotated[int, Rule(ge=0)] = 1024
     file_mb: Annotated[int, Rule(ge=0)] = 2048
@@ -582,13 +582,13 @@ class CheckSettings(Section):
     kind: Kind = "test"
     timeout_minutes: Annotated[float, Rule(gt=0)] = 30.0
     min_tests: Annotated[int, Rule(ge=0)] = 1
-    directory: Annotated[str, Inside()] = ""
+    directory: Annotated[str, INSIDE] = ""
     cache: Literal[True, "never"] = True
     retry: Annotated[int, Rule(ge=0, le=10)] = 0
-    tools: Annotated[Mapping[str, str], Tools()] = field(default_factory=dict)
+    tools: Annotated[Mapping[str, str], TOOLS] = field(default_factory=dict)
     parallel: bool = False
     format: Format = "auto"
-    report: Annotated[str, Inside()] = ""
+    report: Annotated[str, INSIDE] = ""
 
     def mistake(self) -> str | None:
         """What does not go together."""

@@ -37,7 +37,7 @@ from .sections import (
     RoleModels,
     SandboxSettings,
 )
-from .values import Branch, GitSettings, S, Section, Trees, layout_of, section, text_of
+from .values import BRANCH, GitSettings, S, Section, Trees, layout_of, section, text_of
 
 if TYPE_CHECKING:
     from ..agents.limits import Sizes
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 class Config(Section):
     """Every setting of a repository."""
 
-    main: Annotated[str, Branch()] = "main"
+    main: Annotated[str, BRANCH] = "main"
     setup: str = ""
     checks: tuple[CheckSettings, ...] = ()
     limits: LimitSettings = LimitSettings()

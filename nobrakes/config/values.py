@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+from collections.abc import Callable
 from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, dataclass_transform
 
@@ -70,74 +71,16 @@ class Rule:
         return {**handler(source), **self.words}
 
 
-class Branch:
-    """A name that git takes for a branch."""
+class Judged:
+    """What this function judges, and may put another way; a ValueError says what is wrong."""
+
+    def __init__(self, judge: Callable[[Any], Any]) -> None:
+        self.judge = judge
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         from pydantic_core.core_schema import no_info_after_validator_function
 
-        return no_info_after_validator_function(_branch, handler(source))
-
-
-def _branch(name: str) -> str:
-    from ..beads.branches import is_branch_name
-
-    if not is_branch_name(name):
-        raise ValueError("is no name of a branch")
-    return name
-
-
-class BeadId:
-    """What may be a bead's id."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core.core_schema import no_info_after_validator_function
-
-        return no_info_after_validator_function(_bead_id, handler(source))
-
-
-def _bead_id(name: str) -> str:
-    from ..beads.model import is_bead_id
-
-    if not is_bead_id(name):
-        raise ValueError("is no id of a bead: 1 to 64 letters, digits, '-', '_' or '.'")
-    return name
-
-
-class BranchPattern:
-    """What the branches of beads are called."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core.core_schema import no_info_after_validator_function
-
-        return no_info_after_validator_function(_branch_pattern, handler(source))
-
-
-def _branch_pattern(pattern: str) -> str:
-    from ..beads.branches import pattern_mistake
-
-    wrong = pattern_mistake(pattern)
-    if wrong:
-        raise ValueError(wrong)
-    return pattern
-
-
-class ExportPath:
-    """A file that events may be written to; empty: none."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core.core_schema import no_info_after_validator_function
-
-        return no_info_after_validator_function(_export_path, handler(source))
-
-
-def _export_path(path: str) -> str:
-    from ..events.public import path_mistake
-
-    wrong = path_mistake(path)
-    if wrong:
-        raise ValueError(wrong)
-    return path
+        return no_info_after_validator_function(self.judge, handler(source))
 
 
 class OneOrMore:
@@ -153,13 +96,54 @@ def _as_list(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
-class WholePaths:
-    """Paths from the root or from the home (~/…)."""
+def _branch(name: str) -> str:
+    from ..beads.branches import is_branch_name
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core.core_schema import no_info_after_validator_function
+    if not is_branch_name(name):
+        raise ValueError("is no name of a branch")
+    return name
 
-        return no_info_after_validator_function(_whole, handler(source))
+
+BRANCH = Judged(_branch)
+"""A name that git takes for a branch."""
+
+
+def _bead_id(name: str) -> str:
+    from ..beads.model import is_bead_id
+
+    if not is_bead_id(name):
+        raise ValueError("is no id of a bead: 1 to 64 letters, digits, '-', '_' or '.'")
+    return name
+
+
+BEAD_ID = Judged(_bead_id)
+"""What may be a bead's id."""
+
+
+def _branch_pattern(pattern: str) -> str:
+    from ..beads.branches import pattern_mistake
+
+    wrong = pattern_mistake(pattern)
+    if wrong:
+        raise ValueError(wrong)
+    return pattern
+
+
+BRANCH_PATTERN = Judged(_branch_pattern)
+"""What the branches of beads are called."""
+
+
+def _export_path(path: str) -> str:
+    from ..events.public import path_mistake
+
+    wrong = path_mistake(path)
+    if wrong:
+        raise ValueError(wrong)
+    return path
+
+
+EXPORT_PATH = Judged(_export_path)
+"""A file that events may be written to; empty: none."""
 
 
 def _whole(paths: tuple[str, ...]) -> tuple[str, ...]:
@@ -169,22 +153,10 @@ def _whole(paths: tuple[str, ...]) -> tuple[str, ...]:
     return paths
 
 
-class WholePath:
-    """A path from the root or from the home (~/…); empty: none."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core.core_schema import no_info_after_validator_function
-
-        return no_info_after_validator_function(lambda path: path and _whole((path,))[0], handler(source))
-
-
-class Inside:
-    """A relative path that stays below where it begins."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core.core_schema import no_info_after_validator_function
-
-        return no_info_after_validator_function(_inside, handler(source))
+WHOLE_PATHS = Judged(_whole)
+"""Paths from the root or from the home (~/…)."""
+WHOLE_PATH = Judged(lambda path: path and _whole((path,))[0])
+"""A path from the root or from the home (~/…); empty: none."""
 
 
 def _inside(path: str) -> str:
@@ -195,13 +167,8 @@ def _inside(path: str) -> str:
     return "" if path in ("", ".") else posixpath.normpath(path)
 
 
-class Tools:
-    """Tools by name, each with the versions that are wanted."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core.core_schema import no_info_after_validator_function
-
-        return no_info_after_validator_function(_tools, handler(source))
+INSIDE = Judged(_inside)
+"""A relative path that stays below where it begins."""
 
 
 def _tools(tools: dict[str, str]) -> dict[str, str]:
@@ -218,13 +185,8 @@ def _tools(tools: dict[str, str]) -> dict[str, str]:
     return tools
 
 
-class Hosts:
-    """Hosts with their ports; without one it is 443."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core.core_schema import no_info_after_validator_function
-
-        return no_info_after_validator_function(_hosts, handler(source))
+TOOLS = Judged(_tools)
+"""Tools by name, each with the versions that are wanted."""
 
 
 def _hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
@@ -239,13 +201,8 @@ def _hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-class WebAddresses:
-    """Addresses of servers, `https://name` with a port where it is another one."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core.core_schema import no_info_after_validator_function
-
-        return no_info_after_validator_function(_web_addresses, handler(source))
+HOSTS = Judged(_hosts)
+"""Hosts with their ports; without one it is 443."""
 
 
 def _web_addresses(urls: tuple[str, ...]) -> tuple[str, ...]:
@@ -257,11 +214,15 @@ def _web_addresses(urls: tuple[str, ...]) -> tuple[str, ...]:
     return urls
 
 
+WEB_ADDRESSES = Judged(_web_addresses)
+"""Addresses of servers, `https://name` with a port where it is another one."""
+
+
 @section
 class GitSettings(Section):
     """How beads appear in git. `filters`: those that nobrakes runs; `clear_text`: of which agents and checks see it."""
 
-    branch_pattern: Annotated[str, BranchPattern()] = PATTERN
+    branch_pattern: Annotated[str, BRANCH_PATTERN] = PATTERN
     filters: Annotated[tuple[str, ...], OneOrMore()] = ()
     clear_text: Annotated[tuple[str, ...], OneOrMore()] = ()
     sign: Literal["auto", "always", "never"] = "auto"
