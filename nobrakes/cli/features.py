@@ -370,11 +370,17 @@ def reviews(feature: FeatureId) -> Output:
 
     Example: nobrakes forge reviews nb-k3f9q2
     """
+    from ..features.service import approving as features_approving
     from ..features.service import views as features_views
 
     with looked_at() as app:
-        found = features_views.reviews(app.store, app.config.forge.rules(), feature)
-    return Output(plain(found), lambda screen: "\n".join(_lines(found)))
+        rules = app.config.forge.rules()
+        found = features_views.reviews(app.store, rules, feature)
+        lacks = features_approving.unsigned(app.store, {feature})
+        then = (
+            [] if lacks is None else ["To go on now: {} ({})".format(*features_views.to_sign(app.store, rules, lacks))]
+        )
+    return Output(plain(found), lambda screen: "\n".join((*_lines(found), *then)))
 
 
 def sign_off(
@@ -391,15 +397,18 @@ def sign_off(
 
     Example: nobrakes forge sign-off nb-k3f9q2 --take-risk
     """
+    from ..features.service.views import approval
     from ..features.service.views import sign_off as sign
     from ..host.watching import wake
 
     with opened() as app:
-        kept = sign(app.store, app.config.forge.rules(), feature, actor(), take_risk=take_risk, reason=reason)
+        rules = app.config.forge.rules()
+        kept = sign(app.store, rules, feature, actor(), take_risk=take_risk, reason=reason)
+        then, _ = approval(app.store, rules)
         wake(app.paths)
     risk = f", with the risk of {kept.reviews} of {kept.most} reviews" if kept.risk else ""
     told = f"version {kept.version} of the plan of {feature} is signed off{risk}: nothing is live yet. "
-    return said(plain(kept), told + "Now: nobrakes commit-strategy")
+    return said(plain(kept), f"{told}Now: {then}")
 
 
 def checkpoint(feature: FeatureId) -> Output:
@@ -432,10 +441,6 @@ def _lines(found: "ReviewsView") -> Iterator[str]:
     yield _cost(found.estimate, found.next)
     if found.signed:
         yield f"signed off: version {found.signed['version']}, by {one_line(str(found.signed['actor']))}"
-    elif found.version and found.warning:
-        yield f"To go on now: nobrakes forge sign-off {found.feature} --take-risk ({found.warning})"
-    elif found.version:
-        yield f"To go on now: nobrakes forge sign-off {found.feature}"
 
 
 def _iteration(one: "Iteration") -> str:
@@ -550,6 +555,7 @@ def shape(
     To plan without it: `nobrakes plan example`, or an agent of your own with the text of `nobrakes shape --print`.
     """
     from ..features.service import approving, shaping, strategy
+    from ..features.service.views import approval
     from ..host import command
     from ..host.locks import run_interactive
 
@@ -572,6 +578,7 @@ def shape(
     with opened() as app:
         live = sorted(approving.approved(app.store) - before)
         found = strategy.strategy(app.store)
+        then, _ = approval(app.store, app.config.forge.rules())
     failed = AgentFailed(f"the Shaper's session ended with exit code {code}") if code else None
 
     def text(screen: Screen) -> str:
@@ -580,7 +587,7 @@ def shape(
             out.append(f"{count(len(live), 'bead')} went live. Let the work begin: nobrakes run")
         if not found.is_empty:
             out += [f"{waiting(found)} for your approval:", *difference_lines(found, screen)]
-            out.append("see it again, and approve: nobrakes commit-strategy")
+            out.append(f"see it again, and approve: {then}")
         if not (live or not found.is_empty or failed):
             out.append("Nothing was proposed. Go on where you were: nobrakes shape --continue")
         return "\n".join(out)

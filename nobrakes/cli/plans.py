@@ -38,14 +38,21 @@ def _apply(file: Path, whole: bool, **how: Any) -> Output:
             report = service.apply_plan(app.store, plan, actor=actor(), explain=whole or KEPT.get(), **how)
         if report.applied:
             wake(app.paths)
-    waits = bool(report.applied and (report.proposed or (report.new and not (how["live"] or plan.live))))
+        waits = bool(report.applied and (report.proposed or (report.new and not (how["live"] or plan.live))))
+        then = _approval(app) if waits else ""
     error = None
     if report.deadlocks and not report.applied and not report.cut:
         error = Deadlock(service.told(report.deadlocks[0]))
-    return Output(report, lambda screen: _report(report, screen, waits), error)
+    return Output(report, lambda screen: _report(report, screen, then), error)
 
 
-def _report(report: "PlanReport", screen: Screen, waits: bool) -> str:
+def _approval(app: "App") -> str:
+    from ..features.service.views import approval
+
+    return approval(app.store, app.config.forge.rules())[0]
+
+
+def _report(report: "PlanReport", screen: Screen, then: str) -> str:
     from ..plans import service
 
     counted = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
@@ -64,8 +71,8 @@ def _report(report: "PlanReport", screen: Screen, waits: bool) -> str:
     out += _some("can start first", report.ready)
     if report.critical_path:
         out.append("longest chain: " + " -> ".join(report.critical_path))
-    if waits:
-        out.append("nothing of this is in force yet; see it and approve it: nobrakes commit-strategy")
+    if then:
+        out.append(f"nothing of this is in force yet; see it and approve it: {then}")
     return "\n".join(out)
 
 
@@ -119,9 +126,9 @@ def propose(
         else:
             plan = markdown.read_tasks(str(tasks), {id_ for _, id_ in app.store.by_priority()})
         report = features_approving.propose(app.store, plan, actor(), dry_run)
-    waits = bool(report.applied and (report.new or report.proposed))
+        then = _approval(app) if report.applied and (report.new or report.proposed) else ""
     drafts = plan.nodes if tasks else ()
-    return Output(report, lambda screen: "\n".join([*_drafted(drafts), _report(report, screen, waits)]))
+    return Output(report, lambda screen: "\n".join([*_drafted(drafts), _report(report, screen, then)]))
 
 
 def _drafted(nodes: "Sequence[PlanNode]") -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from ..daemon.service.now import BarView, bar
 from ..decisions.service.hindrances import program_of
 from ..events.kinds import Event, Kind
+from ..features.service.views import approval
 from ..paths import Paths
 from ..records import frozen
 from ..text.cleaning import count
@@ -166,7 +167,7 @@ def set_up(store: "Store", paths: Paths, config: "Config", misconfigured: str) -
             else "drafts wait for your approval"
             if beads
             else "nothing to approve yet",
-            "nobrakes commit-strategy",
+            approval(store, config.forge.rules())[0],
         ),
         Step(
             "At work",

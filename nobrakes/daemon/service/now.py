@@ -24,6 +24,7 @@ from ...decisions.service.hindrances import NOTHING, hindrances
 from ...errors import NobrakesError
 from ...events.kinds import MERGES, Event
 from ...events.kinds import Kind as Happened
+from ...features.model import Rules
 from ...host.locks import holder
 from ...host.watching import Changes
 from ...machine.service.registry import MachineView, shown
@@ -181,6 +182,9 @@ _WAITS = frozenset({Kind.CAP, Kind.COOLDOWN, Kind.NO_PLACE})
 _STANDS = (Kind.MERGE_WAITS, Kind.CANCELLED_BLOCKER, Kind.CANCELLED_PARENT, Kind.HELD, Kind.DRAFTS, Kind.DEFERRED)
 
 
+RULES = Rules()
+
+
 @frozen
 class NextStep:
     """What to type, and why."""
@@ -189,10 +193,10 @@ class NextStep:
     why: str
 
 
-def next_step(store: "Store", stands: "Hindrances" = NOTHING) -> NextStep:
+def next_step(store: "Store", stands: "Hindrances" = NOTHING, rules: Rules = RULES) -> NextStep:
     """By what waits: what stops everything first, then for a person, then for agents, then what stands still.
 
-    What is proposed of live beads comes before the work, unless agents are at it.
+    What is proposed of live beads comes before the work, unless agents are at it. What it names is accepted now.
     """
     counts, waiting = store.counts(), store.escalations()
     beads = {name: number for name, number in counts.items() if number and name not in ("epic", "held")}
@@ -205,17 +209,26 @@ def next_step(store: "Store", stands: "Hindrances" = NOTHING) -> NextStep:
     if waiting:
         return NextStep("nobrakes escalations", f"{len(waiting)} of them wait for your decision")
     if "draft" in beads and beads.keys() <= {"draft", "done", "cancelled"}:
-        return NextStep("nobrakes commit-strategy", "the drafts wait for your approval")
+        return _approval(store, rules, "the drafts wait for your approval")
     if not beads.keys() & {"working", "review"} and store.proposed():  # before agents begin with the old text
         drafts = "the drafts and " if "draft" in beads else ""
-        return NextStep("nobrakes commit-strategy", f"{drafts}proposed changes of live beads wait for your approval")
+        return _approval(store, rules, f"{drafts}proposed changes of live beads wait for your approval")
     if beads.keys() <= {"done", "cancelled"}:
         return NextStep("nobrakes reshape", "everything is done: plan the next increment")
     if not beads.keys() & {"ready", "working", "review"}:
         for one in stands.found:
             if one.kind in _STANDS and one.commands:
                 return _by(one)
+    if stands.works:
+        return NextStep("nobrakes status", "it is worked on, by itself")
     return NextStep("nobrakes run", "there is work to do (or `nobrakes daemon start` for the background)")
+
+
+def _approval(store: "Store", rules: Rules, why: str) -> NextStep:
+    from ...features.service.views import approval
+
+    command, first = approval(store, rules)
+    return NextStep(command, first or why)
 
 
 def _by(one: Hindrance) -> NextStep:
@@ -301,7 +314,11 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
         left,
         chain,
         forecast(left, chain, _took(store, merged)),
-        next_step(store, replace(stands, found=tuple(one for one in stands.found if one.kind not in _SETTINGS))),
+        next_step(
+            store,
+            replace(stands, found=tuple(one for one in stands.found if one.kind not in _SETTINGS)),
+            config.forge.rules(),
+        ),
         store.now(),
     )
 

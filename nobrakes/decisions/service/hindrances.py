@@ -355,6 +355,8 @@ def of_roles(config: "Config", here: Here, wanted: "tuple[tuple[bool, str], ...]
 FROZEN = "frozen"
 MEND = 'nobrakes add "Mend main" --type repair --no-tests'
 OF_A_RUN: tuple[str, ...] = ("nobrakes run",)
+STARTS_WORK = (*OF_A_RUN, "nobrakes daemon start")
+"""Refused while a daemon works: never named then."""
 _OF_MAIN = (EscalationType.MAIN_RED, EscalationType.BROKEN_CHECKS)
 _WHY = 300
 """Characters of a reason that are shown; the escalation has all of it."""
@@ -509,7 +511,19 @@ def of_merges(store: "Store", daemon: bool) -> Iterator[Hindrance]:
             yield Hindrance(Kind.MERGE_WAITS, what, why, commands, until=until, beads=(one.bead,))
 
 
-def of_beads(found: Standstill, drafts: int, daemon: bool) -> Iterator[Hindrance]:
+def of_drafts(store: "Store", config: "Config") -> Iterator[Hindrance]:
+    """What a person did not say yes to."""
+    drafts = len(store.by_priority((Status.DRAFT,)))
+    if drafts:
+        from ...features.service.views import approval
+
+        command, why = approval(store, config.forge.rules())
+        yield Hindrance(
+            Kind.DRAFTS, f"{count(drafts, 'draft waits', 'drafts wait')} for your approval", why, (command,)
+        )
+
+
+def of_beads(found: Standstill, daemon: bool) -> Iterator[Hindrance]:
     """Beads that stand still. `daemon`: one works, and goes on with what comes due."""
     for bead, blocker in found.cancelled_blockers:
         yield Hindrance(
@@ -531,9 +545,6 @@ def of_beads(found: Standstill, drafts: int, daemon: bool) -> Iterator[Hindrance
         words = ("hand-in", "retry") if is_with_person(node.held) else ("release",)
         typed = tuple(f"nobrakes {word} {node.id}" for word in words)
         yield Hindrance(Kind.HELD, f"{node.id} is held: {node.held}", "", typed, beads=(node.id,))
-    if drafts:
-        what = count(drafts, "draft waits", "drafts wait")
-        yield Hindrance(Kind.DRAFTS, f"{what} for your approval", "", ("nobrakes commit-strategy",))
     for epic in found.empty_epics:
         yield Hindrance(
             Kind.EMPTY_EPIC, f"epic {epic} has no bead, so it is never done", "", ("nobrakes shape",), beads=(epic,)
@@ -579,10 +590,11 @@ def more(found: Standstill) -> dict[Kind, int]:
 
 @frozen
 class Hindrances:
-    """What stands in the way, the heaviest first. `more`: how many of a kind are not named."""
+    """What stands in the way, the heaviest first. `more`: how many of a kind are not named. `works`: a daemon does."""
 
     found: tuple[Hindrance, ...]
     more: tuple[tuple[Kind, int], ...] = ()
+    works: bool = False
 
     def require(self, now: float) -> None:
         """Hindered where a run would do nothing from its first moment."""
@@ -615,7 +627,8 @@ def hindrances(
         *of_questions(waiting),
         *of_features(store, features),
         *of_merges(store, pid is not None),
-        *of_beads(still, len(store.by_priority((Status.DRAFT,))), pid is not None),
+        *of_drafts(store, config),
+        *of_beads(still, pid is not None),
         *of_quarantine(store),
     ]
     if here is not None:
@@ -624,7 +637,9 @@ def hindrances(
             found += _of_machine(store, paths, config, here, red_main, features, still, counts)
     elif misconfigured is not None:
         found += [*of_config(misconfigured), *of_no_check(config)]
-    return Hindrances(in_order(found), tuple(more(still).items()))
+    if pid is not None:
+        found = [replace(one, commands=tuple(c for c in one.commands if c not in STARTS_WORK)) for one in found]
+    return Hindrances(in_order(found), tuple(more(still).items()), pid is not None)
 
 
 def _of_machine(

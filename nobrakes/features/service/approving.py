@@ -85,22 +85,30 @@ def _waits(node: Mapping[str, object]) -> bool:
     return node["status"] == Status.DRAFT.value or bool(node.get("proposed"))
 
 
-def require(store: "Store", drafts: Collection[str]) -> None:
-    """NotAllowed where one of the drafts is of a feature whose plan nobody signed off as it lies.
+def unsigned(store: "Store", drafts: Collection[str]) -> Feature | None:
+    """The first feature of these drafts whose plan nobody signed off as it lies.
 
     A plan that its Shaper never called whole was under no review: the yes of commit-strategy is enough for it.
     """
     named = set(drafts)
-    features = [one for one in store.features() if one.stage in PLANNED and one.plan]
-    for feature in features:
+    for feature in store.features():
+        if feature.stage not in PLANNED or not feature.plan:
+            continue
         if not named.intersection((feature.id, *under(store, feature.id))):
             continue
         signed = feature.data.get(keys.SIGNED)
-        if signed and int(signed["version"]) == feature.plan and is_as_kept(store, feature):
-            continue
+        if not signed or int(signed["version"]) != feature.plan or not is_as_kept(store, feature):
+            return feature
+    return None
+
+
+def require(store: "Store", drafts: Collection[str]) -> None:
+    """NotAllowed where one of the drafts is of a feature whose plan nobody signed off as it lies."""
+    feature = unsigned(store, drafts)
+    if feature is not None:
         raise NotAllowed(
             f"the plan of feature {feature.id} ({feature.title[:60]}) is not signed off",
-            f"`nobrakes forge show {feature.id}` shows its reviews, `nobrakes forge sign-off {feature.id}` signs it.",
+            f"`nobrakes forge reviews {feature.id}` shows its reviews, and how it is signed off.",
         )
 
 
