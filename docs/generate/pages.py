@@ -1,5 +1,7 @@
 """The reference pages of settings, events and outcomes, as Markdown, from the values that the program itself uses."""
 
+from collections.abc import Iterator
+
 from nobrakes.agents.worker.end import MACHINE_FAULTS, STARTS_AFRESH
 from nobrakes.beads.lifecycle import MOVING
 from nobrakes.beads.model import TABLE, Outcome, retry_after
@@ -7,6 +9,7 @@ from nobrakes.config.editing import USER, settings
 from nobrakes.config.sections import LimitSettings
 from nobrakes.config.setup.changing import allowed, known
 from nobrakes.config.user import UserConfig
+from nobrakes.decisions import machine as decisions
 from nobrakes.decisions.model import STOPS_BEAD, EscalationType
 from nobrakes.events.glossary import ESCALATIONS, EVENTS, KEYS, OUTCOMES
 from nobrakes.events.kinds import Kind
@@ -162,4 +165,28 @@ def outcomes_page() -> str:
     out += [row("type", "why", "its bead"), "|---|---|---|"]
     for type_ in EscalationType:
         out.append(row(f"`{type_.value}`", ESCALATIONS[type_], "waits" if type_ in STOPS_BEAD else "goes on"))
+    out += ["", _DECISIONS, "", row("type", "word", "about", "what is done"), "|---|---|---|---|"]
+    alike: dict[tuple[tuple[str, str, str], ...], list[str]] = {}
+    for type_, words in decisions.TABLE.items():
+        alike.setdefault(tuple(_rows(words)), []).append(f"`{type_.value}`")
+    for rows, types in alike.items():
+        out += [row(", ".join(types), *cells) for cells in rows]
+    out += ["", row("asked about", "option", "what is done beside answering"), "|---|---|---|"]
+    for asked, options in decisions.OPTIONS.items():
+        out += [row(asked, label, effect.value) for label, effect in options.items()]
     return "\n".join(out) + "\n"
+
+
+def _rows(words: decisions.Rows) -> Iterator[tuple[str, str, str]]:
+    """For each word and each of its effects: what is asked about then."""
+    for word, ways in words.items():
+        done: dict[str, list[str]] = {}
+        for about, way in ways.items():
+            done.setdefault(way.effect.value, []).append(about.value)
+        yield from ((f"`{word}`", ", ".join(what), effect) for effect, what in done.items())
+
+
+_DECISIONS = """## Decisions
+
+What each word does: `answer` is `nobrakes answer N`, every other word an option of `nobrakes resolve N`. What is not in
+the table is refused. Of what is asked about the narrowest row counts. What has options can be answered too."""

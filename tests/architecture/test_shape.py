@@ -24,7 +24,6 @@ OVERSIZED = {
     "daemon/worker/perform.py:Performer",
     "daemon/worker/service.py:serve",
     "db/database.py:Database",
-    "decisions/service/desk.py:resolve",
     "git/filters.py:Filters",
     "review/worker/main_monitor.py:MainMonitor",
     "review/worker/queue.py:Train",

@@ -18,10 +18,6 @@ MOST = 8000
 """Characters of what is told to who mends it."""
 
 
-OF_READERS = "what fresh eyes found in the whole of"
-"""What the bead answers, as its title says, where readers found it."""
-
-
 def mend(store: "Store", epic: Bead, what: str, detail: str, actor: str) -> Bead:
     """Add the bead. `what`: of the epic, in words; `detail`: what its Doer is told. The caller has a transaction."""
     free = (name for name in _names(epic.id) if not store.beads(ids=[name]))

@@ -2,10 +2,15 @@
 
 1. An escalation is decided once; the second time is refused. An answer is taken back until somebody acts by it.
 2. What a person writes is kept as the escalation's answer, so that the next attempt can be told.
+3. What a word does says decisions.machine. It is done here, in one transaction with the end of the question: a refusal
+   leaves the question open, and nothing is changed.
+4. Words of an agent or a reviewer become a draft as a quotation, cleaned and bounded: they describe work, are nobody's
+   instructions, and wait for a person's approval. The draft remembers whose bead it comes from (`discovered-from`).
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 from ...agents.prompts import mending
 from ...beads.branches import APPROVE
@@ -19,228 +24,20 @@ from ...features.model import ItemKind, State, Step
 from ...features.service import resting
 from ...host.watching import wake
 from ...paths import Paths
+from ...records import frozen
 from ...review import reading
-from ...review.reading import ANSWER, GO_ON, READ_AGAIN, READING_CHOICES_SEND_BACK, TICKETS, Finding, Priority
+from ...review.reading import READING_CHOICES_SEND_BACK, Finding, Priority
 from ...sessions.model import STAGE, WORK, Session, SessionKind
 from ...text.cleaning import only_seen, shorten
-from .. import forms
-from .. import model as decisions_model
-from ..model import ANSWERED, HOWS, OF_A_HEAD, OF_TESTS, STARTS, Escalation, EscalationType, How
+from .. import forms, machine
+from ..machine import Effect, Word
+from ..model import MENDS, STARTS, Escalation, is_told
 
 if TYPE_CHECKING:
     from ...store import Store
 
-
-# What fresh eyes say of work, and what a person decides on it: it goes on, is read again, or each P2 becomes a draft.
-#
-# 1. It is one transaction with the end of the question. Sending the work back is an answer, and nothing more; of an
-# epic it is a bead of that epic as well, which nobody takes back by taking the answer back.
-# 2. A draft has the reviewer's words quoted: they describe work, and are nobody's instructions. It waits for approval
-# as any other does.
-
-_TITLE = 120
-
-
-def give(store: "Store", session: Session, answer: str) -> dict[str, int]:
-    """Keep the review that the session gives, in the place of an earlier one; how many findings of each priority.
-
-    NotAllowed: it reads no work. UsageError: it is no review, and nothing of it is kept.
-    """
-    if session.kind is not SessionKind.CODE_REVIEW:
-        raise NotAllowed("this session reads no work, so it gives no review", "Say it in your last message.")
-    found = reading.findings_of(answer)
-    store.note_session(session.id, {ANSWER: [one.as_values() for one in found]})
-    return reading.counted(found)
-
-
-def follow_reading(store: "Store", found: Escalation, label: str, actor: str) -> bool:
-    """Do what the chosen option means, and end the question; False: it is an answer, and nothing more."""
-    if found.bead is None:
-        return False
-    if label not in (GO_ON, READ_AGAIN, TICKETS):
-        return mended_in_epic(store, found, label, actor)
-    with store.write():
-        if label == READ_AGAIN:
-            store.resolve(found.id, label, actor, Status.NEEDS_REVIEW)
-        elif label == GO_ON:
-            store.resolve(found.id, f"{APPROVE}: {label}", actor, Status.NEEDS_REVIEW)
-        else:
-            _tickets(store, found, found.bead, actor)
-    return True
-
-
-def _tickets(store: "Store", found: Escalation, bead: str, actor: str) -> None:
-    said = reading.kept(found.evidence.get("findings") or ())
-    made = [_draft(store, found, bead, one, actor) for one in said if one.priority is Priority.SHOULD]
-    words = f"drafts {', '.join(dict.fromkeys(made))}"
-    if any(one.priority is Priority.MUST for one in said):
-        text = f"{READING_CHOICES_SEND_BACK}: what is P1; what is P2 became {words}"
-        if not mended_in_epic(store, found, text, actor):
-            store.answer(found.id, text, actor)
-    else:
-        store.resolve(found.id, f"{APPROVE}: {words}", actor, Status.NEEDS_REVIEW)
-
-
-def mended_in_epic(store: "Store", found: Escalation, words: str, actor: str) -> bool:
-    """Send an epic back that people merge as a whole: a bead of it mends what was found, or what the person says.
-
-    False: it is about no epic, or its review begins again with nothing to mend; nothing was done then.
-    """
-    what = _MENDED.get(found.type)
-    if what is None or found.bead is None or store.bead(found.bead).type is not BeadType.EPIC:
-        return False
-    epic, is_told = store.bead(found.bead), found.type in _TOLD and not _is_unread(found)
-    if not is_told and not words.strip():
-        return False
-    said = f"A person decided:\n{words.strip()}" if words.strip() else ""
-    with store.write():
-        mending.mend(
-            store, epic, what, "\n\n".join(one for one in (found.detail if is_told else "", said) if one), actor
-        )
-        answer = words.strip() or READING_CHOICES_SEND_BACK
-        store.answer(found.id, answer, actor)
-        store.act_by({found.id: answer}, actor)  # the bead does
-    return True
-
-
-def _is_unread(found: Escalation) -> bool:
-    """Whether it is about work that nobody read, so that there is nothing to mend."""
-    return found.type is EscalationType.CODE_REVIEW and not found.evidence.get("findings")
-
-
-_MENDED = {
-    EscalationType.CODE_REVIEW: mending.OF_READERS,
-    EscalationType.MERGE_REVIEW: "what a person wants of",
-    EscalationType.ASKED_AGAIN: "what people wrote about the pull request of",
-    EscalationType.PULL_CLOSED: "what a person wants of the pull request of",
-}
-"""What the bead answers, as its title says, by what was asked."""
-_TOLD = (EscalationType.CODE_REVIEW, EscalationType.ASKED_AGAIN)
-"""What was asked about has in it what is to be mended."""
-
-
-def _draft(store: "Store", found: Escalation, bead: str, one: Finding, actor: str) -> str:
-    title = shorten(" ".join(only_seen(f"{one.category.replace('_', ' ')}: {one.text}").split()), _TITLE)
-    known = [each.bead for each in store.dependencies(bead) if each.type is DependencyType.DISCOVERED_FROM]
-    same = next((each for each in known if each != bead and store.bead(each).title == title), None)
-    if same is not None:  # another round found it again
-        return same
-    quoted = "\n".join(f"> {line}" for line in only_seen(one.text).splitlines())
-    where = f"\n\nIt is at `{one.place.replace('`', '')}`." if one.path else ""
-    text = f"A reviewer of {bead} found this (escalation {found.id}).\n\n{quoted}{where}"
-    epic = store.bead(bead).epic
-    new = beads.add(store, title, BeadType.TASK, text, epic=epic, draft=True, actor=actor)
-    store.add_dependency(Dependency(new.id, bead, DependencyType.DISCOVERED_FROM), actor)
-    return new.id
-
-
-# What an option of nobrakes' own does once a person chose it, beside being the answer: rest, a new plan, a way back.
-#
-# 1. Only questions that nobrakes asked have such options: their evidence says so (forms.MARK,
-# features.asking.FEATURE), or their type.
-# 2. It is one transaction with the end of the question. A refusal leaves the question open, and nothing is changed.
-
-
-def follow_choice(store: "Store", found: Escalation, label: object, actor: str) -> bool:
-    """Do what the chosen option means, and end the question; False: it is an answer, and nothing more."""
-    if found.type is EscalationType.CODE_REVIEW:
-        return follow_reading(store, found, str(label), actor)
-    act = _ACTS[_asked(found)].get(str(label))
-    if act is None or found.bead is None:
-        return False
-    with store.write():
-        reason = act(store, found, actor)
-        store.resolve(found.id, str(label), actor)
-        if store.bead(found.bead).held != reason:
-            store.record(Event(Kind.HELD, found.bead, actor=actor, data={"reason": reason}))
-    return True
-
-
-Act = Callable[["Store", Escalation, str], str]
-"""Does it; why the bead is held then."""
-
-
-def _asked(found: Escalation) -> str:
-    if forms.is_blocker(found.evidence):
-        return forms.MARK
-    return asking.FEATURE if found.evidence.get(asking.FEATURE) else ""
-
-
-def _rest(store: "Store", found: Escalation, actor: str) -> str:
-    return f"{actor} lets it rest, asked by question {found.id}"
-
-
-def _pause(store: "Store", found: Escalation, actor: str) -> str:
-    feature = store.feature(str(found.evidence[asking.FEATURE]))
-    if feature.state is not State.PAUSED:
-        store.move_feature(feature.id, Step.PAUSED, actor, f"chosen at escalation {found.id}")
-        resting.hold(store, feature.id, actor)
-    return asking.PAUSED.format(feature=feature.id)
-
-
-def _replan(store: "Store", found: Escalation, actor: str) -> str:
-    feature = resting.checkpoint(store, str(found.evidence[asking.FEATURE]), actor)
-    text = f"{found.title}: a person wants the plan changed because of it"
-    store.collect(feature.id, ItemKind.ESCALATION, text, actor, bead=found.bead, nth=found.id)
-    return asking.RESHAPED.format(feature=feature.id)
-
-
-_ACTS: Mapping[str, Mapping[str, Act]] = {
-    "": {},
-    forms.MARK: {forms.PAUSE: _rest},
-    asking.FEATURE: {asking.FAILING_PAUSE: _pause, asking.REPLAN: _replan, asking.ROLL_BACK: _pause},
-}
-"""By what nobrakes asked, and by the label of the option."""
-
-
-# A suggestion of an agent becomes a draft, for a person's approval like any other.
-#
-# 1. The agent's words are quoted, cleaned and bounded: they describe work, and are nobody's instructions.
-# 2. The draft remembers where it comes from: a dependency `discovered-from` on the bead of whoever suggested it.
-# 3. The draft and the end of the suggestion are one transaction: it is added once.
-
-TITLE, DETAIL = 200, 4_000
-"""Characters of a suggestion that a draft takes over."""
-
-
-def add(store: "Store", found: Escalation, note: str, actor: str) -> Bead:
-    """The draft that the open suggestion became; the suggestion is resolved. NotAllowed: it is none."""
-    if found.type is not EscalationType.DOER_SUGGESTION:
-        raise NotAllowed(
-            f"escalation {found.id} suggests no work to add", f"`nobrakes escalation {found.id}` shows what it is."
-        )
-    title = shorten(" ".join(only_seen(found.title).split()), TITLE)
-    with store.write():
-        epic = store.bead(found.bead).epic if found.bead is not None else None
-        made = beads.add(
-            store,
-            title,
-            BeadType.TASK,
-            description(found, note),
-            epic=epic,
-            draft=True,
-            actor=actor,
-        )
-        if found.bead is not None:
-            store.add_dependency(Dependency(made.id, found.bead, DependencyType.DISCOVERED_FROM), actor)
-        store.resolve(found.id, f"added as {made.id}" + (f": {note}" if note.strip() else ""), actor)
-    return made
-
-
-def description(found: Escalation, note: str) -> str:
-    """What the draft says: the person's note, then the agent's words as a quotation."""
-    where = f" while it worked on {found.bead}" if found.bead else ""
-    words = shorten(only_seen(found.detail).strip(), DETAIL)
-    quoted = "\n".join(f"> {line}" for line in words.splitlines())
-    parts = (note.strip(), f"An agent suggested this{where} (escalation {found.id}).", quoted)
-    return "\n\n".join(part for part in parts if part)
-
-
-__all__ = ["ANSWERED", "HOWS", "How", "answer", "decisions", "escalations", "resolve", "show", "take_back", "then"]
-
-WAYS = tuple(how for how in HOWS if how != "answer")
+WAYS = tuple(word for word in machine.WORDS if word != "answer")
 """The words of `nobrakes resolve`."""
-_ENDS = {"cancel": Kind.CANCELLED, "done": Kind.DONE_BY_HAND}
 
 
 def escalations(store: "Store", all: bool = False) -> list[Escalation]:
@@ -262,7 +59,7 @@ def answer(
     agent recommends. UsageError: it is none. NotAllowed: it was decided before, or is no question.
     """
     found = store.escalation(n)
-    if found.type not in ANSWERED and found.form is None and found.resolved_at is None:
+    if found.resolved_at is None and "answer" not in machine.ways(found):
         raise NotAllowed(f"escalation {n} is no question: it is decided, not answered", decisions(found))
     if found.form is None:
         if recommended:
@@ -273,10 +70,11 @@ def answer(
     else:
         form = forms.form(found.form)
         value = forms.judge(form, text, recommended)
-        if found.resolved_at is None and follow_choice(store, found, value, actor):
-            decided = store.escalation(n)
-        else:
+        effect = machine.chosen(found, str(value), _bead(store, found))
+        if effect is None:
             decided = store.answer(n, forms.text_of(form, value), actor, value)
+        else:
+            decided = _decide(store, found, effect, _Said("answer", str(value), actor))
     if paths is not None:
         wake(paths)
     return decided
@@ -290,22 +88,11 @@ def take_back(store: "Store", n: int, actor: str, paths: Paths | None = None) ->
     return found
 
 
-def decisions(found: Escalation) -> str:
-    """What to type to decide what is no question."""
-    flags = " | ".join(f"--{how}" for how in decisions_model.ways(found) if how != "answer")
-    return f'Decide it: nobrakes resolve {found.id} {flags} --note "…"'
-
-
 def resolve(
-    store: "Store", n: int, how: How | str, note: str = "", actor: str = "person", paths: Paths | None = None
+    store: "Store", n: int, how: str, note: str = "", actor: str = "person", paths: Paths | None = None
 ) -> Escalation:
-    """Decide an escalation. NotAllowed: it was decided before, or there is no bead to cancel or finish.
-
-    approve: the agent's plan is followed, with the note, or what the branch changes is accepted, and the review of
-    that very commit goes on, or a Doer starts with these tests; of these alone.
-    retry: the bead goes back with a clean count of failures, and the note
-    is in its next prompt. cancel, done: so is the bead. dismiss: nothing is to be done about
-    it; a bead that was stopped by it goes on. add: what an agent suggests becomes a draft (decisions.service.desk).
+    """Decide an escalation by a word of WAYS. UsageError: it is none. NotAllowed: it is none for this one
+    (decisions.machine), or it was decided before.
     """
     if how not in WAYS:
         raise UsageError(f"'{how[:40]}' is no way to decide an escalation", f"Use one of: {', '.join(WAYS)}.")
@@ -314,85 +101,19 @@ def resolve(
         raise NotAllowed(
             f"escalation {n} is decided already: {found.resolution}", f"`nobrakes escalation {n}` shows it."
         )
-    if how not in decisions_model.ways(found):
+    way = machine.ways(found, _bead(store, found)).get(cast(Word, how))
+    if way is None:
         raise _no_way(found, how)
-    rest = forms.form(found.form).rest() if how == "retry" and found.form is not None else None
-    if how == "add":
-        add(store, found, note, actor)
-    elif how in _ENDS:
-        with store.write():
-            store.record(Event(_ENDS[how], found.bead, actor=actor, data={"reason": note, "escalation": n}))
-            if store.escalation(n).resolved_at is None:
-                store.resolve(n, _words(how, note), actor)
-    elif how == APPROVE and found.session is not None:
-        with store.write():
-            store.note_session(found.session, {STAGE: WORK})
-            store.resolve(n, _words(how, note), actor)
-    elif how == APPROVE and found.type in OF_A_HEAD:
-        store.resolve(n, _words(how, note), actor, None if _is_of_test_writer(store, found) else Status.NEEDS_REVIEW)
-    elif how == "retry" and found.bead is None and STARTS in found.evidence:
-        with store.write():
-            store.end_cooldown(str(found.evidence[STARTS]), actor)
-            if store.escalation(n).resolved_at is None:
-                store.resolve(n, _words(how, note), actor)
-    elif how == "retry" and mended_in_epic(store, found, note, actor):
-        pass
-    elif how == "retry" and found.type in (EscalationType.MERGE_REVIEW, EscalationType.CODE_REVIEW):
-        _send_back(store, found, f"{rest}: {note}" if rest and note.strip() else note, actor)
-    elif how == "retry" and note.strip() and rest is not None:
-        answer(store, n, f"{rest}: {note}", actor)  # a note is words, also where it reads as another option
-    elif how == "retry" and note.strip() and found.form is not None:
-        raise NotAllowed(
-            f"escalation {n} asks for an option, and a note is none",
-            f"Answer it: `nobrakes escalation {n}` shows what to type. Or leave the note out.",
-        )
-    elif how == "retry" and found.evidence.get(OF_TESTS):
-        if note.strip():
-            store.answer(n, note, actor, to=Status.NEEDS_TESTS)
-        else:
-            store.resolve(n, "retry", actor, Status.NEEDS_TESTS)
-    elif how == "retry" and note.strip():
-        store.answer(n, note, actor)
-    else:
-        store.resolve(n, _words(how, note), actor)
+    decided = _decide(store, found, way.effect, _Said(how, note, actor))
     if paths is not None:
         wake(paths)
-    return store.escalation(n)
+    return decided
 
 
-def _is_of_test_writer(store: "Store", found: Escalation) -> bool:
-    """Whether it was asked when a Test Writer ended: then a Doer is next, and no review."""
-    past = store.attempts(found.bead) if found.bead is not None and found.evidence.get(OF_TESTS) else ()
-    return any(one.id == found.attempt and one.role is Role.TEST_WRITER for one in past)
-
-
-def _send_back(store: "Store", found: Escalation, note: str, actor: str) -> None:
-    """Work whose merge was not approved: a Doer is told the note, or the person whose work it is."""
-    assert found.bead is not None
-    with store.write():
-        if note.strip():
-            store.answer(found.id, note, actor)
-        else:
-            store.resolve(found.id, "retry", actor)
-        past = store.attempts(found.bead)
-        done = submitted(past)
-        if done is not None and is_by_person(past) and store.bead(found.bead).held is None:
-            reason = handed_back(done.name, note or "its merge was not approved")
-            store.record(Event(Kind.HELD, found.bead, actor=actor, data={"reason": reason}))
-
-
-def _no_way(found: Escalation, how: str) -> NotAllowed:
-    """Why this escalation is not decided so, and how it is."""
-    why = f"escalation {found.id} is not decided by --{how}"
-    if how in decisions_model.OF_BEADS and found.bead is None:
-        why = f"escalation {found.id} is about no single bead"
-    elif how == APPROVE:
-        why = f"escalation {found.id} is no plan, no change of the checks and no merge to approve"
-    return NotAllowed(why, decisions(found))
-
-
-def _words(how: str, note: str) -> str:
-    return f"{how}: {note}" if note.strip() else how
+def decisions(found: Escalation) -> str:
+    """What to type to decide what is no question."""
+    flags = " | ".join(f"--{word}" for word in machine.ways(found) if word != "answer")
+    return f'Decide it: nobrakes resolve {found.id} {flags} --note "…"'
 
 
 def then(store: "Store", decided: Escalation) -> str:
@@ -403,3 +124,253 @@ def then(store: "Store", decided: Escalation) -> str:
     if others and store.bead(decided.bead).status is Status.ESCALATED:
         return f"; {decided.bead} still waits for {', '.join(others)}"
     return f"; {decided.bead} is {store.bead(decided.bead).status.value}"
+
+
+def give(store: "Store", session: Session, answer: str) -> dict[str, int]:
+    """Keep the review that the session gives, in the place of an earlier one; how many findings of each priority.
+
+    NotAllowed: it reads no work. UsageError: it is no review, and nothing of it is kept.
+    """
+    if session.kind is not SessionKind.CODE_REVIEW:
+        raise NotAllowed("this session reads no work, so it gives no review", "Say it in your last message.")
+    found = reading.findings_of(answer)
+    store.note_session(session.id, {reading.ANSWER: [one.as_values() for one in found]})
+    return reading.counted(found)
+
+
+def _bead(store: "Store", found: Escalation) -> Bead | None:
+    return store.bead(found.bead) if found.bead is not None else None
+
+
+def _no_way(found: Escalation, how: str) -> NotAllowed:
+    """Why this escalation is not decided so, and how it is."""
+    why = f"escalation {found.id} is not decided by --{how}"
+    if found.bead is None and how in ("approve", "done", "cancel"):
+        why = f"escalation {found.id} is about no single bead"
+    elif how == APPROVE:
+        why = f"escalation {found.id} is no plan, no change of the checks and no merge to approve"
+    return NotAllowed(why, decisions(found))
+
+
+# What the effects do, each in the transaction that `_decide` opens.
+
+
+@frozen
+class _Said:
+    """What a person said. `note`: of an answer the option."""
+
+    word: str
+    note: str
+    actor: str
+
+    @property
+    def text(self) -> str:
+        """As it is kept."""
+        return f"{self.word}: {self.note}" if self.note.strip() else self.word
+
+
+def _decide(store: "Store", found: Escalation, effect: Effect, said: _Said) -> Escalation:
+    with store.write():
+        _EFFECTS[effect](store, found, said)
+    return store.escalation(found.id)
+
+
+def _end(store: "Store", found: Escalation, said: _Said) -> None:
+    store.resolve(found.id, said.text, said.actor)
+
+
+def _back(store: "Store", found: Escalation, said: _Said, to: Status | None = None) -> None:
+    rest = forms.form(found.form).rest() if found.form is not None else None
+    if not said.note.strip():
+        store.resolve(found.id, said.word, said.actor, to)
+    elif rest is not None:  # a note is words, also where it reads as another option
+        answer(store, found.id, f"{rest}: {said.note}", said.actor)
+    elif found.form is not None:
+        raise NotAllowed(
+            f"escalation {found.id} asks for an option, and a note is none",
+            f"Answer it: `nobrakes escalation {found.id}` shows what to type. Or leave the note out.",
+        )
+    else:
+        store.answer(found.id, said.note, said.actor, to=to)
+
+
+def _to_tests(store: "Store", found: Escalation, said: _Said) -> None:
+    _back(store, found, said, Status.NEEDS_TESTS)
+
+
+def _hand_back(store: "Store", found: Escalation, said: _Said) -> None:
+    assert found.bead is not None
+    rest = forms.form(found.form).rest() if found.form is not None else None
+    note = f"{rest}: {said.note}" if rest and said.note.strip() else said.note
+    if note.strip():
+        store.answer(found.id, note, said.actor)
+    else:
+        store.resolve(found.id, said.word, said.actor)
+    past = store.attempts(found.bead)
+    done = submitted(past)
+    if done is not None and is_by_person(past) and store.bead(found.bead).held is None:
+        reason = handed_back(done.name, note or "its merge was not approved")
+        store.record(Event(Kind.HELD, found.bead, actor=said.actor, data={"reason": reason}))
+
+
+def _mend(store: "Store", found: Escalation, said: _Said) -> None:
+    if not _mended(store, found, said.note, said.actor):
+        _back(store, found, said)
+
+
+def _mended(store: "Store", found: Escalation, words: str, actor: str) -> bool:
+    """Send an epic back that people merge as a whole: a bead of it mends what was found, or what the person says.
+
+    False: it is about no epic, or there is nothing to mend; nothing was done then. Nobody takes that bead back by
+    taking the answer back.
+    """
+    epic, has_told = _bead(store, found), is_told(found)
+    if epic is None or epic.type is not BeadType.EPIC or not (has_told or words.strip()):
+        return False
+    said = f"A person decided:\n{words.strip()}" if words.strip() else ""
+    detail = "\n\n".join(one for one in (found.detail if has_told else "", said) if one)
+    mending.mend(store, epic, MENDS[found.type].answers, detail, actor)
+    text = words.strip() or READING_CHOICES_SEND_BACK
+    store.answer(found.id, text, actor)
+    store.act_by({found.id: text}, actor)  # the bead does
+    return True
+
+
+def _go_on(store: "Store", found: Escalation, said: _Said) -> None:
+    store.resolve(found.id, replace(said, word=APPROVE).text, said.actor, Status.NEEDS_REVIEW)
+
+
+def _after_tests(store: "Store", found: Escalation, said: _Said) -> None:
+    past = store.attempts(found.bead) if found.bead is not None else ()
+    is_of_test_writer = any(one.id == found.attempt and one.role is Role.TEST_WRITER for one in past)
+    (_end if is_of_test_writer else _go_on)(store, found, said)
+
+
+def _read_again(store: "Store", found: Escalation, said: _Said) -> None:
+    store.resolve(found.id, said.note, said.actor, Status.NEEDS_REVIEW)
+
+
+def _drafts(store: "Store", found: Escalation, said: _Said) -> None:
+    assert found.bead is not None
+    findings = reading.kept(found.evidence.get("findings") or ())
+    made = [_draft(store, found, found.bead, one, said.actor) for one in findings if one.priority is Priority.SHOULD]
+    words = f"drafts {', '.join(dict.fromkeys(made))}"
+    if any(one.priority is Priority.MUST for one in findings):
+        text = f"{READING_CHOICES_SEND_BACK}: what is P1; what is P2 became {words}"
+        if not _mended(store, found, text, said.actor):
+            store.answer(found.id, text, said.actor)
+    else:
+        _go_on(store, found, replace(said, note=words))
+
+
+_TITLE = 120
+
+
+def _draft(store: "Store", found: Escalation, bead: str, one: Finding, actor: str) -> str:
+    title = shorten(" ".join(only_seen(f"{one.category.replace('_', ' ')}: {one.text}").split()), _TITLE)
+    known = [each.bead for each in store.dependencies(bead) if each.type is DependencyType.DISCOVERED_FROM]
+    same = next((each for each in known if each != bead and store.bead(each).title == title), None)
+    if same is not None:  # another round found it again
+        return same
+    where = f"\n\nIt is at `{one.place.replace('`', '')}`." if one.path else ""
+    text = f"A reviewer of {bead} found this (escalation {found.id}).\n\n{_quoted(only_seen(one.text))}{where}"
+    return _add(store, title, text, bead, actor)
+
+
+_MOST_TITLE, _MOST_DETAIL = 200, 4_000
+"""Characters of a suggestion that a draft takes over."""
+
+
+def _suggested(store: "Store", found: Escalation, said: _Said) -> None:
+    title = shorten(" ".join(only_seen(found.title).split()), _MOST_TITLE)
+    where = f" while it worked on {found.bead}" if found.bead else ""
+    words = _quoted(shorten(only_seen(found.detail).strip(), _MOST_DETAIL))
+    parts = (said.note.strip(), f"An agent suggested this{where} (escalation {found.id}).", words)
+    made = _add(store, title, "\n\n".join(part for part in parts if part), found.bead, said.actor)
+    _end(store, found, replace(said, word=f"added as {made}"))
+
+
+def _quoted(words: str) -> str:
+    return "\n".join(f"> {line}" for line in words.splitlines())
+
+
+def _add(store: "Store", title: str, text: str, bead: str | None, actor: str) -> str:
+    epic = store.bead(bead).epic if bead is not None else None
+    made = beads.add(store, title, BeadType.TASK, text, epic=epic, draft=True, actor=actor)
+    if bead is not None:
+        store.add_dependency(Dependency(made.id, bead, DependencyType.DISCOVERED_FROM), actor)
+    return made.id
+
+
+def _work(store: "Store", found: Escalation, said: _Said) -> None:
+    assert found.session is not None
+    store.note_session(found.session, {STAGE: WORK})
+    _end(store, found, said)
+
+
+def _open_gate(store: "Store", found: Escalation, said: _Said) -> None:
+    store.end_cooldown(str(found.evidence[STARTS]), said.actor)
+    if store.escalation(found.id).resolved_at is None:
+        _end(store, found, said)
+
+
+def _done(store: "Store", found: Escalation, said: _Said) -> None:
+    _close(store, found, said, Kind.DONE_BY_HAND)
+
+
+def _cancel(store: "Store", found: Escalation, said: _Said) -> None:
+    _close(store, found, said, Kind.CANCELLED)
+
+
+def _close(store: "Store", found: Escalation, said: _Said, kind: Kind) -> None:
+    data = {"reason": said.note, "escalation": found.id}
+    store.record(Event(kind, found.bead, actor=said.actor, data=data))
+    if store.escalation(found.id).resolved_at is None:
+        _end(store, found, said)
+
+
+def _rest(store: "Store", found: Escalation, said: _Said) -> None:
+    _hold(store, found, said, f"{said.actor} lets it rest, asked by question {found.id}")
+
+
+def _pause_feature(store: "Store", found: Escalation, said: _Said) -> None:
+    feature = store.feature(str(found.evidence[asking.FEATURE]))
+    if feature.state is not State.PAUSED:
+        store.move_feature(feature.id, Step.PAUSED, said.actor, f"chosen at escalation {found.id}")
+        resting.hold(store, feature.id, said.actor)
+    _hold(store, found, said, asking.PAUSED.format(feature=feature.id))
+
+
+def _change_plan(store: "Store", found: Escalation, said: _Said) -> None:
+    feature = resting.checkpoint(store, str(found.evidence[asking.FEATURE]), said.actor)
+    text = f"{found.title}: a person wants the plan changed because of it"
+    store.collect(feature.id, ItemKind.ESCALATION, text, said.actor, bead=found.bead, nth=found.id)
+    _hold(store, found, said, asking.RESHAPED.format(feature=feature.id))
+
+
+def _hold(store: "Store", found: Escalation, said: _Said, reason: str) -> None:
+    assert found.bead is not None
+    store.resolve(found.id, said.note, said.actor)
+    if store.bead(found.bead).held != reason:
+        store.record(Event(Kind.HELD, found.bead, actor=said.actor, data={"reason": reason}))
+
+
+_EFFECTS: Mapping[Effect, Callable[["Store", Escalation, _Said], None]] = {
+    Effect.BACK: _back,
+    Effect.HAND_BACK: _hand_back,
+    Effect.TO_TESTS: _to_tests,
+    Effect.MEND: _mend,
+    Effect.GO_ON: _go_on,
+    Effect.AFTER_TESTS: _after_tests,
+    Effect.READ_AGAIN: _read_again,
+    Effect.DRAFTS: _drafts,
+    Effect.END: _end,
+    Effect.WORK: _work,
+    Effect.OPEN_GATE: _open_gate,
+    Effect.DRAFT: _suggested,
+    Effect.DONE: _done,
+    Effect.CANCEL: _cancel,
+    Effect.REST: _rest,
+    Effect.PAUSE_FEATURE: _pause_feature,
+    Effect.CHANGE_PLAN: _change_plan,
+}

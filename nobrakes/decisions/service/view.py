@@ -11,13 +11,14 @@ from dataclasses import field
 
 from ...agents.limits import Amount, Cap
 from ...agents.transcript import Line
-from ...beads.model import Bead, BeadType, Status
+from ...beads.model import Bead, Status
 from ...beads.stages import main_of
 from ...daemon.model import Limits
 from ...records import frozen
 from ...text.cleaning import age, clean, count, redacted
-from .. import forms
-from ..model import OF_A_HEAD, OF_A_WAIT, OF_TESTS, STOPS_BEAD, USUAL, Escalation, EscalationType, How, ways
+from .. import forms, machine
+from ..machine import Effect, Way, Word
+from ..model import MENDS, Escalation, is_told
 
 
 @frozen
@@ -205,21 +206,9 @@ class DecisionView(Escalation):
 
 # Each way to decide an escalation, with what it does, what it costs, and what to type.
 #
-# 1. Which ways there are says decisions.model alone; here each of them is put into words.
+# 1. Which ways there are, and their words, says decisions.machine alone; here the names in its texts are filled in.
 # 2. What is said of the branch, of the attempts to come and of who waits is read off the bead and the limits in force.
 
-LABELS: dict[How, str] = {
-    "answer": "Answer",
-    "approve": "Accept it",
-    "add": "Make a draft of it",
-    "retry": "Try again",
-    "done": "It is done by hand",
-    "cancel": "Give the bead up",
-    "dismiss": "Close the question",
-}
-_APPROVE = {EscalationType.PLAN_REVIEW: "Approve the plan", EscalationType.MERGE_REVIEW: "Approve the merge"}
-_APPROVE[EscalationType.CODE_REVIEW] = "Go on as it is"
-_OF_A_REVIEW = (*OF_A_HEAD, EscalationType.ASKED_AGAIN, EscalationType.PULL_CLOSED, EscalationType.CONFLICT)
 _WORKERS = {Status.NEEDS_TESTS: "A Test Writer", Status.NEEDS_DOER: "A Doer"}
 
 
@@ -241,57 +230,26 @@ class Stakes:
 def choices(found: Escalation, stakes: Stakes) -> tuple[Choice, ...]:
     """The ways to decide it, the usual first; empty once it was decided."""
     made: list[Choice] = []
-    for how in ways(found):
-        made += answers(found) if how == "answer" else [_choice(found, stakes, how)]
+    for word, way in machine.ways(found, stakes.bead).items():
+        made += answers(found, way) if word == "answer" else [_choice(found, stakes, word, way)]
     return tuple(made)
 
 
-def _choice(found: Escalation, stakes: Stakes, how: How) -> Choice:
-    does, costs = {
-        "approve": _approve,
-        "add": _add,
-        "retry": _retry,
-        "done": _done,
-        "cancel": _cancel,
-        "dismiss": _dismiss,
-    }[how](found, stakes)
-    takes_note = how != "retry" or found.form is None or forms.form(found.form).rest() is not None
-    note = ' --note "…"' if how == "retry" and takes_note else ""
-    command = f"nobrakes resolve {found.id} --{how}{note}"
-    return Choice(
-        how,
-        _label(found, how),
-        does,
-        costs,
-        command,
-        takes_note=takes_note,
-        is_recommended=USUAL.get(found.type) == how,
-    )
-
-
-def _label(found: Escalation, how: How) -> str:
-    if how == "approve":
-        return _APPROVE.get(found.type, "Accept the change")
-    if how == "retry" and found.type in OF_A_HEAD:
-        return "Send the work back"
-    if how == "retry" and found.bead is None:
-        return "Look again"
-    if how == "retry" and found.type is EscalationType.QUESTION:
-        return "Let the agent decide"
-    if how == "dismiss" and found.type is EscalationType.DOER_SUGGESTION:
-        return "Drop the suggestion"
-    return LABELS[how]
+def _choice(found: Escalation, stakes: Stakes, word: Word, way: Way) -> Choice:
+    takes_note = word != "retry" or found.form is None or forms.form(found.form).rest() is not None
+    note = ' --note "…"' if word == "retry" and takes_note else ""
+    command = f"nobrakes resolve {found.id} --{word}{note}"
+    does, costs = _does(found, stakes, way)
+    return Choice(word, way.label, does, costs, command, takes_note=takes_note, is_recommended=way.is_usual)
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 
-def answers(found: Escalation) -> list[Choice]:
+def answers(found: Escalation, way: Way) -> list[Choice]:
     """The answers that a question takes: a choice for each option, and what else may be said."""
     if found.form is None:
-        if found.type is EscalationType.PLAN_REVIEW:
-            return [_answer(found, "Have the plan changed", "The agent plans again, with your words.", None)]
-        return [_answer(found, LABELS["answer"], "The bead goes on, and your words are in the next prompt.", None)]
+        return [_answer(found, way.label, way.does, None)]
     form = forms.form(found.form)
     made = []
     for option in form.options:
@@ -301,7 +259,7 @@ def answers(found: Escalation) -> list[Choice]:
     if form.kind == "yes_no":
         made += [_answer(found, one, "", one, is_recommended=one in form.recommended) for one in form.labels()]
     if not made:
-        made.append(_answer(found, LABELS["answer"], "The agent goes on with your words.", None))
+        made.append(_answer(found, "Answer", "The agent goes on with your words.", None))
     if form.kind == "checkbox" and len(form.options) > 1:
         both = ",".join(forms.typed_as(form, label) for label in form.labels()[:2])
         made.append(_answer(found, "Several of them", "With a comma between them.", both))
@@ -333,53 +291,35 @@ def _onto(found: Escalation) -> str:
     return main_of(str(found.evidence.get("epic") or ""))
 
 
-def _approve(found: Escalation, stakes: Stakes) -> tuple[str, str]:
-    onto = _onto(found)
-    if found.type is EscalationType.PLAN_REVIEW:
-        if found.session is not None:
-            return "The session works by this plan, with your note.", "What its agent spends. It merges nothing."
-        return "The Doer works by this plan, with your note.", _next_attempt(stakes)
-    if found.type is EscalationType.MERGE_REVIEW:
-        return (
-            f"It is merged, once it passes on {onto} as it is then.",
-            f"The change is on {onto} then. Where that has moved and the difference is another, you are asked again.",
-        )
-    if found.type is EscalationType.CODE_REVIEW:
-        return (
-            f"It goes on without a change, once it passes on {onto} as it is then.",
-            f"What was found stays in it. Where {onto} has moved and the difference is another one, it is read again.",
-        )
-    if "contract" in found.evidence:
-        return (
-            "The contract is accepted, byte for byte as it is here: this bead is validated by it.",
-            "Once it is merged, everything is validated by it. Another version of it asks again.",
-        )
-    if OF_TESTS in found.evidence:
-        return (
-            "The tests stay as they are, and the bead goes on: to a Doer, or to the review of this very commit.",
-            "What bends the runner decides about this bead's checks, and is on main once they pass.",
-        )
-    return (
-        "The review of this very commit goes on, and it is merged if the checks pass.",
-        "The change is on main then. Another commit asks again.",
-    )
+def _does(found: Escalation, stakes: Stakes, way: Way) -> tuple[str, str]:
+    """What the way does and what it costs, in words."""
+    bead, back, costs = stakes.bead, "", ""
+    if bead is not None and way.effect in _BACKS:
+        to = found.return_to or bead.return_to or Status.NEEDS_DOER
+        to = Status.NEEDS_TESTS if way.effect is Effect.TO_TESTS else to
+        if to is Status.NEEDS_REVIEW:
+            return "The review begins again with the work as it is; no agent is started.", _forgiven(stakes)
+        back, costs = _back(found, stakes, way, to)
+    values = {
+        "onto": _onto(found),
+        "back": back,
+        "back_costs": costs,
+        "mend": _mend(found),
+        "next_attempt": _next_attempt(stakes),
+        "may_start": _waiting(stakes, "may start"),
+        "stay_blocked": _waiting(stakes, "stay blocked by it"),
+    }
+    return way.does.format(**values), way.costs.format(**values)
 
 
-def _retry(found: Escalation, stakes: Stakes) -> tuple[str, str]:
-    bead = stakes.bead
-    if bead is None:
-        if found.type is EscalationType.MAIN_RED:
-            return "main is checked again at once.", "A run of all checks. Merges wait until main is green."
-        return "The question is closed, and main is looked at again.", "A run of all checks."
-    back = found.return_to or bead.return_to or Status.NEEDS_DOER
-    if found.type not in STOPS_BEAD or back is Status.NEEDS_REVIEW:
-        return "The review begins again with the work as it is; no agent is started.", _forgiven(stakes)
-    if bead.type is BeadType.EPIC and found.type in _OF_A_REVIEW:
-        return _retry_whole(found), ""
-    if found.type in (EscalationType.MERGE_REVIEW, EscalationType.CODE_REVIEW) and stakes.by_person:
+_BACKS = (Effect.BACK, Effect.HAND_BACK, Effect.TO_TESTS, Effect.MEND)
+
+
+def _back(found: Escalation, stakes: Stakes, way: Way, to: Status) -> tuple[str, str]:
+    if way.effect is Effect.HAND_BACK and stakes.by_person:
         return f"It goes back to {stakes.by_person} with your note; no agent begins on it.", ""
-    who = _WORKERS.get(back, "An agent")
-    if bead.branch_kept:
+    who = _WORKERS.get(to, "An agent")
+    if stakes.bead is not None and stakes.bead.branch_kept:
         does, lost = f"{who} goes on where the branch is.", ""
     else:
         does = f"{who} begins anew from {_onto(found)} as it is now."
@@ -389,53 +329,12 @@ def _retry(found: Escalation, stakes: Stakes) -> tuple[str, str]:
     return f"{does}{told}", _joined(_next_attempt(stakes), lost, _forgiven(stakes))
 
 
-def _retry_whole(found: Escalation) -> str:
+def _mend(found: Escalation) -> str:
     """Of an epic that people merge as a whole, on which itself nobody works."""
     again = "then the review of the whole begins again"
-    if found.type is EscalationType.CODE_REVIEW and found.evidence.get("findings"):
-        return f"A bead of the epic mends what was found, with your note; {again}."
-    if found.type is EscalationType.ASKED_AGAIN:
-        return f"A bead of the epic answers what people wrote, with your note; {again}."
-    if found.type in (EscalationType.MERGE_REVIEW, EscalationType.PULL_CLOSED, EscalationType.CODE_REVIEW):
-        return f"With a note: a bead of the epic does what it says, and {again}. Without: it begins again as it is."
-    return "The review of the whole begins again; no agent is started."
-
-
-def _done(found: Escalation, stakes: Stakes) -> tuple[str, str]:
-    waits = _waiting(stakes, "may start")
-    return (
-        _joined("The bead counts as done; nothing is merged and nothing is checked.", waits),
-        "What is only on its branch does not reach main: bring it there yourself first. The branch is archived.",
-    )
-
-
-def _cancel(found: Escalation, stakes: Stakes) -> tuple[str, str]:
-    waits = _waiting(stakes, "stay blocked by it")
-    return (
-        "Nobody works on the bead any more; `nobrakes undo` brings it back.",
-        _joined("Its branch and what was not committed are archived.", waits),
-    )
-
-
-def _add(found: Escalation, stakes: Stakes) -> tuple[str, str]:
-    does = "A draft with the agent's words, quoted, and your note above them; it waits for `nobrakes commit-strategy`."
-    return does, "Nothing before you approve it."
-
-
-def _dismiss(found: Escalation, stakes: Stakes) -> tuple[str, str]:
-    if found.type is EscalationType.DOER_SUGGESTION:
-        return "Nothing is done about it.", ""
-    if found.type in OF_A_WAIT:
-        return "You are not asked again for this cause.", "The merge still waits until that is mended."
-    if found.session is not None:
-        return "The session reads that nothing is to be done about it, with your note.", ""
-    if stakes.bead is None:
-        return "Nothing more than that.", "Merges wait until main is green." if _is_red(found) else ""
-    return "As `--retry`, but no agent reads your note.", ""
-
-
-def _is_red(found: Escalation) -> bool:
-    return found.type is EscalationType.MAIN_RED
+    if is_told(found):
+        return f"A bead of the epic {MENDS[found.type].does}, with your note; {again}."
+    return f"With a note: a bead of the epic does what it says, and {again}. Without: it begins again as it is."
 
 
 def _waiting(stakes: Stakes, what: str) -> str:

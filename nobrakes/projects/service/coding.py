@@ -25,7 +25,7 @@ from ...beads.model import Bead
 from ...beads.service import board, taking
 from ...config.settings import load
 from ...daemon.service.control import PAUSED, YES
-from ...decisions import model as decisions_model
+from ...decisions import machine
 from ...decisions.model import Escalation, EscalationType
 from ...decisions.service import desk
 from ...errors import NoAgent, NobrakesError, NoProject, NoSuchSession, NotAllowed, UsageError
@@ -323,7 +323,7 @@ def _decided_by(asked: Escalation) -> str:
     """What a person types to say yes to it; else what shows it."""
     if asked.evidence.get(ASK_FIRST):
         return f"nobrakes answer {asked.id} yes"
-    how = "approve" if "approve" in decisions_model.ways(asked) else ""
+    how = "approve" if "approve" in machine.ways(asked) else ""
     return f"nobrakes resolve {asked.id} --{how}" if how else f"nobrakes escalation {asked.id}"
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ...agents.prompts import mending
 from ...beads.model import CLOSED, Attempt, Bead, BeadType, DependencyType, Outcome, Status
 from ...beads.proposals import submitted
+from ...decisions.model import MENDS, EscalationType
 from ...events.kinds import Event, Kind
 from ...features.worker.turn import complete
 from ...git.port import EPICS, Candidate, Conflict, Git, Message
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _SENT_BACK = {
     Outcome.FAILED_REVIEW: "what the checks say of the pull request of",
     Outcome.REMARKS: "what people wrote about the pull request of",
-    Outcome.FINDINGS: mending.OF_READERS,
+    Outcome.FINDINGS: MENDS[EscalationType.CODE_REVIEW].answers,
 }
 """What a bead of its own answers, as its title says."""
 
