@@ -78,8 +78,9 @@ class Drawn(NamedTuple):
         if self.shown == self.beads:
             return ""
         return (
-            f"{self.shown} of {self.beads} beads are drawn: those at work, waiting for a person or ready, and what "
-            "comes after them. `nobrakes graph --epic ID` draws one epic, `--format dot` or `text` writes all."
+            f"{self.shown} of {count(self.beads, 'bead')} are drawn, epics among them: those at work, waiting for a "
+            "person or ready, and what comes after them. `nobrakes graph --epic ID` draws one epic, `--format dot` or "
+            "`text` writes all."
         )
 
 
@@ -488,9 +489,12 @@ def render_svg(picture: Picture, note: str = "") -> str:
     at = places(picture)
     by_id = {box.id: box for box in picture.boxes}
     height = at.height + (48 if note else 24)
+    epics = {band.epic for band in at.bands if band.epic} | {one for one in at.boxes if by_id[one].is_epic}
+    beads = len(at.boxes.keys() - epics)
+    label = ", ".join(count(many, what) for many, what in ((beads, "bead"), (len(epics), "epic")) if many) or "no bead"
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{at.width:g}" height="{height:g}" '
-        f'viewBox="0 0 {at.width:g} {height:g}" role="img" aria-label="{count(len(by_id), "bead")}">',
+        f'viewBox="0 0 {at.width:g} {height:g}" role="img" aria-label="{label}">',
         f"<style>{STYLE}</style>",
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
         '<path d="M0,0 L8,4 L0,8 z" fill="#6e7781"/></marker></defs>',

@@ -107,7 +107,13 @@ This bead is worked on only by a plan that the human approved. Read, then hand o
 criterion is shown, what could go wrong. Then end as BLOCKED. Change nothing before: work without an approved plan is
 not taken."""
 
-TITLES = {"shaper": "Shaper", "test_writer": "Test Writer", "doer": "Doer"}
+TITLES = {
+    "shaper": "Shaper",
+    "test_writer": "Test Writer",
+    "doer": "Doer",
+    "reviewer": "Reviewer",
+    "person": "a person",
+}
 
 
 def bead_text(bead: "Bead") -> str:

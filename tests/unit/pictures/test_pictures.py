@@ -90,6 +90,30 @@ def test_svg_is_well_formed_whatever_titles_say():
     assert any("<script>" in title and "\x1b" not in title for title in titles)
 
 
+@pytest.mark.parametrize(
+    ("beads", "epics", "label"),
+    [
+        (0, 0, "no bead"),
+        (1, 0, "1 bead"),
+        (1, 1, "1 bead, 1 epic"),
+        (2, 1, "2 beads, 1 epic"),
+        (4, 2, "4 beads, 2 epics"),
+    ],
+)
+def test_the_label_of_a_picture_counts_what_is_drawn(beads, epics, label):
+    nodes = [node(f"e{n}", Status.OPEN, "epic") for n in range(epics)]
+    nodes += [node(f"b{n}", epic=f"e{n % epics}" if epics else None) for n in range(beads)]
+    svg = minidom.parseString(draw.render_svg(drawn(nodes))).documentElement
+    assert svg.getAttribute("aria-label") == label
+    assert len(svg.getElementsByTagName("title")) == beads, "one box a bead"
+
+
+def test_the_label_counts_an_empty_epic_once_and_as_an_epic():
+    nodes = [node("e", Status.OPEN, "epic"), node("f", Status.OPEN, "epic"), node("a", epic="f"), node("b")]
+    svg = minidom.parseString(draw.render_svg(drawn(nodes))).documentElement
+    assert svg.getAttribute("aria-label") == "2 beads, 2 epics"
+
+
 def test_mermaid_titles_cannot_end_their_quotes():
     out = draw.render_mermaid(
         drawn([node("end", title=EVIL), node("x", Status.OPEN, "epic", title=EVIL), node("y", epic="x")])
