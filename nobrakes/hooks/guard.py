@@ -49,10 +49,9 @@ def main(arguments: list[str]) -> int:
     try:
         import os
 
-        from nobrakes.hooks.rules import Place, asks_first, decide
-        from nobrakes.paths import process_environment
+        from nobrakes.hooks.rules import MORE, NEEDED, Place, asks_first, decide
 
-        place = Place.of(process_environment())
+        place = Place.of({name: os.environ[name] for name in (*NEEDED, *MORE.values()) if name in os.environ})
         if arguments == ["--canary"]:
             return self_test(place)
         call = read_json(sys.stdin.buffer.read().decode())

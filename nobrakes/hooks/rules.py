@@ -38,6 +38,9 @@ SHAPER = "the Shaper changes no file; propose beads instead"
 _BEFORE = WRAPPERS | KEYWORDS | {"sudo", "xargs", "find", "parallel", "watch"}
 _REMOVES = frozenset(("rm", "mv", "touch", "chmod", "chown", "ln", "truncate", "unlink", "shred", "rsync", "install"))
 
+NEEDED = ("NOBRAKES_ROLE", "NOBRAKES_WORKSPACE", "NOBRAKES_TESTS", "NOBRAKES_GATES")
+MORE = {name: f"NOBRAKES_{name.upper()}" for name in ("scaffolding", "branch", "home", "handoff", "ask_first")}
+
 
 class Place:
     """Who asks, and where: what the daemon said in the environment. ValueError where it said too little."""
@@ -60,12 +63,11 @@ class Place:
     @classmethod
     def of(cls, env: "Mapping[str, str]") -> "Place":
         """The place that the NOBRAKES_ variables tell of."""
-        needed = ("NOBRAKES_ROLE", "NOBRAKES_WORKSPACE", "NOBRAKES_TESTS", "NOBRAKES_GATES")
-        missing = [name for name in needed if name not in env]
+        missing = [name for name in NEEDED if name not in env]
         if missing:
             raise ValueError(f"{', '.join(missing)} not set")
-        more = ("scaffolding", "branch", "home", "handoff", "ask_first")
-        return cls(*(env[name] for name in needed), **{name: env.get(f"NOBRAKES_{name.upper()}", "") for name in more})
+        more = {name: env.get(variable, "") for name, variable in MORE.items()}
+        return cls(*(env[name] for name in NEEDED), **more)
 
 
 def may_write(path: str, place: Place) -> str | None:

@@ -7,8 +7,6 @@ that advises agents both ask it, so it imports nothing that costs.
 from nobrakes.globs import folded as folded_globs
 from nobrakes.globs import matches
 
-from ...beads.branches import is_approval
-
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -80,6 +78,8 @@ def needed(bead: "Bead", role: "Role") -> bool:
 
 def approved(escalations: "Iterable[Escalation]") -> "Escalation | None":
     """The latest plan of a bead's escalations that a person approved."""
+    from ...beads.branches import is_approval  # the guard judges no plan
+
     found = [e for e in escalations if e.type == _PLAN and is_approval(e.resolution)]
     return max(found, key=lambda e: e.id, default=None)
 
