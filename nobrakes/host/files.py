@@ -108,8 +108,52 @@ def private_folder(path: str) -> bool:
         return True
 
 
-TRACKED = frozenset((".gitignore", "config.toml", "beads.jsonl", "roles", "skills"))
+TRACKED = frozenset((".gitattributes", ".gitignore", "config.toml", "beads.jsonl", "roles", "skills"))
 """What of .nobrakes git tracks: its modes are git's business."""
+ATTRIBUTES = b".gitignore ident\n"
+IGNORED = b"""\
+# Tracked by git: the settings, the graph, and what you change about roles and skills. Everything else stays here.
+/*
+!/.gitattributes
+!/.gitignore
+!/config.toml
+!/beads.jsonl
+!/roles/
+!/skills/
+# `git sparse-checkout` removes a folder outside of its cone that has no file which is not ignored. So one is not, but
+# only where this file is not checked out: git reads its own form of the next line there (`ident` in .gitattributes).
+!/keeps-this-folder-$Id: nobrakes $
+"""
+IGNORED_BEFORE = b"".join(IGNORED.partition(b"!/skills/\n")[:2]).replace(b"!/.gitattributes\n", b"")
+"""As earlier versions wrote it."""
+_KEPT = b"!/keeps-this-folder-$Id: "
+KEEPER = "keeps-this-folder-$Id$"
+"""The file for whose sake git leaves .nobrakes where it is, though a sparse checkout leaves it out."""
+
+
+def for_git(folder: str) -> dict[str, bytes]:
+    """What git tracks of .nobrakes beside the graph, name -> content as git keeps it; names of files that are there."""
+    import re  # rarely needed here
+
+    found = {}
+    for name in (".gitattributes", ".gitignore", "config.toml"):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                found[name] = re.sub(rb"\$Id:[^$\n]*\$", b"$Id$", file.read()) if name == ".gitignore" else file.read()
+    return found
+
+
+def _keep_from_git(folder: str) -> None:
+    """Let the file lie there that keeps the folder; not where git would show it to a person who did not ask."""
+    try:
+        with open(os.path.join(folder, ".gitignore"), "rb") as file:
+            if _KEPT not in file.read():
+                return
+    except OSError:  # a checkout without it: git reads main's
+        pass
+    with contextlib.suppress(OSError), open(os.path.join(folder, KEEPER), "xb") as file:
+        file.write(b"git sparse-checkout leaves .nobrakes where it is as long as this file is here.\n")
 
 
 def keep_private(folder: str, depth: int = 1) -> None:
@@ -117,6 +161,7 @@ def keep_private(folder: str, depth: int = 1) -> None:
 
     Only what is ours and neither a link nor tracked; what cannot be changed is left, and doctor tells of it.
     """
+    _keep_from_git(folder)
     _close(folder)
     for entry in _entries(folder):
         if entry.name not in TRACKED:

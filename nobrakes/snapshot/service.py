@@ -277,7 +277,8 @@ LOST_TOO = (
 )
 WORKSPACES_TOO = (
     "the workspaces were gone too: what agents had not handed in is lost, and their beads are done anew; where a "
-    "sparse checkout removed them, `git sparse-checkout add .nobrakes` keeps them from now on"
+    "sparse checkout removed them, `git sparse-checkout add .nobrakes`, `nobrakes init` and a commit of its .gitignore "
+    "keep them from now on"
 )
 MOST_NAMED = 20
 REBUILD_PATIENCE_SECONDS = 20.0

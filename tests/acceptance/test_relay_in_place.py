@@ -121,7 +121,9 @@ def test_git_and_nobrakes_stay_out_of_reach(tmp_path: Path, project: Project) ->
     assert not (tmp_path / "escaped").exists() and project.git("status", "--porcelain")
     said = (project.folder / ".nobrakes" / "runs" / "s1-agent" / "agent.out").read_text()
     seen = set(said.split("TRACKED:")[1].split("I did it.")[0].split())
-    assert seen == {".gitignore", "config.toml", "bin", "doors", "runs"}, "its own door and its own run, and settings"
+    assert seen == {".gitattributes", ".gitignore", "config.toml", "bin", "doors", "runs"}, (
+        "its own door and its own run, and settings"
+    )
     assert "written: " not in said, "settings and hooks of the git folder that it has are not its to write"
     assert project.config.read_text() == config and (project.folder / ".nobrakes" / "nobrakes.db").exists()
 

@@ -14,6 +14,7 @@ from nobrakes.config.setup.init import signing
 from nobrakes.errors import GitUnusable
 from nobrakes.git.commits import Signer, Signing
 from nobrakes.git.location import Place
+from nobrakes.host.files import TRACKED
 from tests.support.scripted import Scripted, until
 
 OPEN = ("-c", "protocol.file.allow=always")
@@ -66,6 +67,61 @@ def test_a_sparse_checkout_without_nobrakes_loses_no_setting(project: Strange, c
     assert project.config.read_text() == settings
 
 
+@pytest.mark.parametrize("typed", ["--cone", "--no-cone", "--cone --sparse-index"])
+@pytest.mark.parametrize("commit", ["by git", "by nobrakes"])
+def test_a_sparse_checkout_that_leaves_out_nobrakes_removes_nothing_that_is_worked_on(
+    project: Strange, typed: str, commit: str
+) -> None:
+    (project.folder / "src").mkdir()
+    (project.folder / "src" / "a").write_text("a\n")
+    project.git("add", "src")
+    project.git("commit", "-q", "-m", "Files")
+    project.add("one", "two")
+    if commit == "by git":
+        project.commit()
+    else:
+        project.nobrakes("commit-strategy", "--yes")
+    assert project.git("status", "--porcelain", "--", ".nobrakes") == ""
+    project.nobrakes("add", "never committed", "--draft")
+    half = "echo half >half; commit half; echo unsaved >unsaved; "
+    project.does("one", f"{half}touch $BOOK/begun; while [ ! -e $BOOK/go ]; do sleep 0.05; done; ls; commit rest")
+    project.does("two", "exit 3")
+    before = {bead["id"] for bead in project.ask("list", "--all")}
+    with project.running():
+        until(project.flag("begun").exists)
+        for words in (
+            ["set", *typed.split(), "src"],
+            ["reapply"],
+            ["set", "src"],
+            ["disable"],
+            ["set", "--cone", "src"],
+        ):
+            project.git("sparse-checkout", *words)
+            folder = project.folder / ".nobrakes"
+            assert (folder / "workspaces" / "one" / "unsaved").exists() and (folder / "nobrakes.db").exists(), words
+            assert {bead["id"] for bead in project.ask("list", "--all")} == before
+        project.flag("go").touch()
+        until(lambda: project.status("one") == "done" and project.status("two") == "escalated")
+    assert len(project.turns("one")) == 1, "it was interrupted"
+    project.git("sparse-checkout", "disable")
+    assert project.git("status", "--porcelain") == "" and project.git("show", "main:unsaved") == "unsaved\n"
+    assert len(project.open()) == 1 and project.git("ls-files", ".nobrakes").split() == sorted(
+        f".nobrakes/{name}" for name in TRACKED if (project.folder / ".nobrakes" / name).exists()
+    )
+
+
+@pytest.mark.parametrize("typed", ["set src", "set --no-cone src", "set --sparse-index src"])
+def test_an_agent_that_makes_its_own_clone_sparse_hands_in_a_whole_tree(project: Strange, typed: str) -> None:
+    for name in ("src", "web"):
+        (project.folder / name).mkdir()
+        (project.folder / name / "a").write_text("a\n")
+    project.commit()
+    project.add("one")
+    project.does("one", f"git sparse-checkout {typed}; echo half >src/half; commit half")
+    project.run_to_the_end("one")
+    assert project.git("diff", "--name-status", "main~", "main").split() == ["A", "src/half"]
+
+
 @pytest.mark.parametrize("cone", ["--cone", "--no-cone"])
 def test_init_within_a_sparse_checkout_says_that_it_leaves_out_nobrakes(tmp_path: Path, cone: str) -> None:
     project = Strange(tmp_path)
@@ -78,7 +134,7 @@ def test_init_within_a_sparse_checkout_says_that_it_leaves_out_nobrakes(tmp_path
     project.git("sparse-checkout", "set", cone, "src")
     for words in (["init", "--test", "true"], ["init"], ["doctor"]):
         said = " ".join(project.nobrakes(*words, expect=None).stdout.split())
-        assert "what agents have not handed in" in said and "git sparse-checkout add .nobrakes" in said, said
+        assert ".nobrakes again" in said and "git sparse-checkout add .nobrakes" in said, said
     project.git("sparse-checkout", "add", ".nobrakes")
     project.git("add", ".nobrakes")
     assert "sparse checkout" not in project.nobrakes("doctor", expect=None).stdout

@@ -26,7 +26,7 @@ from ...git.filters import Filters
 from ...git.location import Discovered, Place, discover
 from ...git.objects import Objects
 from ...git.workspaces import make
-from ...host.files import keep_private
+from ...host.files import ATTRIBUTES, IGNORED, IGNORED_BEFORE, KEEPER, for_git, keep_private
 from ...paths import FOLDER, Paths, repository_root
 from ...records import frozen
 from ...replacing import replacing
@@ -186,9 +186,9 @@ def told(root: str, config: "Config") -> Iterator[str]:
         )
     if persons.is_outside_the_cone(root):
         yield (
-            "the sparse checkout leaves out .nobrakes: the settings are read from main, and git removes the database "
-            "there, the workspaces, and so what agents have not handed in, whenever the cone is set without it; keep "
-            "them with: git sparse-checkout add .nobrakes"
+            "the sparse checkout leaves out .nobrakes: the settings are read from main. Git leaves the database, the "
+            "workspaces and what agents have not handed in where they are, for the sake of one file there that git "
+            f"status shows ({KEEPER}); you have .nobrakes again with: git sparse-checkout add .nobrakes"
         )
     for path, commit in make.links(root):
         trouble = make.why_not(path, commit, root)
@@ -257,15 +257,6 @@ def _filter(filters: Filters, name: str, files: str, config: "Config") -> str:
     return f"{text}: it is run, confined, for what agents make, and agents and checks see the clear text"
 
 
-IGNORED = """\
-# Tracked by git: the settings, the graph, and what you change about roles and skills. Everything else stays here.
-/*
-!/.gitignore
-!/config.toml
-!/beads.jsonl
-!/roles/
-!/skills/
-"""
 _PRIVATE = ("runs", "wake", "workspaces", "scratch")
 
 
@@ -379,21 +370,23 @@ def _make(paths: Paths, config: str | None, main: str) -> list[str]:
             created.append(name + "/")
     ignored = os.path.join(paths.folder, ".gitignore")
     # where main has one it comes with a checkout of main, and would be in its way
-    if not os.path.lexists(ignored) and (config is not None or os.path.lexists(paths.tracked_config)):
-        _write(ignored, IGNORED)
-        created.append(".gitignore")
+    is_missing = not os.path.lexists(ignored) and (config is not None or os.path.lexists(paths.tracked_config))
+    if is_missing or for_git(paths.folder).get(".gitignore") == IGNORED_BEFORE:
+        for name, content in ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED)):
+            _write(os.path.join(paths.folder, name), content)
+            created.append(name)
     if not os.path.lexists(paths.database):
         _database(paths, main)
         created.append(os.path.basename(paths.database))
     if config is not None:  # last: it is what makes the folder count as set up
-        _write(paths.config, config)
+        _write(paths.config, config.encode())
         created.append(os.path.basename(paths.config))
     return created
 
 
-def _write(path: str, text: str) -> None:
+def _write(path: str, content: bytes) -> None:
     with replacing(path) as file:
-        file.write(text.encode())
+        file.write(content)
 
 
 def _database(paths: Paths, main: str) -> None:

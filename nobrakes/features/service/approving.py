@@ -18,6 +18,7 @@ from ...beads.service.beads import content
 from ...errors import NobrakesError, NoMain, NotAllowed, OnlyByRequest, PlanError, UsageError
 from ...events.kinds import Event, Kind
 from ...git.port import Git, Message
+from ...host.files import for_git
 from ...paths import FOLDER, Paths
 from ...records import frozen
 from ...replacing import replacing
@@ -347,12 +348,8 @@ def commit_snapshot(store: "Store", git: Git, paths: Paths, subject: str) -> str
         file.flush()
         os.fsync(file.fileno())
     remember(store, made)
-    files: dict[str, bytes | None] = {}
-    for name in ("config.toml", "beads.jsonl", ".gitignore"):
-        path = os.path.join(paths.folder, name)
-        if os.path.isfile(path):
-            with open(path, "rb") as file:
-                files[f"{FOLDER}/{name}"] = file.read()
+    files: dict[str, bytes | None] = {f"{FOLDER}/{name}": text for name, text in for_git(paths.folder).items()}
+    files[f"{FOLDER}/beads.jsonl"] = made.text
     try:
         commit = git.commit_files(files, Message(subject, "", US, store.now()))
     except (

@@ -118,7 +118,7 @@ def opened() -> Workspace:
 # where it differs in capitals alone. Archiving hides a project; nothing of it is moved or removed.
 MAKING = ".making-"
 """What is put before the name of a project that is being made; no project's name begins with a dot."""
-_OURS = (f"{FOLDER}/.gitignore", f"{FOLDER}/config.toml")
+_OURS = tuple(f"{FOLDER}/{name}" for name in (".gitattributes", ".gitignore", "config.toml"))
 
 
 @frozen

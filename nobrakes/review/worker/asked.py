@@ -8,7 +8,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -32,7 +31,7 @@ from ...checks.policy.boundaries import (
     gate_changes,
     tell,
 )
-from ...checks.policy.ownership import CONTRACT
+from ...checks.policy.ownership import CONTRACT, OWN_FOLDER
 from ...checks.policy.shadows import new_secrets, odd_name, programs
 from ...checks.worker import steps
 from ...checks.worker.steps import LARGEST, boundary_at, clean
@@ -45,7 +44,7 @@ from ...errors import ConfigError, FileTooLarge, GitFailed
 from ...events.kinds import Event, Kind
 from ...git.port import Message
 from ...globs import matches
-from ...host.files import write_atomic
+from ...host.files import for_git, write_atomic
 from ...host.port import Notice
 from ...ports import Ports
 from ...records import frozen
@@ -436,12 +435,8 @@ class NewContract:
         ports = self.ports
         if not bead.scaffolding or ports.git.read(ports.git.main(), CONTRACT) is not None:
             return
-        folder, name = os.path.split(CONTRACT)
-        files: dict[str, bytes | None] = {}
-        for one in (name, ".gitignore"):
-            content = _read(os.path.join(ports.paths.folder, one))
-            if content is not None:
-                files[f"{folder}/{one}"] = content
+        own = for_git(ports.paths.folder)
+        files: dict[str, bytes | None] = {f"{OWN_FOLDER}/{name}": content for name, content in own.items()}
         if CONTRACT not in files:
             return
         try:

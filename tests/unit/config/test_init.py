@@ -50,7 +50,10 @@ def test_only_what_is_to_be_tracked_is_seen_by_git(repository, git):
     (own / "runs" / "1").write_text("secret")
     git(repository, "add", ".nobrakes")
     tracked = git(repository, "ls-files", ".nobrakes").splitlines()
-    assert tracked == [f".nobrakes/{name}" for name in (".gitignore", "beads.jsonl", "config.toml", "roles/doer.md")]
+    assert tracked == [
+        f".nobrakes/{name}"
+        for name in sorted((".gitattributes", ".gitignore", "beads.jsonl", "config.toml", "roles/doer.md"))
+    ]
 
 
 def test_a_second_init_changes_nothing_and_says_so(repository):

@@ -137,7 +137,7 @@ def test_commit_strategy_makes_drafts_live_and_commits_only_its_files(initialise
     assert done.approved == ("a", "b")
     assert [bead.id for bead in store.ready(9)] == ["a"]
     assert git(repository, "show", "--name-only", "--format=%s", "main").split() == [
-        "Strategy:", "2", "new", "beads", ".nobrakes/.gitignore", ".nobrakes/beads.jsonl", ".nobrakes/config.toml"
+        "Strategy:", "2", "new", "beads", *(f".nobrakes/{name}" for name in (".gitattributes", ".gitignore", "beads.jsonl", "config.toml"))
     ]  # fmt: skip
     assert git(repository, "status", "--porcelain").splitlines() == ["M README.md", "A  mine.txt"]
     assert (repository / ".nobrakes" / "beads.jsonl").read_text() == dumped(store.beads(), store.dependencies())
