@@ -24,7 +24,7 @@ from .host.files import storage_errors
 from .host.port import Notice
 from .ports import Ports
 from .sessions.model import Fact, Talk
-from .text.cleaning import clean
+from .text.cleaning import clean, count
 from .text.redaction import redact, secret_values
 
 _SAID = 4000
@@ -108,7 +108,7 @@ def _park_bead(ports: Ports, name: str, said: str) -> bool:
         if not going:
             store.escalate(new, name, None, "nobrakes")
         if holds:
-            why = f"nobrakes itself failed on it {len(before) + 1} times, see escalation {before[-1].id}"
+            why = f"nobrakes itself failed on it {count(len(before) + 1, 'time')}, see escalation {before[-1].id}"
             store.record(Event(Kind.HELD, name, data={"reason": why}))
             text = f"{name} is held: {why}. `nobrakes release {name}` has it tried once more"
             ports.notifier.tell(Notice(text, name, urgent=True))

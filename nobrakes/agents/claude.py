@@ -172,7 +172,7 @@ def _result(event: Mapping[str, Any]) -> list[Line]:
     cost = event.get("total_cost_usd")
     if isinstance(cost, int | float):
         found.append(lined(LineKind.COST, f"{cost:.4f} USD", {"usd": cost}))
-    ended = f"{event.get('subtype')}, {event.get('terminal_reason', 'no reason')}, {event.get('num_turns')} turns"
+    ended = f"{event.get('subtype')}, {event.get('terminal_reason', 'no reason')}, turns: {event.get('num_turns')}"
     found.append(lined(LineKind.NOTE, f"ended: {ended}", {"is_error": event.get("is_error") is True}))
     return found
 

@@ -623,7 +623,8 @@ class Sizes:
     def path_beyond(self, path: str) -> str | None:
         """Why the path is too deep or too long."""
         if path.count("/") > self.depth:
-            return f"{_shown(path)} lies deeper than {self.depth} folders, which is what limits.max_depth allows"
+            deep = count(self.depth, "folder")
+            return f"{_shown(path)} lies deeper than {deep}, which is what limits.max_depth allows"
         if len(path) * 4 > LONGEST_PATH and len(path.encode("utf-8", "surrogateescape")) >= LONGEST_PATH:
             return f"{_shown(path)} is a path of more than {LONGEST_PATH} bytes, which no file system takes"
         return None

@@ -207,7 +207,8 @@ def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = (
 
     def result(outcome: CheckOutcome, reason: str) -> CheckResult:
         if end.left_out:
-            reason += f"; it printed so much that {end.left_out} bytes of it were not kept"
+            left = f"{count(end.left_out, 'byte')} of it {'was' if end.left_out == 1 else 'were'}"
+            reason += f"; it printed so much that {left} not kept"
         return CheckResult(end.check.name, outcome, reason, end.code, end.seconds, counts, end.output[-TAIL:], failing)
 
     if end.setup:

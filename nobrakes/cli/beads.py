@@ -383,7 +383,7 @@ def list_beads(
         ]
         out = table(("BEAD", "", "TYPE", "STATUS", "WHO", "TITLE"), rows, screen) or "no bead"
         if found.read < found.fitting:
-            out += f"\n{found.read} of {found.fitting} beads; --all shows the rest"
+            out += f"\n{found.read} of {count(found.fitting, 'bead')}; --all shows the rest"
         return out
 
     return Output(with_requests(found) if as_json else beads, text)

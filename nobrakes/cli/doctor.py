@@ -11,7 +11,7 @@ from typer import Argument, Option
 from ..errors import NobrakesError, NotAllowed, UsageError
 from ..events.schema import plain
 from ..paths import process_environment
-from ..text.cleaning import one_line
+from ..text.cleaning import count, one_line
 from ..text.times import spoken
 from .repository import Output, actor, known, opened, said
 from .screen import Screen
@@ -116,7 +116,7 @@ def _unsure(last: "Last", bead: str, by_request: bool) -> NotAllowed:
         why = f"{what} would take the merge {last.commit[:12]} of {bead} back (event {last.seq})"
     else:
         others = ", ".join(one for one in last.beads if one != bead)
-        why = f"event {last.seq} is a step of {len(last.beads)} beads: {others} would change too"
+        why = f"event {last.seq} is a step of {count(len(last.beads), 'bead')}: {others} would change too"
     return NotAllowed(f"{why[:300]}; nothing was done", f"If you mean it: `nobrakes undo {bead} --yes`.")
 
 

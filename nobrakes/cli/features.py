@@ -406,7 +406,7 @@ def sign_off(
         kept = sign(app.store, rules, feature, actor(), take_risk=take_risk, reason=reason)
         then, _ = approval(app.store, rules)
         wake(app.paths)
-    risk = f", with the risk of {kept.reviews} of {kept.most} reviews" if kept.risk else ""
+    risk = f", with the risk of {kept.reviews} of {count(kept.most, 'review')}" if kept.risk else ""
     told = f"version {kept.version} of the plan of {feature} is signed off{risk}: nothing is live yet. "
     return said(plain(kept), f"{told}Now: {then}")
 
@@ -428,7 +428,8 @@ def checkpoint(feature: FeatureId) -> Output:
 
 def _lines(found: "ReviewsView") -> Iterator[str]:
     full = round(BAR * min(1.0, found.done / found.most))
-    yield f"{found.done}/{found.most} reviews  [{'#' * full}{'.' * (BAR - full)}]  {found.clean} clean in a row"
+    done = f"{found.done}/{count(found.most, 'review')}"
+    yield f"{done}  [{'#' * full}{'.' * (BAR - full)}]  {found.clean} clean in a row"
     for one in found.iterations:
         yield f"  {_iteration(one)}"
     for review in found.running:

@@ -84,7 +84,7 @@ def _row(one: "Delivery", now: float) -> str:
     when = f"in {age(one.due_at - now)}" if one.ended_at is None and one.due_at > now else "now"
     if one.ended_at is not None:
         when = f"{age(now - one.ended_at)} ago"
-    tries = f", {one.tries} tries" if one.tries > 1 else ""
+    tries = f", {count(one.tries, 'try', 'tries')}" if one.tries > 1 else ""
     error = f" ({one_line(one.error)})" if one.error and one.state.value != "sent" else ""
     return f"{pad(one.channel, 12)} {pad(one.state.value, 9)} {pad(when, 10)} {one_line(one.notice.text)}{tries}{error}"
 

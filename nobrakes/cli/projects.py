@@ -266,7 +266,7 @@ def schedule(
         offer = projects_sprints.offer(app.store, app.git, app.config, sprints, tests, later=True)
         wanted = projects_sprints.wanted(at, days, zone, late_hours, offer, actor())
         when = f"when      at {wanted.at}, {','.join(wanted.days) or 'every day'}, {one_line(zone) or 'local time'}"
-        shown = "\n".join([*_offered(found.name, offer), f"{when}, at most {late_hours:g} hours late"])
+        shown = "\n".join([*_offered(found.name, offer), f"{when}, at most {count(late_hours, 'hour')} late"])
         if not _said_yes(shown, yes, f"nobrakes project schedule {found.name} --at {wanted.at} … --yes"):
             return said({"schedule": None}, "nothing was scheduled")
         made = projects_sprints.add(app.store, app.paths, wanted)

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from ..decisions.forms import LEAST, MOST_OPTIONS, USUAL
 from ..records import frozen
-from ..text.cleaning import clean
+from ..text.cleaning import clean, count
 from .model import Feature, Finding, FindingState, Item, PlanVersion, Stage, changes
 
 T = TypeVar("T")
@@ -339,7 +339,7 @@ def line(text: str, most: int = LINE) -> str:
 
 def _cut(text: str, most: int) -> str:
     text = clean(text).strip()
-    return text if len(text) <= most else f"{text[:most].rstrip()}\n[… {len(text) - most} characters left out]"
+    return text if len(text) <= most else f"{text[:most].rstrip()}\n[… {count(len(text) - most, 'character')} left out]"
 
 
 def _kept(lines: Iterable[str], most: int, *, newest: bool = False) -> str:

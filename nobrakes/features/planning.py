@@ -361,11 +361,10 @@ def _end(board: ForgeBoard, review: PlanReview, session: Session | None, standin
         return ReviewState.FAILED, session.detail or "it does not go on"
     minutes = board.rules.review_minutes
     if session.state is At.RUNNING and board.now >= session.updated_at + minutes * 60:
-        return ReviewState.FAILED, f"it took longer than {minutes:g} minutes"
+        return ReviewState.FAILED, f"it took longer than {count(minutes, 'minute')}"
     if session.state is At.READY and not board.paused and board.now >= review.started_at + WAITS * minutes * 60:
-        return ReviewState.FAILED, f"it was not started within {WAITS * minutes:g} minutes: {session.detail}".rstrip(
-            ": "
-        )
+        waited = count(WAITS * minutes, "minute")
+        return ReviewState.FAILED, f"it was not started within {waited}: {session.detail}".rstrip(": ")
     return ReviewState.RUNNING, ""
 
 
@@ -403,7 +402,7 @@ def _reviewing_ask(
 def _degraded(seen: Tracker) -> tuple[str, str, Sequence[str], str]:
     failed = ", ".join(dict.fromkeys(domain for one in seen.iterations[-2:] for domain in one.failed))
     title = f"No reviewer came through in {count(seen.degraded, 'round')} in a row"
-    detail = f"These failed: {failed}. {seen.done} of {seen.most} rounds were looked at by somebody."
+    detail = f"These failed: {failed}. {seen.done} of {count(seen.most, 'round')} were looked at by somebody."
     options = (f"{CONTINUE}: two more rounds are tried", f"{CLOSE}: you sign off with what is there")
     return title, detail, options, CONTINUE
 
@@ -537,7 +536,7 @@ def _budget(rules: Rules, one: Standing) -> list[ForgeAction]:
 def _ask(one: Standing, about: About) -> Ask:
     title, detail, form = QUESTIONS[about]
     told = {"feature": one.feature.id, "title": one.feature.title, "session": one.session.id if one.session else 0}
-    told |= {"usd": f"{one.spent_usd:.2f}", "turns": MOST_NUDGES}
+    told |= {"usd": f"{one.spent_usd:.2f}", "turns": count(MOST_NUDGES, "time")}
     return Ask(one.feature.id, about, title.format(**told), detail.format(**told), form)
 
 

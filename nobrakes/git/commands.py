@@ -38,6 +38,7 @@ from ..errors import (
 )
 from ..paths import own_path, process_environment
 from ..records import frozen
+from ..text.cleaning import count
 
 if TYPE_CHECKING:
     import subprocess
@@ -76,7 +77,7 @@ def seconds_for(arguments: Sequence[str]) -> float:
 
 def no_answer(arguments: Sequence[str], seconds: float) -> NoAnswer:
     """The error of a command that hung so long and was ended."""
-    return NoAnswer(f"`{_shown(['git', *arguments])}` did not answer in {seconds:g} seconds and was ended")
+    return NoAnswer(f"`{_shown(['git', *arguments])}` did not answer in {count(seconds, 'second')} and was ended")
 
 
 def start(

@@ -22,6 +22,7 @@ from hashlib import sha256
 
 from ..errors import DaemonNotRunning, DaemonRunning, NoAgent, NobrakesError
 from ..paths import own_path, own_program, process_environment
+from ..text.cleaning import count
 from . import proctable
 from .command import LEFT
 from .files import is_readable, private_folder, read_tail, storage_errors
@@ -220,7 +221,8 @@ def start_daemon(
         if not is_readable(reading, timeout):
             _started.append(child)
             raise NobrakesError(
-                f"the daemon (process {child.pid}) did not report within {timeout:.0f} seconds", f"Read {log}."
+                f"the daemon (process {child.pid}) did not report within {count(round(timeout), 'second')}",
+                f"Read {log}.",
             )
         if os.read(reading, 100):
             _started.append(child)
@@ -266,7 +268,7 @@ def stop_daemon(lock: str, timeout: float = 60.0, log: str = "") -> tuple[int, s
     while holder(lock) == process.pid:
         if time.monotonic() > deadline:
             raise NobrakesError(
-                f"the daemon (process {process.pid}) has not stopped within {timeout:.0f} seconds",
+                f"the daemon (process {process.pid}) has not stopped within {count(round(timeout), 'second')}",
                 "It may be ending a step that must not be cut; look again with `nobrakes daemon status`.",
             )
         time.sleep(0.01)

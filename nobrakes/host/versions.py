@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 from .. import abilities
 from ..errors import MachineShort
 from ..paths import Paths, is_in_repository, own_path, process_environment
+from ..text.cleaning import count
 from .files import storage_errors
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def reach(urls: Sequence[str], seconds: float = SECONDS) -> dict[str, str]:
         thread.start()
     for thread in threads:
         thread.join(max(0.0, deadline - time.monotonic()))
-    return {url: found.get(url, f"no answer within {seconds:.0f} seconds") for url in urls}
+    return {url: found.get(url, f"no answer within {count(round(seconds), 'second')}") for url in urls}
 
 
 def _why_not(url: str, seconds: float) -> str:

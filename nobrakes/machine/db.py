@@ -12,6 +12,7 @@ from typing import Any
 from ..db.database import translated
 from ..errors import PlaceUnusable, StoreBroken, StoreBusy, StoreReadOnly
 from ..records import frozen
+from ..text.cleaning import count
 
 PATIENCE_SECONDS = 0.2
 
@@ -177,7 +178,7 @@ class UserDatabase:
             yield
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
-                text = f"another process has kept {self.path} locked for {self._patience:g} seconds"
+                text = f"another process has kept {self.path} locked for {count(self._patience, 'second')}"
                 raise StoreBusy(
                     text, "nobrakes tries again; if it lasts, look for what holds this file open."
                 ) from error

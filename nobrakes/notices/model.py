@@ -21,7 +21,7 @@ from ..errors import ConfigError
 from ..events.kinds import Event, Kind
 from ..records import frozen
 from ..sessions.model import State
-from ..text.cleaning import clean, redacted, shorten
+from ..text.cleaning import clean, count, redacted, shorten
 
 
 class Severity(StrEnum):
@@ -347,8 +347,8 @@ MOST_LINE = 200
 def digest(counts: Sequence[tuple[str, int]], shown: Sequence[NoticeRecord]) -> NewNotice:
     """The message for `counts` (kind, how many); `shown` are the first of those that matter most, and not empty."""
     ordered = sorted(counts, key=lambda one: (-one[1], one[0]))
-    total = sum(count for _, count in ordered)
-    lines = [f"{total} notices: {numbers(ordered)}"]
+    total = sum(many for _, many in ordered)
+    lines = [f"{count(total, 'notice')}: {numbers(ordered)}"]
     for one in shown[:SHOWN]:
         about = f"{one.bead}: " if one.bead else ""
         mark = "! " if one.severity is Severity.URGENT else ""

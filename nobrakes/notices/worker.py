@@ -27,6 +27,7 @@ from ..ports import Ports
 from ..review.worker.culprits import pin_of
 from ..review.worker.verdicts import landing_pin
 from ..sessions.model import name_of
+from ..text.cleaning import count
 from ..trash import Trash
 from . import model
 from .model import (
@@ -143,7 +144,7 @@ class Courier:
         if due_at is not None:
             store.settle_delivery(sent.delivery, DeliveryState.DUE, sent.error, due_at)
         elif store.settle_delivery(sent.delivery, DeliveryState.FAILED, sent.error):
-            text = f"the channel {sent.channel} took a message in none of {tries} tries: {sent.error}"
+            text = f"the channel {sent.channel} took a message in none of {count(tries, 'try', 'tries')}: {sent.error}"
             self.ports.notifier.tell(Notice(text, urgent=True))
 
     def _keep_up(self, rules: Rules, now: float) -> None:

@@ -34,8 +34,8 @@ def _listed(named: Iterable[str], of: int) -> str:
 def too_many(beads: int, most: int) -> str:
     """Why epics are shown, and how single beads are."""
     return (
-        f"{beads} beads are too many to draw one by one, so these are the epics. Choose an epic, search, or leave "
-        f"closed beads out, until at most {most} are left."
+        f"{count(beads, 'bead')} are too many to draw one by one, so these are the epics. Choose an epic, search, or "
+        f"leave closed beads out, until at most {most} are left."
     )
 
 

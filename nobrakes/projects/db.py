@@ -125,9 +125,9 @@ def hand_in_document(db: Database, sprint: int, kind: Kind, text: str, actor: st
             )
         if one.stage in (Stage.CLOSING, Stage.DONE):
             raise NotAllowed(f"sprint {sprint} is over: its documents are on their way to main", "")
-        count = db.one("SELECT count(*) FROM sprint_documents WHERE sprint = ?", (sprint,))[0]
-        if count >= MOST_DOCUMENTS:
-            raise NotAllowed(f"{count} documents were handed in for sprint {sprint}", "Put the rest into one.")
+        many = db.one("SELECT count(*) FROM sprint_documents WHERE sprint = ?", (sprint,))[0]
+        if many >= MOST_DOCUMENTS:
+            raise NotAllowed(f"sprint {sprint} has {count(many, 'document')} already", "Put the rest into one.")
         if is_plan:
             db.run("UPDATE sprints SET name = ? WHERE number = ?", (slug(name), sprint))
         values = {"sprint": sprint, "kind": kind.value, "text": text, "actor": actor, "at": now}

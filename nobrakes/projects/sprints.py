@@ -304,7 +304,7 @@ def _decisions(text: str, sprints: Sequence[DocumentsSprint]) -> list[Finding]:
             missing.append(title)
     if not missing:
         return []
-    what = "no plan knows this decision" if len(missing) == 1 else f"no plan knows these {len(missing)} decisions"
+    what = f"{count(len(missing), 'decision')} that no plan knows"
     return [Finding(Contradiction.DECISION_NOT_IN_PLAN, "DECISIONS.md", what, tuple(missing))]
 
 

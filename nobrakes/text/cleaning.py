@@ -151,6 +151,7 @@ def lasted(seconds: float) -> str:
     return age(seconds)
 
 
-def count(number: int, noun: str, many: str = "") -> str:
+def count(number: float, noun: str, many: str = "") -> str:
     """`1 bead`, `2 beads`; `many` where the plural of `noun` is another than with an s."""
-    return f"{number} {noun if number == 1 else many or noun + 's'}"
+    shown = str(number) if isinstance(number, int) else f"{number:g}"
+    return f"{shown} {noun if number == 1 else many or noun + 's'}"

@@ -128,23 +128,44 @@ def test_the_environment_is_copied_in_one_place_and_never_iterated() -> None:
 
 
 COUNTED = (
-    *("agent", "attempt", "bead", "check", "commit", "draft", "escalation", "file", "finding", "item", "iteration"),
-    *("line", "minute", "module", "place", "question", "round", "schedule", "session", "sprint", "task"),
-    *("test", "time", "workspace"),
+    *("address(?:e)?", "agent", "attempt", "bead", "byte", "check", "commit", "day", "decision", "document", "draft"),
+    *("escalation", "file", "finding", "folder", "hour", "item", "iteration", "line", "minute", "module", "notice"),
+    *("option", "place", "question", "request", "review", "round", "schedule", "second", "session", "sprint", "task"),
+    *("test", "time", "tree", "trie", "turn", "workspace"),
 )
-NEVER_ONE = re.compile(r"[A-Z_]{4,}|\b(most|cap|size|allowed|minutes|fitting|beads|repeats|before)\b|:,")
-"""Bounds, and what is said only of several."""
+NEVER_ONE = re.compile(r"[A-Z_]{4,}|:,|:\.1f|^f'\{allowed\}'$")
+"""A constant, a number that is written with a comma or a decimal, and the bounds of options (`from 2 to 12`)."""
+PLURAL = re.compile(rf" (?:(?!of|has|from)[a-z]+ )?(?:{'|'.join(COUNTED)})s\b(?!\.)")
+VALUE = re.compile(r"\{\{[^{}]*\}\}(?:</\w+>)?|\$?\{[^{}]*\}|%[ds]")
+"""Where a template, a script, or a text that is filled in later has its value."""
 
 
 def test_a_number_and_its_noun_agree():
-    """`1 beads` is no English: text.cleaning.count writes a number that may be one."""
-    plural = re.compile(rf" (?:(?!of|has|from)[a-z]+ )?(?:{'|'.join(COUNTED)})s\b(?!\.)")
+    """`1 beads` is no English: text.cleaning.count writes a number that may be one, whatever its name says."""
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        tree = ast.parse(path.read_text())
+        parts = {id(one) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for one in node.values}
+        for node in ast.walk(tree):
+            where = f"{path.relative_to(PACKAGE)}:{getattr(node, 'lineno', 0)}"
             for value, text in pairwise(node.values) if isinstance(node, ast.JoinedStr) else ():
                 if isinstance(value, ast.FormattedValue) and isinstance(text, ast.Constant):
                     said = ast.unparse(ast.JoinedStr([value]))
-                    if plural.match(str(text.value)) and not NEVER_ONE.search(said) and "count(" not in said:
-                        found.append(f"{path.relative_to(PACKAGE)}:{node.lineno}: {said}{text.value[:40]}")
+                    if PLURAL.match(str(text.value)) and not NEVER_ONE.search(said) and "count(" not in said:
+                        found.append(f"{where}: {said}{text.value[:40]}")
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts:
+                found += [f"{where}: {one}" for one in _filled_in(node.value)]
+    for path in sorted(one for end in ("html", "js") for one in PACKAGE.rglob(f"*.{end}")):
+        found += [f"{path.relative_to(PACKAGE)}: {one}" for one in _filled_in(path.read_text())]
     assert not found, "\n".join(found)
+
+
+def _filled_in(text: str) -> list[str]:
+    """The values of a text that a plural follows, and that do not choose it by their number."""
+    ends = ((found[0], text[found.end() : found.end() + 60]) for found in VALUE.finditer(text))
+    return [value + after[:40] for value, after in ends if PLURAL.match(after) and "count(" not in value]
+
+
+@pytest.mark.parametrize("text", ["failed {n} times", "{{ view.first }} older lines", "${count} lines", "%d beads"])
+def test_a_text_that_is_filled_in_later_is_looked_into(text: str) -> None:
+    assert _filled_in(text)

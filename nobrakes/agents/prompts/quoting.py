@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 HISTORY = 24_000
 ANSWERS = 8_000
 _FIELD = 3_000
-_LEFT_OUT = "> [… {n} older attempts left out]"
+_LEFT_OUT = "> [… {n} left out]"
 
 
 def cut(text: str, limit: int) -> str:
     """At most about `limit` characters of the text, saying how much was left out."""
     if len(text) <= limit:
         return text
-    return f"{text[:limit].rstrip()}\n[… {len(text) - limit} characters left out; ask for them if you need them]"
+    left = count(len(text) - limit, "character")
+    return f"{text[:limit].rstrip()}\n[… {left} left out; ask for them if you need them]"
 
 
 def quoted(text: str) -> str:
@@ -50,7 +51,7 @@ def history(ended: "Sequence[Attempt]", limit: int) -> str:
     An attempt is told whole or not at all, so that none is told misleadingly.
     """
     told: list[str] = []
-    room = limit - len(_LEFT_OUT.format(n=len(ended))) - 1
+    room = limit - len(_LEFT_OUT.format(n=count(len(ended), "older attempt"))) - 1
     for attempt in ended:
         text = quoted(_attempt(attempt))
         if len(text) + 3 > room:
@@ -59,7 +60,7 @@ def history(ended: "Sequence[Attempt]", limit: int) -> str:
         told.append(text)
     left = len(ended) - len(told)
     if left:
-        told.append(_LEFT_OUT.format(n=left))
+        told.append(_LEFT_OUT.format(n=count(left, "older attempt")))
     return "\n>\n".join(told)
 
 

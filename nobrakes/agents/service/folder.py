@@ -13,6 +13,7 @@ from ...decisions.forms import USUAL, as_values, made
 from ...errors import UsageError
 from ...lightjson import dumps, loads
 from ...paths import AGAIN, process_environment
+from ...text.cleaning import count
 from ..db.channel import NO, YES, agent_permit
 from . import client
 from .own_bead import asked
@@ -100,7 +101,7 @@ def _run(check: dict[str, Any], workspace: str) -> dict[str, Any]:
     code, output = probing.run(check["command"], folder, check["timeout"], environment)
     outcome = "pass" if code == 0 else f"fail: exit code {code}"
     if code is None:
-        outcome = f"fail: stopped after {check['timeout']:g} seconds"
+        outcome = f"fail: stopped after {count(check['timeout'], 'second')}"
     tail = "\n".join(client.cleaned(output).strip().splitlines()[-_LINES:])
     return {"name": check["name"], "code": code, "outcome": outcome, "output": "" if code == 0 else tail}
 

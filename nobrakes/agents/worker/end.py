@@ -270,7 +270,7 @@ def _escalation(
         guess = "" if type_ in _DECIDED_BY_WORK else hypothesis(attempts[-1:])
         return NewEscalation(type_, title, detail, tried, guess)
     if repeats >= (START_FAULTS if consequence.retry is Retry.STARTS else MACHINE_FAULTS):
-        title = f"{bead.id}: {outcome.value.replace('_', ' ')}, {repeats} times in a row"
+        title = f"{bead.id}: {outcome.value.replace('_', ' ')}, {count(repeats, 'time')} in a row"
         return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, tried, hypothesis(attempts))
     if consequence.counts and decisions_model.too_many_failures(bead.failures + 1, limits.max_failures):
         title = f"{bead.id} failed {count(bead.failures + 1, 'time')}"

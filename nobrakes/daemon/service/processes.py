@@ -13,6 +13,7 @@ from ...host.locks import holder
 from ...host.runs.trees import send
 from ...machine.place import OVERRIDE
 from ...paths import Paths, process_environment
+from ...text.cleaning import count
 from ..deciders import WANTED
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def restart(paths: Paths, store: "Store", wait: float) -> int:
         while holder(paths.lock) == process.pid:
             if time.monotonic() > deadline:
                 raise NobrakesError(
-                    f"the daemon (process {process.pid}) has not handed over within {wait:.0f} seconds",
+                    f"the daemon (process {process.pid}) has not handed over within {count(round(wait), 'second')}",
                     "It may be ending a step that must not be cut; try again.",
                 )
             time.sleep(POLL_SECONDS)

@@ -20,6 +20,7 @@ from ...errors import GitFailed, GitTooOld, OnlyByRequest
 from ...paths import own_path, process_environment
 from ...records import frozen
 from ...review.waits import WAITS, Cause, cause_of, first_words, why
+from ...text.cleaning import count
 from .. import commands, lfs, objects
 from ..commands import CHECKOUT, DURABLE, strays
 from ..filters import Filters
@@ -130,7 +131,8 @@ class Remote:
         urls = self._urls()
         if len(urls) > 1:
             # they move one after the other, so none of them decides
-            words = f"the remote '{self.shared.remote}' pushes to {len(urls)} addresses; leave one of them"
+            many = count(len(urls), "address", "addresses")
+            words = f"the remote '{self.shared.remote}' pushes to {many}; leave one of them"
             return Reply(False, words, refused=True, cause=Cause.ADDRESSES)
         return self._push(self.ref, new, old)
 
@@ -220,7 +222,7 @@ class Remote:
         if code == 0 and (arguments[0] != "push" or DONE in said[0].split("\n")):
             return Reply(True, said[1] if more else ""), said[0]
         if code is None:
-            words = f"{self.shared.remote} did not answer in {self.shared.seconds:g} seconds"
+            words = f"{self.shared.remote} did not answer in {count(self.shared.seconds, 'second')}"
             return Reply(False, _words(words, *said), cause=Cause.SILENT), ""
         refused, cause = _is_refused(code, said[0]), cause_of("\n".join(reversed(said)), "push" in arguments[:2])
         return Reply(False, _words(f"git ended with {code}", *said), refused, cause), ""

@@ -40,7 +40,7 @@ MOST = 64 * 1024 * 1024
 """Bytes that are kept of what an agent says on OUT, of a check, and of a setup."""
 NEWEST = 1_000_000
 """Bytes of a check's end that are kept whatever came before; less than what is read of it for judging."""
-LEFT_OUT = "[nobrakes kept no more of this output: {} bytes are left out here]"
+LEFT_OUT = "[nobrakes kept no more of this output, and left out here: {} B]"
 
 
 def capped(argv: "Sequence[str]") -> "tuple[str, ...]":

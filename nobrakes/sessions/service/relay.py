@@ -132,7 +132,7 @@ def _spoken_to(store: "Store", number: int) -> None:
     _own(store, number)
     if store.session(number).kind in REVIEWERS:
         raise UsageError(
-            f"session {number} reviews, and nobody talks with it",
+            f"session {number} is a review, and nobody talks with it",
             "Talk with the session that made the plan, or decide what it found: `nobrakes escalations`.",
         )
 

@@ -57,7 +57,7 @@ function add(stream, line) {
 function skip(stream, count) {
   const item = document.createElement("li");
   item.className = "quiet";
-  item.textContent = `… ${count} lines were missed here: load the page again for them`;
+  item.textContent = `… lines that were missed here: ${count}; load the page again for them`;
   stream.append(item);
 }
 

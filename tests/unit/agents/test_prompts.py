@@ -13,6 +13,7 @@ from nobrakes.agents.transcript import Marker, read_marker
 from nobrakes.beads.model import Attempt, AttemptLog, Bead, BeadType, Outcome, Role
 from nobrakes.config.settings import Config, parse
 from nobrakes.errors import ConfigError
+from nobrakes.text.cleaning import count
 
 NONCE = "abcdef123456"
 CONFIG = parse(
@@ -171,7 +172,8 @@ def test_the_history_is_bounded(lengths: list[int], char: str) -> None:
     if attempts:
         assert text.startswith(f"> Attempt {len(attempts)},")
     told = text.count("\n> Branch: kept")
-    assert (f"{len(attempts) - told} older attempts left out" in text) is (told < len(attempts))
+    left = count(len(attempts) - told, "older attempt")
+    assert (f"{left} left out" in text) is (told < len(attempts))
 
 
 def test_a_history_of_many_long_attempts_is_bounded_in_the_prompt() -> None:
