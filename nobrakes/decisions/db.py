@@ -1,4 +1,4 @@
-"""Escalations in the store: asked once, decided once; how questions are answered is decisions.db.
+"""Escalations in the store: asked once, decided once, and how questions are answered.
 
 1. The fingerprint is unique among the open ones: filing the same again returns the open one. It is told again where it
    stops its bead only now.

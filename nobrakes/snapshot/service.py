@@ -346,7 +346,7 @@ def make_missing(paths: Paths, git: Git, say: Callable[[str], None]) -> None:
 
 def told(made: Rebuilt) -> list[str]:
     """What was done, for a person."""
-    merged = f"; {len(made.merged)} of them were merged since" if made.merged else ""
+    merged = f"; {count(len(made.merged), 'of them was', 'of them were')} merged since" if made.merged else ""
     lines = [f"{count(made.beads, 'bead was', 'beads were')} read from the snapshot{merged}"]
     if made.later:
         lines.append(f"{made.later} of them had changed since the snapshot")

@@ -341,7 +341,7 @@ def test_where_the_file_is_gone_too_evidence_tells_of_attempts(project: Scripted
     lose(project)
     since(project).unlink()
     done = project.nobrakes("list")
-    assert "1 attempts are back" in done.stderr and "beads.since.jsonl was gone too" in done.stderr
+    assert "1 attempt is back" in done.stderr and "beads.since.jsonl was gone too" in done.stderr
     (known,) = attempts(project, "one")
     assert (known["role"], known["outcome"], project.status("one")) == ("doer", "completed", "done")
 

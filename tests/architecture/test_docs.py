@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate import reference
+from docs.generate import files, reference
 from nobrakes.agents.service import client
 from nobrakes.agents.transcript import OUTCOMES, PREFIX
 from nobrakes.app import SEEN_BY_CHILDREN
@@ -187,6 +187,13 @@ def test_no_two_rows_of_a_table_say_the_same(page: Path) -> None:
     rows = [line for line in page.read_text().splitlines() if line.startswith("|")]
     said = Counter(one for row in rows for one in set(re.split(r"(?<=[.;:]) ", row)) if len(one) >= 60)
     assert [one for one, times in said.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("design/*.md")), ids=name_of)
+def test_a_design_page_says_of_a_file_what_the_file_says(page: Path) -> None:
+    text = page.read_text()
+    assert text == files.described(text), "run: python -m docs.generate.files"
+    assert [line for line, times in Counter(files.LINE.findall(text)).items() if times > 1] == []
 
 
 def test_every_page_is_in_the_index() -> None:

@@ -31,6 +31,7 @@ from ...machine.service.registry import MachineView, shown
 from ...paths import Paths
 from ...records import frozen
 from ...sessions.service.live import Ring, Rings, of
+from ...text.cleaning import count
 from ..model import Limits
 from . import control
 
@@ -207,7 +208,9 @@ def next_step(store: "Store", stands: "Hindrances" = NOTHING, rules: Rules = RUL
             if one.kind in STOPS - _WAITS and one.commands:
                 return _by(one)
     if waiting:
-        return NextStep("nobrakes escalations", f"{len(waiting)} of them wait for your decision")
+        return NextStep(
+            "nobrakes escalations", count(len(waiting), "question waits", "questions wait") + " for your decision"
+        )
     if "draft" in beads and beads.keys() <= {"draft", "done", "cancelled"}:
         return _approval(store, rules, "the drafts wait for your approval")
     if not beads.keys() & {"working", "review"} and store.proposed():  # before agents begin with the old text
