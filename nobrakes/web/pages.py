@@ -20,6 +20,7 @@ from ..doctor.service import examine, opened_store
 from ..errors import NobrakesError
 from ..features.service import rollback, strategy
 from ..features.service import views as features_views
+from ..features.service.features import usual_of
 from ..features.service.views import At
 from ..machine.service import registry
 from ..pictures import draw as pictures_words
@@ -155,7 +156,7 @@ def features(request: Request) -> Response:
     with opened(request) as app:
         words = asked.get("q", "")[:FEATURES_MOST_WORDS].strip()
         view = features_views.listed(app.store, state, words, sort, asked.get("archived") == "1")
-        usual = rollback.usual_of(app.config, app.paths)
+        usual = usual_of(app.config, app.paths)
         return render(
             request,
             "features.html",

@@ -1,4 +1,4 @@
-"""A person asks for a checkpoint of a feature that is built: what was collected goes to its plan now."""
+"""A feature held still, let go, or asked for a checkpoint. It imports little: `answer` loads it."""
 
 from typing import TYPE_CHECKING
 
@@ -6,11 +6,7 @@ from ...beads.model import CLOSED, Status
 from ...events.kinds import Event, Kind
 from .. import model as keys
 from ..asking import PAUSED
-from ..model import (
-    Feature,
-    Stage,
-    require,
-)
+from ..model import Feature, Stage, require
 from ..plan_beads import steps_under
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import Feature, Stage, State, Step
-from nobrakes.features.service import approving, rollback
+from nobrakes.features.service import approving, features, rollback
 from nobrakes.paths import Paths
 from nobrakes.review.evidence import Made
 from nobrakes.review.service import undo as undoing
@@ -87,16 +87,16 @@ def test_a_feature_of_which_nothing_is_on_main_is_rolled_back_at_once(store: Sto
     assert {one.bead for one in seen.cancels} == {"open", "draft"} and seen.reverts == () and not seen.is_begun
     counted = rollback.counted(store, store.feature("login"))
     assert counted is not None and (counted.cancels, counted.reverts) == (2, 0)
-    done = rollback.rollback_begin(store, git, paths, "login", "ada")
+    done = rollback.begin(store, git, paths, "login", "ada")
     assert done.is_over and done.bead == "" and rollback.counted(store, store.feature("login")) is None
     assert statuses(store) == {"login": "cancelled", "open": "cancelled", "draft": "cancelled", "own": "done"}
     assert store.session(session.id).state is At.ENDED and store.feature("login").state is State.ROLLED_BACK
     (told,) = [one for one in store.events(0, 100) if one.kind is Kind.FEATURE_MOVED]
     assert told.actor == "ada" and store.features() == []
     with pytest.raises(NotAllowed, match="rolled back already"):
-        rollback.rollback_begin(store, git, paths, "login", "ada")
+        rollback.begin(store, git, paths, "login", "ada")
     with pytest.raises(NotAllowed):
-        rollback.resume(store, paths, "login", "ada")
+        features.resume(store, paths, "login", "ada")
 
 
 @pytest.mark.parametrize("state", [State.ACTIVE, State.COMPLETED])
@@ -110,7 +110,7 @@ def test_what_is_on_main_waits_for_a_bead_that_takes_it_back(
         rollback.give_up(store, "login", "me")
         store.record(Event(Kind.EPIC_COMPLETED, "login"))
     git.commits = ("c-two", "x", "c-one")
-    done = rollback.rollback_begin(store, git, paths, "login", "ada")
+    done = rollback.begin(store, git, paths, "login", "ada")
     assert [one.bead for one in done.reverts] == ["two", "one"] and [one.bead for one in done.off_main] == ["gone"]
     bead = store.bead(done.bead)
     assert bead.held is not None and bead.scaffolding and bead.epic is None
@@ -118,8 +118,8 @@ def test_what_is_on_main_waits_for_a_bead_that_takes_it_back(
     assert feature.state is (State.PAUSED if state is State.ACTIVE else state) and store.features() == [feature]
     assert statuses(store)["one"] == "done" and statuses(store)["open"] == "cancelled"
     for refused in (
-        lambda: rollback.rollback_begin(store, git, paths, "login", "ada"),
-        lambda: rollback.resume(store, paths, "login", "me"),
+        lambda: rollback.begin(store, git, paths, "login", "ada"),
+        lambda: features.resume(store, paths, "login", "me"),
     ):
         with pytest.raises(NotAllowed, match="is being rolled back by bead"):
             refused()
@@ -143,7 +143,7 @@ def test_what_a_rollback_gives_up_is_no_step_that_undo_takes_back_by_itself(
     store: Store, paths: Paths, git: Any
 ) -> None:
     begun(store)
-    rollback.rollback_begin(store, git, paths, "login", "ada")
+    rollback.begin(store, git, paths, "login", "ada")
     assert undo(store, None, "ada").kind is Kind.DONE_BY_HAND and statuses(store)["open"] == "cancelled"
 
 
@@ -162,7 +162,7 @@ def test_a_bead_that_lands_just_now_is_left_and_taken_back_with_the_rest(
 
     with monkeypatch.context() as late:
         late.setattr(store, "record", record)
-        done = rollback.rollback_begin(store, git, paths, "login", "ada")
+        done = rollback.begin(store, git, paths, "login", "ada")
     assert [one.bead for one in done.cancels] == ["draft"] and statuses(store)["open"] == "needs_doer"
     store.record(Event(Kind.FOUND_MERGED, "open", data={"merged_commit": "c-open", "base": "c-one"}))
     taken = rollback.takes_back(store, git, done.bead)
@@ -175,7 +175,7 @@ def test_where_main_holds_none_of_its_merges_any_more_it_is_over_at_once(store: 
     begun(store)
     merged(store, "one", "two")
     git.commits = ("x",)
-    done = rollback.rollback_begin(store, git, paths, "login", "ada")
+    done = rollback.begin(store, git, paths, "login", "ada")
     assert done.is_over and done.bead == "" and len(done.off_main) == 2 and done.reverts == ()
 
 
@@ -189,7 +189,7 @@ def test_all_merges_of_a_bead_that_nobody_took_back_are_taken_back(store: Store,
     store.record(Event(Kind.DONE_BY_HAND, "three", actor="me"))
     git.commits = ("c-more", "r", "c-three", "c-two", "c-one")
     assert [one.commit for one in rollback.look(store, git, "login").reverts] == ["c-more", "c-two", "c-one"]
-    taken = rollback.takes_back(store, git, rollback.rollback_begin(store, git, paths, "login", "ada").bead)
+    taken = rollback.takes_back(store, git, rollback.begin(store, git, paths, "login", "ada").bead)
     rollback.end(store, "login", "ada", taken, "taken off", "revert")
     assert undoing.standing(store, store.bead("two")) == (), "its two merges are taken back by one event"
     assert {name: statuses(store)[name] for name in ("one", "two", "three")} == {
@@ -203,13 +203,13 @@ def test_what_nobrakes_asked_about_it_is_settled(store: Store, paths: Paths, git
     merged(store, "one")
     git.commits = ("c-one",)
     if ends != "begins":
-        rollback.rollback_begin(store, git, paths, "login", "ada")
+        rollback.begin(store, git, paths, "login", "ada")
     for about in ("budget", "rollback"):
         asked = store.escalate(NewEscalation(EscalationType.QUESTION, f"{about}?"), None, None, "nobrakes")
         known = store.feature("login").data.get("asked", {})
         store.note_feature("login", {"asked": {**known, about: asked.id}, "held": "budget"}, "nobrakes")
     if ends == "begins":
-        rollback.rollback_begin(store, git, paths, "login", "ada")
+        rollback.begin(store, git, paths, "login", "ada")
     elif ends == "ends":
         rollback.end(store, "login", "ada", (), "over")
     else:
@@ -225,10 +225,10 @@ def test_while_it_is_rolled_back_neither_a_yes_to_its_plan_nor_an_answer_makes_i
     expired(store)
     merged(store, "one")
     git.commits = ("c-one",)
-    rollback.rollback_begin(store, git, paths, "login", "ada")
-    for way in (rollback.Way.FRESH, rollback.Way.FROM_BASE):
+    rollback.begin(store, git, paths, "login", "ada")
+    for way in (features.Way.FRESH, features.Way.FROM_BASE):
         with pytest.raises(NotAllowed, match="is being rolled back by bead"):
-            rollback.go_on(store, "login", way, "ada")
+            features.go_on(store, "login", way, "ada")
     with pytest.raises(NotAllowed, match="is being rolled back by bead"):
         approving.feature_approval_approved(store, ["open"], (), "ada")
     assert store.feature("login").state is State.EXPIRED
@@ -240,7 +240,7 @@ def test_what_a_person_hands_in_for_it_takes_the_merges_back(
     begun(store)
     merged(store, "one")
     git.commits = ("c-one",)
-    bead = rollback.rollback_begin(store, git, paths, "login", "ada").bead
+    bead = rollback.begin(store, git, paths, "login", "ada").bead
     monkeypatch.setattr(taking, "_found", lambda *_: (None, "mine", "head"))
     here: Any = SimpleNamespace(store=store, git=git, persons=None, paths=paths, pattern="", git_of=lambda bead: git)
     taking.hand_in(here, bead, "ada")
@@ -258,16 +258,16 @@ def expired(store: Store) -> int:
 
 def test_an_expired_feature_goes_on_from_the_terminal_in_three_ways(store: Store, paths: Paths) -> None:
     session = expired(store)
-    looked = rollback.resume(store, paths, "login", "me", rollback.Way.VIEW)
+    looked = features.resume(store, paths, "login", "me", features.Way.VIEW)
     assert looked.state is State.EXPIRED and looked.data["left"] == store.session(session).waiting
-    fresh = rollback.resume(store, paths, "login", "me")
+    fresh = features.resume(store, paths, "login", "me")
     assert (fresh.state, fresh.stage, "left" in fresh.data) == (State.ACTIVE, Stage.REVIEW, False)
     with pytest.raises(NotAllowed, match="only one that has expired"):
-        rollback.resume(store, paths, "login", "me", rollback.Way.FROM_BASE)
+        features.resume(store, paths, "login", "me", features.Way.FROM_BASE)
     store.move_feature("login", Step.EXPIRED, "nobrakes")
-    anew = rollback.resume(store, paths, "login", "me", rollback.Way.FROM_BASE)
+    anew = features.resume(store, paths, "login", "me", features.Way.FROM_BASE)
     assert (anew.state, anew.stage) == (State.ACTIVE, Stage.DISCOVERY) and statuses(store)["draft"] == "cancelled"
-    assert store.messages(session)[-1].text == rollback.ANEW and statuses(store)["open"] == "needs_doer"
+    assert store.messages(session)[-1].text == features.ANEW and statuses(store)["open"] == "needs_doer"
 
 
 def test_a_feature_that_did_not_go_on_is_tried_again_by_who_resumes_it(store: Store, paths: Paths) -> None:
@@ -278,7 +278,7 @@ def test_a_feature_that_did_not_go_on_is_tried_again_by_who_resumes_it(store: St
     assert opened is not None
     store.close_turn(opened[0].id, Fact.GAVE_UP, Outcome.MISSING_EXECUTABLE, "there is no a", told_again=True)
     store.move_feature("login", Step.FAILED, "nobrakes")
-    assert rollback.resume(store, paths, "login", "me").state is State.ACTIVE
+    assert features.resume(store, paths, "login", "me").state is State.ACTIVE
     assert store.session(session).state is At.READY
 
 
@@ -286,5 +286,5 @@ def test_a_question_about_an_expired_feature_is_settled_by_who_resumes_it(store:
     expired(store)
     asked = store.escalate(NewEscalation(EscalationType.QUESTION, "How?"), None, None, "nobrakes")
     store.note_feature("login", {"asked": {"expired": asked.id}, "held": "expired"}, "nobrakes")
-    after = rollback.resume(store, paths, "login", "me", rollback.Way.FRESH)
+    after = features.resume(store, paths, "login", "me", features.Way.FRESH)
     assert store.escalations() == [] and "asked" not in after.data and "held" not in after.data

@@ -73,7 +73,7 @@ class World:
         store.put([Bead("one", "One", epic="login", needs_tests=False, status=Status.NEEDS_DOER)], [], "me")
         store.record(Event(Kind.FOUND_MERGED, "one", data={"merged_commit": "c-one", "base": "c0de"}))
         git: Any = self.git
-        self.bead = rollback.rollback_begin(store, git, paths, "login", "ada").bead
+        self.bead = rollback.begin(store, git, paths, "login", "ada").bead
         ports: Any = SimpleNamespace(store=store, git=git, words=Words(store), config=Config)
         self.forge = Forge(ports)
 

@@ -1,0 +1,412 @@
+"""What a person does with features: begin, change, pause, go on, cancel, put away, ask for a change or a checkpoint.
+
+1. Each is one transaction; a refusal wrote nothing. Nothing here makes a plan live: commit-strategy does.
+2. `pause` lets a turn end and starts no other; `cancel` ends it at once. Both keep all work, and `resume` goes on.
+3. A feature whose agent's session has expired goes on afresh, from the base (its drafts are given up and archived), or
+   is only looked at. A question about it that is open is settled by the same word.
+4. Putting a feature away hides it from lists. Nothing is removed.
+"""
+
+import os
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from ...beads.model import BeadType, Status
+from ...beads.service import beads
+from ...errors import FileTooLarge, NoMain, NotAllowed, UsageError
+from ...events.kinds import Event, Kind
+from ...git.port import Git
+from ...host.watching import wake
+from ...paths import Paths
+from ...records import frozen
+from ...sessions.model import State as At
+from ...text.cleaning import clean
+from .. import model as keys
+from .. import planning
+from ..actions import About
+from ..asking import FRESH, FROM_BASE, VIEW_ONLY
+from ..model import (
+    MOST_BYTES,
+    PLANNED,
+    Criterion,
+    Feature,
+    State,
+    Step,
+    Todo,
+    is_affected,
+    is_scanned,
+    refuse_while_rolling,
+    scan,
+)
+from ..plan_beads import beads_under, under
+from ..rounds import Stack, chosen, usual
+from .resting import hold, let_go
+from .rollback import settle_questions, stop_turns
+
+if TYPE_CHECKING:
+    from ...config.settings import Config
+    from ...store import Store
+
+
+ANEW = (
+    "Planning begins anew, from the base: the person had all drafts of the plan given up. Look at the code as it is, "
+    "and propose the plan again; what was answered before still holds."
+)
+
+
+class Way(StrEnum):
+    """How a feature goes on whose session has expired."""
+
+    FRESH = FRESH
+    FROM_BASE = FROM_BASE
+    VIEW = VIEW_ONLY
+
+
+def way_of(fresh: bool, from_base: bool, view: bool) -> Way | None:
+    """The way that was named; None: none was. UsageError for several."""
+    chosen = [way for way, named in ((Way.FRESH, fresh), (Way.FROM_BASE, from_base), (Way.VIEW, view)) if named]
+    if len(chosen) > 1:
+        raise UsageError("a feature goes on in one way", "Name one of fresh, from-base and view, or none of them.")
+    return chosen[0] if chosen else None
+
+
+def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = None) -> Feature:
+    """Go on with it. NotAllowed where another feature has the repository's turn, or where it is being rolled back.
+
+    `way` is of an expired feature; None: afresh.
+    """
+    with store.write():
+        feature = store.feature(id)
+        refuse_while_rolling(feature)
+        if feature.state is State.EXPIRED:
+            settle_questions(store, feature, (way or Way.FRESH).value, actor, (About.EXPIRED,))
+            go_on(store, id, way or Way.FRESH, actor)
+        elif way is None:
+            store.move_feature(id, Step.RESUMED, actor, "resumed by a person")
+            _try_again(store, feature, actor)
+            let_go(store, id, actor)
+        else:
+            raise NotAllowed(
+                f"feature {id} is {feature.state.value.replace('_', ' ')}: only one that has expired goes on in a way",
+                f"`nobrakes forge resume {id}` goes on where it was.",
+            )
+        after = store.feature(id)
+    wake(paths)
+    return after
+
+
+def _try_again(store: "Store", feature: Feature, actor: str) -> None:
+    """Whoever goes on with a feature whose session is stuck wants it tried."""
+    session = None if feature.session is None else store.session(feature.session)
+    if session is not None and session.state is At.STUCK:
+        store.say(session.id, "Go on.", actor)
+
+
+def go_on(store: "Store", id: str, way: str, actor: str) -> int:
+    """Go on with a feature that has expired: how many drafts were given up for it. One transaction; NotAllowed."""
+    with store.write():
+        feature = store.feature(id)
+        if feature.state is not State.EXPIRED:
+            return 0
+        session = None if feature.session is None else store.session(feature.session)
+        if way not in (Way.FRESH, Way.FROM_BASE):
+            store.note_feature(id, {keys.LEFT: session.waiting if session is not None else 0}, actor)
+            return 0
+        store.note_feature(id, {keys.LEFT: None}, actor)
+        if session is not None and session.state is not At.ENDED:
+            store.renew_session(session.id)
+        if way == Way.FROM_BASE:
+            return _anew(store, feature, actor)
+        store.move_feature(id, Step.RESUMED, actor, way)
+        return 0
+
+
+def _anew(store: "Store", feature: Feature, actor: str) -> int:
+    """Its drafts are given up, with the reviews of them; how many."""
+    count = _drop_drafts(store, feature.id, actor)
+    store.note_feature(feature.id, planning.opened_anew(feature), actor)
+    store.move_feature(feature.id, Step.BEGUN_ANEW, actor, FROM_BASE, clean=0)
+    if feature.session is not None and store.session(feature.session).state is not At.ENDED:
+        store.say(feature.session, ANEW, actor)
+    return count
+
+
+def _drop_drafts(store: "Store", feature: str, actor: str) -> int:
+    """Cancel the drafts of the plan, and take back what it wants of live beads; how many drafts."""
+    why, beads = "the feature begins from its base again", beads_under(store, feature)
+    drafts = [bead for bead in beads if bead.status is Status.DRAFT]
+    for bead in drafts:
+        store.record(Event(Kind.CANCELLED, bead.id, actor=actor, data={"reason": why}))
+    for bead in beads:
+        if bead.proposed and bead.status is not Status.DRAFT:
+            store.propose(bead.id, dict.fromkeys(bead.proposed), actor, Kind.CHANGE_DROPPED, why)
+    return len(drafts)
+
+
+# Comments that say what is left to do, on the commit that the feature begins from.
+MOST_FINDS = 5000
+
+
+@frozen
+class ScanView:
+    """`blocking` are in files that the feature touches: open points of it. `others` are shown, and nothing more.
+
+    `more`: finds beyond MOST_FINDS that are not listed; `skipped`: files that are too large to be read.
+    """
+
+    feature: str
+    base: str
+    files: int
+    blocking: tuple[Todo, ...]
+    others: tuple[Todo, ...]
+    more: int = 0
+    skipped: tuple[str, ...] = ()
+
+
+def blocking(git: Git, commit: str, files: tuple[str, ...]) -> tuple[Todo, ...]:
+    """The finds in the files that a feature touches; no other file is read."""
+    return _read(git, commit, [path for path in _paths(git, commit) if is_affected(path, files)])[0]
+
+
+def _paths(git: Git, commit: str) -> list[str]:
+    return sorted(path for path in git.paths(commit) if is_scanned(path)) if commit else []
+
+
+def _read(git: Git, commit: str, paths: list[str]) -> tuple[tuple[Todo, ...], tuple[str, ...]]:
+    """The finds of these files, and the files that are too large."""
+    found: list[Todo] = []
+    skipped: list[str] = []
+    for path in paths:
+        try:
+            data = git.read(commit, path, MOST_BYTES)
+        except FileTooLarge:
+            skipped.append(path)
+            continue
+        if data is not None:  # a link is none
+            found += scan(path, data.decode("utf-8", "replace"))
+    return tuple(found), tuple(skipped)
+
+
+def scan_of(store: "Store", git: Git, id: str) -> ScanView:
+    """The scan of a feature, on its base commit; NoSuchFeature."""
+    feature = store.feature(id)
+    paths = _paths(git, feature.base)
+    found, skipped = _read(git, feature.base, paths)
+    blocks = tuple(one for one in found if is_affected(one.file, feature.files))
+    others = tuple(one for one in found if not is_affected(one.file, feature.files))
+    room = max(0, MOST_FINDS - len(blocks))
+    return ScanView(id, feature.base, len(paths), blocks, others[:room], max(0, len(others) - room), skipped)
+
+
+TITLE, TEXT, MOST_FILES, PATH = 200, 20_000, 200, 500
+"""Characters of a title and of a text; how many files may be named, and how long a name of one may be."""
+
+
+@frozen
+class Wanted:
+    """What a person says of a feature. None: as it is.
+
+    `without` are numbers of usual criteria that are left out; `only` those that are kept, and 0 is none of them.
+    """
+
+    title: str | None = None
+    description: str | None = None
+    own: tuple[str, ...] = ()
+    without: frozenset[int] = frozenset()
+    files: tuple[str, ...] | None = None
+    notes: str | None = None
+    only: frozenset[int] | None = None
+
+    def criteria(self, eight: Sequence[Criterion]) -> tuple[Criterion, ...]:
+        """The usual ones that hold, and their own; UsageError."""
+        left_out = set(self.without)
+        if self.only is not None:
+            left_out |= set(range(1, len(eight) + 1)) - self.only
+            if not self.only <= set(range(len(eight) + 1)):
+                raise UsageError(f"the usual criteria are numbered from 1 to {len(eight)}")
+        return chosen(eight, left_out, [clean(one) for one in self.own])
+
+
+def stack(config: "Config", root: str) -> Stack:
+    """What the project is checked with: what its contract says, else what its files suggest."""
+    from ...config.setup.detect import detect
+
+    checks = config.checks or detect(root).checks
+    of = {kind: next((one.command for one in checks if one.kind == kind), "") for kind in ("test", "types", "lint")}
+    is_web = os.path.isfile(os.path.join(root, "package.json"))
+    typed = os.path.isfile(os.path.join(root, "tsconfig.json"))
+    return Stack(of["test"], of["types"], of["lint"], is_web, "typescript" if typed else "")
+
+
+def usual_of(config: "Config", paths: Paths) -> tuple[Criterion, ...]:
+    """The usual criteria, in the words of this project."""
+    return usual(stack(config, paths.root))
+
+
+def begin(
+    store: "Store", paths: Paths, config: "Config", git: Git, wanted: Wanted, actor: str, id: str | None = None
+) -> Feature:
+    """Begin a feature: its epic, the facts, and the open points that the scan finds. UsageError, NotAllowed.
+
+    `id`: of the epic; None: one that no bead has.
+    """
+    title, description = _title(wanted.title or ""), _text("description", wanted.description or "")
+    if not description:
+        raise UsageError("a feature needs a description", "Say what should be there when it is done, and why.")
+    files, notes = _files(wanted.files or ()), _text("notes", wanted.notes or "")
+    criteria = wanted.criteria(usual(stack(config, paths.root)))
+    base = _main(git)
+    points = blocking(git, base, files)
+    with store.write():
+        epic = beads.add(
+            store,
+            title,
+            BeadType.EPIC,
+            description,
+            tuple(one.text for one in criteria),
+            notes=notes,
+            touches=files,
+            id=id,
+            actor=actor,
+        )
+        new = Feature(epic.id, title, description, criteria, files, notes, base, actor=actor)
+        made = store.begin_feature(new)
+        for one in points:
+            store.collect(made.id, one.kind, one.text, actor, file=one.file, line=one.line, blocks=True, nth=one.nth)
+    wake(paths)
+    return store.feature(made.id)
+
+
+def edit(store: "Store", paths: Paths, config: "Config", id: str, wanted: Wanted, actor: str) -> Feature:
+    """Change what is said of it. Own criteria and `without` together make the list anew. UsageError, NoSuchFeature."""
+    before = store.feature(id)
+    values: dict[str, Any] = {}
+    if wanted.title is not None:
+        values["title"] = _title(wanted.title)
+    if wanted.description is not None:
+        values["description"] = _text("description", wanted.description)
+        if not values["description"]:
+            raise UsageError("a feature needs a description")
+    if wanted.files is not None:
+        values["files"] = _files(wanted.files)
+    if wanted.notes is not None:
+        values["notes"] = _text("notes", wanted.notes)
+    if wanted.own or wanted.without or wanted.only is not None:
+        values["criteria"] = wanted.criteria(usual(stack(config, paths.root)))
+    if not values:
+        raise UsageError("nothing to change was given", f"`nobrakes forge show {id}` shows what it is.")
+    with store.write():
+        after = store.change_feature(before.id, values, actor)
+        epic: dict[str, Any] = {"notes": after.notes} if "notes" in values else {}
+        epic |= {"acceptance": [one.text for one in after.criteria]} if "criteria" in values else {}
+        epic |= {"touches": list(after.files)} if "files" in values else {}
+        if epic:
+            beads.edit(store, before.id, epic, actor)
+    wake(paths)
+    return after
+
+
+def pause(store: "Store", paths: Paths, id: str, actor: str) -> Feature:
+    """Begin no turn of it and no attempt any more; what runs may end. It gives the repository's turn up."""
+    with store.write():
+        moved = store.move_feature(id, Step.PAUSED, actor, "paused by a person")
+        hold(store, id, actor)
+    wake(paths)
+    return moved
+
+
+def cancel(store: "Store", paths: Paths, id: str, actor: str) -> Feature:
+    """End its turn at once, and pause it. Its drafts, its questions and the work of its beads stay."""
+    with store.write():
+        feature = store.feature(id)
+        moved = feature if feature.state is State.PAUSED else store.move_feature(id, Step.PAUSED, actor, "cancelled")
+        hold(store, id, actor)
+        stop_turns(store, feature, actor)
+    wake(paths)
+    return moved
+
+
+def archive(store: "Store", id: str, away: bool, actor: str) -> Feature:
+    """Hide it from lists, or show it there again. NotAllowed while it goes on."""
+    feature = store.feature(id)
+    if away and feature.state is State.ACTIVE:
+        raise NotAllowed(
+            f"feature {id} goes on: what goes on is not hidden",
+            f"`nobrakes forge pause {id}` first; nothing is lost.",
+        )
+    return store.change_feature(id, {"archived": away}, actor)
+
+
+def ask_change(store: "Store", paths: Paths, id: str, text: str, actor: str, bead: str = "") -> Feature:
+    """Tell its Shaper what should be another way in the plan; NotAllowed before there is a conversation."""
+    with store.write():
+        feature, words = _tell(store, id, "Change the plan{}: {}", text, actor, bead)
+        if feature.stage not in PLANNED or planning.are_over(feature):
+            store.note_feature(id, planning.opened_anew(feature), actor)
+        moved = store.move_feature(id, Step.CHANGE_ASKED, actor, words[:200])
+    wake(paths)
+    return moved
+
+
+def discuss(store: "Store", paths: Paths, id: str, text: str, actor: str, bead: str = "") -> Feature:
+    """Say something to its Shaper, of one step of the plan or of all; nothing is changed by it."""
+    with store.write():
+        feature, _ = _tell(store, id, "A question{}; change nothing before it is answered: {}", text, actor, bead)
+    wake(paths)
+    return feature
+
+
+def _tell(store: "Store", id: str, form: str, text: str, actor: str, bead: str) -> tuple[Feature, str]:
+    """Say it to the feature's Shaper, with the step that it is about; the feature, and the words alone.
+
+    NotAllowed, UsageError.
+    """
+    feature, words = store.feature(id), _text("text", text)
+    if feature.session is None:
+        raise NotAllowed(
+            f"nobody has begun to plan feature {id} yet",
+            f"`nobrakes forge edit {id}` changes what its Shaper is told first.",
+        )
+    if not words:
+        raise UsageError("nothing was said")
+    if bead and bead not in under(store, id):
+        raise UsageError(f"'{bead[:64]}' is no step of feature {id}", f"`nobrakes forge show {id}` lists them.")
+    about = f" at the step {bead} ({store.bead(bead).title})" if bead else ""
+    store.say(feature.session, form.format(about, words), actor)
+    return feature, words
+
+
+def _main(git: Git) -> str:
+    try:
+        return git.main()
+    except NoMain:  # a repository without a commit: the scan has nothing to look at
+        return ""
+
+
+def _title(text: str) -> str:
+    found = " ".join(clean(text).split())
+    if not found:
+        raise UsageError("a feature needs a title")
+    if len(found) > TITLE:
+        raise UsageError(f"a title has at most {TITLE} characters, and this has {len(found)}")
+    return found
+
+
+def _text(name: str, text: str) -> str:
+    found = clean(text).strip()
+    if len(found) > TEXT:
+        raise UsageError(f"the {name} has at most {TEXT} characters, and this has {len(found)}")
+    return found
+
+
+def _files(given: Sequence[str]) -> tuple[str, ...]:
+    files = tuple(dict.fromkeys(clean(one).strip().removeprefix("./") for one in given if one.strip()))
+    if len(files) > MOST_FILES:
+        raise UsageError(f"at most {MOST_FILES} files are named, and these are {len(files)}", "Name their folder.")
+    for one in files:
+        if one.startswith("/") or ".." in one.split("/") or "\n" in one or len(one) > PATH:
+            raise UsageError(
+                f"'{one[:80]}' is no file of the repository", "Name files and folders from the repository's root."
+            )
+    return files
