@@ -262,11 +262,11 @@ def retry(
 
     Example: nobrakes retry nb-7 --note "The fixture is mended"
     """
-    from ..beads.service import taking as beads_taking
+    from ..beads.service import taking
 
     with opened() as app:
         known(app.store, bead)
-        found = beads_taking.retry(app.store, bead, actor(), note, all, app.paths)
+        found = taking.retry(app.store, bead, actor(), note, all, app.paths)
     did = [f"escalation {number} is resolved" for number in found.resolved]
     did += [f"released (it was held: {one_line(found.released)})"] if found.released is not None else []
     did += [f"{count(found.failures, 'failure')} forgotten"] if found.failures else []
@@ -284,12 +284,12 @@ def take(
 
     Example: nobrakes take nb-7
     """
-    from ..beads.service import taking as beads_taking
+    from ..beads.service import taking
 
     with opened() as app:
         known(app.store, bead)
-        here = beads_taking.repository(app.store, app.git, app.paths, app.config)
-        found = beads_taking.take(here, bead, actor(), to)
+        here = taking.repository(app.store, app.git, app.paths, app.config)
+        found = taking.take(here, bead, actor(), to)
     return said(plain(found), "\n".join(_taken(found)))
 
 
@@ -323,12 +323,12 @@ def hand_in(
 
     Example: nobrakes hand-in nb-7 --from my-branch
     """
-    from ..beads.service import taking as beads_taking
+    from ..beads.service import taking
 
     with opened() as app:
         known(app.store, bead)
-        here = beads_taking.repository(app.store, app.git, app.paths, app.config)
-        found = beads_taking.hand_in(here, bead, actor(), source)
+        here = taking.repository(app.store, app.git, app.paths, app.config)
+        found = taking.hand_in(here, bead, actor(), source)
     where = one_line(found.branch or found.folder)
     return said(plain(found), f"{bead}: {found.head[:12]} of {where} is handed in; the Reviewer is next")
 

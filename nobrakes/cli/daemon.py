@@ -393,11 +393,11 @@ def providers(
 def _show() -> Output:
     from ..agents.service import cooldowns as operations
     from ..decisions.hindrances import Kind
-    from ..decisions.service.hindrances import hindrances as hindrances_hindrances
+    from ..decisions.service.hindrances import hindrances as hindrances_of
 
     with looked_at() as app:
         found = operations.view(app.store, app.config)
-        stands = hindrances_hindrances(app.store, app.paths, app.config)
+        stands = hindrances_of(app.store, app.paths, app.config)
 
     def text(screen: Screen) -> str:
         out = lines(stands, found.now, screen, (Kind.COOLDOWN, Kind.CAP, Kind.NO_PLACE, Kind.MACHINE).__contains__)

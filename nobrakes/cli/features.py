@@ -196,10 +196,10 @@ def list_features(
     archived: Annotated[bool, Option("--archived", help="Those that are hidden from lists.")] = False,
 ) -> Output:
     """Your features, with where each is, how old it is, and how often it was planned anew."""
-    from ..features.service import views as features_views
+    from ..features.service import views
 
     with looked_at() as app:
-        found = features_views.listed(app.store, state, search, sort, archived)
+        found = views.listed(app.store, state, search, sort, archived)
     return Output(plain(found), lambda screen: "\n".join(_list(found)))
 
 
@@ -233,15 +233,15 @@ def show(
 
     Example: nobrakes forge show nb-k3f9q2 --as timeline
     """
-    from ..features.service import views as features_views
+    from ..features.service import views
 
     if way not in WAYS:
         raise UsageError(f"a plan is not shown as '{one_line(way)[:40]}'", f"Use one of: {', '.join(WAYS)}.")
     with looked_at() as app:
         if version is not None:
-            differs = features_views.difference(app.store, feature, version)
+            differs = views.difference(app.store, feature, version)
             return Output(plain(differs), lambda screen: "\n".join(_differs(differs)))
-        found = features_views.view(app.store, feature)
+        found = views.view(app.store, feature)
     return Output(plain(found), lambda screen: "\n".join(_page(found, way, screen)))
 
 
@@ -371,16 +371,13 @@ def reviews(feature: FeatureId) -> Output:
 
     Example: nobrakes forge reviews nb-k3f9q2
     """
-    from ..features.service import approving as features_approving
-    from ..features.service import views as features_views
+    from ..features.service import approving, views
 
     with looked_at() as app:
         rules = app.config.forge.rules()
-        found = features_views.reviews(app.store, rules, feature)
-        lacks = features_approving.unsigned(app.store, {feature})
-        then = (
-            [] if lacks is None else ["To go on now: {} ({})".format(*features_views.to_sign(app.store, rules, lacks))]
-        )
+        found = views.reviews(app.store, rules, feature)
+        lacks = approving.unsigned(app.store, {feature})
+        then = [] if lacks is None else ["To go on now: {} ({})".format(*views.to_sign(app.store, rules, lacks))]
     return Output(plain(found), lambda screen: "\n".join((*_lines(found), *then)))
 
 

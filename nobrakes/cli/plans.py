@@ -9,7 +9,7 @@ from typer import Argument, Option, confirm
 
 from ..errors import Deadlock, UsageError
 from ..events.schema import plain
-from ..features.service import approving as features_approving
+from ..features.service import approving
 from ..text.cleaning import count, cut, one_line, pad, width
 from .repository import KEPT, Output, actor, opened, said, told_while, write
 from .screen import Screen, screen_of
@@ -125,7 +125,7 @@ def propose(
             plan = service.read_plan(str(file))
         else:
             plan = markdown.read_tasks(str(tasks), {id_ for _, id_ in app.store.by_priority()})
-        report = features_approving.propose(app.store, plan, actor(), dry_run)
+        report = approving.propose(app.store, plan, actor(), dry_run)
         then = _approval(app) if report.applied and (report.new or report.proposed) else ""
     drafts = plan.nodes if tasks else ()
     return Output(report, lambda screen: "\n".join([*_drafted(drafts), _report(report, screen, then)]))
@@ -232,15 +232,15 @@ def commit_strategy(
     """
     from ..features.service import strategy
 
-    choice = features_approving.Choice(*(frozenset(names or ()) for names in (only, without, overwrite)))
+    choice = approving.Choice(*(frozenset(names or ()) for names in (only, without, overwrite)))
     with opened() as app:
         if drop:
-            return _dropped(features_approving.drop(app.store, drop, actor()))
+            return _dropped(approving.drop(app.store, drop, actor()))
         found = strategy.strategy(app.store)
         if dry_run:
             return Output(plain(found), lambda screen: "\n".join(difference_lines(found, screen)))
         if found.is_empty:
-            return _committed(app, features_approving.ALL, None)
+            return _committed(app, approving.ALL, None)
         if not yes:
             if as_json or not sys.stdin.isatty():
                 raise UsageError(
@@ -249,7 +249,7 @@ def commit_strategy(
                 )
             write("\n".join(difference_lines(found, screen_of(sys.stdout))))
             if not confirm("Approve?"):
-                return said(plain(features_approving.Approved((), None)), "nothing was changed")
+                return said(plain(approving.Approved((), None)), "nothing was changed")
             seen = seen or found.revision
         return _committed(app, choice, seen)
 
@@ -257,10 +257,10 @@ def commit_strategy(
 def _committed(app: "App", choice: Any, seen: str | None) -> Output:
     from ..daemon.service import processes
 
-    done = features_approving.commit_strategy(app.store, app.git, app.paths, actor(), choice, seen)
+    done = approving.commit_strategy(app.store, app.git, app.paths, actor(), choice, seen)
     begun = processes.running(app.paths) is not None
     on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
-    told = features_approving.told(len(done.approved), len(done.changes), done.features)
+    told = approving.told(len(done.approved), len(done.changes), done.features)
     out = [
         (" and ".join(told) if told else "nothing was approved" if done.left else "nothing waits to be approved")
         + on_main

@@ -29,9 +29,9 @@ def list_projects(
 
     `[workspace] folder = "~/projects"` in your own settings puts it elsewhere.
     """
-    from ..projects.service import projects as projects_projects
+    from ..projects.service import projects
 
-    found = projects_projects.listed(everything)
+    found = projects.listed(everything)
 
     def text(screen: Screen) -> str:
         rows = [(one.name, _state(one), _waiting(one), one.path) for one in found.projects]
@@ -70,13 +70,13 @@ def new(
     """
     from ..errors import UsageError
     from ..projects.model import Brief
-    from ..projects.service import projects as projects_projects
+    from ..projects.service import projects
 
     if source not in SOURCES:
         raise UsageError(f"'{one_line(source)[:40]}' is no source of a project", f"One of: {', '.join(SOURCES)}.")
     musts, reads, boxes = (tuple(one or ()) for one in (constraint, resource, criterion))
     brief = Brief(name, title, objective, context, musts, reads, boxes, source)
-    made = projects_projects.create(brief, actor())
+    made = projects.create(brief, actor())
     next_step = f"next: read and complete {made.path}/CLAUDE.md"
     return said(plain(made), f"project {made.name} was made in {one_line(made.path)}\n{next_step}")
 
@@ -89,17 +89,17 @@ def use(
 
     Example: nobrakes project use my-app --session phone
     """
-    from ..projects.service import projects as projects_projects
+    from ..projects.service import projects
 
-    found = projects_projects.set_project(session, name, False, actor())
+    found = projects.set_project(session, name, False, actor())
     return said(plain(found), f"{found.message}\n{found.path}, for session {one_line(found.session)}")
 
 
 def show(name: Name) -> Output:
     """One project: what its brief and its task.md say, and where it stands."""
-    from ..projects.service import sprints as projects_sprints
+    from ..projects.service import sprints as sprints_service
 
-    found = projects_sprints.page(name)
+    found = sprints_service.page(name)
     return Output(plain(found), lambda screen: "\n".join(_page(found, screen)))
 
 
@@ -127,11 +127,11 @@ def run_lines(run: "SprintsView") -> list[str]:
 
 def status() -> Output:
     """Every project with its status, its sprint, and how many of its success criteria are met."""
-    from ..projects.service import projects as projects_projects
-    from ..projects.service import sprints as projects_sprints
+    from ..projects.service import projects
+    from ..projects.service import sprints as sprints_service
 
-    found = projects_sprints.pages()
-    chats = projects_projects.chats()
+    found = sprints_service.pages()
+    chats = projects.chats()
 
     def text(screen: Screen) -> str:
         rows = [(one.project.name, one.status or "?", _met(one), _waiting(one.project), one.sprint) for one in found]
@@ -175,9 +175,9 @@ def archive(
     undo: Annotated[bool, Option("--undo", help="Bring it back.")] = False,
 ) -> Output:
     """Hide a project: nobody is offered it, and no session confirms it. Nothing of it is moved or removed."""
-    from ..projects.service import projects as projects_projects
+    from ..projects.service import projects
 
-    found = projects_projects.archive(name, not undo)
+    found = projects.archive(name, not undo)
     words = "is back" if undo else "is archived; `--undo` brings it back"
     return said(plain(found), f"project {found.name} {words}")
 
@@ -200,11 +200,11 @@ def run(
     """
     from ..app import hindrances, open_app
     from ..daemon.service import processes
-    from ..projects.service import sprints as projects_sprints
+    from ..projects.service import sprints as sprints_service
 
     found = _repository(name)
     with open_app(found.path) as app:
-        offer = projects_sprints.offer(app.store, app.git, app.config, sprints, tests)
+        offer = sprints_service.offer(app.store, app.git, app.config, sprints, tests)
         shown = "\n".join(_offered(found.name, offer))
         again = f"nobrakes project run {found.name} --sprints {sprints}{'' if tests else ' --no-tests'} --yes"
         if not _said_yes(shown, yes, again):
@@ -212,7 +212,7 @@ def run(
         pid = processes.running(app.paths)
         if pid is None and not later:
             hindrances(app).require(app.store.now())
-        made = projects_sprints.accept(app.store, app.paths, offer, actor())
+        made = sprints_service.accept(app.store, app.paths, offer, actor())
         if pid is None and not later:
             pid = processes.start(app.paths, app.store)
     works = f"a daemon works at it (process {pid})" if pid else "no daemon works there: the next one goes on with it"
@@ -252,24 +252,24 @@ def schedule(
     Example: nobrakes project schedule my-app --at 03:00 --days mon,thu --zone Europe/Berlin
     """
     from ..app import open_app
-    from ..projects.service import sprints as projects_sprints
+    from ..projects.service import sprints as sprints_service
 
     found = _repository(name)
     with open_app(found.path) as app:
         if remove is not None:
-            projects_sprints.remove(app.store, app.paths, remove, actor())
+            sprints_service.remove(app.store, app.paths, remove, actor())
             return said({"removed": remove}, f"schedule {remove} begins nothing any more")
         if not at:
-            known = projects_sprints.scheduling_listed(app.store)
+            known = sprints_service.scheduling_listed(app.store)
             rows = [_due(one) for one in known]
             return said(plain({"schedules": known}), "\n".join(rows) or "no sprint of it begins at a time")
-        offer = projects_sprints.offer(app.store, app.git, app.config, sprints, tests, later=True)
-        wanted = projects_sprints.wanted(at, days, zone, late_hours, offer, actor())
+        offer = sprints_service.offer(app.store, app.git, app.config, sprints, tests, later=True)
+        wanted = sprints_service.wanted(at, days, zone, late_hours, offer, actor())
         when = f"when      at {wanted.at}, {','.join(wanted.days) or 'every day'}, {one_line(zone) or 'local time'}"
         shown = "\n".join([*_offered(found.name, offer), f"{when}, at most {count(late_hours, 'hour')} late"])
         if not _said_yes(shown, yes, f"nobrakes project schedule {found.name} --at {wanted.at} … --yes"):
             return said({"schedule": None}, "nothing was scheduled")
-        made = projects_sprints.add(app.store, app.paths, wanted)
+        made = sprints_service.add(app.store, app.paths, wanted)
     return said(plain(made), f"{shown}\n{_due(made)}" if yes else _due(made))
 
 
@@ -280,9 +280,9 @@ def _due(one: "ScheduleView") -> str:
 
 
 def _repository(name: str) -> "ProjectView":
-    from ..projects.service import projects as projects_projects
+    from ..projects.service import projects
 
-    found = projects_projects.one(projects_projects.opened(), name.strip())
+    found = projects.one(projects.opened(), name.strip())
     if not found.is_repository:
         raise NotAllowed(f"{found.path} is no git repository", "`git init` there, and a first commit.")
     return found
@@ -317,11 +317,11 @@ def go_on(
     or paused stays so, unless you name it. For the start of a session or of the machine; `nobrakes daemon install` in a
     project does the same for its daemon.
     """
-    from ..projects.service import projects as projects_projects
+    from ..projects.service import projects
 
-    opened = projects_projects.opened()
-    names = [projects_projects.existing(opened, name)] if name else projects_projects.active(opened)
-    found = [projects_projects.one(opened, one) for one in names]
+    opened = projects.opened()
+    names = [projects.existing(opened, name)] if name else projects.active(opened)
+    found = [projects.one(opened, one) for one in names]
     went = [_one(one, bool(name)) for one in found if one.is_repository]
 
     def text(screen: Screen) -> str:
@@ -333,21 +333,20 @@ def go_on(
 
 def _one(found: "ProjectView", is_named: bool) -> Went:
     from ..app import hindrances, open_app
-    from ..daemon.service import control as daemon_control
-    from ..daemon.service import processes
+    from ..daemon.service import control, processes
     from ..errors import NobrakesError
-    from ..projects.service import sprints as projects_sprints
+    from ..projects.service import sprints as sprints_service
 
     try:
         with open_app(found.path) as app:
-            why = projects_sprints.unfinished(app.store)
+            why = sprints_service.unfinished(app.store)
             pid = processes.running(app.paths)
             if pid is not None or not why:
                 return Went(found.name, pid, why or "nothing of it is unfinished")
             if not is_named and not processes.is_wanted(app.store):
                 hint = f"you stopped its daemon, or never started one: `nobrakes project continue {found.name}`"
                 return Went(found.name, None, f"{why}; {hint}")
-            if app.store.setting(daemon_control.PAUSED) is not None:
+            if app.store.setting(control.PAUSED) is not None:
                 return Went(found.name, None, f"{why}; it is paused: `nobrakes resume` in {found.path}")
             hindrances(app).require(app.store.now())
             return Went(found.name, processes.start(app.paths, app.store), why)

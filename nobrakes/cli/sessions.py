@@ -54,11 +54,11 @@ def start(
 
     Example: nobrakes session start "What would it take to support Windows?"
     """
-    from ..sessions.service import relay as sessions_relay
+    from ..sessions.service import relay as relays
 
     with opened_or_home(user) as app:
         text = text_or_stdin(text, "text")
-        made = sessions_relay.conversations_start(
+        made = relays.conversations_start(
             app.store, app.paths, app.config, text, kind=kind, agent=agent, title=title, actor=actor()
         )
         started = see_to_a_daemon(app, user)
@@ -73,39 +73,39 @@ def say(
     user: UserPlace = False,
 ) -> Output:
     """Say something to a session. An agent at work gets it with its next turn."""
-    from ..sessions.service import relay as sessions_relay
+    from ..sessions.service import relay as relays
 
     with opened_or_home(user) as app:
-        message = sessions_relay.conversations_say(app.store, app.paths, number, text_or_stdin(text, "text"), actor())
+        message = relays.conversations_say(app.store, app.paths, number, text_or_stdin(text, "text"), actor())
         started = see_to_a_daemon(app, user)
     return said({"message": plain(message)}, f"said to session {number}{started}")
 
 
 def stop(number: Number, user: UserPlace = False) -> Output:
     """Stop what a session does now. It keeps what it knows, and goes on with what is said to it next."""
-    from ..sessions.service import relay as sessions_relay
+    from ..sessions.service import relay as relays
 
     with opened_or_home(user) as app:
-        found = sessions_relay.stop(app.store, app.paths, number, actor())
+        found = relays.stop(app.store, app.paths, number, actor())
     words = "is asked to stop" if found.stop_asked else f"does nothing now: it is {found.state.value}"
     return said({"session": plain(found)}, f"session {number} {words}")
 
 
 def end(number: Number, user: UserPlace = False) -> Output:
     """End a session. What was said in it stays readable."""
-    from ..sessions.service import relay as sessions_relay
+    from ..sessions.service import relay as relays
 
     with opened_or_home(user) as app:
-        found = sessions_relay.end(app.store, app.paths, number, actor())
+        found = relays.end(app.store, app.paths, number, actor())
     return said({"session": plain(found)}, f"session {number} is ended")
 
 
 def show(number: Number, user: UserPlace = False) -> Output:
     """One session with all that was said in it."""
-    from ..sessions.service import relay as sessions_relay
+    from ..sessions.service import relay as relays
 
     with opened_or_home(user, is_reading=True) as app:
-        found = sessions_relay.view(app.store, number)
+        found = relays.view(app.store, number)
     return Output(plain(found), lambda screen: "\n".join(_page(found, screen)))
 
 
@@ -132,11 +132,11 @@ def sessions(
     user: UserPlace = False,
 ) -> Output:
     """The sessions with agents that go on, newest first."""
-    from ..sessions.service import relay as sessions_relay
+    from ..sessions.service import relay as relays
 
     with opened_or_home(user, is_reading=True) as app:
-        found = sessions_relay.listed(app.store, everything=everything)
-        held = sessions_relay.memory(app.store)
+        found = relays.listed(app.store, everything=everything)
+        held = relays.memory(app.store)
     return Output(plain(found), lambda screen: "\n".join(_rows(found, held)) or "no session goes on")
 
 

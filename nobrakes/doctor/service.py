@@ -33,7 +33,7 @@ from ..notices import service as notices_service
 from ..paths import Paths, process_environment
 from ..records import frozen
 from ..requests import service as requests_service
-from ..sandbox import closure as sandbox_closure
+from ..sandbox import closure
 from ..sessions.model import name_of
 from ..text.cleaning import count
 from ..trash import Trash
@@ -138,12 +138,12 @@ def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble:
     if not no_wall:
         return Finding(
             "sandbox",
-            WARNING if sandbox_closure.lacking() else OK,
-            f"{sandbox_closure.wall_describe()} The reason: {trouble}.",
+            WARNING if closure.lacking() else OK,
+            f"{closure.wall_describe()} The reason: {trouble}.",
         )
     if setting == "landlock":
         return Finding("sandbox", ERROR, f"nothing is started without a wall, and Landlock does not work: {no_wall}")
-    said = sandbox_closure.describe(config.agents.agent_choice().names(), config.agents)
+    said = closure.describe(config.agents.agent_choice().names(), config.agents)
     return Finding("sandbox", WARNING, f"{said} The reason: {trouble}, and {no_wall}.")
 
 

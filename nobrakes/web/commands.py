@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from ..errors import NobrakesError, UsageError
 from ..events.kinds import MOST, Actor, Surface, usual
 from ..events.schema import plain
-from ..features.service import approving as features_approving
+from ..features.service import approving
 from ..records import frozen
 from ..text.cleaning import count, cut, one_line
 from . import rendering
@@ -197,7 +197,7 @@ def propose(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
     """File the beads of the plan as drafts."""
     from ..plans import service as operations
 
-    report = features_approving.propose(app.store, operations.plan_in(values["plan"], TEXT), actor)
+    report = approving.propose(app.store, operations.plan_in(values["plan"], TEXT), actor)
     changes = f", changes of {count(len(report.proposed), 'live bead')} proposed" if report.proposed else ""
     return report, f"{count(len(report.new), 'draft')} filed{changes}; they wait for your approval"
 
@@ -212,12 +212,12 @@ def commit_strategy(app: "App", values: PlanningValues, actor: str) -> tuple[Any
     if values.get("drop"):
         if any(chosen.values()):
             raise UsageError("drop refuses, only and without approve: both were given", "Send one of them.")
-        dropped = features_approving.drop(app.store, values["drop"], actor)
+        dropped = approving.drop(app.store, values["drop"], actor)
         return {"dropped": list(dropped)}, f"dropped: {', '.join(dropped)}"
-    choice, seen = features_approving.Choice(**chosen), values.get("revision") or None
-    done = features_approving.commit_strategy(app.store, app.git, app.paths, actor, choice, seen)
+    choice, seen = approving.Choice(**chosen), values.get("revision") or None
+    done = approving.commit_strategy(app.store, app.git, app.paths, actor, choice, seen)
     on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
-    told = features_approving.told(len(done.approved), len(done.changes), done.features)
+    told = approving.told(len(done.approved), len(done.changes), done.features)
     told += [f"left, since it was edited since it was proposed: {', '.join(done.left)}"] if done.left else []
     told += [f"dropped, since its bead is closed or as proposed: {', '.join(done.dropped)}"] if done.dropped else []
     return done, ("; ".join(told) or "nothing waits to be approved") + on_main

@@ -23,7 +23,7 @@ from ..features.service import views as features_views
 from ..features.service.features import usual_of
 from ..features.service.views import At
 from ..machine.service import registry
-from ..pictures import draw as pictures_words
+from ..pictures import draw
 from ..pictures.service import LOOKS_MOST, MODES
 from ..projects.service import projects as projects_projects
 from ..projects.service import sprints
@@ -209,8 +209,8 @@ def graph(request: Request) -> Response:
             modes=MODES,
             chosen=asked.get("bead", "")[:GRAPH_MOST_WORDS],
             asked=str(request.url.query),
-            too_many=pictures_words.too_many(view.too_many, LOOKS_MOST) if view.too_many else "",
-            circles=[(pictures_words.circle(one.members, one.cut, one.stuck), one.cut) for one in view.cycles],
+            too_many=draw.too_many(view.too_many, LOOKS_MOST) if view.too_many else "",
+            circles=[(draw.circle(one.members, one.cut, one.stuck), one.cut) for one in view.cycles],
             topics=("graph",),
         )
 

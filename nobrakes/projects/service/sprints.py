@@ -19,7 +19,7 @@ from ...paths import Paths
 from ...records import frozen
 from ...text.cleaning import clean, count
 from .. import model as projects_model
-from .. import sprints as projects_sprints
+from .. import sprints as sprint_rules
 from ..model import (
     ASKED,
     MOST_LATE,
@@ -90,7 +90,7 @@ def offer(store: "Store", git: Git, config: "Config", sprints: int, needs_tests:
     going = store.sprints_going()
     if going is not None and going.run.state is RunState.GOING and not later:
         raise going_already(going.run)
-    raw = git.read(git.main(), projects_sprints.BRIEF)
+    raw = git.read(git.main(), sprint_rules.BRIEF)
     brief = (raw or b"").decode("utf-8", "replace")
     objective = projects_model.objective(brief)
     boxes = tuple(Box(one.is_checked, clean(one.text), one.line) for one in projects_model.criteria(brief))
@@ -111,7 +111,7 @@ def offer(store: "Store", git: Git, config: "Config", sprints: int, needs_tests:
         needs_tests,
         agents,
         waits,
-        projects_sprints.terms(brief, config.contract(), caps),
+        sprint_rules.terms(brief, config.contract(), caps),
     )
 
 
