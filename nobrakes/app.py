@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .decisions.service.hindrances import Here, Hindrances
     from .git.port import Argv, Git
     from .git.repository import Repository
+    from .host.channel.server import FolderChannelServer
     from .host.port import Notifier, Processes
     from .ports import Ports
     from .requests.hosts.port import PullPorts
@@ -221,9 +222,7 @@ def located(start: str | None = None) -> Paths:
 def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "Ports":
     """The app's real doors, as the daemon works with them; `store` in place of the repository's database."""
     from .agents.adapter import guard_argv
-    from .agents.db.channel import reply
     from .agents.registry import adapter
-    from .agents.service import folder, forging, own_bead
     from .agents.worker.launch import Adapters
     from .config.settings import ConfigSource
     from .daemon.service import control
@@ -231,7 +230,6 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .features.service.shaping import Words
     from .git import persons
     from .git.location import Place
-    from .host.channel.server import FolderChannelServer
     from .host.command import LocalZone, ThreadBackground, steady
     from .host.files import InPlace
     from .host.messages import ChildChannels
@@ -240,11 +238,6 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .machine.service.web_state import SharedMachine
     from .notices.service import packing
     from .ports import Ports
-    from .projects.service import documents
-    from .trash import Trash
-
-    calls = {**own_bead.CALLS, **forging.CALLS, **documents.CALLS, **folder.CALLS}
-    answer = partial(reply, app.paths.database, partial(_keep_up, app.paths), calls)
 
     def tell(text: str) -> None:
         notifier.tell(Notice(text, urgent=True))
@@ -271,7 +264,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         credentials=process_environment(),
         sandbox_trouble=app.sandbox_trouble,
         wall_trouble=app.wall_trouble,
-        channel=FolderChannelServer(app.paths.ports, Trash(app.paths.trash), answer, tell),
+        channel=_agent_channel(app.paths, tell),
         steady=steady,
         modules=Modules(app.paths.root).of,
         machine=SharedMachine(app.paths.root, facts.now, tell),
@@ -281,6 +274,19 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         words=Words(facts),
         export=Exporter(facts, app.paths.root, lambda: source().events.export, tell).turn,
     )
+
+
+def _agent_channel(paths: Paths, tell: Callable[[str], None]) -> "FolderChannelServer":
+    """What answers agents in a sandbox, by the functions that others call themselves."""
+    from .agents.db.channel import reply
+    from .agents.service import folder, forging, own_bead
+    from .host.channel.server import FolderChannelServer
+    from .projects.service import documents
+    from .trash import Trash
+
+    calls = {**own_bead.CALLS, **forging.CALLS, **documents.CALLS, **folder.CALLS}
+    answer = partial(reply, paths.database, partial(_keep_up, paths), calls)
+    return FolderChannelServer(paths.ports, Trash(paths.trash), answer, tell)
 
 
 def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":

@@ -29,8 +29,6 @@ from .text.redaction import redact, secret_values
 
 _SAID = 4000
 """Characters of the traceback that are kept: its end."""
-
-
 Owner = str | Callable[[], str]
 """Of beads.model, or what finds it out once it is asked for."""
 

@@ -160,8 +160,6 @@ def _shown(value: Any) -> str:
 
 
 _AGENTS = ("claude", "codex", "gemini", "acp", "script")
-
-
 Kind = Literal["test", "lint", "types", "build"]
 Check = Annotated[str | None, Option(help="The command; detected from the project unless given.")]
 

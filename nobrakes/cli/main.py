@@ -277,8 +277,6 @@ def run(argv: list[str]) -> int:
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-
-
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 

@@ -199,8 +199,6 @@ beads:
     needs: [password-hashing]
     estimate: 1h30m
 """
-
-
 STRATEGY_SHOWN = 30
 Names = list[str] | None
 NAME = "BEAD or BEAD:FIELD"

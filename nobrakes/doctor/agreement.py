@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 
 _MANY = 1000
-
-
 _RECENT = 500
 """So many of main's last commits the doctor looks at; `verify` looks at all since the first record."""
 

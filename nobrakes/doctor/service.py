@@ -86,8 +86,6 @@ def _writable_by_others(path: str) -> bool:
 
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-
 _BROKEN = (Kind.NO_AGENT, Kind.NO_LOGIN, Kind.MAIN_RED, Kind.CHECKS_BROKEN, Kind.DAEMON_DEAD)
 
 
@@ -294,14 +292,8 @@ REPAIRS: dict[str, Callable[[Opened, "Git | None", Paths], list[str]]] = {
     "compile": _compile,
 }
 """What can be mended, by name."""
-
-
 __all__ = ["Finding", "examine", "opened_store"]
-
-
 NOT_TRIED = "it was not tried"
-
-
 _Look = Callable[["_Patient"], Iterator[Finding]]
 
 

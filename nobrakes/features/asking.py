@@ -12,17 +12,10 @@ from ..decisions import forms
 from ..decisions.forms import as_values, made
 from ..decisions.model import EscalationType
 from .actions import About
-from .model import (
-    Feature,
-    Stage,
-)
+from .model import Feature, Stage
 
 FRESH, FROM_BASE, VIEW_ONLY = "go on afresh", "begin from the base", "only look at it"
-
-
 CONTINUE, CLOSE = "continue", "close"
-
-
 GO_ON, IS_WHOLE, PAUSE = "go on", "the plan is whole", "pause it"
 
 
@@ -63,32 +56,16 @@ QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
         ),
     ),
 }
-
-
 FEATURE = "feature"
 """In an escalation's evidence: the feature whose step failed."""
-
-
 RETRY = "retry with guidance"
-
-
 REPLAN = "change the plan"
-
-
 FAILING_PAUSE = "pause the feature"
-
-
 ROLL_BACK = "roll back the feature"
-
-
 OFFERED = frozenset({EscalationType.REPEATED_FAILURE, EscalationType.WEAK_TESTS, EscalationType.BREAKER_OPEN})
 """What is asked so."""
-
-
 PAUSED = "feature {feature} is paused"
 """Why a live bead is held while its feature rests."""
-
-
 RESHAPED = "the plan of feature {feature} is being changed because of it"
 """Why the bead that failed is held until its feature's plan was changed."""
 

@@ -22,16 +22,7 @@ from typing import Any
 from ..errors import NotAllowed, UsageError
 from ..records import frozen
 from ..text.cleaning import count
-from .model import (
-    Criterion,
-    Finding,
-    FindingState,
-    PlanReview,
-    PlanVersion,
-    ReviewState,
-    Rules,
-    changes,
-)
+from .model import Criterion, Finding, FindingState, PlanReview, PlanVersion, ReviewState, Rules, changes
 
 # What somebody said of a bead goes first (its labels), then where it changes files (`touches`), then its words. A bead
 # of which nothing is known is backend; one that only writes documents is nobody's. Affected files count one each.

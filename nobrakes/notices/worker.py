@@ -271,8 +271,6 @@ MOST = 500
 _CLOSING = frozenset({Kind.MERGED, Kind.FOUND_MERGED, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.BROUGHT_BACK})
 
 _REVIEW_OVER = frozenset({Kind.REVIEW_REJECTED, Kind.REVIEW_INTERRUPTED})
-
-
 Wanted = Callable[[Sequence[NewNotice]], list[NewNotice]]
 """Which of the notices some channel takes."""
 

@@ -53,12 +53,8 @@ def circle(members: Iterable[str], cut_: Dependency, stuck: int) -> str:
 # what nobody asked a format for, of more than LINES beads. What is asked for as text, Mermaid or dot holds every bead.
 Format = Literal["text", "mermaid", "dot", "svg"]
 FORMATS: tuple[Format, ...] = ("text", "mermaid", "dot", "svg")
-
-
 MOST = 500
 """So many beads a drawing shows. An eye finds its way among a few hundred."""
-
-
 LINES = 5000
 """So many beads are lines of text when nobody asked for a format."""
 

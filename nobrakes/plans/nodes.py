@@ -105,8 +105,6 @@ def status_of(value: Any) -> Any:
 Id = Annotated[str, BeforeValidator(id_of)]
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Texts = tuple[Text, ...]
-
-
 _typed_dict: Any = TypedDict  # made of fields that are written down once, in Node
 AT_ONCE = 1000
 """Beads that are judged together."""

@@ -102,12 +102,8 @@ TABLE: Mapping[State, Mapping[Fact, State]] = {
     State.ENDED: {},
 }
 """What each fact makes of each state; what is not in it is refused."""
-
-
 REVIEWERS = frozenset({SessionKind.REVIEW, SessionKind.CODE_REVIEW})
 """Nobody talks with them, and they ask nobody."""
-
-
 CLEAN = frozenset({Outcome.COMPLETED, Outcome.BLOCKED, Outcome.GAVE_UP_TESTS, Outcome.CONTRADICTED_ITSELF})
 """How a turn ends by itself: what the agent says of itself says nothing else about a conversation."""
 

@@ -71,8 +71,6 @@ def _encoder() -> Callable[[Any], str]:
 
 _encode = _encoder()
 _quoted = json.encoder.encode_basestring
-
-
 _PARTS = (
     *("status", "held", "priority", "type", "assignee", "estimate", "labels", "closed_at", "close_reason"),
     *("defer_until", "return_to", "needs_tests", "scaffolding", "touches", "failures", "merged_commit", "branch_kept"),

@@ -98,8 +98,6 @@ OR id IN (SELECT value FROM json_each(:numbers)) ORDER BY id"""
 _ENDED = f"""{rows.ATTEMPT} WHERE outcome IS NOT NULL
 AND id IN (SELECT attempt FROM events WHERE seq > ? AND seq <= ? AND attempt IS NOT NULL)
 ORDER BY id"""
-
-
 _LAST = "SELECT seq, at, (SELECT at FROM events WHERE seq = ?) FROM events ORDER BY seq DESC LIMIT 1"
 """The last event, and when the one of a position was."""
 

@@ -33,11 +33,7 @@ if TYPE_CHECKING:
 
 TAIL = 4096
 """Bytes at the end of the file in which its last mark is looked for first."""
-
-
 PATIENCE_SECONDS = 30.0
-
-
 FAR = 1000
 """So many events that changed nothing after the last mark, and a new one is due."""
 

@@ -6,11 +6,7 @@ Every command reads it, so nothing is imported for it but the value that it stan
 from ..db.model import Position
 
 MARKS_BEGIN = '{"_type":"nobrakes_mark","seq":'
-
-
 BETWEEN = ',"at":'
-
-
 END = "}"
 
 

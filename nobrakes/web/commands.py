@@ -160,8 +160,6 @@ ROWS: tuple[tuple[str, ForgingDo, tuple[Field, ...]], ...] = (
     ("forge checkpoint", _checkpoint, (FEATURE,)),
 )
 """(the words, what is done, the fields)"""
-
-
 PlanningValues = Mapping[str, Any]
 TEXT = "the plan"
 

@@ -71,8 +71,6 @@ BEAD_ROUTES = (
     Route("/r/{repo}/bead/{id}", bead, methods=["GET"]),
     Route("/r/{repo}/bead/{id}/diff", changes, methods=["GET"]),
 )
-
-
 MOST_WORDS = 200
 
 
@@ -191,8 +189,6 @@ FEATURES_ROUTES = (
     Route("/r/{repo}/features", features, methods=["GET"]),
     Route("/r/{repo}/features/{feature}", feature, methods=["GET"]),
 )
-
-
 GRAPH_MOST_WORDS = 200
 
 
@@ -321,8 +317,6 @@ def now(request: Request) -> Response:
 
 
 NOW_ROUTES = (Route("/r/{repo}/", now, methods=["GET"]),)
-
-
 PLAN_WAYS = ("tree", "kanban", "timeline")
 
 
@@ -385,8 +379,6 @@ def repositories(request: Request) -> Response:
 
 
 REPOSITORIES_ROUTES = (Route("/", repositories, methods=["GET"]),)
-
-
 REQUESTS_MOST = 100
 
 
@@ -408,8 +400,6 @@ def requests(request: Request) -> Response:
 
 
 REQUESTS_ROUTES = (Route("/r/{repo}/requests", requests, methods=["GET"]),)
-
-
 SESSIONS_MOST_WORDS = 200
 
 

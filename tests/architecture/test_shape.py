@@ -17,7 +17,6 @@ MAX_FUNCTION = 60
 MAX_METHODS = 25
 OVERSIZED = {
     "agents/worker/launch.py:start",
-    "app.py:ports_of",
     "beads/db/attempts.py:close_attempt",
     "beads/db/attempts.py:open_attempt",
     "checks/stubs.py:_Uses",

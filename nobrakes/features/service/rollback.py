@@ -26,13 +26,7 @@ from ...requests.text import Where
 from ...review.service.undo import standing
 from .. import model as keys
 from ..actions import About
-from ..model import (
-    Feature,
-    PlanReview,
-    State,
-    Step,
-    refuse_while_rolling,
-)
+from ..model import Feature, PlanReview, State, Step, refuse_while_rolling
 from ..plan_beads import beads_under, steps_under
 from ..planning import GIVEN_UP, ROLLBACK_HELD
 

@@ -100,8 +100,6 @@ Publish = Callable[[str, str, Collection[str]], Land]
 
 MOVED: it is there. LOST: the branch is somewhere else, so it is not ours. BLOCKED: the remote did not take it.
 """
-
-
 Remove = Callable[[str, Collection[str]], Land]
 """Remove a branch of the remote that is at one of these commits, which we pushed. MOVED: it is gone. LOST: not ours."""
 
