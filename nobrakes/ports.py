@@ -57,7 +57,7 @@ class ShaperWords(Protocol):
         ...
 
     def go_on(self, feature: str, way: str, by: str) -> int:
-        """Go on with a feature that has expired, in one of the ways of features.asking: how many drafts were given up
+        """Go on with a feature that has expired, in one of the ways of features.actions: how many drafts were given up
         for it. NotAllowed.
         """
         ...

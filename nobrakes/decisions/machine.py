@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Literal, get_args
 
 from ..beads.model import Bead, BeadType
-from ..features import asking
+from ..features import actions as asking
 from ..records import frozen
 from ..review import reading
 from . import forms

@@ -26,10 +26,10 @@ from ..decisions.model import Escalation
 from ..sessions.model import CLEAN, Session
 from ..sessions.model import State as At
 from ..text.cleaning import count
-from . import asking as features_asking
+from . import actions, rounds
 from . import model as keys
-from . import rounds
 from .actions import (
+    QUESTIONS,
     About,
     Answered,
     Ask,
@@ -59,7 +59,6 @@ from .actions import (
     TellShaper,
     WarnOfExpiry,
 )
-from .asking import QUESTIONS
 from .markers import line
 from .model import (
     ALLOWED,
@@ -198,8 +197,8 @@ def is_over(feature: Feature, held: str | None, named: bool) -> bool:
     """Whether a bead is held for the feature's sake, and that is over. `named`: the new plan names it."""
     over = {
         HOLD_REASON: not (is_changing(feature) and named),
-        features_asking.RESHAPED: feature.stage not in PLANNED and not feature.data.get(keys.CHECKPOINT_ASKED),
-        features_asking.PAUSED: feature.state is not State.PAUSED,
+        actions.RESHAPED: feature.stage not in PLANNED and not feature.data.get(keys.CHECKPOINT_ASKED),
+        actions.PAUSED: feature.state is not State.PAUSED,
     }
     return any(held == reason.format(feature=feature.id) and done for reason, done in over.items())
 

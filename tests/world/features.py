@@ -18,7 +18,7 @@ from nobrakes.decisions.model import Escalation, EscalationType
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NobrakesError
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.features.asking import CLOSE, PAUSE
+from nobrakes.features.actions import CLOSE, PAUSE
 from nobrakes.features.model import PLANNED, SIGNED, Feature, Stage, State
 from nobrakes.features.plan_beads import beads_under
 from nobrakes.features.rounds import ACCEPT_RISK

@@ -31,7 +31,7 @@ from ...decisions import forms
 from ...decisions import model as decisions_model
 from ...decisions.model import EscalationType, NewEscalation, hypothesis
 from ...events.kinds import Event, Kind
-from ...features import asking
+from ...features import actions
 from ...features.plan_beads import epics_above
 from ...host.port import Notice
 from ...ports import Ports
@@ -285,11 +285,11 @@ def _escalation(
 
 def offered(store: "Store", bead: Bead, new: NewEscalation) -> NewEscalation:
     """With the ways that a person has where it is a step of a feature that fails."""
-    feature = asking.of(store.features(), epics_above(store, bead)) if new.type in asking.OFFERED else None
+    feature = actions.of(store.features(), epics_above(store, bead)) if new.type in actions.OFFERED else None
     if feature is None:
         return new
-    evidence = {**new.evidence, asking.FEATURE: feature.id}
-    return replace(new, evidence=evidence, form=asking.form_of(feature))
+    evidence = {**new.evidence, actions.FEATURE: feature.id}
+    return replace(new, evidence=evidence, form=actions.form_of(feature))
 
 
 def _ended(attempt: Attempt, outcome: Outcome, detail: str, log: AttemptLog) -> Attempt:

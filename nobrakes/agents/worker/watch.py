@@ -29,7 +29,7 @@ from ...checks.counts import count_tests
 from ...daemon.model import Board
 from ...errors import NobrakesError
 from ...events.kinds import WATCHED, Event, Kind
-from ...features import asking
+from ...features import actions
 from ...features.plan_beads import epics_above
 from ...parking import of_run, owner_of, parked
 from ...ports import Ports
@@ -230,7 +230,7 @@ class WorkWatch:
         store = self.ports.store
         features = store.features()
         above = epics_above(store, store.bead(attempt.bead)) if features else []
-        wakes = asking.of(features, above) is not None
+        wakes = actions.of(features, above) is not None
         seen = _Seen(Output.of(self.ports, run), wakes, attempt=attempt.id)
         told = store.latest_events(WATCHED, None, _TOLD, attempt.bead)
         for event in reversed([*takewhile(lambda one: one.attempt == attempt.id, told)]):

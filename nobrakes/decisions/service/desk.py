@@ -19,7 +19,7 @@ from ...beads.proposals import handed_back, is_by_person, submitted
 from ...beads.service import beads
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
-from ...features import asking
+from ...features import actions as asking
 from ...features.model import ItemKind, State, Step
 from ...features.service import resting
 from ...host.watching import wake

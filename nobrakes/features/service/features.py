@@ -24,8 +24,7 @@ from ...sessions.model import State as At
 from ...text.cleaning import clean
 from .. import model as keys
 from .. import planning
-from ..actions import About
-from ..asking import FRESH, FROM_BASE, VIEW_ONLY
+from ..actions import FRESH, FROM_BASE, VIEW_ONLY, About
 from ..model import (
     MOST_BYTES,
     PLANNED,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ...beads.model import CLOSED, Status
 from ...events.kinds import Event, Kind
 from .. import model as keys
-from ..asking import PAUSED
+from ..actions import PAUSED
 from ..model import Feature, Stage, require
 from ..plan_beads import steps_under
 

@@ -24,6 +24,9 @@ from ...text.cleaning import clean, count, redacted, shorten
 from .. import markers, planning
 from .. import model as keys
 from ..actions import (
+    CONTINUE,
+    GO_ON,
+    IS_WHOLE,
     About,
     Answered,
     Ask,
@@ -44,7 +47,6 @@ from ..actions import (
     TellShaper,
     WarnOfExpiry,
 )
-from ..asking import CONTINUE, GO_ON, IS_WHOLE
 from ..markers import Question, Reading
 from ..model import PLANNED, Feature, ItemState, PlanReview, ReviewState, Stage, State, Step
 from ..plan_beads import beads_under
@@ -444,7 +446,7 @@ def _asked(ports: Ports, feature: Feature) -> dict[About, Asked]:
 # What nobrakes asks a person about a feature. What was decided without an answer counts as the last option: it starts
 # nothing and costs nothing.
 class Answers:
-    """The hands of features.asking."""
+    """The hands of what features.actions asks."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports

@@ -11,7 +11,7 @@ from nobrakes.decisions import forms
 from nobrakes.decisions.model import Escalation, EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NotAllowed
-from nobrakes.features import asking
+from nobrakes.features import actions
 from nobrakes.features.model import ItemKind, ItemState, Stage, State
 from nobrakes.features.service import features
 from nobrakes.features.service.resting import checkpoint
@@ -32,7 +32,7 @@ def test_it_is_one_question_with_guidance_the_plan_a_pause_and_the_way_back() ->
     world = Built()
     asked = fails(world)
     assert asked.form is not None and asked.form["priority"] == 1
-    assert forms.form(asked.form).labels() == [asking.RETRY, asking.REPLAN, asking.FAILING_PAUSE, asking.ROLL_BACK]
+    assert forms.form(asked.form).labels() == [actions.RETRY, actions.REPLAN, actions.FAILING_PAUSE, actions.ROLL_BACK]
     (item,) = world.store.items("login")
     assert (item.kind, item.state, item.line) == (ItemKind.ESCALATION, ItemState.WAITING, asked.id)
     assert "form failed 3 times" in item.text and "a missing module" in item.text
@@ -53,8 +53,8 @@ def test_the_plan_is_changed_because_of_it_and_the_bead_rests_until_then() -> No
     world = Built()
     asked = fails(world)
     desk.answer(world.store, asked.id, "2", "ada")
-    assert world.store.escalation(asked.id).resolution == asking.REPLAN
-    assert world.store.bead("form").held == asking.RESHAPED.format(feature="login")
+    assert world.store.escalation(asked.id).resolution == actions.REPLAN
+    assert world.store.bead("form").held == actions.RESHAPED.format(feature="login")
     before = len(world.store.messages(1))
     world.settle()
     assert (world.feature.stage, world.feature.replannings) == (Stage.REVIEW, 1)
@@ -66,13 +66,13 @@ def test_the_plan_is_changed_because_of_it_and_the_bead_rests_until_then() -> No
     assert world.feature.stage is Stage.IMPLEMENTATION and world.store.bead("form").held is None
 
 
-@pytest.mark.parametrize("chosen", [asking.FAILING_PAUSE, asking.ROLL_BACK])
+@pytest.mark.parametrize("chosen", [actions.FAILING_PAUSE, actions.ROLL_BACK])
 def test_the_feature_rests_with_all_its_live_beads_until_it_is_resumed(chosen: str) -> None:
     world = Built()
     asked = fails(world)
     desk.answer(world.store, asked.id, chosen, "ada")
     assert world.feature.state is State.PAUSED
-    reason = asking.PAUSED.format(feature="login")
+    reason = actions.PAUSED.format(feature="login")
     assert [world.store.bead(one).held for one in ("form", "table")] == [reason, reason]
     world.settle()
     assert world.store.bead("form").held == reason, "nothing lets go of it while the feature rests"
@@ -86,9 +86,9 @@ def test_a_refused_choice_leaves_the_question_and_what_an_agent_wrote_does_nothi
     asked = fails(world)
     world.store.change_feature("login", {"state": State.PAUSED}, "ada")
     with pytest.raises(NotAllowed, match="is paused"):
-        desk.answer(world.store, asked.id, asking.REPLAN, "ada")
+        desk.answer(world.store, asked.id, actions.REPLAN, "ada")
     assert world.store.escalation(asked.id).resolved_at is None and world.store.bead("form").held is None
-    forged = forms.as_values(forms.made("radio", [asking.FAILING_PAUSE, "pause the bead"]))
+    forged = forms.as_values(forms.made("radio", [actions.FAILING_PAUSE, "pause the bead"]))
     question = NewEscalation(EscalationType.QUESTION, "Really?", form=forged)
     mine = world.store.escalate(question, "table", None, "Ada")
     desk.answer(world.store, mine.id, "2", "ada")

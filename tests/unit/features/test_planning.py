@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Outcome
-from nobrakes.features import asking, planning
+from nobrakes.features import actions, planning
 from nobrakes.features.actions import (
     About,
     Answered,
@@ -179,8 +179,12 @@ def test_a_later_answer_to_an_expired_feature_asks_once_how_it_goes_on() -> None
     answered = replace(expired, session=replace(SESSION, waiting=1))
     asked = next_of(answered)
     assert isinstance(asked, Ask) and asked.about is About.EXPIRED and asked.form is not None
-    assert [option["label"] for option in asked.form["options"]] == [asking.FRESH, asking.FROM_BASE, asking.VIEW_ONLY]
-    assert asked.form["recommended"] == [asking.FRESH]
+    assert [option["label"] for option in asked.form["options"]] == [
+        actions.FRESH,
+        actions.FROM_BASE,
+        actions.VIEW_ONLY,
+    ]
+    assert asked.form["recommended"] == [actions.FRESH]
     assert next_of(replace(answered, asked={About.EXPIRED: Asked(5)})) is None
 
 

@@ -14,7 +14,7 @@ from nobrakes.config.settings import Config
 from nobrakes.daemon.model import Board, Limits
 from nobrakes.errors import NoAgent, NotAllowed, PlanError
 from nobrakes.events.kinds import Kind
-from nobrakes.features import asking, planning
+from nobrakes.features import actions, planning
 from nobrakes.features.actions import ForgeAction
 from nobrakes.features.model import Feature, Stage, State, Step
 from nobrakes.features.service import shaping
@@ -185,7 +185,7 @@ def test_who_never_asks_and_is_never_ready_is_told_a_few_times_and_then_a_person
         world.ends(turn)
     (asked,) = world.store.escalations()
     assert asked.session is None and "neither asks nor is ready" in asked.title and world.board().sessions == ()
-    world.answers(asking.IS_WHOLE)
+    world.answers(actions.IS_WHOLE)
     assert (world.feature.stage, world.feature.plan) == (Stage.REVIEW, 1)
 
 
@@ -208,7 +208,7 @@ def test_who_is_refused_the_same_again_and_again_is_stopped_by_a_question() -> N
         world.says("[PLAN_READY]")
     (asked,) = world.store.escalations()
     assert "neither asks nor is ready" in asked.title and world.board().sessions == (), "no turn begins meanwhile"
-    world.answers(asking.GO_ON)
+    world.answers(actions.GO_ON)
     world.says("[PLAN_READY]")
     assert world.store.escalations() == [] and world.board().sessions
 
@@ -234,11 +234,11 @@ def test_after_silence_it_is_warned_of_expires_and_its_question_stays_and_asks_o
     assert world.board().sessions == (), "an expired feature begins no turn"
     (asked,) = world.store.escalations()
     assert "expired" in asked.title and asked.session is None
-    world.answers(asking.VIEW_ONLY)
+    world.answers(actions.VIEW_ONLY)
     assert world.store.escalations() == [] and world.feature.state is State.EXPIRED, "it is asked once"
     world.store.say(1, "And now?", "me")
     world.settle()
-    world.answers(asking.FRESH)
+    world.answers(actions.FRESH)
     assert world.feature.state is State.ACTIVE
     turn = world.begins()
     assert not turn.resumes, "it begins afresh"
@@ -253,7 +253,7 @@ def test_from_the_base_its_drafts_are_cancelled_and_kept() -> None:
     world.says(f"{QUESTION}\n{STEPS}")
     world.passes(24)
     world.answers("SQLite")
-    world.answers(asking.FROM_BASE)
+    world.answers(actions.FROM_BASE)
     found = {bead.id: bead.status for bead in world.store.beads()}
     assert found == {"login": Status.DRAFT, "login-1": Status.CANCELLED, "login-2": Status.CANCELLED}
     assert (world.feature.state, world.feature.stage) == (State.ACTIVE, Stage.DISCOVERY)
@@ -266,12 +266,12 @@ def test_a_spent_budget_holds_the_next_turn_until_a_person_continues_or_closes()
     assert "2.50 USD" in budget.title and budget.session is None
     world.store.answer(question.id, "SQLite", "me")
     assert world.board().sessions == () and world.settle() == []
-    world.answers(asking.CONTINUE)
+    world.answers(actions.CONTINUE)
     with pytest.raises(NotAllowed, match="too late"):
         world.store.take_back(budget.id, "me")  # it was acted by: nobody would hear another answer
     world.says(f"Now which?\n{QUESTION.replace('store', 'cache')}", usd=2.1)
     budget, _ = sorted(world.store.escalations(), key=lambda one: one.session or 0)
-    world.store.answer(budget.id, asking.CLOSE, "me")
+    world.store.answer(budget.id, actions.CLOSE, "me")
     world.settle()
     assert world.feature.state is State.PAUSED and len(world.store.escalations()) == 1, "its question stays"
 
