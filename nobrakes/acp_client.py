@@ -324,20 +324,17 @@ class Answers:
             if isinstance(text, str):
                 self.lines.piece("text" if kind == "agent_message_chunk" else "thought", text)
         elif kind == "tool_call":
-            self._tool(told)
+            title = str(told.get("title") or told.get("kind") or "")
+            raw = told.get("rawInput")
+            found = commands(raw) if isinstance(raw, dict) else []
+            is_run = told.get("kind") == "execute" or bool(found)
+            more = {"command": "\n".join(found or [title])[:LONGEST]} if is_run else {}
+            self.lines.event("tool", id=told.get("toolCallId"), title=title[:2000], **more)
             self._ended(told)
         elif kind == "tool_call_update":
             self._ended(told)
         elif kind == "usage_update":
             self.lines.event("usage", cost=told.get("cost"), context=told.get("used"), window=told.get("size"))
-
-    def _tool(self, told: dict[str, Any]) -> None:
-        title = str(told.get("title") or told.get("kind") or "")
-        raw = told.get("rawInput")
-        found = commands(raw) if isinstance(raw, dict) else []
-        is_run = told.get("kind") == "execute" or bool(found)
-        more = {"command": "\n".join(found or [title])[:LONGEST]} if is_run else {}
-        self.lines.event("tool", id=told.get("toolCallId"), title=title[:2000], **more)
 
     def _ended(self, told: dict[str, Any]) -> None:
         if told.get("status") in ("completed", "failed"):

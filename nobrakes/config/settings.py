@@ -355,7 +355,9 @@ class ConfigSource:
 
     def _look(self, stamp: "Stamp | None", now: float) -> None:
         try:
-            found = self._read(stamp)
+            if stamp is not None and not stamp[1]:
+                raise ConfigError(f"{os.path.relpath(self._path())} is empty, as while it is being written.")
+            found = load(self._path())
         except ConfigError as error:
             self._seen, self._settles = stamp, None
             if str(error) != self._wrong:
@@ -371,11 +373,6 @@ class ConfigSource:
         if self._wrong:
             self._wrong = ""
             self._tell(f"{os.path.relpath(self._path())} is sound again, and in force.")
-
-    def _read(self, stamp: "Stamp | None") -> Config:
-        if stamp is not None and not stamp[1]:
-            raise ConfigError(f"{os.path.relpath(self._path())} is empty, as while it is being written.")
-        return load(self._path())
 
 
 Stamp = tuple[int, int, int]

@@ -289,15 +289,11 @@ def recall(path: str, text: str, judge: str) -> Any:
     """The JSON values that `judge` made of this text; None: it has not seen it."""
     values = _kept(path, judge, text)
     if values is not None:
-        _renew(path)
+        # what was touched and is the same is not new (paths.Paths.config_is_new)
+        with contextlib.suppress(OSError):
+            if os.stat(path).st_ctime_ns > os.stat(_beside(path)).st_mtime_ns:
+                os.utime(_beside(path))
     return values
-
-
-def _renew(path: str) -> None:
-    """What was touched and is the same is not new (paths.Paths.config_is_new)."""
-    with contextlib.suppress(OSError):
-        if os.stat(path).st_ctime_ns > os.stat(_beside(path)).st_mtime_ns:
-            os.utime(_beside(path))
 
 
 def _kept(path: str, judge: str, text: str | None) -> Any:

@@ -430,19 +430,14 @@ def _main(patient: _Patient) -> Iterator[Finding]:
     else:
         yield from _refs(patient.git)
         yield from _checkouts(patient.git)
-        yield from _unknown(patient)
+        # what main carries and the database does not know: it went back, and the next start sets it right
+        for text in unknown(patient.store, patient.git) if patient.store and patient.git else ():
+            yield Finding("main", WARNING, text)
         yield from _fallen(patient)
         yield from _untried(patient)
     archived = patient.git.archived()
     if archived:
         yield Finding("archive", OK, f"kept under refs/nobrakes/archive: {len(archived)}")
-
-
-def _unknown(patient: _Patient) -> Iterator[Finding]:
-    """What main carries and the database does not know: it went back, and the next start sets it right."""
-
-    for text in unknown(patient.store, patient.git) if patient.store and patient.git else ():
-        yield Finding("main", WARNING, text)
 
 
 def _fallen(patient: _Patient) -> Iterator[Finding]:
@@ -537,7 +532,11 @@ def _checkouts(git: "Git") -> Iterator[Finding]:
 def _database(patient: _Patient) -> Iterator[Finding]:
     assert patient.store is not None, "without one there is nothing to look at"
     yield _soundness(patient.store.check())
-    yield from _graph(patient.store)
+    circles = deadlocks(patient.store.nodes(), patient.store.dependencies())
+    for circle in circles:
+        yield Finding("deadlock", ERROR, _told(circle))
+    if not circles:
+        yield Finding("deadlock", OK, "no beads wait for each other")
 
 
 def _unusable(error: NobrakesError) -> Finding:
@@ -550,21 +549,9 @@ def _unusable(error: NobrakesError) -> Finding:
 def _soundness(problems: list[str]) -> Finding:
     if not problems:
         return Finding("database", OK, "the database is sound, and its counters agree with a recomputation")
-    counters = all(_is_counter(text) for text in problems)
+    counters = all(", and should be " in text for text in problems)
     shown = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
     return Finding("counters" if counters else "database", ERROR, shown, "counters" if counters else "rebuild")
-
-
-def _is_counter(text: str) -> bool:
-    return ", and should be " in text
-
-
-def _graph(store: "Store") -> Iterator[Finding]:
-    circles = deadlocks(store.nodes(), store.dependencies())
-    for circle in circles:
-        yield Finding("deadlock", ERROR, _told(circle))
-    if not circles:
-        yield Finding("deadlock", OK, "no beads wait for each other")
 
 
 def _told(circle: Circle) -> str:

@@ -374,7 +374,8 @@ def settle_finding(db: Database, finding: int, state: FindingState, answer: str,
 
 def decided(db: Database, escalation: int, said: str, actor: str) -> None:
     """A question about findings was decided: so are they. In the caller's transaction; UsageError: no reason."""
-    for one in _asked(db, escalation):
+    sql = "SELECT * FROM findings WHERE escalation = ? AND state = 'open' ORDER BY id"
+    for one in [rows.record(Finding, row) for row in db.all(sql, (escalation,))]:
         word, _, note = said.partition(":")
         words = f"{ACCEPT_RISK}: {note}" if word == DISMISSED else said
         state, answer = decision(one, words)
@@ -410,11 +411,6 @@ def close_questions(db: Database, id_: str, why: str) -> int:
 def reopen(db: Database, escalation: int) -> None:
     """The answer was taken back: what it decided is open again. In the caller's transaction."""
     db.run("UPDATE findings SET state = 'open', answer = '' WHERE escalation = ?", (escalation,))
-
-
-def _asked(db: Database, escalation: int) -> list[Finding]:
-    sql = "SELECT * FROM findings WHERE escalation = ? AND state = 'open' ORDER BY id"
-    return [rows.record(Finding, row) for row in db.all(sql, (escalation,))]
 
 
 def findings(db: Database, id_: str, round_: int | None = None) -> list[Finding]:

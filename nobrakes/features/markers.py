@@ -209,7 +209,11 @@ def _step(block: _Block, place: int) -> PlanStep:
 def _questions(lines: list[str], priority: int | None) -> list[Question]:
     """Lines that ask: with options behind them, or in the last paragraph. `priority` None: as their words say."""
     found: list[Question] = []
-    last = _begin_of_last_paragraph(lines)
+    last = len(lines)
+    while last and not lines[last - 1].strip():
+        last -= 1
+    while last and lines[last - 1].strip():
+        last -= 1
     for place, line in enumerate(lines):
         asks = line.strip().strip("*_ ")
         if not asks.endswith("?") or line.lstrip().startswith(">"):
@@ -220,15 +224,6 @@ def _questions(lines: list[str], priority: int | None) -> list[Question]:
             words = item[1] if item else asks
             found.append(_made([words], items, _urgency(words) if priority is None else priority))
     return found
-
-
-def _begin_of_last_paragraph(lines: list[str]) -> int:
-    end = len(lines)
-    while end and not lines[end - 1].strip():
-        end -= 1
-    while end and lines[end - 1].strip():
-        end -= 1
-    return end
 
 
 def _items_behind(lines: list[str], place: int) -> list[str]:

@@ -129,7 +129,11 @@ class Courier:
         if now >= min(self._upkeep_at, self._remind_at):
             self._keep_up(rules, now)
         if self._is_fresh or ended or now >= self._look_at:
-            self._is_fresh = self._route(rules, now)
+            # say of new notices which channels get them
+            new = self.ports.store.unrouted_notices(ROUTED_AT_ONCE)
+            if new:
+                self.ports.store.route_notices([(one.id, [(name, now) for name in routes(rules, one)]) for one in new])
+            self._is_fresh = len(new) == ROUTED_AT_ONCE
             self._look_at = self._send(rules, now)
         return False
 
@@ -161,13 +165,6 @@ class Courier:
         self._add(again)
         self.ports.store.prune_notices(now - rules.keep_seconds, PRUNED_AT_ONCE)
         self._remind_at, self._upkeep_at = min(later), now + UPKEEP_SECONDS
-
-    def _route(self, rules: Rules, now: float) -> bool:
-        """Say of new notices which channels get them; whether there may be more."""
-        new = self.ports.store.unrouted_notices(ROUTED_AT_ONCE)
-        if new:
-            self.ports.store.route_notices([(one.id, [(name, now) for name in routes(rules, one)]) for one in new])
-        return len(new) == ROUTED_AT_ONCE
 
     def _send(self, rules: Rules, now: float) -> float:
         """Begin what is due; when to look again."""
@@ -341,8 +338,9 @@ class News:
 
     def _begin(self, event: Event, board: Board) -> None:
         """Archive and remove the clone of a bead that was closed, unless something still works in it."""
-        if event.kind in _REVIEW_OVER and event.bead is not None:
-            self._let_go(event.bead, board)
+        reviewed = {attempt.bead for attempt in board.attempts if attempt.role is Role.REVIEWER}
+        if event.kind in _REVIEW_OVER and event.bead is not None and event.bead not in reviewed:
+            self.ports.git.pin(pin_of(event.bead), None)  # the candidate of a review that is over
         if event.data.get("type") == EscalationType.NOBRAKES_FAILED.value:  # its review may have moved main
             Reconciling(self.ports, lambda bead: parked(self.ports, of_bead(bead))).look()
         if event.kind is Kind.SESSION_ENDED:
@@ -359,11 +357,6 @@ class News:
         if any((beads.get(run.attempt) or store.attempt(run.attempt).bead) == bead.id for run in runs):
             return  # its process is being stopped; the end of it cleans up
         self.ports.background.begin(retiring(bead.id), partial(self._retire, bead, event.kind in MERGES))
-
-    def _let_go(self, bead: str, board: Board) -> None:
-        """The candidate of a review that is over may go, unless another review of the bead has begun."""
-        if not any(attempt.role is Role.REVIEWER and attempt.bead == bead for attempt in board.attempts):
-            self.ports.git.pin(pin_of(bead), None)
 
     def _retire(self, bead: Bead, merged: bool) -> None:
         """Done aside, so without a look at the store."""

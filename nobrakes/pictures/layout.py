@@ -70,7 +70,11 @@ def place(depth: Sequence[int], lane: Sequence[int], edges: Iterable[tuple[int, 
     bands: list[Band] = [{} for _ in range(max(lane) + 1)]
     for number, (column, own) in enumerate(zip(depth, lane, strict=True)):
         bands[own].setdefault(column, []).append(number)
-    rows = _rows(max(len(cell) for band in bands for cell in band.values()))
+    largest = max(len(cell) for band in bands for cell in band.values())
+    # how many rows a band may have: the same for graphs of about one size, so that little moves when one grows
+    rows = ROWS
+    while largest > rows * (rows // WIDER):
+        rows *= 2
     boxes = _Boxes([[] for _ in depth], [[] for _ in depth], [0] * len(depth), [0] * len(depth))
     for source, target in edges:
         if lane[source] == lane[target] and depth[source] < depth[target]:
@@ -80,14 +84,6 @@ def place(depth: Sequence[int], lane: Sequence[int], edges: Iterable[tuple[int, 
         _sweep(band, boxes)
         _settle(band, boxes, rows)
     return _measured(depth, lane, bands, boxes, rows, size)
-
-
-def _rows(largest: int) -> int:
-    """How many rows a band may have: the same for graphs of about one size, so that little moves when one grows."""
-    rows = ROWS
-    while largest > rows * (rows // WIDER):
-        rows *= 2
-    return rows
 
 
 def _sweep(band: Band, boxes: _Boxes) -> None:

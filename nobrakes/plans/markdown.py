@@ -344,7 +344,10 @@ class _Tasks:
             above = part.parent
             while above and above not in paths:
                 above = above.parent
-            title = _bare(part.title)
+            # the title without what it says about waiting
+            bare = _IN_TITLE.sub("", part.title)
+            match = _AT_END.search(bare)
+            title = (bare[: match.start()] if match else bare).strip() or part.title
             kind = "heading" if part.kind == "section" else "item"
             path = sha256("\0".join((paths[above] if above else "", kind, normal(title))).encode()).hexdigest()
             again[path] += 1
@@ -452,13 +455,6 @@ def _above(part: Part, kind: str) -> Part | None:
     while above and above.kind != kind:
         above = above.parent
     return above
-
-
-def _bare(title: str) -> str:
-    """The title without what it says about waiting."""
-    bare = _IN_TITLE.sub("", title)
-    match = _AT_END.search(bare)
-    return (bare[: match.start()] if match else bare).strip() or title
 
 
 def _said(text: str) -> Iterator[tuple[str, bool]]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..db import rows
-from ..db.database import Database, Row
+from ..db.database import Database
 from ..errors import NotAllowed
 from ..events import db as events_db
 from ..events.kinds import Kind as EventKind
@@ -186,7 +186,7 @@ def remove_schedule(db: Database, schedule: int, actor: str) -> bool:
 
 def schedules(db: Database) -> list[Schedule]:
     """Those that begin something, by number."""
-    return [_schedule(row) for row in db.all(_ALL)]
+    return [rows.record(Schedule, row, days=tuple(filter(None, row["days"].split(",")))) for row in db.all(_ALL)]
 
 
 def settle_due(db: Database, due: Due) -> bool:
@@ -205,7 +205,3 @@ def settle_due(db: Database, due: Due) -> bool:
         told = {"state": due.came.value, "reason": f"schedule {due.schedule}" + (f": {due.why}" if due.why else "")}
         events_db.append(db, now, EventKind.SPRINT_MOVED, None, BY, told)
         return True
-
-
-def _schedule(row: Row) -> Schedule:
-    return rows.record(Schedule, row, days=tuple(filter(None, row["days"].split(","))))

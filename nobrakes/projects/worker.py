@@ -399,7 +399,8 @@ class Sprints:
         """An agent without tools says its plan; who says none is told what is wanted."""
         sprint, store = going.sprint, self.ports.store
         assert sprint is not None and sprint.session is not None, "its planner was looked at"
-        words = _last_words(store, sprint.session)
+        said = [one.text for one in store.messages(sprint.session) if not one.author]
+        words = said[-1] if said else ""
         with store.write():
             if model.section(words, "Tasks"):
                 try:
@@ -453,8 +454,3 @@ class Sprints:
         else:
             why = step.why
         return self.ports.store.settle_run(step.run, step.state, why, BY)
-
-
-def _last_words(store: "Store", session: int) -> str:
-    said = [one.text for one in store.messages(session) if not one.author]
-    return said[-1] if said else ""

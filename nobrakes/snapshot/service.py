@@ -70,7 +70,12 @@ def snapshot(store: "Store", paths: Paths) -> Snapshot:
     if lines is None or len(touched) * FEW > len(lines):
         text = interop.dump(store.alike()).encode()
     else:
-        text = _brought_along(store, lines, touched)
+        # the lines, with those of the touched beads made anew in their places
+        for line in interop.dump(store.alike(touched)).encode().split(b"\n")[:-1]:
+            place = bisect_left(lines, _id(line), key=_id)
+            same = place < len(lines) and _id(lines[place]) == _id(line)
+            lines[place : place + same] = [line]
+        text = b"".join(line + b"\n" for line in lines)
     mark = {"by": _writer(), "digest": sha256(text).hexdigest(), "seq": seq, "at": now}
     return Snapshot(text, json.dumps(mark))
 
@@ -95,15 +100,6 @@ def _written_before(paths: Paths, known: dict[str, str]) -> bytes | None:
 def _writer() -> str:
     own = os.stat(interop.__file__)
     return f"{__version__} {own.st_mtime_ns} {own.st_size}"
-
-
-def _brought_along(store: "Store", lines: list[bytes], touched: list[str]) -> bytes:
-    """The lines, with those of the touched beads made anew in their places."""
-    for line in interop.dump(store.alike(touched)).encode().split(b"\n")[:-1]:
-        place = bisect_left(lines, _id(line), key=_id)
-        same = place < len(lines) and _id(lines[place]) == _id(line)
-        lines[place : place + same] = [line]
-    return b"".join(line + b"\n" for line in lines)
 
 
 _BEGIN = len(b'{"id":"')

@@ -82,7 +82,7 @@ def openapi() -> Schema:
     }
     paths[ADDRESS] = {"get": _get("openapi", "This document.", [], {"type": "object"}, is_bare=True)}
     for reading in api.READINGS:
-        paths[_path(reading)] = {"get": _reading(reading)}
+        paths[(api.BELOW + reading.path).replace(":int}", "}")] = {"get": _reading(reading)}
     for command in COMMANDS:
         paths[f"/r/{{repo}}/do/{_slug(command.words)}"] = {"post": _command(command)}
     return {
@@ -105,10 +105,6 @@ def openapi() -> Schema:
 
 def _slug(words: str) -> str:
     return words.replace(" ", "-")
-
-
-def _path(reading: api.Reading) -> str:
-    return (api.BELOW + reading.path).replace(":int}", "}")
 
 
 def _types() -> Mapping[str, Schema]:
@@ -135,11 +131,7 @@ def _types() -> Mapping[str, Schema]:
     found = {path: schema(type_, NAMES) for path, type_ in types.items()}
     picture = schema(GraphView, NAMES)
     picture["properties"]["structure"] = {"type": "string", "description": "The same while everything stands still."}
-    return {**found, "events": _object(_EVENTS), "graph": picture}
-
-
-def _object(properties: Schema) -> Schema:
-    return {"type": "object", "required": [*properties], "properties": properties}
+    return {**found, "events": {"type": "object", "required": [*_EVENTS], "properties": _EVENTS}, "graph": picture}
 
 
 def _refusal(why: str) -> Schema:

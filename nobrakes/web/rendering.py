@@ -170,7 +170,8 @@ def read(text: str, most: int = MOST) -> Patch:
     inside = False
     for line in text.split("\n"):
         if line.startswith("diff --git "):
-            files.append(PatchFile(_path(line)))
+            # the name after the change; `+++` says it better where there is one
+            files.append(PatchFile(_safe(line.removeprefix("diff --git ").rpartition(" b/")[2] or line)))
             inside = False
         elif not files:
             continue
@@ -189,11 +190,6 @@ def read(text: str, most: int = MOST) -> Patch:
     for file in files:
         _colour(file)
     return Patch(tuple(files), left)
-
-
-def _path(line: str) -> str:
-    """The name after the change; `+++` says it better where there is one."""
-    return _safe(line.removeprefix("diff --git ").rpartition(" b/")[2] or line)
 
 
 def _head(file: PatchFile, line: str) -> None:
@@ -366,7 +362,9 @@ def frame(request: Request, topics: Sequence[str] = ()) -> Frame:
     """The frame of what answers this request."""
     is_in = bool(request.scope.get("nobrakes.session"))
     app = getattr(request.state, "app", None)
-    here, said = _here(request), said_in(request) if is_in else ""
+    query = request.url.query
+    here = request.url.path + (f"?{query}" if query else "")
+    said = said_in(request) if is_in else ""
     if app is None:
         return Frame(is_in=is_in, topics=" ".join(topics), here=here, said=said)
     from ..daemon.service.now import bar
@@ -384,11 +382,6 @@ def frame(request: Request, topics: Sequence[str] = ()) -> Frame:
         here=here,
         said=said,
     )
-
-
-def _here(request: Request) -> str:
-    query = request.url.query
-    return request.url.path + (f"?{query}" if query else "")
 
 
 def said_in(request: Request) -> str:

@@ -205,21 +205,17 @@ def _typed(one: Known, core: Any, word: str) -> Any:
         if not isinstance(found, dict):
             raise ValueError
         return found
-    return _unquoted(word)
-
-
-def _word(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _unquoted(word: str) -> str:
-    """A text as it is; one in quotes, without them."""
+    # A text as it is; one in quotes, without them
     if len(word) > 1 and word[0] == word[-1] == '"':
         try:
             return str(json.loads(word))
         except ValueError:
             return word
     return word
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _list(word: str, is_command: bool) -> list[Any]:

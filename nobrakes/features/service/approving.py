@@ -313,7 +313,10 @@ def commit_strategy(
     NotAllowed. Nothing was written then, as for Deadlock, NotAllowed and BadBead of a change.
     """
     made, features = make_live(store, choice, actor, revision)
-    commit = commit_snapshot(store, git, paths, _subject(made))
+    drafts, beads = len(made.drafts), len({name.partition(":")[0] for name in made.changes})
+    told = [f"{drafts} new bead{'s' if drafts > 1 else ''}"] if drafts else []
+    told += [f"{beads} changed bead{'s' if beads > 1 else ''}"] if beads else []
+    commit = commit_snapshot(store, git, paths, f"Strategy: {', '.join(told)}" if told else "Snapshot of the beads")
     from ...host.watching import wake
 
     wake(paths)
@@ -330,13 +333,6 @@ def make_live(store: "Store", choice: Choice, actor: str, revision: str | None =
         features = feature_approval_approved(store, made.drafts, made.changes, actor)
         store.set_setting(COMMITTED, str(store.position().seq))
     return made, features
-
-
-def _subject(made: Made) -> str:
-    drafts, beads = len(made.drafts), len({name.partition(":")[0] for name in made.changes})
-    told = [f"{drafts} new bead{'s' if drafts > 1 else ''}"] if drafts else []
-    told += [f"{beads} changed bead{'s' if beads > 1 else ''}"] if beads else []
-    return f"Strategy: {', '.join(told)}" if told else "Snapshot of the beads"
 
 
 def commit_snapshot(store: "Store", git: Git, paths: Paths, subject: str) -> str | None:

@@ -83,7 +83,10 @@ def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = 
             go_on(store, id, way or Way.FRESH, actor)
         elif way is None:
             store.move_feature(id, Step.RESUMED, actor, "resumed by a person")
-            _try_again(store, feature, actor)
+            # whoever goes on with a feature whose session is stuck wants it tried
+            session = None if feature.session is None else store.session(feature.session)
+            if session is not None and session.state is At.STUCK:
+                store.say(session.id, "Go on.", actor)
             let_go(store, id, actor)
         else:
             raise NotAllowed(
@@ -93,13 +96,6 @@ def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = 
         after = store.feature(id)
     wake(paths)
     return after
-
-
-def _try_again(store: "Store", feature: Feature, actor: str) -> None:
-    """Whoever goes on with a feature whose session is stuck wants it tried."""
-    session = None if feature.session is None else store.session(feature.session)
-    if session is not None and session.state is At.STUCK:
-        store.say(session.id, "Go on.", actor)
 
 
 def go_on(store: "Store", id: str, way: str, actor: str) -> int:

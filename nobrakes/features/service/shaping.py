@@ -168,7 +168,8 @@ def plan_ready(store: "Store", session: int, turn: Turn | None = None) -> PlanVe
                 "End your turn: the answers come with the next one.",
             )
         nodes = nodes_of(store, feature.id)
-        if feature.replannings and not _waits(nodes):
+        # whether something of the plan waits for a person's yes
+        if feature.replannings and not any(n["status"] == Status.DRAFT.value or n.get("proposed") for n in nodes):
             return _unchanged(store, feature, nodes, session, turn)
         _judge(store, feature, nodes)
         version = store.plan_version(feature.id)
@@ -192,11 +193,6 @@ def _unchanged(
     store.move_feature(feature.id, Step.APPROVED, _name(session), "nothing of the plan changes")
     _did(store, turn, READY)
     return version
-
-
-def _waits(nodes: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether something of the plan waits for a person's yes."""
-    return any(n["status"] == Status.DRAFT.value or n.get("proposed") for n in nodes)
 
 
 def _judge(store: "Store", feature: Feature, nodes: Sequence[Mapping[str, Any]]) -> None:

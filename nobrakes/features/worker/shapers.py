@@ -480,7 +480,10 @@ class Answers:
         number = asked.pop(action.about.value, None)
         if number is None:
             return False
-        self._is_acted_by(number)
+        # nobody takes the answer back any more: it would be asked again, and nobody would hear what is said then
+        answer = self.ports.store.escalation(number).answer
+        if answer is not None:
+            self.ports.store.act_by({number: answer}, BY, None)
         held = feature.data.get(keys.HELD)
         still = None if held == action.about.value else held
         self.ports.store.note_feature(feature.id, {keys.ASKED: asked or None, keys.HELD: still}, BY)
@@ -490,12 +493,6 @@ class Answers:
         except NobrakesError as error:
             tell(self.ports.store, feature, f"what was chosen cannot be done now: {error.whole}", "warning")
         return True
-
-    def _is_acted_by(self, number: int) -> None:
-        """Nobody takes the answer back any more: it would be asked again, and nobody would hear what is said then."""
-        answer = self.ports.store.escalation(number).answer
-        if answer is not None:
-            self.ports.store.act_by({number: answer}, BY, None)
 
     def _expired(self, feature: Feature, chosen: str) -> None:
         dropped = self.ports.words.go_on(feature.id, chosen, BY)

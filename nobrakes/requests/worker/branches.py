@@ -185,7 +185,9 @@ class RedBranches:
         del held[bead.id]
         if bead.held is None or bead.status in CLOSED:
             return False
-        self._release(bead)
+        self.ports.store.record(Event(Kind.RELEASED, bead.id))
+        text = f"{bead.id} goes on: the branch that it lands on was red, and is elsewhere by now"
+        self.ports.notifier.tell(Notice(text, bead.id))
         return True
 
     def _poll(self, now: float) -> float:
@@ -208,11 +210,6 @@ class RedBranches:
             with suppress(NoMain):
                 found.add(branch.main())
         return found
-
-    def _release(self, bead: Bead) -> None:
-        self.ports.store.record(Event(Kind.RELEASED, bead.id))
-        text = f"{bead.id} goes on: the branch that it lands on was red, and is elsewhere by now"
-        self.ports.notifier.tell(Notice(text, bead.id))
 
 
 # Files are looked up once for each branch under review, and only while a bead that waits says what it will change. That

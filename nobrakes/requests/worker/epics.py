@@ -49,7 +49,11 @@ def taken_in(ports: Ports, bead: Bead) -> Report:
     if not landing_branch.keep_whole(ports, bead.id) or not landing_branch.landings(ports, bead.id):
         return refused(Outcome.NO_WORK, f"nothing of {bead.id} is on its branch")
     head, main = git.of_epic(bead.id).main(), git.main()
-    if _is_of_another_base(ports, bead.id, main):
+    # whether what landed first did not begin on what is main here
+    landed = landing_branch.landings(ports, bead.id)
+    known = [one.base for one in landed if one.base and ports.git.has(one.base)]
+    first = [base for base in known if not any(_holds(ports.git, base, one.commit) for one in landed)]
+    if not all(_began_on(ports, bead.id, main, base) for base in first):
         why = (
             f"its branch began on another branch than {evidence.main_of(ports)}, and would bring that along: have "
             f"review.features.{bead.id}.base name the one that it began on, then `nobrakes release {bead.id}`"
@@ -61,14 +65,6 @@ def taken_in(ports: Ports, bead: Bead) -> Report:
         return refused(Outcome.BOUNDARY, f"the branch of {bead.id} has no history in common with main")
     anchor = git.evidence_tip() or NONE
     return Report(Fact.TAKEN_IN, {"head": head, "fork": fork, "epic": "", "base": fork, "anchor": anchor})
-
-
-def _is_of_another_base(ports: Ports, epic: str, main: str) -> bool:
-    """Whether what landed first did not begin on what is main here."""
-    landed = landing_branch.landings(ports, epic)
-    known = [one.base for one in landed if one.base and ports.git.has(one.base)]
-    first = [base for base in known if not any(_holds(ports.git, base, one.commit) for one in landed)]
-    return not all(_began_on(ports, epic, main, base) for base in first)
 
 
 def _began_on(ports: Ports, epic: str, main: str, base: str) -> bool:
@@ -147,14 +143,10 @@ def has_more(ports: Ports, bead: Bead, journal: Journal) -> Report | None:
     if not is_whole_epic(bead):
         return None
     head = ports.git.of_epic(bead.id).main()
-    if head == journal.head or not _has_all_landed(ports, bead):
+    if head == journal.head or not all(one.status in (Status.LANDED, *CLOSED) for one in _children(ports.store, bead)):
         return None
     why = f"more of {bead.id} has landed, and its request follows"
     return Report(Fact.STOPPED, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.head))
-
-
-def _has_all_landed(ports: Ports, bead: Bead) -> bool:
-    return all(one.status in (Status.LANDED, *CLOSED) for one in _children(ports.store, bead))
 
 
 def works(ports: Ports, bead: Bead) -> list[Attempt]:

@@ -297,17 +297,14 @@ class PullSteps:
         people gave up.
         """
         for attempt, seen in self._beside.settle(attempts):
-            self._note(attempt, seen)
+            # what was heard of a request whose review is over: doctor names it, and the next review goes on with it
+            store = self.ports.store
+            pull = store.pull(store.attempt(attempt).bead) if seen.told is not None else None
+            if pull is not None and seen.told is not None and pull.state is PullState.OPENING:
+                url = clean(self.ports, seen.told.url)
+                store.save_pull(replace(pull, number=seen.told.number, url=url, state=PullState.OPEN))
         if self.is_on and not self.ports.where.base:  # which is asked about all
             self._given_up.turn(self._pulls.host)
-
-    def _note(self, attempt: int, seen: Seen) -> None:
-        """What was heard of a request whose review is over: doctor names it, and the next review goes on with it."""
-        store = self.ports.store
-        pull = store.pull(store.attempt(attempt).bead) if seen.told is not None else None
-        if pull is not None and seen.told is not None and pull.state is PullState.OPENING:
-            url = clean(self.ports, seen.told.url)
-            store.save_pull(replace(pull, number=seen.told.number, url=url, state=PullState.OPEN))
 
     @property
     def _pulls(self) -> PullPorts:

@@ -97,7 +97,12 @@ def conversations_start(
 
 def conversations_say(store: "Store", paths: Paths, number: int, text: str, actor: str) -> Message:
     """Say something to a session; its next turn is given it. NoSuchSession, NotAllowed for one that was ended."""
-    _spoken_to(store, number)
+    _own(store, number)
+    if store.session(number).kind in REVIEWERS:
+        raise UsageError(
+            f"session {number} is a review, and nobody talks with it",
+            "Talk with the session that made the plan, or decide what it found: `nobrakes escalations`.",
+        )
     said = store.say(number, text, actor)
     wake(paths)
     return said
@@ -125,15 +130,6 @@ def _own(store: "Store", number: int) -> None:
         raise UsageError(
             f"session {number} is the memory of the agents on {found.owner.partition(':')[2]}, and goes with its bead",
             "`nobrakes stop NAME` stops who is at work.",
-        )
-
-
-def _spoken_to(store: "Store", number: int) -> None:
-    _own(store, number)
-    if store.session(number).kind in REVIEWERS:
-        raise UsageError(
-            f"session {number} is a review, and nobody talks with it",
-            "Talk with the session that made the plan, or decide what it found: `nobrakes escalations`.",
         )
 
 
