@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..beads.work_status import WorkStatus
     from ..features.model import Feature, PlanChanges
     from ..features.rounds import Estimate, Iteration
-    from ..features.service.features import ScanView, Wanted
+    from ..features.service.controls import ScanView, Wanted
     from ..features.service.rollback import RollbackStep, RollbackView
     from ..features.service.views import FeatureCard, FeatureListView, FeatureView, PlanLook, PlanStep, ReviewsView
 
@@ -52,12 +52,12 @@ def new(
 
     Example: nobrakes forge new "Support Windows" -d "The tool runs on Windows 11" --file src/paths.py
     """
-    from ..features.service import features
+    from ..features.service import controls
 
     with opened() as app:
         text = text_or_stdin(description, "description")
         wanted = _wanted(title, text, criterion, (without, only), file, notes)
-        made = features.begin(app.store, app.paths, app.config, app.git, wanted, actor())
+        made = controls.begin(app.store, app.paths, app.config, app.git, wanted, actor())
         points = len(app.store.items(made.id))
     told = [f"feature {made.id} began: {one_line(made.title)}", *_criteria(made)]
     told += [f"{count(points, 'open point')} in its files: `nobrakes forge scan {made.id}`"] if points else []
@@ -72,7 +72,7 @@ def _wanted(
     file: Texts,
     notes: str | None,
 ) -> "Wanted":
-    from ..features.service.features import Wanted
+    from ..features.service.controls import Wanted
 
     files = None if file is None else tuple(file)
     without, only = numbers
@@ -95,20 +95,20 @@ def edit(
     notes: Notes = None,
 ) -> Output:
     """Change what is said of a feature. With --criterion or --without the list of criteria is made anew."""
-    from ..features.service import features
+    from ..features.service import controls
 
     wanted = _wanted(title, description, criterion, (without, only), file, notes)
     with opened() as app:
-        after = features.edit(app.store, app.paths, app.config, feature, wanted, actor())
+        after = controls.edit(app.store, app.paths, app.config, feature, wanted, actor())
     return said(plain(after), "\n".join([f"feature {after.id} is changed: {one_line(after.title)}", *_criteria(after)]))
 
 
 def pause(feature: FeatureId) -> Output:
     """Begin no turn of the feature any more; one that runs may end. Another one may be planned meanwhile."""
-    from ..features.service import features
+    from ..features.service import controls
 
     with opened() as app:
-        found = features.pause(app.store, app.paths, feature, actor())
+        found = controls.pause(app.store, app.paths, feature, actor())
     return _moved(found, f"is paused; `nobrakes forge resume {found.id}` goes on")
 
 
@@ -124,8 +124,8 @@ def resume(feature: FeatureId, fresh: Fresh = False, from_base: FromBase = False
 
     Example: nobrakes forge resume nb-k3f9q2 --fresh
     """
-    from ..features.service.features import resume as go_on
-    from ..features.service.features import way_of
+    from ..features.service.controls import resume as go_on
+    from ..features.service.controls import way_of
 
     way = way_of(fresh, from_base, view)
     with opened() as app:
@@ -136,10 +136,10 @@ def resume(feature: FeatureId, fresh: Fresh = False, from_base: FromBase = False
 
 def cancel(feature: FeatureId) -> Output:
     """End the feature's turn at once. It is paused: its drafts, its questions and its work stay, and it can go on."""
-    from ..features.service import features
+    from ..features.service import controls
 
     with opened() as app:
-        found = features.cancel(app.store, app.paths, feature, actor())
+        found = controls.cancel(app.store, app.paths, feature, actor())
     return _moved(found, f"is stopped and paused; `nobrakes forge resume {found.id}` goes on")
 
 
@@ -147,10 +147,10 @@ def archive(
     feature: FeatureId, back: Annotated[bool, Option("--back", help="Show it in lists again.")] = False
 ) -> Output:
     """Hide a feature from lists. Nothing is removed: `forge list --archived` shows it."""
-    from ..features.service import features
+    from ..features.service import controls
 
     with opened() as app:
-        found = features.archive(app.store, feature, not back, actor())
+        found = controls.archive(app.store, feature, not back, actor())
     return _moved(found, "is in lists again" if back else "is hidden from lists; nothing is removed")
 
 
@@ -163,10 +163,10 @@ def change(
     step: Step = "",
 ) -> Output:
     """Ask for a change of the plan. Its Shaper changes it, and it is reviewed again; you approve it as before."""
-    from ..features.service import features
+    from ..features.service import controls
 
     with opened() as app:
-        found = features.ask_change(app.store, app.paths, feature, text_or_stdin(text, "text"), actor(), step)
+        found = controls.ask_change(app.store, app.paths, feature, text_or_stdin(text, "text"), actor(), step)
     return _moved(found, f"is in {found.stage.value}: its Shaper is told")
 
 
@@ -176,10 +176,10 @@ def discuss(
     step: Step = "",
 ) -> Output:
     """Ask the Shaper about the plan, or a step of it. Nothing is changed by it."""
-    from ..features.service import features
+    from ..features.service import controls
 
     with opened() as app:
-        found = features.discuss(app.store, app.paths, feature, text_or_stdin(text, "text"), actor(), step)
+        found = controls.discuss(app.store, app.paths, feature, text_or_stdin(text, "text"), actor(), step)
     return _moved(found, f"is as it was: its Shaper is told; `nobrakes session show {found.session}` has its answer")
 
 
@@ -346,10 +346,10 @@ def _value(value: object) -> str:
 def scan(feature: FeatureId) -> Output:
     """What comments of the code say is left to do, on the commit that the feature began from. What is in files that it
     touches is an open point of it; the rest is shown, and nothing more."""
-    from ..features.service import features
+    from ..features.service import controls
 
     with looked_at() as app:
-        found = features.scan_of(app.store, app.git, feature)
+        found = controls.scan_of(app.store, app.git, feature)
     return Output(plain(found), lambda screen: "\n".join(_scan(found)))
 
 

@@ -27,7 +27,7 @@ from ..events.schema import Schema, schema
 from ..features.model import Feature, PlanChanges
 from ..features.rounds import SignOff
 from ..features.service.approving import Approved
-from ..features.service.features import ScanView
+from ..features.service.controls import ScanView
 from ..features.service.rollback import RollbackView
 from ..features.service.strategy import StrategyView
 from ..features.service.views import FeatureListView, FeatureView, ReviewsView

@@ -30,7 +30,7 @@ from .site import LOG, Site
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..features.service.features import Wanted
+    from ..features.service.controls import Wanted
 
 
 # The rules are the operations'; here a form becomes their arguments, and what they gave back one line for people.
@@ -52,7 +52,7 @@ _STEP = (FEATURE, Field("text", long_text, True), Field("step", word))
 
 
 def _wanted(values: ForgingValues) -> "Wanted":
-    from ..features.service.features import Wanted
+    from ..features.service.controls import Wanted
 
     only = frozenset(values["only"]) if "only" in values else None
     return Wanted(
@@ -67,31 +67,31 @@ def _wanted(values: ForgingValues) -> "Wanted":
 
 
 def _new(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-    from ..features.service import features
+    from ..features.service import controls
 
-    made = features.begin(app.store, app.paths, app.config, app.git, _wanted(values), actor)
+    made = controls.begin(app.store, app.paths, app.config, app.git, _wanted(values), actor)
     return made, f"feature {made.id} began: {one_line(made.title)}"
 
 
 def _forging_edit(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-    from ..features.service import features
+    from ..features.service import controls
 
-    after = features.edit(app.store, app.paths, app.config, values["feature"], _wanted(values), actor)
+    after = controls.edit(app.store, app.paths, app.config, values["feature"], _wanted(values), actor)
     return after, f"feature {after.id} is changed"
 
 
 def _moved(name: str, said: str) -> ForgingDo:
     def do(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-        from ..features.service import features
+        from ..features.service import controls
 
-        found = getattr(features, name)(app.store, app.paths, values["feature"], actor)
+        found = getattr(controls, name)(app.store, app.paths, values["feature"], actor)
         return found, f"feature {found.id} {said}"
 
     return do
 
 
 def _forging_resume(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-    from ..features.service.features import Way, resume, way_of
+    from ..features.service.controls import Way, resume, way_of
 
     way = way_of(*(bool(values.get(name)) for name in ("fresh", "from_base", "view")))
     found = resume(app.store, app.paths, values["feature"], actor, way)
@@ -110,18 +110,18 @@ def rollback(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
 
 
 def _archive(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-    from ..features.service import features
+    from ..features.service import controls
 
     back = bool(values.get("back"))
-    found = features.archive(app.store, values["feature"], not back, actor)
+    found = controls.archive(app.store, values["feature"], not back, actor)
     return found, f"feature {found.id} is {'in lists again' if back else 'hidden from lists; nothing is removed'}"
 
 
 def _said(name: str) -> ForgingDo:
     def do(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-        from ..features.service import features
+        from ..features.service import controls
 
-        say = getattr(features, name)
+        say = getattr(controls, name)
         found = say(app.store, app.paths, values["feature"], values["text"], actor, values.get("step", ""))
         return found, f"the Shaper of feature {found.id} is told"
 

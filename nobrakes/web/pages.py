@@ -20,7 +20,7 @@ from ..doctor.service import examine, opened_store
 from ..errors import NobrakesError
 from ..features.service import rollback, strategy
 from ..features.service import views as features_views
-from ..features.service.features import usual_of
+from ..features.service.controls import usual_of
 from ..features.service.views import At
 from ..machine.service import registry
 from ..pictures import draw

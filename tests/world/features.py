@@ -22,7 +22,7 @@ from nobrakes.features.actions import CLOSE, PAUSE
 from nobrakes.features.model import PLANNED, SIGNED, Feature, Stage, State
 from nobrakes.features.plan_beads import beads_under
 from nobrakes.features.rounds import ACCEPT_RISK
-from nobrakes.features.service import approving, features, resting, views
+from nobrakes.features.service import approving, controls, resting, views
 from nobrakes.features.service.approving import Choice
 from nobrakes.paths import Paths
 from nobrakes.sessions.model import State as At
@@ -126,9 +126,9 @@ class Features:
         """Begin a feature."""
         if self.begun >= MOST:
             return "enough features"
-        wanted = features.Wanted(f"Feature {self.begun + 1}", "What should be there.", files=("src/shared.py",))
+        wanted = controls.Wanted(f"Feature {self.begun + 1}", "What should be there.", files=("src/shared.py",))
         id_ = f"f{self.begun + 1:02}"
-        made = features.begin(self.store, self.paths, self.config(), self.people.git, wanted, ME, id_)
+        made = controls.begin(self.store, self.paths, self.config(), self.people.git, wanted, ME, id_)
         self.begun += 1
         self.people.planned.add(made.id)
         return f"began feature {made.id}"
@@ -136,38 +136,38 @@ class Features:
     def ask_change(self) -> str:
         """Want the plan another way."""
         id_ = self._some(lambda one: one.stage is not Stage.DONE).id
-        return f"asked for a change of {features.ask_change(self.store, self.paths, id_, 'smaller', ME).id}"
+        return f"asked for a change of {controls.ask_change(self.store, self.paths, id_, 'smaller', ME).id}"
 
     def discuss(self) -> str:
         """Ask the Shaper something."""
         id_ = self._some(lambda one: one.session is not None).id
-        return f"asked about {features.discuss(self.store, self.paths, id_, 'why so', ME).id}"
+        return f"asked about {controls.discuss(self.store, self.paths, id_, 'why so', ME).id}"
 
     def pause(self) -> str:
         """Begin no turn any more."""
         id_ = self._some(lambda one: one.state is State.ACTIVE).id
-        return f"paused {features.pause(self.store, self.paths, id_, ME).id}"
+        return f"paused {controls.pause(self.store, self.paths, id_, ME).id}"
 
     def resume(self) -> str:
         """Go on."""
         id_ = self._some(lambda one: one.state is not State.ACTIVE).id
-        return f"resumed {features.resume(self.store, self.paths, id_, ME).id}"
+        return f"resumed {controls.resume(self.store, self.paths, id_, ME).id}"
 
     def cancel(self) -> str:
         """End the turn at once."""
         id_ = self._some(lambda one: True).id
-        return f"cancelled {features.cancel(self.store, self.paths, id_, ME).id}"
+        return f"cancelled {controls.cancel(self.store, self.paths, id_, ME).id}"
 
     def archive(self) -> str:
         """Hide it, or show it again."""
         one = self._some(lambda one: True)
-        features.archive(self.store, one.id, not one.archived, ME)
+        controls.archive(self.store, one.id, not one.archived, ME)
         return f"archived {one.id}: {not one.archived}"
 
     def edit(self) -> str:
         """Say something else of it."""
-        one, wanted = self._some(lambda one: True), features.Wanted(description=f"As {self.dice.randrange(9)}.")
-        features.edit(self.store, self.paths, self.config(), one.id, wanted, ME)
+        one, wanted = self._some(lambda one: True), controls.Wanted(description=f"As {self.dice.randrange(9)}.")
+        controls.edit(self.store, self.paths, self.config(), one.id, wanted, ME)
         return f"edited {one.id}"
 
     def checkpoint(self) -> str:
@@ -348,7 +348,7 @@ class Features:
     def _helps_on(self, one: Feature) -> str:
         if one.state is State.ACTIVE or self.resumed[one.id] >= 2:
             return ""
-        features.resume(self.store, self.paths, one.id, ME)
+        controls.resume(self.store, self.paths, one.id, ME)
         self.resumed[one.id] += 1
         return f"resumed {one.id}"
 

@@ -43,7 +43,7 @@ from ..model import FACTS, PLANNED, Feature, Finding, PlanVersion, Stage, State,
 from ..plan_beads import is_dropped, nodes_of, under
 from ..prompts import DISCOVERY, PLAN_REVIEWER, PLANNING, REPLANNING, review_text
 from ..rounds import looks
-from . import approving, features, rollback
+from . import approving, controls, rollback
 
 if TYPE_CHECKING:
     from ...config.settings import Config
@@ -357,7 +357,7 @@ class Words:
 
     def go_on(self, feature: str, way: str, by: str) -> int:
         """Go on with a feature that has expired: how many drafts were given up for it."""
-        return features.go_on(self._store, feature, way, by)
+        return controls.go_on(self._store, feature, way, by)
 
     def give_up(self, feature: str, by: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Cancel its open beads: (those, those that land just now and are left)."""

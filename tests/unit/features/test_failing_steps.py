@@ -13,7 +13,7 @@ from nobrakes.decisions.service import desk
 from nobrakes.errors import NotAllowed
 from nobrakes.features import actions
 from nobrakes.features.model import ItemKind, ItemState, Stage, State
-from nobrakes.features.service import features
+from nobrakes.features.service import controls
 from nobrakes.features.service.resting import checkpoint
 from nobrakes.features.worker.reviews import collect
 from tests.unit.features.test_checkpoints_done import Built
@@ -77,7 +77,7 @@ def test_the_feature_rests_with_all_its_live_beads_until_it_is_resumed(chosen: s
     world.settle()
     assert world.store.bead("form").held == reason, "nothing lets go of it while the feature rests"
     paths: Any = SimpleNamespace(wake="/nowhere")
-    features.resume(world.store, paths, "login", "ada")
+    controls.resume(world.store, paths, "login", "ada")
     assert [world.store.bead(one).held for one in ("form", "table")] == [None, None]
 
 

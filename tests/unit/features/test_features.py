@@ -12,8 +12,8 @@ from nobrakes.errors import FileTooLarge, NoSuchFeature, NotAllowed, UsageError
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import Feature, ItemKind, ItemState, Rules, Stage, State, Step
 from nobrakes.features.plan_beads import nodes_of
-from nobrakes.features.service import approving, features, views
-from nobrakes.features.service.features import Wanted
+from nobrakes.features.service import approving, controls, views
+from nobrakes.features.service.controls import Wanted
 from nobrakes.features.service.views import sign_off
 from nobrakes.features.worker.turn import complete
 from nobrakes.paths import Paths
@@ -62,7 +62,7 @@ def paths(tmp_path: Path) -> Paths:
 
 
 def begun(store: Store, paths: Paths, title: str = "Windows", **more: Any) -> Feature:
-    return features.begin(store, paths, CONFIG, GIT, Wanted(title, "Support it", **more), "me")
+    return controls.begin(store, paths, CONFIG, GIT, Wanted(title, "Support it", **more), "me")
 
 
 def planned(store: Store, feature: str) -> None:
@@ -87,7 +87,7 @@ def test_only_finds_in_files_that_it_touches_are_open_points(store: Store, paths
         ("src/a.py", 1, ItemKind.TODO, True),
         ("src/a.py", 2, ItemKind.TODO, True),
     ]
-    found = features.scan_of(store, GIT, one.id)
+    found = controls.scan_of(store, GIT, one.id)
     assert [todo.file for todo in found.others] == ["web/b.ts"] and len(found.blocking) == 2 and found.files == 4
     assert found.skipped == ("src/large.py",)
 
@@ -105,7 +105,7 @@ def test_only_finds_in_files_that_it_touches_are_open_points(store: Store, paths
 )
 def test_what_cannot_be_leaves_nothing_behind(store: Store, paths: Paths, wanted: Wanted) -> None:
     with pytest.raises(UsageError):
-        features.begin(store, paths, CONFIG, GIT, wanted, "me")
+        controls.begin(store, paths, CONFIG, GIT, wanted, "me")
     assert store.features(going=False) == [] and store.nodes() == []
 
 
@@ -114,32 +114,32 @@ def test_a_second_one_is_refused_whole(store: Store, paths: Paths) -> None:
     with pytest.raises(NotAllowed):
         begun(store, paths, "Linux")
     assert [bead.id for bead in store.nodes()] == [one.id]
-    features.pause(store, paths, one.id, "me")
+    controls.pause(store, paths, one.id, "me")
     other = begun(store, paths, "Linux")
     with pytest.raises(NotAllowed):
-        features.resume(store, paths, one.id, "me")
+        controls.resume(store, paths, one.id, "me")
     with pytest.raises(NotAllowed):
-        features.archive(store, other.id, True, "me")
-    features.archive(store, one.id, True, "me")
+        controls.archive(store, other.id, True, "me")
+    controls.archive(store, one.id, True, "me")
     shown = views.listed(store)
     assert [card.id for card in shown.features] == [other.id] and shown.hidden == 1
     assert [card.id for card in views.listed(store, archived=True).features] == [one.id]
     assert views.listed(store, words="linux nope").features == ()
-    features.pause(store, paths, other.id, "me")
-    assert not features.resume(store, paths, one.id, "me").archived, "what goes on is in lists"
+    controls.pause(store, paths, other.id, "me")
+    assert not controls.resume(store, paths, one.id, "me").archived, "what goes on is in lists"
     with pytest.raises(UsageError):
         views.listed(store, state="lost")
     with pytest.raises(NoSuchFeature):
-        features.pause(store, paths, "nope", "me")
+        controls.pause(store, paths, "nope", "me")
 
 
 def test_its_epic_alone_has_its_title_and_description(store: Store, paths: Paths) -> None:
     one = begun(store, paths)
     store.change(one.id, {"title": "Windows 11", "acceptance": ("It runs",)}, "me")
-    assert features.edit(store, paths, CONFIG, one.id, Wanted(notes="long paths"), "me").title == "Windows 11"
+    assert controls.edit(store, paths, CONFIG, one.id, Wanted(notes="long paths"), "me").title == "Windows 11"
     epic = store.bead(one.id)
     assert (epic.title, epic.acceptance, epic.notes) == ("Windows 11", ("It runs",), "long paths")
-    features.edit(store, paths, CONFIG, one.id, Wanted("Windows 12", "All of it"), "me")
+    controls.edit(store, paths, CONFIG, one.id, Wanted("Windows 12", "All of it"), "me")
     assert (store.bead(one.id).title, store.feature(one.id).description) == ("Windows 12", "All of it")
     told = [event.data["parts"] for event in store.events(0, 1000) if event.kind is Kind.FEATURE_CHANGED]
     assert told == [["notes"], ["description", "title"]]
@@ -151,24 +151,24 @@ def test_cancel_ends_the_turn_and_keeps_the_rest(store: Store, paths: Paths) -> 
     store.change_feature(one.id, {"session": session}, "nobrakes")
     planned(store, one.id)
     assert store.open_turn(session) is not None
-    assert features.cancel(store, paths, one.id, "me").state is State.PAUSED
+    assert controls.cancel(store, paths, one.id, "me").state is State.PAUSED
     assert store.session(session).stop_asked and store.bead("one").status is Status.DRAFT
-    assert features.cancel(store, paths, one.id, "me").state is State.PAUSED  # again changes nothing
-    assert features.resume(store, paths, one.id, "me").state is State.ACTIVE
+    assert controls.cancel(store, paths, one.id, "me").state is State.PAUSED  # again changes nothing
+    assert controls.resume(store, paths, one.id, "me").state is State.ACTIVE
 
 
 def test_a_change_is_told_to_the_shaper_with_its_step(store: Store, paths: Paths) -> None:
     one = begun(store, paths)
     with pytest.raises(NotAllowed, match="begun to plan"):
-        features.ask_change(store, paths, one.id, "smaller", "me")
+        controls.ask_change(store, paths, one.id, "smaller", "me")
     session = store.begin_session(SessionKind.PLANNING, "f", "t", ("script", "", ""), "begin", "nobrakes").id
     store.change_feature(one.id, {"session": session}, "nobrakes")
     planned(store, one.id)
     store.move_feature(one.id, Step.PLAN_READY, "nobrakes")
     with pytest.raises(UsageError):
-        features.discuss(store, paths, one.id, "why?", "me", "nope")
-    assert features.discuss(store, paths, one.id, "why?", "me", "one").stage is Stage.REVIEW
-    assert features.ask_change(store, paths, one.id, "smaller", "me", "one").stage is Stage.PLANNING
+        controls.discuss(store, paths, one.id, "why?", "me", "nope")
+    assert controls.discuss(store, paths, one.id, "why?", "me", "one").stage is Stage.REVIEW
+    assert controls.ask_change(store, paths, one.id, "smaller", "me", "one").stage is Stage.PLANNING
     told = [message.text for message in store.messages(session)[1:]]
     assert len(told) == 2 and all("step one (One)" in text for text in told) and "smaller" in told[1]
 
@@ -178,7 +178,7 @@ def test_a_part_of_the_plan_is_not_the_plan(store: Store, paths: Paths) -> None:
     assert yes(store, only=frozenset({one.id})) == ()  # its epic alone is no plan
     planned(store, one.id)
     assert yes(store, only=frozenset({"one"})) == () and store.feature(one.id).stage is Stage.DISCOVERY
-    features.pause(store, paths, one.id, "me")
+    controls.pause(store, paths, one.id, "me")
     assert yes(store) == (one.id,)
     after = store.feature(one.id)
     assert (after.stage, after.state, after.plan) == (Stage.IMPLEMENTATION, State.ACTIVE, 1)

@@ -13,7 +13,7 @@ from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import Feature, Stage, State, Step
-from nobrakes.features.service import approving, features, rollback
+from nobrakes.features.service import approving, controls, rollback
 from nobrakes.paths import Paths
 from nobrakes.review.evidence import Made
 from nobrakes.review.service import undo as undoing
@@ -96,7 +96,7 @@ def test_a_feature_of_which_nothing_is_on_main_is_rolled_back_at_once(store: Sto
     with pytest.raises(NotAllowed, match="rolled back already"):
         rollback.begin(store, git, paths, "login", "ada")
     with pytest.raises(NotAllowed):
-        features.resume(store, paths, "login", "ada")
+        controls.resume(store, paths, "login", "ada")
 
 
 @pytest.mark.parametrize("state", [State.ACTIVE, State.COMPLETED])
@@ -119,7 +119,7 @@ def test_what_is_on_main_waits_for_a_bead_that_takes_it_back(
     assert statuses(store)["one"] == "done" and statuses(store)["open"] == "cancelled"
     for refused in (
         lambda: rollback.begin(store, git, paths, "login", "ada"),
-        lambda: features.resume(store, paths, "login", "me"),
+        lambda: controls.resume(store, paths, "login", "me"),
     ):
         with pytest.raises(NotAllowed, match="is being rolled back by bead"):
             refused()
@@ -226,9 +226,9 @@ def test_while_it_is_rolled_back_neither_a_yes_to_its_plan_nor_an_answer_makes_i
     merged(store, "one")
     git.commits = ("c-one",)
     rollback.begin(store, git, paths, "login", "ada")
-    for way in (features.Way.FRESH, features.Way.FROM_BASE):
+    for way in (controls.Way.FRESH, controls.Way.FROM_BASE):
         with pytest.raises(NotAllowed, match="is being rolled back by bead"):
-            features.go_on(store, "login", way, "ada")
+            controls.go_on(store, "login", way, "ada")
     with pytest.raises(NotAllowed, match="is being rolled back by bead"):
         approving.feature_approval_approved(store, ["open"], (), "ada")
     assert store.feature("login").state is State.EXPIRED
@@ -258,16 +258,16 @@ def expired(store: Store) -> int:
 
 def test_an_expired_feature_goes_on_from_the_terminal_in_three_ways(store: Store, paths: Paths) -> None:
     session = expired(store)
-    looked = features.resume(store, paths, "login", "me", features.Way.VIEW)
+    looked = controls.resume(store, paths, "login", "me", controls.Way.VIEW)
     assert looked.state is State.EXPIRED and looked.data["left"] == store.session(session).waiting
-    fresh = features.resume(store, paths, "login", "me")
+    fresh = controls.resume(store, paths, "login", "me")
     assert (fresh.state, fresh.stage, "left" in fresh.data) == (State.ACTIVE, Stage.REVIEW, False)
     with pytest.raises(NotAllowed, match="only one that has expired"):
-        features.resume(store, paths, "login", "me", features.Way.FROM_BASE)
+        controls.resume(store, paths, "login", "me", controls.Way.FROM_BASE)
     store.move_feature("login", Step.EXPIRED, "nobrakes")
-    anew = features.resume(store, paths, "login", "me", features.Way.FROM_BASE)
+    anew = controls.resume(store, paths, "login", "me", controls.Way.FROM_BASE)
     assert (anew.state, anew.stage) == (State.ACTIVE, Stage.DISCOVERY) and statuses(store)["draft"] == "cancelled"
-    assert store.messages(session)[-1].text == features.ANEW and statuses(store)["open"] == "needs_doer"
+    assert store.messages(session)[-1].text == controls.ANEW and statuses(store)["open"] == "needs_doer"
 
 
 def test_a_feature_that_did_not_go_on_is_tried_again_by_who_resumes_it(store: Store, paths: Paths) -> None:
@@ -278,7 +278,7 @@ def test_a_feature_that_did_not_go_on_is_tried_again_by_who_resumes_it(store: St
     assert opened is not None
     store.close_turn(opened[0].id, Fact.GAVE_UP, Outcome.MISSING_EXECUTABLE, "there is no a", told_again=True)
     store.move_feature("login", Step.FAILED, "nobrakes")
-    assert features.resume(store, paths, "login", "me").state is State.ACTIVE
+    assert controls.resume(store, paths, "login", "me").state is State.ACTIVE
     assert store.session(session).state is At.READY
 
 
@@ -286,5 +286,5 @@ def test_a_question_about_an_expired_feature_is_settled_by_who_resumes_it(store:
     expired(store)
     asked = store.escalate(NewEscalation(EscalationType.QUESTION, "How?"), None, None, "nobrakes")
     store.note_feature("login", {"asked": {"expired": asked.id}, "held": "expired"}, "nobrakes")
-    after = features.resume(store, paths, "login", "me", features.Way.FRESH)
+    after = controls.resume(store, paths, "login", "me", controls.Way.FRESH)
     assert store.escalations() == [] and "asked" not in after.data and "held" not in after.data

@@ -21,8 +21,8 @@ from nobrakes.events.schema import mistakes, plain, schema
 from nobrakes.features import rounds
 from nobrakes.features.model import Rules
 from nobrakes.features.service import approving, rollback, strategy, views
-from nobrakes.features.service import features as forging
-from nobrakes.features.service.features import scan_of
+from nobrakes.features.service import controls as forging
+from nobrakes.features.service.controls import scan_of
 from nobrakes.features.service.views import difference, listed, view
 from nobrakes.paths import Paths
 from nobrakes.pictures.service import graph_view
