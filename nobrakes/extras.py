@@ -16,17 +16,16 @@ from .errors import MissingExtra
 
 
 class Extra(NamedTuple):
-    """One extra: the module that it brings, the distribution that has it, and what it is for."""
+    """One extra: the module that it brings, and the distribution that has it."""
 
     module: str
     distribution: str
-    purpose: str
 
 
 EXTRAS: dict[str, Extra] = {
-    "acp": Extra("acp", "agent-client-protocol", "agents that speak the Agent Client Protocol (`acp`)"),
-    "notify": Extra("apprise", "apprise", "channels of type `apprise`"),
-    "tui": Extra("textual", "textual", "`nobrakes board --live`"),
+    "acp": Extra("acp", "agent-client-protocol"),  # agents that speak the Agent Client Protocol
+    "notify": Extra("apprise", "apprise"),  # channels of type `apprise`
+    "tui": Extra("textual", "textual"),  # `nobrakes board --live`
 }
 OF_AGENTS = {"acp": "acp"}
 """Agents that need an extra."""

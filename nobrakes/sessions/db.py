@@ -90,11 +90,6 @@ def note(db: Database, number: int, data: Mapping[str, Any]) -> Session:
         return get_session(db, number)
 
 
-def add_message(db: Database, number: int, author: str, text: str, turn: int) -> None:
-    """What an agent said in its turn, in the caller's transaction."""
-    _message(db, number, author, text, db.now(), turn)
-
-
 def answered(db: Database, number: int, escalation: int, text: str, actor: str) -> None:
     """A question of the session was answered: its next turn is told, once. In the caller's transaction."""
     now = db.now()
@@ -379,7 +374,7 @@ def close_turn(
         ended = "UPDATE turns SET outcome = ?, ended_at = ?, detail = ? WHERE id = ?"
         db.run(ended, (outcome.value, now, detail[:8000], made))
         if said:
-            add_message(db, one.id, "", said, made)
+            _message(db, one.id, "", said, db.now(), made)
         if told_again:
             db.run("UPDATE messages SET turn = NULL WHERE turn = ? AND author <> ''", (made,))
         if breaker is not None:

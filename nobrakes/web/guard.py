@@ -181,7 +181,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         asked = Asked(scope)
-        answer = self._dressed(asked, send)
+        answer = self._dressed(send)
         refusal = judge(asked, self._site) or self._of_session(asked, scope)
         if refusal is not None:
             LOG.info("refused %s %s: %s %s", asked.method, asked.path[:200], refusal.status, refusal.text)
@@ -208,7 +208,7 @@ class Guard:
             return Refusal(303, "Log in first.", f"/login?next={quote(there, safe='/')}")
         return Refusal(401, "Log in first.")
 
-    def _dressed(self, asked: Asked, send: Send) -> Send:
+    def _dressed(self, send: Send) -> Send:
         """`send` with our headers on every answer."""
 
         async def dressed(message: Message) -> None:

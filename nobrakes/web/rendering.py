@@ -101,11 +101,10 @@ def part(template: str, macro: str, *values: Any, **named: Any) -> str:
     return str(getattr(module, macro)(*values, **named))
 
 
-def error_page(status: int, message: str, hint: str, frame: Mapping[str, Any] | None = None) -> str:
+def error_page(status: int, message: str, hint: str) -> str:
     """A page that says what went wrong, in the same look; it asks nothing of any repository."""
-
     page = environment().get_template("error.html")
-    return page.render(frame=frame or Frame(), status=status, message=message, hint=hint)
+    return page.render(frame=Frame(), status=status, message=message, hint=hint)
 
 
 # A patch as rows of a table. git's text is read line by line; what is no part of a patch is passed over, and nothing of

@@ -318,7 +318,7 @@ def site_of(state: WebState, options: Options, port: int, outside: str, token: s
     hosts = [own, "nobrakes.localhost", "localhost", LOOPBACK, *([outside] if outside else [])]
     shown = [f"[{host}]" if ":" in host else host for host in hosts]
     names = frozenset(f"{host}:{port}".lower() for host in shown)
-    site = Site(state, port, names, is_secure=bool(options.cert), token=hashed(token), is_lan=options.lan)
+    site = Site(state, port, names, is_secure=bool(options.cert), token=hashed(token))
     others = (f"{site.scheme}://{LOOPBACK}:{port}", *([f"{site.scheme}://{shown[-1]}:{port}"] if outside else []))
     return site, Serving(os.getpid(), f"{site.scheme}://{shown[0]}:{port}", others)
 

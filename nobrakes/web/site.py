@@ -43,7 +43,6 @@ class Site:
     names: frozenset[str]
     is_secure: bool = False
     token: bytes = b""
-    is_lan: bool = False
     failed: deque[float] = field(default_factory=deque)
     looks: Looks = field(default_factory=Looks)
 
