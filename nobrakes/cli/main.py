@@ -477,7 +477,7 @@ def next_step() -> tuple[str, str]:
     from .repository import looked_at
 
     with looked_at() as app:
-        found = views.next_step(app.store, hindrances(app.store, app.paths, app.config))
+        found = views.next_step(app.store, hindrances(app.store, app.paths, app.config), app.config.forge.rules())
     return one_line(found.command), one_line(found.why)
 
 
