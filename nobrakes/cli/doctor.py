@@ -2,9 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from ..store import Store
 
 
-T = TypeVar("T")
 AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
 STYLES = {"ok": "green", "warning": "yellow", "error": "red"}
 
@@ -165,18 +163,18 @@ def doctor(
     """
     from ..app import here, untried
     from ..doctor import service as doctor_service
-    from ..doctor.service import examine, opened_store
+    from ..doctor.service import examine, opened_store, or_none
 
     with opened(is_reading=repair is None and not agents) as app:
         if agents:
             return _try_agents(app, repair)
-        git, store = _or_none(lambda: app.git), opened_store(app.paths, lambda: app.store)
+        git, store = or_none(lambda: app.git), opened_store(app.paths, lambda: app.store)
         if repair is not None:
             if os.environ.get("NOBRAKES_TOKEN"):
                 raise NotAllowed("an agent may not repair the repository", "Say it with `nobrakes agent escalate`.")
             done = doctor_service.repair(repair, store, git, app.paths)
             return said({"repair": repair, "done": done}, "\n".join(map(one_line, done)) or "there was nothing to mend")
-        config = _or_none(lambda: app.config)
+        config = or_none(lambda: app.config)
         wrong = app.misconfigured
         troubles = app.sandbox_trouble, app.wall_trouble
         seen = here(app) if config is not None else None
@@ -198,14 +196,6 @@ def _try_agents(app: "App", repair: str | None) -> Output:
     failed = [one.agent for one in report.agents if not one.ok]
     error = NobrakesError(f"failed: {', '.join(failed)}", "Install the version that the docs name.") if failed else None
     return Output(plain(report), lambda screen: text(report, screen), error)
-
-
-def _or_none(open_it: Callable[[], T]) -> T | None:
-    """What cannot be opened is what the doctor is there to explain."""
-    try:
-        return open_it()
-    except NobrakesError:
-        return None
 
 
 def _findings(findings: "list[Finding]", screen: Screen) -> str:

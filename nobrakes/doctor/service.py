@@ -10,7 +10,7 @@ import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, TypeVar, Union
 
 from .. import abilities
 from .. import paths as found
@@ -196,6 +196,7 @@ def compile_package() -> list[str]:
 
 
 # A repair is asked for by its name, and keeps a copy of what it replaces.
+T = TypeVar("T")
 Opened = Union["Store", NobrakesError]
 """The store, or why it cannot be opened."""
 
@@ -340,6 +341,14 @@ def examine(
         found[_database] = [_unusable(error)]
     found |= {look: _found(look, patient) for look in _LOOKS if look is not _database}
     return [finding for look in _LOOKS for finding in found[look]]
+
+
+def or_none(open_it: "Callable[[], T]") -> "T | None":
+    """What cannot be opened is what the doctor is there to explain."""
+    try:
+        return open_it()
+    except NobrakesError:
+        return None
 
 
 def opened_store(paths: Paths, open_it: "Callable[[], Store]") -> "Store | NobrakesError":

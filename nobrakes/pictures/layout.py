@@ -390,7 +390,7 @@ def picture(
             [
                 (
                     node.id,
-                    _title(node.title),
+                    title_of(node.title),
                     kind_of(node, node.id in ready),
                     words[node.status],
                     node.epic if node.epic in shown else None,
@@ -417,7 +417,7 @@ def picture(
     return Picture(boxes, groups, tuple(map(_ARROW, once)))
 
 
-def _title(text: str) -> str:
+def title_of(text: str) -> str:
     """On one line and harmless; most titles are, and cleaning costs."""
     return " ".join((text if text.isprintable() and text.isascii() else clean(text)).split())
 

@@ -19,8 +19,7 @@ from ..beads.service.listing import natural
 from ..beads.work_status import COLUMNS, column
 from ..errors import NoSuchBead, UsageError
 from ..records import frozen
-from ..text.cleaning import clean
-from .layout import Placement, Size, break_circles, components, generations, place, shelves
+from .layout import Placement, Size, break_circles, components, generations, place, shelves, title_of
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -106,11 +105,6 @@ class GraphView:
         found.update(repr([(node.id, node.x, node.y) for node in self.nodes]).encode())
         found.update(repr([edge[:2] for edge in self.edges]).encode())
         return found.hexdigest()
-
-
-def title_of(text: str) -> str:
-    """On one line and harmless."""
-    return " ".join((text if text.isprintable() and text.isascii() else clean(text)).split())
 
 
 class Standing:

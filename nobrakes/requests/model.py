@@ -413,10 +413,10 @@ def remembered(new: Sequence[Remark], pull: PullRequest) -> PullRequest:
         {
             "key": one.key,
             "thread": one.thread or one.key,
-            "by": _quoted(one.by, 100),
-            "path": _quoted(one.path, 200),
+            "by": _short(one.by, 100),
+            "path": _short(one.path, 200),
             "line": one.line,
-            "text": _quoted(one.text, _QUOTED),
+            "text": _short(one.text, _QUOTED),
             "head": pull.head,
         }
         for one in new
@@ -428,14 +428,14 @@ def told(found: Sequence[Again], pull: PullRequest, answers: Sequence[str]) -> s
     """What a person is told: each point with both requests, then what the Doers answered, the latest last."""
     lines = [f"People asked again for a change of pull request {pull.name} that was asked for and answered before."]
     for before, now in found[:_DISPUTES_SHOWN]:
-        place = f"{_quoted(now.path, 200)}:{now.line}" if now.line else _quoted(now.path, 200) or "about the whole"
+        place = f"{_short(now.path, 200)}:{now.line}" if now.line else _short(now.path, 200) or "about the whole"
         lines.append(f"- {place}")
         lines.append(f"  {before.get('by')}, on {str(before.get('head'))[:12]}: {before.get('text')}")
-        lines.append(f"  {_quoted(now.by, 100)}, on {pull.head[:12]}: {_quoted(now.text, _QUOTED)}")
+        lines.append(f"  {_short(now.by, 100)}, on {pull.head[:12]}: {_short(now.text, _QUOTED)}")
     if len(found) > _DISPUTES_SHOWN:
         lines.append(f"and {len(found) - _DISPUTES_SHOWN} more.")
     if answers:
-        lines += ["The answers:", *(f"- {_quoted(answer, _QUOTED)}" for answer in answers)]
+        lines += ["The answers:", *(f"- {_short(answer, _QUOTED)}" for answer in answers)]
     return "\n".join(lines)
 
 
@@ -443,26 +443,22 @@ def evidence(found: Sequence[Again], pull: PullRequest, answers: Sequence[str]) 
     """The same for programs."""
     asked = [
         {
-            "path": _quoted(now.path, 200),
+            "path": _short(now.path, 200),
             "line": now.line,
-            "asked": [str(before.get("text")), _quoted(now.text, _QUOTED)],
-            "by": [str(before.get("by")), _quoted(now.by, 100)],
+            "asked": [str(before.get("text")), _short(now.text, _QUOTED)],
+            "by": [str(before.get("by")), _short(now.by, 100)],
             "on": [str(before.get("head")), pull.head],
         }
         for before, now in found[:_DISPUTES_SHOWN]
     ]
-    return {"points": asked, "answers": [_quoted(answer, _QUOTED) for answer in answers]}
+    return {"points": asked, "answers": [_short(answer, _QUOTED) for answer in answers]}
 
 
 def _is_same(point: Mapping[str, Any], remark: Remark) -> bool:
     if remark.thread and remark.thread in (point.get("thread"), point.get("key")):
         return True
     if remark.path:
-        here = _quoted(remark.path, 200)
+        here = _short(remark.path, 200)
         return point.get("path") == here and abs(int(point.get("line") or 0) - remark.line) <= NEAR
-    words = _quoted(remark.text, _QUOTED)
+    words = _short(remark.text, _QUOTED)
     return not point.get("path") and " ".join(words.split()) == " ".join(str(point.get("text")).split())
-
-
-def _quoted(text: str, most: int) -> str:
-    return shorten(clean(text[: 4 * most]).strip(), most)

@@ -1,8 +1,6 @@
 """Pages of the site: each function is a page, or a part of one that is asked for by itself."""
 
 import time
-from collections.abc import Callable
-from typing import TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -16,7 +14,7 @@ from ..daemon.service import now as views
 from ..decisions import forms
 from ..decisions.service import page
 from ..doctor import health as doctor_health
-from ..doctor.service import examine, opened_store
+from ..doctor.service import examine, opened_store, or_none
 from ..errors import NobrakesError
 from ..features.service import rollback, strategy
 from ..features.service import views as features_views
@@ -215,7 +213,6 @@ GRAPH_ROUTES = (Route("/r/{repo}/graph", graph, methods=["GET"]),)
 
 
 # Nothing that a shell runs is edited from these pages: what to type is printed.
-Opened = TypeVar("Opened")
 
 
 def health(request: Request) -> Response:
@@ -233,21 +230,13 @@ def set_up(request: Request) -> Response:
         return render(request, "set_up.html", steps=steps, config=config, topics=("set-up",))
 
 
-def _or_none(make: Callable[[], Opened]) -> Opened | None:
-    """What could be opened; None is a finding of the doctor's."""
-    try:
-        return make()
-    except NobrakesError:
-        return None
-
-
 async def look(request: Request) -> Response:
     """Look at everything, then show what was found."""
     word, looks = request.path_params["repo"], site_of(request).looks
 
     def run() -> None:
         with repository(word) as app:
-            store, git = opened_store(app.paths, lambda: app.store), _or_none(lambda: app.git)
+            store, git = opened_store(app.paths, lambda: app.store), or_none(lambda: app.git)
             config = app.config
             looks.look(
                 app.paths.root,
