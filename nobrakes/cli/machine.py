@@ -333,7 +333,7 @@ def _begin_at() -> str:
     found = paths.find()
     if found is None or registry.register_here(found.root):
         return "/"
-    from ..web.rendering import word_of
+    from ..machine.service.web_state import word_of
 
     word = word_of(found.root)
     return f"/r/{word}/" if word else "/"

@@ -293,7 +293,6 @@ REPAIRS: dict[str, Callable[[Opened, "Git | None", Paths], list[str]]] = {
     "compile": _compile,
 }
 """What can be mended, by name."""
-__all__ = ["Finding", "examine", "opened_store"]
 NOT_TRIED = "it was not tried"
 _Look = Callable[["_Patient"], Iterator[Finding]]
 

@@ -378,8 +378,6 @@ def _sorted(edges: Iterable[Dependency]) -> list[Dependency]:
 MOST_CHARACTERS = 2_000_000
 """Of a plan that an agent hands over."""
 
-__all__ = ["MOST_CHARACTERS", "Plan", "PlanDeadlock", "PlanReport", "apply_plan", "read_plan"]
-
 
 @frozen
 class PlanReport:

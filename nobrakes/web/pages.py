@@ -21,6 +21,7 @@ from ..features.service import views as features_views
 from ..features.service.controls import usual_of
 from ..features.service.views import At
 from ..machine.service import registry
+from ..machine.service.web_state import words
 from ..pictures import draw
 from ..pictures.service import LOOKS_MOST, MODES
 from ..projects.service import projects as projects_projects
@@ -33,7 +34,7 @@ from ..sessions.service import relay
 from .api import graph_of
 from .commands import takes_code
 from .guard import site_of
-from .rendering import opened, read, render, repository, words
+from .rendering import opened, read, render, repository
 
 
 def bead(request: Request) -> Response:

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, Response
 from ..decisions import hindrances
 from ..errors import NobrakesError, UsageError
 from ..machine.service import registry
-from ..machine.service.web_state import long_word, word_of, words
+from ..machine.service.web_state import long_word, words
 from ..records import frozen
 from ..text import cleaning, times
 from ..text.cleaning import lines as cleaned
@@ -258,7 +258,6 @@ def _class(token: Any) -> str:
 
 # `/r/<word>/…`: the word is the folder's name, with a few letters of its path where two are called the same. A
 # repository is opened in the thread that answers, and closed before the answer goes out: a connection is never shared.
-__all__ = ["NoSuchRepository", "folder", "opened", "repository", "word_of", "words"]
 
 
 class NoSuchRepository(NobrakesError):

@@ -378,9 +378,6 @@ def _go(root: str) -> Found | None:
     return Found("go", tuple(checks))
 
 
-__all__ = ["KINDS", "Detected", "detect", "make_targets"]
-
-
 # Nothing is run unless a person asked for it: a runner that lists its tests imports the project. It runs behind the
 # wall, writes nothing of the repository, and is not started where there is no wall.
 SHOWN = 5

@@ -33,7 +33,8 @@ from .strategy import COMMITTED, proposals, revision
 if TYPE_CHECKING:
     from ...agents.prompts.prompts import Briefing
     from ...config.settings import Config
-    from ...plans import service as plans_service
+    from ...plans.nodes import Plan
+    from ...plans.service import PlanReport
     from ...store import Store
 
 
@@ -247,16 +248,6 @@ def _named(changes: Sequence[ProposedChange], write: Callable[[], object]) -> No
         raise
 
 
-__all__ = [
-    "Approved",
-    "approved",
-    "bead_prompt",
-    "commit_snapshot",
-    "commit_strategy",
-    "make_live",
-    "propose",
-]
-
 US = "nobrakes <nobrakes@nobrakes.invalid>"
 
 
@@ -278,14 +269,12 @@ class Approved:
     features: tuple[str, ...] = ()
 
 
-def propose(
-    store: "Store", plan: "plans_service.Plan", actor: str, dry_run: bool = False
-) -> "plans_service.PlanReport":
+def propose(store: "Store", plan: "Plan", actor: str, dry_run: bool = False) -> "PlanReport":
     """File a plan's beads as drafts, change drafts, and keep what it wants of live beads beside them.
 
     PlanError for a plan that wants more than that. `dry_run`: say what would be, and write nothing.
     """
-    from ...plans import service as plans_service
+    from ...plans.service import apply_plan
 
     ended = {node.id for node in plan.nodes if node.status == "cancelled"} - {None}
     known = {bead.id for bead in store.beads(ids=[id_ for id_ in ended if id_])} if ended else set()
@@ -296,7 +285,7 @@ def propose(
             f"{plan.source}: what is proposed becomes a draft, and goes live by commit-strategy only",
             "Take 'live' and every 'status' out of the plan, but 'cancelled' of a bead that shall be given up.",
         )
-    return plans_service.apply_plan(store, plan, actor=actor, dry_run=dry_run)
+    return apply_plan(store, plan, actor=actor, dry_run=dry_run)
 
 
 def approved(store: "Store") -> frozenset[str]:
