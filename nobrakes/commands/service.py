@@ -131,11 +131,8 @@ def _known(store: "Store", request: Request) -> Answer | None:
     return Answer(**values, error=None if error is None else tuple(error))
 
 
-# What people's surfaces show, by the command that shows it: one typed view model each, the same for all of them.
-#
-# 1. `--json` is `plain` of the view under `data`; a page and a phone read the same values.
-# 2. LANGUAGE grows when a field changes its meaning or goes. Fields are added in the same version.
-
+# What people's surfaces show, one typed view each: `--json` is `plain` of it under `data`, and pages read the same.
+# LANGUAGE grows when a field changes its meaning or goes; fields are added in the same version.
 LANGUAGE = 1
 
 

@@ -1,4 +1,4 @@
-"""What one run sees of the machine. Whatever is not named here is not there."""
+"""What one run sees of the machine, and the argv that closes it off: bubblewrap, a wall, a filter of git."""
 
 import functools
 import os
@@ -102,15 +102,10 @@ class Closure:
     bounds: Bounds = field(default_factory=Bounds)
 
 
-# The argv of bubblewrap for a closure. Pure: the same closure gives the same argv.
-#
-# 1. The view is built up from nothing: a path that no line below names does not exist inside.
-# 2. Later mounts cover earlier ones: the machine, then what hides, then what is let in, the run's own places last.
-# 3. Every namespace of its own (the network by setting), no capability, no new privileges, no further user namespace.
-# With the first process of the namespace the whole tree dies, whatever it detached from.
-# 4. bubblewrap itself does not hear TERM: it would end at once and take everything with it. What runs inside hears it
-# (sandbox.inside, sandbox.closure), and KILL to any of bubblewrap's two processes ends all.
-
+# The view is built up from nothing: a path that no line below names does not exist inside. Later mounts cover earlier
+# ones. Every namespace is its own (the network by setting), with no capability and no new privileges; with the first
+# process of the namespace the whole tree dies. bubblewrap itself does not hear TERM: it would end at once and take
+# everything with it. What runs inside hears it (sandbox.inside), and KILL to any of its two processes ends all.
 HOME = "/agent"
 DEAF = 'trap "" TERM; exec "$@"'
 INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "inside.py")
@@ -223,9 +218,6 @@ def lies_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-# No sandbox: an agent may do whatever the human's account may do, but for what its own CLI denies. Said loudly.
-
-
 class Agents(Protocol):
     """The settings of agents, as far as they are told here."""
 
@@ -253,10 +245,8 @@ def describe(names: Iterable[str], agents: Agents) -> str:
     )
 
 
-# The argv of a command behind the wall, where there is no sandbox. Pure: the same wall gives the same argv.
-#
-# What runs behind it reads what your account can, and writes its own places and temporary folders.
-
+# Behind the wall, where there is no sandbox, a run reads what your account can, and writes its own places and temporary
+# folders.
 WALLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "walled.py")
 
 
@@ -305,11 +295,9 @@ def wall_describe() -> str:
     return f"{text} This kernel's Landlock is an early one: {'; '.join(lacking())}." if lacking() else text
 
 
-# The machine's own programs that do what sandbox.inside does, in a fifth of its time: `prlimit` and `env`.
-#
-# Only util-linux' and GNU's: what is inside their files shows that they are, and that they can do it. Whoever has
-# others, or has them elsewhere than every run finds them, takes Python's way.
-
+# `prlimit` and `env` do what sandbox.inside does, in a fifth of its time. Only util-linux' and GNU's: what is inside
+# their files shows that they are. Whoever has others, or has them elsewhere than every run finds them, takes Python's
+# way.
 _FOLDER = "/usr/bin"
 _MARKS = {"prlimit": (b"util-linux", b"nproc"), "env": (b"GNU coreutils", b"--default-signal")}
 
@@ -342,13 +330,9 @@ def _are_known(folder: str, *files: tuple[int, int]) -> bool:
     return True
 
 
-# The argv of bubblewrap for a filter of git that the person configured: what it reads is as it is for them.
-#
-# 1. The whole machine is there, read-only, since program and key lie wherever the person's settings say. There is no
-# network, no process of anybody's, and nothing outside of a memory of its own that it can write.
-# 2. It starts in an empty folder: a program that is named by a path in the repository is not found.
-
-
+# A filter of git that the person configured sees the whole machine, read-only, since program and key lie wherever the
+# person's settings say; no network, no process of anybody's, and nothing outside of a memory of its own that it can
+# write. It starts in an empty folder: a program that is named by a path in the repository is not found.
 def filter_wrap(argv: Argv) -> Argv:
     """The argv that runs the filter `argv` so."""
     words = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", NOWHERE]

@@ -175,14 +175,10 @@ def kept(environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*found, *(path for path in named if os.path.isabs(path)))))
 
 
-# The home that checks get: an empty one for each run, so that what one run leaves there bends no later one.
-#
-# 1. What lives in the person's home and holds toolchains is named by its own variable, where nobody named it.
-# 2. Nothing that is read or run by itself comes from the person's home: no user site, settings or start-up files.
-# 3. In a sandbox the home is one of its own already, in memory.
-# 4. Behind the wall the person's home is read-only. So tools are told of caches of their own there, which go with the
-# run or the workspace, unless the person let in the usual ones.
-
+# Checks get an empty home for each run, so that what one run leaves there bends no later one. What lives in the
+# person's home and holds toolchains is named by its own variable; nothing that is read or run by itself comes from
+# there. Behind the wall the person's home is read-only: tools are told of caches of their own, unless the person let in
+# the usual ones.
 HOME = "home"
 """The folder in a run's folder that is its home."""
 
@@ -274,9 +270,7 @@ def steady(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, **NO_USER_SITE, "HOME": HOME}
 
 
-# The command that tells whether bubblewrap works here: the smallest closure, run for nothing.
-
-
+# The smallest closure tells whether bubblewrap works here.
 def argv(folder: str, environment: Mapping[str, str]) -> Argv:
     """The command; it exits with 0 where every namespace, mount and privilege of a real run works."""
     closure = Closure(folder, machine(environment), hidden=(), network="none")

@@ -78,11 +78,7 @@ def shorten(text: str, limit: int) -> str:
     return text[:head] + mark + text[-tail:]
 
 
-# Text that is safe and aligned on a terminal, whoever wrote it.
-#
-# 1. Titles and agents' words are untrusted: control characters and escape codes never reach the terminal.
-# 2. Widths are columns, not characters: wide characters and emoji take two, combining ones none.
-
+# On a terminal widths are columns, not characters: wide characters and emoji take two, combining ones none.
 _ZERO_WIDTH = frozenset("\u200c\u200d\ufe0e\ufe0f")
 
 

@@ -1,4 +1,4 @@
-"""What is taken out of untrusted text: escapes, controls, and characters that change others and are not seen."""
+"""What is taken out of untrusted text: escapes, characters that are not seen, and secrets."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -49,19 +49,12 @@ def _escape(match: "re.Match[str]") -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
-# What is blacked out wherever words of agents and tools are kept or shown: keys, tokens, passwords.
-#
-# 1. A secret is sure by its own shape (`ghp_…`, a private key's block), or guessed by what stands before it (`token=`).
-# A guess must look random: object ids, UUIDs, names of files and words of code are left alone.
-# 2. Only the secret itself goes, and never a quote or half of an escape: what was JSON stays JSON.
-# 3. A block that is printed line by line is found by a `Redactor`, which remembers that it began.
-# 4. Every pattern is bounded, or takes a run of characters at once: the time grows with the text and no faster.
-
-# The shapes of secrets, as tables: what each is called, the mark that it cannot be without, the pattern.
-#
-# A shape begins with plain letters, so that a text is searched for them and nothing is tried anywhere else; what stands
-# before it is looked at by redaction.py. No pattern can be tried at each place of a run of characters that it takes.
-
+# A secret is sure by its own shape (`ghp_…`, a private key's block), or guessed by what stands before it (`token=`): a
+# guess must look random. Only the secret itself goes, and never a quote or half of an escape: what was JSON stays JSON.
+# A block that is printed line by line is found by a `Redactor`. Every pattern is bounded, or takes a run of characters
+# at once: the time grows with the text and no faster.
+# A shape is a name, the mark that it cannot be without, and the pattern. It begins with plain letters, so that a text
+# is searched for them and nothing is tried anywhere else. No pattern can be tried at each place of a run that it takes.
 Shape = tuple[str, str, str]
 
 _W = "A-Za-z0-9_-"

@@ -213,9 +213,7 @@ def graph(request: Request) -> Response:
 GRAPH_ROUTES = (Route("/r/{repo}/graph", graph, methods=["GET"]),)
 
 
-# Nothing that a shell runs is edited from these pages: what to type is printed.
-
-
+# Nothing that a shell runs is edited from the pages of health and set-up: what to type is printed.
 def health(request: Request) -> Response:
     """Health. It starts no program: the doctor's whole look is asked for by a button, and shown with its age."""
     with opened(request) as app:

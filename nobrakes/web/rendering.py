@@ -258,8 +258,6 @@ def _class(token: Any) -> str:
 
 # `/r/<word>/…`: the word is the folder's name, with a few letters of its path where two are called the same. A
 # repository is opened in the thread that answers, and closed before the answer goes out: a connection is never shared.
-
-
 class NoSuchRepository(NobrakesError):
     """No repository of this person has this word."""
 
