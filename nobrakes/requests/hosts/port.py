@@ -7,14 +7,11 @@
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from ...git.port import Land
 from ...records import frozen
 from ..model import HostCheck, Remark, Told
-
-if TYPE_CHECKING:
-    pass
 
 
 @frozen
