@@ -172,6 +172,12 @@ class GitUnusable(NobrakesError):
     hint = "`git config --list --show-origin` there says where: mend that line. Until then nobrakes waits."
 
 
+class ObjectsAway(GitFailed):
+    """A partial clone lacks objects, and its remote does not give them."""
+
+    hint = "Bring the remote in reach; `git fetch --refetch --no-filter` then makes it a whole clone."
+
+
 class RefsBroken(GitFailed):
     """A line of git's file of packed refs is broken, so that git answers nothing."""
 

@@ -33,6 +33,7 @@ from ..errors import (
     MachineShort,
     NoAnswer,
     NobrakesError,
+    ObjectsAway,
     RefsBroken,
     StoreReadOnly,
 )
@@ -368,7 +369,7 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
             "and `nobrakes doctor` says what is missing.",
         )
     if "promisor remote" in error or "lazy fetch" in error:
-        return lacking(last)
+        return lacking(error)
     shown = " ".join(command)
     return GitFailed(
         f"`{shown[:_SHOWN]}` failed: {last}",
@@ -376,13 +377,10 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
     )
 
 
-def lacking(error: str) -> GitFailed:
+def lacking(error: str) -> ObjectsAway:
     """The error of a partial clone whose remote does not give what is missing."""
     said = (error.strip().splitlines() or [""])[0][:_SHOWN]
-    return GitFailed(
-        f"this partial clone lacks an object, and its remote did not give it: {said}",
-        "Bring the remote in reach; `git fetch --refetch --no-filter` then makes it a whole clone.",
-    )
+    return ObjectsAway(f"this partial clone lacks an object, and its remote did not give it: {said}")
 
 
 def environment_of(given: Mapping[str, str]) -> tuple[list[str], Mapping[str, str]]:

@@ -276,7 +276,23 @@ def test_a_blobless_clone_fetches_what_its_sparse_checkout_never_had(project: St
     assert "Bring the remote in reach; `git fetch --refetch --no-filter`" in " ".join(
         (said.stdout + said.stderr).split()
     )
-    away.rename(tmp_path / "repository")
+    project.tries_main = True
+    with project.running() as run:
+        until(lambda: "its remote did not give it" in str(project.ask("status")["hindrances"]))
+        assert not project.ask("escalations") and run.poll() is None, "it may pass by itself"
+    project.tries_main = False  # the bead's workspace meets it
+    with project.running():
+        until(lambda: "its remote did not give it" in str(project.ask("status")["hindrances"]))
+    project.git("config", "core.sshCommand", "/nowhere/ssh")
+    project.git("config", "remote.origin.url", "git@example.invalid:a/b.git")
+    with project.running():
+        until(lambda: len(project.ask("escalations")) == 1)
+        (asked,) = project.ask("escalations")
+        assert "/nowhere/ssh" in asked["title"] and "Bring the remote in reach" in asked["detail"]
+        away.rename(tmp_path / "repository")
+        project.git("config", "remote.origin.url", f"file://{tmp_path / 'repository'}")
+        until(lambda: not project.ask("escalations"))
+        until(lambda: "did not give it" not in str(project.ask("status")["hindrances"]))
     project.run_to_the_end("one")
 
 

@@ -109,6 +109,8 @@ BROKEN = "frozen_by_setup"  # as databases have kept it since a failed set-up wa
 STOP_ASKED = "stop_asked"
 LIMITS = "limits"
 RED_MAIN = "red_main"
+TROUBLE = "trouble"
+"""What keeps the daemon from doing anything just now, in words; absent: nothing."""
 TRIAL_WAITS = "trial_waits"
 """The setting that says, while a daemon lives, what the trial of a main that moves waits for."""
 YES = "yes"

@@ -35,6 +35,7 @@ from ...beads.model import (
 )
 from ...checks.contract import CheckResult
 from ...checks.worker.validation import CheckClock
+from ...decisions.model import EscalationType, NewEscalation
 from ...errors import (
     ConfigError,
     DiskFull,
@@ -46,6 +47,7 @@ from ...errors import (
     NoAnswer,
     NobrakesError,
     NoMain,
+    ObjectsAway,
     RefsBroken,
     Stale,
     StoreBusy,
@@ -62,6 +64,7 @@ from ...projects.worker import Sprints
 from ...records import frozen
 from ...requests.worker.branches import Reach
 from ...review.journal import Journal
+from ...review.waits import WAITS, cause_of
 from ...review.worker.main_monitor import MainMonitor, Rewritten, Trial
 from ...sessions.model import Talk
 from .. import deciders
@@ -81,6 +84,7 @@ from ..model import (
     StartTurn,
     Terminate,
 )
+from ..service import control
 from .perform import Performer
 from .recovery import restore, take_up
 from .upkeep import Upkeep
@@ -95,10 +99,11 @@ WAITED_OUT = (DiskFull, GitUnusable, MachineShort, NoAnswer, StoreBusy)
 
 @dataclass(slots=True)
 class _Alone:
-    """Since when git fails for one owner in one thing, and when that is tried again."""
+    """Since when git fails for one owner in one thing, when that is tried again, and what it said."""
 
     since: float
     until: float
+    error: NobrakesError | None = None
 
 
 # What the machine lacks, and what git or a person has in the way, pauses the daemon and is told once. Where git fails
@@ -113,6 +118,8 @@ class Troubles:
         self.until = 0.0
         """Until then nothing is begun."""
         self._met: NobrakesError | None = None
+        self._since = 0.0
+        self._noted: str | None = "of an earlier daemon"
         self._alone: dict[tuple[str, str], _Alone] = {}
 
     def guarded(self, do: Callable[[], bool], owner: Owner = "", what: str = "") -> bool:
@@ -171,6 +178,7 @@ class Troubles:
         if waits.since == now:
             text = f"{called(owner)} is tried again soon, the others go on: {error}"
             self.ports.notifier.tell(Notice(text, owners_bead_of(owner), urgent=True))
+        waits.error = error
         self._wait(owner, what)
         return False
 
@@ -187,23 +195,57 @@ class Troubles:
 
     def pause(self, error: NobrakesError) -> None:
         """Pause for it, and tell it unless it is what was told last."""
-        self.until = self.ports.store.now() + RETRY_SECONDS
+        now = self.ports.store.now()
+        self.until = now + RETRY_SECONDS
         known = self._met is not None and str(error) == str(self._met)
         self._met = error
         if not known:
+            self._since = now
             stops = isinstance(error, DiskFull | GitUnusable | MachineShort | RefsBroken | StoreReadOnly)
             word = "Nothing is started until it is mended: " if stops else "Trying again soon: "
             with bearing(self.ports.paths.folder):
                 self.ports.notifier.tell(Notice(f"{word}{error.whole}", urgent=True))
                 self.courier.trouble(f"{word}{error.whole}", stops)
 
+    def settle(self, now: float) -> bool:
+        """Keep for `status` what is in the way at the end of a turn, or that nothing is any more."""
+        if now >= self.until:
+            self._met = None  # should it come back, it is told again
+        if self._met is not None:
+            self._note(self._met, "", self._since)
+            return False
+        for (owner, _), one in self._alone.items():
+            if one.error is not None and now < one.until + GIVE_UP_SECONDS:  # else nobody tries it any more
+                self._note(one.error, f"{called(owner)} waits: ", one.since)
+                return False
+        if self._noted is not None:
+            self._noted = None
+            self.ports.store.set_setting(control.TROUBLE, None)
+            for number in self._asked():
+                self.ports.store.resolve(number, "it works again", "nobrakes")
+        return False
+
+    def _note(self, error: NobrakesError, whose: str, since: float) -> None:
+        """A person is asked once about what time has not healed, or will not heal."""
+        store, what = self.ports.store, f"{whose}{error.whole}"
+        if self._noted != what:
+            self._noted = what
+            store.set_setting(control.TROUBLE, what)
+        healing = WAITS[cause_of(str(error), is_push=False)].passes
+        if isinstance(error, ObjectsAway) and store.now() >= since + healing and not self._asked():
+            detail = (
+                f"{error.hint}\n\nNothing that needs it is started or merged meanwhile, and nothing counts against the "
+                "beads. It is tried again by itself, and this question is withdrawn once it works."
+            )
+            new = NewEscalation(EscalationType.BROKEN_ENVIRONMENT, str(error), detail, {control.TROUBLE: True})
+            store.escalate(new, None, None, "nobrakes")
+
+    def _asked(self) -> list[int]:
+        return [one.id for one in self.ports.store.escalations() if control.TROUBLE in one.evidence]
+
     def measure_anew(self) -> None:
         """The clock jumped: nothing waits for a moment of before."""
         self.until, self._alone = 0.0, {}
-
-    def mended(self) -> None:
-        """Nothing is in the way any more: should it come back, it is told again."""
-        self._met = None
 
     @property
     def present(self) -> NobrakesError | None:
@@ -434,8 +476,7 @@ class Daemon:
                 changed |= guarded(do, _subject(self.ports, action, board), type(action).__name__)
             changed |= guarded(partial(self.monitor.turn, board), of_part("the monitor of main"))
             guarded(self.rewritten.look)
-            if board.now >= self.troubles.until:
-                self.troubles.mended()
+            guarded(partial(self.troubles.settle, board.now))
         events: list[Event] = []
         if not changed or board.stopping:
             # what is told and tidied up may wait until everybody has work

@@ -412,8 +412,9 @@ def of_daemon(store: "Store", pid: int | None) -> Iterator[Hindrance]:
 
 def of_main(store: "Store", waiting: list[Escalation], runs: bool) -> Iterator[Hindrance]:
     """A main that is red, or on which the checks could not be run, or that moves while it is tried."""
-    if runs and (what := store.setting(control.TRIAL_WAITS)):
-        yield Hindrance(Kind.RETRY, what.removesuffix("."))
+    for name in (control.TROUBLE, control.TRIAL_WAITS) if runs else ():
+        if what := store.setting(name):
+            yield Hindrance(Kind.RETRY, what.removesuffix("."))
     asked = {one.type: one for one in reversed(waiting) if one.bead is None and one.type in _OF_MAIN}
     tip = store.setting(FROZEN)
     red, broken = asked.get(EscalationType.MAIN_RED), asked.get(EscalationType.BROKEN_CHECKS)
@@ -523,7 +524,7 @@ def of_drafts(store: "Store", config: "Config") -> Iterator[Hindrance]:
         )
 
 
-def of_beads(found: Standstill, daemon: bool) -> Iterator[Hindrance]:
+def of_beads(store: "Store", found: Standstill, daemon: bool) -> Iterator[Hindrance]:
     """Beads that stand still. `daemon`: one works, and goes on with what comes due."""
     for bead, blocker in found.cancelled_blockers:
         yield Hindrance(
@@ -553,9 +554,16 @@ def of_beads(found: Standstill, daemon: bool) -> Iterator[Hindrance]:
         commands = (f"nobrakes defer {node.id} now",)
         yield Hindrance(Kind.DEFERRED, f"{node.id} is deferred", "", commands, until=node.defer_until, beads=(node.id,))
     for node in found.resting:
-        what, why = f"{node.id} waits before its next attempt", "it goes on by itself"
+        what, why = f"{node.id} waits before its next attempt", f"{_last(store, node.id)}it goes on by itself"
         then = () if daemon else OF_A_RUN
         yield Hindrance(Kind.RETRY, what, why, then, until=node.retry_at, beads=(node.id,))
+
+
+def _last(store: "Store", bead: str) -> str:
+    """How the bead's last attempt ended, which is why it waits."""
+    ended = [one for one in store.attempts(bead) if one.outcome is not None]
+    said = ended[-1].detail if ended else ""
+    return f"{shorten(said.partition(chr(10))[0], _WHY)}; " if said else ""
 
 
 def of_quarantine(store: "Store") -> Iterator[Hindrance]:
@@ -628,7 +636,7 @@ def hindrances(
         *of_features(store, features),
         *of_merges(store, pid is not None),
         *of_drafts(store, config),
-        *of_beads(still, pid is not None),
+        *of_beads(store, still, pid is not None),
         *of_quarantine(store),
     ]
     if here is not None:

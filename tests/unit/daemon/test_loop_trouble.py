@@ -8,9 +8,15 @@ from typing import Any
 
 import pytest
 
+from nobrakes.beads.model import of_bead
+from nobrakes.daemon.service import control
 from nobrakes.daemon.worker import loop
 from nobrakes.daemon.worker.loop import Daemon, Troubles, Turn
-from nobrakes.errors import GitFailed, NoAnswer, NoMain, RefsBroken, StoreBroken, StoreBusy
+from nobrakes.errors import GitFailed, NoAnswer, NobrakesError, NoMain, ObjectsAway, RefsBroken, StoreBroken, StoreBusy
+from nobrakes.git.commands import lacking
+from nobrakes.review.waits import PASSES
+from nobrakes.store import open_memory
+from tests.world.clock import FakeClock
 
 TROUBLES: list[Callable[[], Exception]] = [
     lambda: OSError(errno.EIO, os.strerror(errno.EIO)),
@@ -127,3 +133,61 @@ def test_a_start_that_only_a_person_can_help_ends_a_run_once_nothing_lives_and_n
     assert rig.told == ["Nothing is started until it is mended: unexpected line. Mend that line."]
     rig.turns.insert(0, RefsBroken("unexpected line"))
     assert loop.recover(rig.daemon, rig, lambda: None, lambda: False)
+
+
+class Settled:
+    """What is in the way, turn by turn, over a store whose clock the test moves."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.store = open_memory(self.clock.now)
+        notifier = SimpleNamespace(tell=lambda notice: None)
+        ports: Any = SimpleNamespace(store=self.store, notifier=notifier, paths=SimpleNamespace(folder="/state"))
+        courier: Any = SimpleNamespace(trouble=lambda text, stops: None)
+        self.troubles = Troubles(ports, courier)
+
+    def turn(self, error: NobrakesError | None) -> tuple[str | None, int]:
+        """What status is told at the end of a turn that met this, and how many questions are open."""
+        now = self.clock.now()
+        if error is not None:
+            self.troubles.pause(error)
+        self.troubles.settle(now)
+        self.clock.pass_to(self.clock.now() + loop.RETRY_SECONDS)
+        return self.store.setting(control.TROUBLE), len(self.store.escalations())
+
+
+AWAY = "fatal: '/gone' does not appear to be a git repository"
+
+
+def test_what_is_in_the_way_is_told_to_status_until_it_is_over() -> None:
+    world = Settled()
+    assert world.turn(NoAnswer("git hung", "Look.")) == ("git hung. Look.", 0)
+    assert world.turn(StoreBusy("locked", "Wait."))[0] == "locked. Wait."
+    assert world.turn(None) == (None, 0)
+
+
+def test_a_partial_clone_whose_remote_is_away_is_asked_about_once_and_no_more_when_it_is_back() -> None:
+    world = Settled()
+    asked = [world.turn(lacking(AWAY))[1] for _ in range(int(PASSES / loop.RETRY_SECONDS) + 3)]
+    assert asked == [0] * (len(asked) - 3) + [1] * 3, "for five minutes it may pass by itself"
+    assert world.turn(None) == (None, 0)
+    assert world.turn(lacking("fatal: could not read Username: terminal prompts disabled"))[1] == 1, "no time heals it"
+
+
+def test_what_waits_alone_is_told_with_its_bead() -> None:
+    world = Settled()
+    world.troubles._fails(of_bead("a"), "StartAgent", lacking(AWAY))
+    told, asked = world.turn(None)
+    assert told is not None and told.startswith("a waits: this partial clone lacks an object") and not asked
+
+
+def test_a_question_of_a_daemon_that_was_killed_is_withdrawn_by_the_next_one() -> None:
+    world = Settled()
+    world.turn(lacking("fatal: could not read Username: terminal prompts disabled"))
+    after = Troubles(world.troubles.ports, world.troubles.courier)
+    after.settle(world.clock.now())
+    assert not world.store.escalations() and world.store.setting(control.TROUBLE) is None
+
+
+def test_what_a_partial_clone_lacks_is_told_by_its_first_words() -> None:
+    assert isinstance(lacking(AWAY), ObjectsAway) and AWAY in str(lacking(f"{AWAY}\nfatal: promisor remote"))
