@@ -253,14 +253,15 @@ _SIGNS: tuple[tuple[str, Cause], ...] = (
         r"authentication failed|could not read (username|password)|permission denied \(|permission to .{0,100} denied|"
         rf"access denied|invalid (username|credentials)|terminal prompts disabled|{_http('40[1237]')}|"
         r"not authorized|authori[sz]ation error|read[- ]only (access|deploy)|key.{0,60}read.only|"
-        r"write access to repository not granted|account.{0,40}suspended|too many authentication failures|saml sso|"
+        r"write access to repository not granted|too many authentication failures|saml sso|"
+        r"account.{0,40}(suspended|not available|locked|expired|disabled)|"
         r"RSA key with SHA-1|bad owner or permissions",
         Cause.ACCESS,
     ),
     (
         r"is this a git repository|from redirection|invalid content-type|unexpected tls packet|wrong version number|"
         r"record.too.long|packet length too long|http/0\.9|weird server reply|bad line length|"
-        rf"invalid server response|{_http('405|406|415|511')}",
+        rf"invalid server response|sftp connections only|not provide shell access|{_http('405|406|415|511')}",
         Cause.NOT_GIT,
     ),
     (

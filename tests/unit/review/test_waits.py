@@ -200,6 +200,12 @@ SAID = (
     ("Unable to negotiate with 192.0.2.1 port 22: no matching key exchange method found.", Cause.TRUST),
     ("~/.ssh/config: line 3: Bad configuration option: x\nfatal: Could not read from remote", Cause.PROGRAM),
     ("error: RPC failed; HTTP 507 curl 22 The requested URL returned error: 507", Cause.REMOTE_DISK),
+    ("This account is currently not available.\nfatal: Could not read from remote repository.", Cause.ACCESS),
+    ("This service allows sftp connections only.\nfatal: Could not read from remote repository.", Cause.NOT_GIT),
+    (
+        "fatal: unrecognized command 'git-receive-pack'\nfatal: Could not read from remote repository.",
+        Cause.REMOTE_FAULT,
+    ),
     ("remote: words that no row knows", Cause.UNKNOWN),
     ("", Cause.UNKNOWN),
 )
