@@ -14,12 +14,11 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import extras
 from ..beads.model import Outcome
 from ..errors import ConfigError
-from ..text.cleaning import clean
 from . import output
 from .adapter import (
     UNATTENDED,
@@ -36,9 +35,23 @@ from .adapter import (
     self_test,
     self_test_path,
 )
-from .output import EventCli, by_status, by_wording, ended_well, lined, mapping, not_started, parse, tokens, worded
-from .settings import Settings
+from .output import (
+    EventCli,
+    by_status,
+    by_wording,
+    ended_well,
+    lined,
+    mapping,
+    not_started,
+    note,
+    parse,
+    tokens,
+    worded,
+)
 from .transcript import Line, LineKind
+
+if TYPE_CHECKING:
+    from ..config.sections import AgentSettings
 
 _TEXT = 4000
 TOKENS = {name: name for name in ("input_tokens", "output_tokens", "cache_read_input_tokens")}
@@ -48,8 +61,7 @@ def events_lines(raw: bytes) -> tuple[Line, ...]:
     """What one line of stdout says."""
     event = parse(raw)
     if event is None:
-        text = raw.decode(errors="replace")
-        return (lined(LineKind.NOTE, text),) if clean(text).strip() else ()
+        return note(raw)
     return tuple(line for line in _readable(event) if line.text)
 
 
@@ -240,7 +252,7 @@ class Acp(EventCli[Read]):
     used = staticmethod(events_used)
     outcome = staticmethod(verdict_outcome)
 
-    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> Login | None:
         """None: where an agent keeps its login is its own matter."""
         return None
 

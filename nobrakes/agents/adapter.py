@@ -17,14 +17,16 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 from urllib.parse import urlsplit
 
 from ..beads.model import Outcome, Role
 from ..errors import ConfigError
 from ..records import frozen
-from .settings import Settings
 from .transcript import Line
+
+if TYPE_CHECKING:
+    from ..config.sections import AgentSettings
 
 MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
 WORKER_TOOLS = ("Bash", "Read", "Edit", "Write", "Glob", "Grep")
@@ -45,7 +47,7 @@ class Assignment:
     session: str  # a UUID that nobrakes chose
     resume: bool
     env: Mapping[str, str]  # the daemon's environment and the NOBRAKES_* variables
-    settings: Settings
+    settings: "AgentSettings"
     system_prompt: str
     guard: tuple[str, ...]  # argv of the guard; `--canary` after it makes it say that it is there
     tools: tuple[str, ...] = WORKER_TOOLS
@@ -164,7 +166,7 @@ class Adapter(Protocol):
         """Globs of its instructions and settings in a repository: a person's, wherever they lie."""
         ...
 
-    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> Login | None:
         """How a login would show under this environment; None: it needs none, or nothing of it can be seen."""
         ...
 
@@ -248,50 +250,23 @@ class WithoutSessions:
 
     def __init__(self, whole: Adapter) -> None:
         self.whole = whole
-        self.name = whole.name
-        self.provider = whole.provider
-        self.credentials = whole.credentials
-        self.steering = whole.steering
 
-    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
-        """The same login."""
-        return self.whole.login(env, settings)
-
-    def launch(self, a: Assignment) -> Launch:
-        """The same command."""
-        return self.whole.launch(a)
-
-    def lines(self, raw: bytes) -> tuple[Line, ...]:
-        """The same lines."""
-        return self.whole.lines(raw)
-
-    def used(self, raw: bytes) -> Use | None:
-        """The same."""
-        return self.whole.used(raw)
+    def __getattr__(self, name: str) -> Any:
+        """All else is as the adapter has it."""
+        return getattr(self.whole, name)
 
     def verdict(self, end: AgentEnd) -> Verdict:
         """The same verdict, and nothing to go on with."""
         return replace(self.whole.verdict(end), session=None)
 
-    def has_begun(self, lines: Iterable[bytes]) -> bool:
-        """The same."""
-        return self.whole.has_begun(lines)
-
-    def finished(self, tail: bytes) -> bool:
-        """The same."""
-        return self.whole.finished(tail)
-
-    def refuses(self, head: bytes, self_test: str = "") -> str | None:
-        """The same."""
-        return self.whole.refuses(head, self_test)
-
-    def guarded(self, head: bytes, self_test: str = "") -> bool:
-        """The same."""
-        return self.whole.guarded(head, self_test)
-
     def session(self, lines: Iterable[bytes]) -> str | None:
         """None that could be gone on with."""
         return None
+
+
+def without_sessions(whole: Adapter) -> Adapter:
+    """The adapter, of which no session is ever gone on with."""
+    return cast(Adapter, WithoutSessions(whole))
 
 
 # An agent CLI gets this list, what `agents.environment` names, and NOBRAKES_*: nothing that makes git or a CLI read

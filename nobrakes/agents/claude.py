@@ -19,10 +19,9 @@ import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..beads.model import Outcome, Role
-from ..text.cleaning import clean
 from . import output
 from .adapter import (
     SELF_TEST,
@@ -47,12 +46,15 @@ from .output import (
     lined,
     mapping,
     not_started,
+    note,
     parse,
     reset_time,
     worded,
 )
-from .settings import Settings
 from .transcript import Line, LineKind
+
+if TYPE_CHECKING:
+    from ..config.sections import AgentSettings
 
 # Usage and cost are those of `result`; an assistant message has a snapshot of its start, which tells how full its
 # context is.
@@ -100,8 +102,7 @@ def events_lines(raw: bytes) -> tuple[Line, ...]:
     """What one line of stdout says."""
     event = parse(raw)
     if event is None:
-        text = raw.decode(errors="replace")
-        return (lined(LineKind.NOTE, text),) if clean(text).strip() else ()
+        return note(raw)
     reader = _READERS.get(str(event.get("type")))
     return tuple(line for line in reader(event) if line.text) if reader else ()
 
@@ -396,7 +397,7 @@ class Claude(EventCli[Read]):
     def __init__(self, root: bool = False) -> None:
         self.root = root
 
-    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> Login | None:
         """A key or token, else the file of the human's login; None where that is kept in the system's key chain."""
         if sys.platform == "darwin" or any(env.get(name) for name in _ELSEWHERE):
             return None

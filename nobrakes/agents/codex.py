@@ -20,10 +20,9 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..beads.model import Outcome
-from ..text.cleaning import clean
 from . import output
 from .adapter import (
     TOOL_SECONDS,
@@ -50,14 +49,18 @@ from .output import (
     ended_well,
     lined,
     mapping,
+    message,
     moment,
     not_started,
+    note,
     parse,
     tokens,
     worded,
 )
-from .settings import Settings
 from .transcript import Line, LineKind
+
+if TYPE_CHECKING:
+    from ..config.sections import AgentSettings
 
 # An item of type `error` is a warning: a turn fails by `turn.failed` alone. No event tells a cost, or a call that a
 # hook refused.
@@ -73,8 +76,7 @@ def events_lines(raw: bytes) -> tuple[Line, ...]:
     """What one line of stdout says."""
     event = parse(raw)
     if event is None:
-        text = raw.decode(errors="replace")
-        return (lined(LineKind.NOTE, text),) if clean(text).strip() else ()
+        return note(raw)
     kind = str(event.get("type"))
     if kind in ("item.started", "item.completed"):
         found = _item(mapping(event.get("item")), kind == "item.completed")
@@ -105,11 +107,6 @@ def events_used(raw: bytes) -> Use | None:
         window = tokens(payload.get("info"), {"model_context_window": "window"}).get("window", 0)
         return Use("", 0, 0, window, at)
     return None
-
-
-def message(event: Mapping[str, Any]) -> str:
-    """What an `error` or `turn.failed` says."""
-    return str(mapping(event.get("error")).get("message") or event.get("message") or "")
 
 
 def _item(item: Mapping[str, Any], ended: bool) -> list[Line]:
@@ -285,7 +282,7 @@ class Codex(EventCli[Read]):
     used = staticmethod(events_used)
     outcome = staticmethod(verdict_outcome)
 
-    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> Login | None:
         """A key, else the file of the human's login, to which each run is linked."""
         return Login(KEYS, (_login_file(env),), f"{shlex.quote(settings.codex.executable)} login")
 

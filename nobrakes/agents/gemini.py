@@ -19,10 +19,9 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..beads.model import Outcome
-from ..text.cleaning import clean
 from . import output
 from .adapter import (
     TOOL_SECONDS,
@@ -49,15 +48,19 @@ from .output import (
     ended_well,
     lined,
     mapping,
+    message,
     moment,
     not_started,
+    note,
     parse,
     reset_time,
     tokens,
     worded,
 )
-from .settings import Settings
 from .transcript import Line, LineKind
+
+if TYPE_CHECKING:
+    from ..config.sections import AgentSettings
 
 # Text comes in pieces, one event each; there is no cost in the events.
 _TEXT = 4000
@@ -69,8 +72,7 @@ def events_lines(raw: bytes) -> tuple[Line, ...]:
     """What one line of stdout says."""
     event = parse(raw)
     if event is None:
-        text = raw.decode(errors="replace")
-        return (lined(LineKind.NOTE, text),) if clean(text).strip() else ()
+        return note(raw)
     return tuple(line for line in _read(event) if line.text)
 
 
@@ -81,11 +83,6 @@ def events_used(raw: bytes) -> Use | None:
     if event is None or event.get("type") != "gemini" or total <= 0:
         return None
     return Use(str(event.get("id")), total, total, at=moment(event.get("timestamp")))
-
-
-def message(event: Mapping[str, Any]) -> str:
-    """What the error of an event says, out of the JSON that it may be wrapped in."""
-    return str(mapping(event.get("error")).get("message") or event.get("message") or "")
 
 
 def status(text: str) -> int | None:
@@ -284,7 +281,7 @@ class Gemini(EventCli[Read]):
     used = staticmethod(events_used)
     outcome = staticmethod(verdict_outcome)
 
-    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> Login | None:
         """A key, else the file of the human's login; None with Vertex AI, which has logins of many kinds."""
         if env.get("GOOGLE_GENAI_USE_VERTEXAI") == "true":
             return None

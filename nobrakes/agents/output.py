@@ -91,6 +91,17 @@ def parse(raw: bytes) -> dict[str, Any] | None:
     return event if isinstance(event, dict) else None
 
 
+def note(raw: bytes) -> tuple[Line, ...]:
+    """A line that holds no event, as it is; nothing of an empty one."""
+    text = raw.decode(errors="replace")
+    return (lined(LineKind.NOTE, text),) if clean(text).strip() else ()
+
+
+def message(event: Mapping[str, Any]) -> str:
+    """What an error says, out of the JSON that it may be wrapped in."""
+    return str(mapping(event.get("error")).get("message") or event.get("message") or "")
+
+
 def mapping(value: object) -> Mapping[str, Any]:
     """The value where it is a JSON object, else an empty one."""
     return value if isinstance(value, dict) else {}

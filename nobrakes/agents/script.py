@@ -8,13 +8,16 @@
 """
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from ..beads.model import Outcome
 from ..errors import ConfigError
 from ..text.cleaning import clean, shorten
 from .adapter import UNSEEN, AgentEnd, Assignment, Launch, Login, Use, Verdict, identity, killed
-from .settings import Settings
 from .transcript import Line, LineKind, marker_outcome, read_marker
+
+if TYPE_CHECKING:
+    from ..config.sections import AgentSettings
 
 _LINE = 2000
 
@@ -28,7 +31,7 @@ class Script:
     sessions = False
     credentials: tuple[str, ...] = ()
 
-    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> Login | None:
         """None: what a script needs is its own business."""
         return None
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ...beads.branches import branch_of
 from ...beads.model import Attempt, Bead, Role
@@ -30,6 +30,8 @@ from .delivery import new_since, resume_prompt
 from .quoting import CRITERION, TITLES, answered, answers_of, bead_text, cut, earlier_text, fenced, plan_text, quoted
 
 if TYPE_CHECKING:
+    from ...config.sections import CheckSettings
+    from ...config.settings import Config
     from ...store import Store
 
 
@@ -235,60 +237,13 @@ def may_change(role: Role, tests: Sequence[str], gates: Sequence[str], scaffoldi
 ROLE_TEXT = 20_000
 
 
-class CheckSection(Protocol):
-    """One `checks` entry of the config."""
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        ...
-
-    @property
-    def command(self) -> str:
-        """What a shell runs."""
-        ...
-
-    @property
-    def kind(self) -> str:
-        """test, lint, types or build."""
-        ...
-
-
-class BoundarySection(Protocol):
-    """The config's `boundaries`."""
-
-    @property
-    def tests(self) -> tuple[str, ...]:
-        """Globs of tests."""
-        ...
-
-    @property
-    def gates(self) -> tuple[str, ...]:
-        """Globs of gates."""
-        ...
-
-
-class Settings(Protocol):
-    """The config, as far as a prompt tells of it (config.settings.Config)."""
-
-    @property
-    def checks(self) -> Sequence[CheckSection]:
-        """The project's contract."""
-        ...
-
-    @property
-    def boundaries(self) -> BoundarySection:
-        """What is a test and what is a protected file."""
-        ...
-
-
 # What earlier agents wrote is data: quoted inside a fence with a nonce that they cannot know, never longer than
 # HISTORY. What people wrote is the task: bounded too, and it says where it was cut. `.nobrakes/roles/<role>.md`
 # replaces a role's text.
 def compile_prompt(
     role: Role,
     bead: Bead,
-    config: Settings,
+    config: "Config",
     attempts: Sequence[Attempt],
     answers: Sequence[tuple[str, str]],
     *,
@@ -360,7 +315,7 @@ def _task(role: Role, bead: Bead, main: str) -> str:
     )
 
 
-def _checks(checks: Iterable[CheckSection]) -> str:
+def _checks(checks: Iterable["CheckSettings"]) -> str:
     lines = []
     for check in checks:
         command = cut(clean(check.command).strip(), CRITERION).replace("\n", "\n      ")
@@ -388,7 +343,7 @@ class Briefing:
 def brief(
     store: "Store",
     paths: Paths,
-    config: Settings,
+    config: "Config",
     main: str,
     bead: Bead,
     role: Role,

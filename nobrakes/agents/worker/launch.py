@@ -34,7 +34,7 @@ from ...paths import Paths
 from ...ports import Ports
 from ...requests.worker.landing_branch import git_of
 from ...sessions.model import Talk
-from ..adapter import Adapter, Assignment, Launch, WithoutSessions
+from ..adapter import Adapter, Assignment, Launch, without_sessions
 from ..limits import BEGUN, RESUMES, goes_on
 from ..prompts.prompts import TOLD, Briefing, brief, digest, instructions
 from . import process
@@ -59,7 +59,7 @@ class Adapters:
         adapter = self.whole(name)
         if name not in abilities.TRIED or self._standing(name).resumes:
             return adapter
-        return WithoutSessions(adapter)
+        return without_sessions(adapter)
 
     def degraded(self) -> list[str]:
         """What is to be said of the agents that are named in the settings, and was not said before."""
@@ -94,7 +94,6 @@ TELLS = "tells"
 """In an attempt's data: whether its output may tell of that."""
 DIARY = "diary"
 """In an attempt's data: the folder and the glob of the files in which its CLI tells of its calls."""
-"""In an attempt's data: the commit of main that its work and the tests under it stand on."""
 
 
 def start_pin(bead: str) -> str:
