@@ -16,12 +16,8 @@ MAX_PLAIN = 3
 MAX_FUNCTION = 60
 MAX_METHODS = 25
 OVERSIZED = {
-    "agents/worker/launch.py:start",
-    "beads/db/attempts.py:close_attempt",
-    "beads/db/attempts.py:open_attempt",
     "checks/stubs.py:_Uses",
     "daemon/worker/perform.py:Performer",
-    "daemon/worker/service.py:serve",
     "db/database.py:Database",
     "git/filters.py:Filters",
     "review/worker/main_monitor.py:MainMonitor",

@@ -6,12 +6,13 @@ from dataclasses import astuple
 from functools import cache
 
 from ...beads.db import moves
-from ...beads.model import Outcome, of_bead
-from ...db.database import Database, Row, row
+from ...beads.model import of_bead
+from ...db.database import Database
 from ...db.database import row as one_row
+from ...db.rows import record
 from ...events import db as events_db
 from ...events.kinds import Kind
-from ...records import frozen
+from ...records import as_values, frozen
 from ..limits import Amount, Breaker, Caps, Cooldown, Spent, State, day_start, hour_start, reset
 
 FEW = 100
@@ -81,7 +82,7 @@ def _keep(db: Database, period: str, table: str, before: Sum, upto: int) -> None
 def _kept(db: Database, period: str, table: str, moment: float) -> Sum:
     """The sum that is kept for the period, if it is of this moment; else one of nothing."""
     key = f"{KEPT}{period}:{table}"
-    found = db.maybe("SELECT value FROM settings WHERE key = ?", (key,), row("settings", key))
+    found = db.maybe("SELECT value FROM settings WHERE key = ?", (key,), one_row("settings", key))
     made = Sum(*json.loads(found[0])) if found else None
     return made if made is not None and made.since == moment else Sum(moment, 0)
 
@@ -119,25 +120,9 @@ _CALLS = f"""SELECT (SELECT {_STARTED.format("attempts")} AND role <> 'reviewer'
 + (SELECT {_STARTED.format("turns")})"""
 
 
-def _gate(row: Row) -> Cooldown:
-    return Cooldown(
-        row["provider"],
-        Outcome(row["reason"]),
-        row["detail"],
-        row["since"],
-        row["until"],
-        row["times"],
-        bool(row["told"]),
-    )
-
-
-def _breaker(row: Row) -> Breaker:
-    return Breaker(State(row["state"]), row["idle"], row["same"], row["error"])
-
-
 def gates(db: Database) -> dict[str, Cooldown]:
     """By provider, the cooldowns that go on, or after which no agent was served yet."""
-    return {row["provider"]: _gate(row) for row in db.all("SELECT * FROM gates ORDER BY provider")}
+    return {row["provider"]: record(Cooldown, row) for row in db.all("SELECT * FROM gates ORDER BY provider")}
 
 
 def start_cooldown(db: Database, gate: Cooldown) -> None:
@@ -146,8 +131,7 @@ def start_cooldown(db: Database, gate: Cooldown) -> None:
         if gates(db).get(gate.provider) == gate:
             return
         db.run("DELETE FROM gates WHERE provider = ?", (gate.provider,))
-        values = {"reason": gate.reason.value, "detail": gate.detail, "since": gate.since, "until": gate.until}
-        db.insert("gates", {"provider": gate.provider, **values, "times": gate.times, "told": gate.told})
+        db.insert("gates", as_values(gate))
         data = {"provider": gate.provider, "reason": gate.reason.value, "until": gate.until, "times": gate.times}
         events_db.append(db, db.now(), Kind.GATE_CLOSED, None, "nobrakes", {**data, "detail": gate.detail})
 
@@ -165,7 +149,8 @@ def breakers(db: Database, owner: str) -> dict[str, Breaker]:
     """By provider, the breakers of an owner (beads.model) that failures have left a mark on."""
     if not _any_breaker(db):
         return {}
-    return {row["provider"]: _breaker(row) for row in db.all("SELECT * FROM breakers WHERE owner = ?", (owner,))}
+    found = db.all("SELECT * FROM breakers WHERE owner = ?", (owner,))
+    return {row["provider"]: record(Breaker, row) for row in found}
 
 
 def breakers_of(db: Database, owners: Sequence[str]) -> dict[tuple[str, str], Breaker]:
@@ -173,7 +158,7 @@ def breakers_of(db: Database, owners: Sequence[str]) -> dict[tuple[str, str], Br
     if not owners or not _any_breaker(db):
         return {}
     found = db.all("SELECT * FROM breakers WHERE owner IN (SELECT value FROM json_each(?))", (json.dumps([*owners]),))
-    return {(row["owner"], row["provider"]): _breaker(row) for row in found}
+    return {(row["owner"], row["provider"]): record(Breaker, row) for row in found}
 
 
 def _any_breaker(db: Database) -> bool:
@@ -186,8 +171,7 @@ def save_breaker(db: Database, owner: str, provider: str, breaker: Breaker) -> N
     with db.write():
         db.run("DELETE FROM breakers WHERE owner = ? AND provider = ?", (owner, provider))
         if breaker != Breaker():
-            values = {"state": breaker.state.value, "idle": breaker.idle, "same": breaker.same, "error": breaker.error}
-            db.insert("breakers", {"owner": owner, "provider": provider, **values})
+            db.insert("breakers", {"owner": owner, "provider": provider, **as_values(breaker)})
 
 
 def reset_breakers(db: Database, bead: str, actor: str) -> int:

@@ -149,36 +149,34 @@ class Launcher:
             )
         )
         now = ports.store.now()
-        if (
-            last is None
-            and launch.session is not None
-            and not ports.store.hold_session(launch.session, attempt.id, fresh=True)
-        ):
-            raise NobrakesError(f"the session {launch.session} is held by another attempt", "The next one has its own.")
-        known: dict[str, object] = {
+        if last is None:
+            self._hold_new_session(launch, attempt)
+        data = {
+            **attempt.data,
+            "phase": "agent",
+            "start": start,
+            FORK: fork,
             TOLD: digest(bead),
             BEGUN: False,
             RESUMES: last.number if last else None,
+            WINDOW: launch.context_tokens,
+            DIARY: launch.diary,
+            **({TELLS: True} if launch.tells else {}),
         }
-        known |= {WINDOW: launch.context_tokens, DIARY: launch.diary}
-        known |= {TELLS: True} if launch.tells else {}
-        data = {**attempt.data, "phase": "agent", "start": start, FORK: fork, **known}
         if not ports.store.journal(attempt.id, data, briefing.answers):
             self.start(attempt, limits)  # an answer was taken back since the prompt was made with it
             return
-        ports.store.plan_run(
-            Run(
-                run_id,
-                attempt.id,
-                RunKind.AGENT,
-                now,
-                hard_deadline=now + seconds,
-                idle_seconds=limits.idle_seconds,
-                active_at=now,
-            )
-        )
+        deadline, idle = now + seconds, limits.idle_seconds
+        run = Run(run_id, attempt.id, RunKind.AGENT, now, hard_deadline=deadline, idle_seconds=idle, active_at=now)
+        ports.store.plan_run(run)
         born = ports.processes.start(run_id, self._command(launch, run_id, folder, workspace, briefing.prompt))
         ports.store.update_run(run_id, pid=born.pid, born=born.mark)
+
+    def _hold_new_session(self, launch: Launch, attempt: Attempt) -> None:
+        """Give the attempt the session that its CLI begins under an id of ours; NobrakesError: another one has it."""
+        session = launch.session
+        if session is not None and not self.ports.store.hold_session(session, attempt.id, fresh=True):
+            raise NobrakesError(f"the session {session} is held by another attempt", "The next one has its own.")
 
     def _held_session(self, bead: Bead, attempt: Attempt, start: str, workspace: Workspace) -> Attempt | None:
         """The attempt whose session this one goes on with, and holds now; None: it begins one."""

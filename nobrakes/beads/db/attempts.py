@@ -7,6 +7,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...db import rows
@@ -18,6 +19,7 @@ from ...decisions.model import NO_ANSWERS, STOPS_BEAD, NewEscalation
 from ...errors import NobrakesError, NoSuchBead, Stale
 from ...events import db as events_db
 from ...events.kinds import Kind
+from ...records import as_values
 from ...sessions.model import SessionKind, State
 from .. import proposals
 from ..branches import PATTERN, named
@@ -42,6 +44,12 @@ _CLAIM: Mapping[Role, tuple[Status, Kind]] = {
     Role.REVIEWER: (Status.NEEDS_REVIEW, Kind.REVIEW_STARTED),
 }
 _HANDED_IN = (Kind.WORK_SUBMITTED, Kind.TESTS_PROVEN_RED)
+_BLANK: Mapping[str, Any] = {
+    **dict.fromkeys(("detail", "summary", "blockers", "learnings", "provider", "model"), ""),
+    "keep_branch": True,
+    "data": "{}",
+}
+"""What an attempt says before anybody says it."""
 
 
 def open_attempt(
@@ -71,10 +79,10 @@ def open_attempt(
             return None
         bead = whole_bead(db, bead_id)
         attempt_id, number, cursor, found = db.one(_NUMBERS, (bead_id,))
-        in_use = frozenset(json.loads(found))
-        name = _reviewer_name(in_use) if role is Role.REVIEWER else _next_name(db, names, cursor, in_use)
+        name = _free_name(db, role, names, cursor, frozenset(json.loads(found)))
         fence = bead.fence + 1
         values = {
+            **_BLANK,
             "id": attempt_id,
             "bead": bead_id,
             "number": number,
@@ -85,44 +93,30 @@ def open_attempt(
             "started_at": now,
             "agent": agent,
             "base": base,
-            "detail": "",
-            "summary": "",
-            "blockers": "",
-            "learnings": "",
-            "keep_branch": True,
-            "data": "{}",
             "provider": provider,
             "model": model,
         }
         db.insert("attempts", values, (*_only(bead_id, attempt_id), _begun(attempt_id)))
         data = {"role": role.value, "name": name, "agent": agent, "model": model, "number": number}
         events_db.append(db, now, kind, bead_id, "nobrakes", data, attempt_id)
-        moves.move(
-            db,
-            bead_id,
-            {
-                **transitions.columns(advance(bead, kind)),
-                "assignee": name,
-                "fence": fence,
-                "lease_until": now + lease_seconds,
-                "retry_at": None,
-                "branch": bead.branch or named(bead, branch_pattern),
-            },
-            now,
-            state,
-        )
+        changes = transitions.columns(advance(bead, kind)) | {
+            "assignee": name,
+            "fence": fence,
+            "lease_until": now + lease_seconds,
+            "retry_at": None,
+            "branch": bead.branch or named(bead, branch_pattern),
+        }
+        moves.move(db, bead_id, changes, now, state)
         row = _row(db, bead_id, attempt_id)
         assert row is not None, "it was written just now"
         return rows.attempt(row)
 
 
-def _reviewer_name(in_use: frozenset[str]) -> str:
-    """The Reviewer's; with several reviews open, each has a number of its own."""
-    names = (REVIEWER_NAME, *(f"{REVIEWER_NAME} {number}" for number in range(2, len(in_use) + 3)))
-    return next(name for name in names if name not in in_use)
-
-
-def _next_name(db: Database, names: Sequence[str], cursor: str | int, in_use: frozenset[str]) -> str:
+def _free_name(db: Database, role: Role, names: Sequence[str], cursor: str | int, in_use: frozenset[str]) -> str:
+    """A name that nobody has. With several reviews open, each has a number of its own."""
+    if role is Role.REVIEWER:
+        numbered = (REVIEWER_NAME, *(f"{REVIEWER_NAME} {number}" for number in range(2, len(in_use) + 3)))
+        return next(name for name in numbered if name not in in_use)
     name, following = next_name(names, int(cursor), in_use)
     values, only = (NAME_CURSOR, str(following)), (f"settings {NAME_CURSOR}",)
     db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", values, only)
@@ -154,23 +148,7 @@ def close_attempt(
         bead = whole_bead(db, attempt_.bead)
         current = _still_open(db, attempt_, bead)
         kept = log or current.log
-        db.run(
-            "UPDATE attempts SET outcome = ?, ended_at = ?, detail = ?, head = coalesce(?, head), summary = ?, "
-            "blockers = ?, learnings = ?, keep_branch = ?, data = coalesce(?, data) WHERE id = ?",
-            (
-                outcome.value,
-                now,
-                detail,
-                head,
-                kept.summary,
-                kept.blockers,
-                kept.learnings,
-                kept.keep_branch,
-                None if data is None else rows.attempt_data(data),
-                current.id,
-            ),
-            _only(bead.id, current.id),
-        )
+        _write_end(db, replace(current, outcome=outcome, ended_at=now, detail=detail, head=head, log=kept), data)
         told = {
             "outcome": outcome.value,
             "detail": detail[:500],
@@ -204,6 +182,21 @@ def close_attempt(
             decisions_db.remember(db, bead.id, move)
         transitions.apply(db, bead, changes, now)
         return whole_bead(db, bead.id)
+
+
+def _write_end(db: Database, ended: Attempt, data: Mapping[str, Any] | None) -> None:
+    """Write how the attempt ended; without a head, or data, those that it has stay."""
+    db.run(
+        "UPDATE attempts SET outcome = :outcome, ended_at = :ended_at, detail = :detail, head = coalesce(:head, head), "
+        "summary = :summary, blockers = :blockers, learnings = :learnings, keep_branch = :keep_branch, "
+        "data = coalesce(:data, data) WHERE id = :id",
+        {
+            **as_values(ended),
+            **as_values(ended.log),
+            "data": None if data is None else rows.attempt_data(data),
+        },
+        _only(ended.bead, ended.id),
+    )
 
 
 def _still_open(db: Database, attempt_: Attempt, bead: Bead) -> Attempt:
@@ -352,6 +345,7 @@ def hand_in(db: Database, work: ByHand) -> Attempt:
         attempt = db.insert(
             "attempts",
             {
+                **_BLANK,
                 "bead": bead.id,
                 "number": number,
                 "role": Role.PERSON.value,
@@ -365,13 +359,7 @@ def hand_in(db: Database, work: ByHand) -> Attempt:
                 "head": work.head,
                 "outcome": Outcome.COMPLETED.value,
                 "detail": "handed in",
-                "summary": "",
-                "blockers": "",
-                "learnings": "",
-                "keep_branch": True,
                 "data": rows.attempt_data(data),
-                "provider": "",
-                "model": "",
             },
         )
         told = {"head": work.head, "number": number, "folder": work.folder, "before": bead.status.value}

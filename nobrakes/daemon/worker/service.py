@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Protocol
 
@@ -38,7 +39,7 @@ from . import loop
 from .loop import Daemon, View
 
 if TYPE_CHECKING:
-    from ...store import Store
+    pass
 
 
 STOPPING = "stopping"
@@ -135,20 +136,7 @@ def serve(
             ready()
             ports.channel.start()
 
-            def should_end(board: Board) -> bool:
-                if signals.asked < 2:
-                    try:
-                        ports.in_place()
-                    except RepositoryReplaced:
-                        signals.asked = 2  # agents live on; whoever starts in the right place takes them up
-                        limit.asked(at_once=True)
-                        raise
-                if not signals.asked and not os.path.lexists(ports.paths.database):
-                    ports.notifier.tell(Notice("the database was removed: this daemon ends, in order", urgent=True))
-                    signals.asked = 1
-                    limit.asked(at_once=False)
-                return _should_end(signals, store, waker, board)
-
+            should_end = partial(_should_end, signals, ports, waker, limit)
             return loop.run(daemon, waker, view, until_idle, should_end)
         finally:
             with limit.part("notices that are being sent", SERVANT_SECONDS):
@@ -189,13 +177,25 @@ def _temporary(folder: str, trash: Trash) -> Iterator[None]:
         tempfile.tempdir = None
 
 
-def _should_end(signals: _Signals, store: "Store", waker: Waker, board: Board) -> bool:
+def _should_end(signals: _Signals, ports: Ports, waker: Waker, limit: StopLimit, board: Board) -> bool:
+    """Whether the loop is over: somebody asked for it, or what it works on is not there any more."""
+    if signals.asked < 2:
+        try:
+            ports.in_place()
+        except RepositoryReplaced:
+            signals.asked = 2  # agents live on; whoever starts in the right place takes them up
+            limit.asked(at_once=True)
+            raise
+    if not signals.asked and not os.path.lexists(ports.paths.database):
+        ports.notifier.tell(Notice("the database was removed: this daemon ends, in order", urgent=True))
+        signals.asked = 1
+        limit.asked(at_once=False)
     if not signals.asked:
         return False
     if signals.asked >= 2:
         return True
     if not board.stopping:
-        store.set_setting(STOPPING, "1")
+        ports.store.set_setting(STOPPING, "1")
         waker.set()
         return False
     return not board.attempts and not board.all_runs and not board.talks
