@@ -11,6 +11,8 @@ import shutil
 import sqlite3
 import tempfile
 
+from .fast import file_uri
+
 TRIES = 5
 
 
@@ -18,16 +20,16 @@ def copy_of(path: str) -> sqlite3.Connection:
     """The database in memory; sqlite3.Error, OSError: it cannot be read."""
     for _ in range(TRIES):
         if os.path.exists(path + "-shm"):
-            return _in_memory(f"file:{_quoted(path)}?mode=ro")
+            return _in_memory(file_uri(os.path.abspath(path), "mode=ro"))
         before = _marks(path)
         if not before[1]:
-            made = _in_memory(f"file:{_quoted(path)}?immutable=1")
+            made = _in_memory(file_uri(os.path.abspath(path), "immutable=1"))
         else:
             with tempfile.TemporaryDirectory(prefix="nobrakes-read-") as folder:
                 copied = os.path.join(folder, "copy.db")
                 shutil.copyfile(path, copied)
                 shutil.copyfile(path + "-wal", copied + "-wal")
-                made = _in_memory(f"file:{_quoted(copied)}?mode=rw")
+                made = _in_memory(file_uri(os.path.abspath(copied), "mode=rw"))
         if _marks(path) == before and not os.path.exists(path + "-shm"):
             return made
         made.close()  # somebody began to write meanwhile
@@ -52,7 +54,3 @@ def _marks(path: str) -> tuple[tuple[int, int], tuple[int, int] | None]:
     except FileNotFoundError:
         return (main.st_mtime_ns, main.st_size), None
     return (main.st_mtime_ns, main.st_size), (log.st_mtime_ns, log.st_size) if log.st_size else None
-
-
-def _quoted(path: str) -> str:
-    return os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")

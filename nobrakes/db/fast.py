@@ -112,12 +112,16 @@ GOING = "ended_at IS NULL AND kind <> 'attempt'"
 """A session of its own that has not ended; those of attempts go with their attempts."""
 
 
+def file_uri(path: str, how: str) -> str:
+    """The address by which SQLite opens this absolute path, in the way `how`, whatever signs are in its name."""
+    return f"file:{path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')}?{how}"
+
+
 # What is rare (an earlier version, an error) imports the whole store when it happens.
 def connected(path: str, work: "Callable[[Connection], T]") -> "T":
     """What `work` makes of a connection to an existing database; errors for what can go wrong with that."""
-    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     try:
-        connection = connect(f"file:{quoted}?mode=rw", timeout=30.0, isolation_level=None, uri=True)
+        connection = connect(file_uri(path, "mode=rw"), timeout=30.0, isolation_level=None, uri=True)
         try:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version != VERSION:

@@ -25,12 +25,6 @@ idle INTEGER NOT NULL, same INTEGER NOT NULL, error VARCHAR NOT NULL, PRIMARY KE
 FOREIGN KEY(bead) REFERENCES beads (id))"""
 
 
-def _to_2(connection: Connection) -> None:
-    """Attempts know provider, model and cost; gates of providers; breakers of beads."""
-    for statement in (*_ATTEMPTS_HAVE_COSTS, _GATES, _BREAKERS):
-        connection.execute(statement)
-
-
 def _to_3(connection: Connection) -> None:
     """Beads know their branch; those that an agent worked on had it from their type and their id."""
     connection.execute("ALTER TABLE beads ADD COLUMN branch VARCHAR DEFAULT '' NOT NULL")
@@ -120,15 +114,6 @@ WHERE json_extract(data, '$.session') IS NOT NULL""",
 )
 
 
-def _to_4(connection: Connection) -> None:
-    """Sessions, their turns and what is said in them; runs of turns; breakers of owners; forms; notices; requests."""
-    for statement in (
-        *(_SESSIONS, _TURNS, _MESSAGES, _NOTICES, _DELIVERIES, _REQUESTS, _RUNS_OF_TURNS, _BREAKERS_OF_OWNERS),
-        *(*_NEW_COLUMNS, *_MOVED, *_INDEXES, *_SESSIONS_OF_ATTEMPTS),
-    ):
-        connection.execute(statement)
-
-
 _LEVELS_DUE = (
     """CREATE TABLE levels_due (id VARCHAR NOT NULL, level INTEGER NOT NULL, PRIMARY KEY (id),
 FOREIGN KEY(id) REFERENCES beads (id))""",
@@ -175,12 +160,6 @@ NOT NULL, state VARCHAR NOT NULL, at FLOAT NOT NULL, place VARCHAR NOT NULL, FOR
 features (id))""",
     "CREATE UNIQUE INDEX items_of_place ON items (feature, place)",
 )
-
-
-def _to_6(connection: Connection) -> None:
-    """Features, the versions of their plans, reviews, findings, and what is collected."""
-    for statement in _FEATURES:
-        connection.execute(statement)
 
 
 _IS_OPEN = "open_blockers = 0 AND held IS NULL AND asleep = 0 AND resting = 0 AND assignee IS NULL"
@@ -243,13 +222,6 @@ _STACKED = (
 )
 
 
-def _to_7(connection: Connection) -> None:
-    """Beads rise a day after they were ready; equals go by how many they block. No branch is run by itself. Sprints.
-    Counting reads an index. Work is read by fresh eyes. A bead may stack on a request."""
-    for statement in (*_COMPETING, _NO_RUN_OF_THE_BRANCH, *_SPRINTS, *_COUNTED, _READ, *_STACKED):
-        connection.execute(statement)
-
-
 _OWN_TITLES = ("title", "description")
 _OTHER_INDEXES = (
     *("DROP INDEX IF EXISTS plan_reviews_running", "DROP INDEX IF EXISTS features_going"),
@@ -296,21 +268,34 @@ AND NOT (below.status = 'landed' AND below.epic IS NOT NULL AND below.epic IS be
 )
 
 
-def _to_9(connection: Connection) -> None:
-    """No bead stacks on a request: it waits for what it needs, and a person is told."""
-    for statement in _UNSTACKED:
-        connection.execute(statement)
+def _running(*statements: str) -> Callable[[Connection], None]:
+    """A step that runs these statements and nothing else."""
+
+    def step(connection: Connection) -> None:
+        for statement in statements:
+            connection.execute(statement)
+
+    return step
 
 
 STEPS: Mapping[int, Callable[[Connection], None]] = {
-    1: _to_2,
+    # attempts know provider, model and cost; gates of providers; breakers of beads
+    1: _running(*_ATTEMPTS_HAVE_COSTS, _GATES, _BREAKERS),
     2: _to_3,
-    3: _to_4,
+    # sessions, their turns and what is said in them; runs of turns; breakers of owners; forms; notices; requests
+    3: _running(
+        *(_SESSIONS, _TURNS, _MESSAGES, _NOTICES, _DELIVERIES, _REQUESTS, _RUNS_OF_TURNS, _BREAKERS_OF_OWNERS),
+        *(*_NEW_COLUMNS, *_MOVED, *_INDEXES, *_SESSIONS_OF_ATTEMPTS),
+    ),
     4: _to_5,
-    5: _to_6,
-    6: _to_7,
+    # features, the versions of their plans, reviews, findings, and what is collected
+    5: _running(*_FEATURES),
+    # beads rise a day after they were ready; equals go by how many they block; no branch is run by itself; sprints;
+    # counting reads an index; work is read by fresh eyes; a bead may stack on a request
+    6: _running(*_COMPETING, _NO_RUN_OF_THE_BRANCH, *_SPRINTS, *_COUNTED, _READ, *_STACKED),
     7: _to_8,
-    8: _to_9,
+    # no bead stacks on a request: it waits for what it needs, and a person is told
+    8: _running(*_UNSTACKED),
 }
 
 

@@ -454,7 +454,7 @@ def public(event: Event, facts: Facts) -> tuple[PublicEvent, ...]:
         said = [(name if actor == MACHINE else actor, *made) for actor, *made in said]  # type: ignore[misc]
     about = _about(event, facts, attempts, len(said))
     return tuple(
-        PublicEvent(name, event.at, event.bead, agent, _part(about, part), payload)
+        PublicEvent(name, event.at, event.bead, agent, About(part=part, **about), payload)
         for part, (agent, name, payload) in enumerate(said, 1)
     )
 
@@ -465,10 +465,6 @@ def _cut_off(attempt: Attempt, event: Event) -> Made:
         attempt.id, attempt.number, attempt.role.value, Outcome.CANCELLED.value, event.kind.value, attempt.head
     )
     return CUT_OFF[attempt.role], ended
-
-
-def _part(about: Mapping[str, Any], part: int) -> About:
-    return About(part=part, **about)
 
 
 def _about(event: Event, facts: Facts, attempts: Iterable[Attempt], parts: int) -> dict[str, Any]:

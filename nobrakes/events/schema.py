@@ -106,15 +106,11 @@ def mistakes(value: Any, wanted: Schema, where: str = "data") -> list[str]:
     return []
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 _KINDS: Mapping[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
     "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    "number": _number,
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
     "null": lambda value: value is None,
     "array": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),

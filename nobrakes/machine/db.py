@@ -10,6 +10,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from ..db.database import translated
+from ..db.fast import file_uri
 from ..errors import PlaceUnusable, StoreBroken, StoreBusy, StoreReadOnly
 from ..records import frozen
 from ..text.cleaning import count
@@ -19,9 +20,8 @@ PATIENCE_SECONDS = 0.2
 
 def open_escalations(path: str) -> int | None:
     """How many escalations are open there; None: it cannot be said now."""
-    quoted = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     try:
-        connection = sqlite3.connect(f"file:{quoted}?mode=ro", uri=True, timeout=PATIENCE_SECONDS)
+        connection = sqlite3.connect(file_uri(os.path.abspath(path), "mode=ro"), uri=True, timeout=PATIENCE_SECONDS)
         try:
             connection.execute("PRAGMA query_only = ON")
             row = connection.execute("SELECT count(*) FROM escalations WHERE resolved_at IS NULL").fetchone()
@@ -117,7 +117,7 @@ class UserDatabase:
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
         with self._errors():
             self._connection = sqlite3.connect(
-                f"file:{_quoted(path)}?mode=rw", timeout=patience, isolation_level=None, uri=True
+                file_uri(os.path.abspath(path), "mode=rw"), timeout=patience, isolation_level=None, uri=True
             )
             try:
                 self._prepare(is_reading)
@@ -192,10 +192,6 @@ class UserDatabase:
                 text = "Check the permissions of this file and its folder, and that the disk is not mounted read-only."
                 raise StoreReadOnly(str(clear), text) from error
             raise clear from error
-
-
-def _quoted(path: str) -> str:
-    return os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 _REGISTER = """INSERT INTO repositories (identity, path, name, registered_at, seen_at) VALUES (?1, ?2, ?3, ?4, ?4)

@@ -3,7 +3,6 @@ an epic itself. The review of the whole begins again when it has landed.
 """
 
 import itertools
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...beads.lifecycle import live
@@ -20,9 +19,9 @@ MOST = 8000
 
 def mend(store: "Store", epic: Bead, what: str, detail: str, actor: str) -> Bead:
     """Add the bead. `what`: of the epic, in words; `detail`: what its Doer is told. The caller has a transaction."""
-    free = (name for name in _names(epic.id) if not store.beads(ids=[name]))
+    names = (f"{_start(epic.id)}{number}" for number in itertools.count(1))
     mends = Bead(
-        next(free),
+        next(name for name in names if not store.beads(ids=[name])),
         f"Answer {what} {epic.id}",
         BeadType.FIX,
         description=shorten(detail, MOST),
@@ -37,10 +36,6 @@ def mend(store: "Store", epic: Bead, what: str, detail: str, actor: str) -> Bead
 def is_mend(bead: Bead, epic: str) -> bool:
     """Whether the bead was added to mend what is in the epic."""
     return bead.epic == epic and bead.type is BeadType.FIX and bead.id.startswith(_start(epic))
-
-
-def _names(epic: str) -> Iterator[str]:
-    return (f"{_start(epic)}{number}" for number in itertools.count(1))
 
 
 def _start(epic: str) -> str:

@@ -83,7 +83,11 @@ def review_text(bead: Bead, read: Read, number: int, most: int) -> str:
         "# The change\n\n" + fenced(quoted(cut(read.difference, CHANGE)), nonce),
     ]
     if read.earlier:
-        lines = [line for one in read.earlier for line in _found(one)]
+        lines = [
+            f"round {one['round']}, {found['priority']} {found['category']} {found['path']}: {cut(found['text'], 400)}"
+            for one in read.earlier
+            for found in one["findings"]
+        ]
         parts.append(
             "# What was found before\n\nThe work was sent back for it, or a person decided. Look whether it was "
             "mended; find it again only where it was not, and what was said against it does not hold.\n\n"
@@ -117,13 +121,6 @@ def _check(row: Mapping[str, Any]) -> str:
         f", {count(counts['passed'], 'test')}" if isinstance(counts, dict) and counts.get("passed") is not None else ""
     )
     return f"- {clean(str(row.get('name', '')))[:100]}: {clean(str(row.get('outcome', '')))[:40]}{passed}"
-
-
-def _found(one: Mapping[str, Any]) -> list[str]:
-    return [
-        f"round {one['round']}, {found['priority']} {found['category']} {found['path']}: {cut(found['text'], 400)}"
-        for found in one["findings"]
-    ]
 
 
 def prompt(told: Sequence[Message], cut_off: str, *, resumes: bool) -> str:

@@ -262,7 +262,7 @@ def _escalation(
     asked: bool,
 ) -> NewEscalation | None:
     consequence = TABLE[outcome]
-    attempts = [a if a.id != attempt.id else _ended(a, outcome, detail, log) for a in past]
+    attempts = [replace(a, outcome=outcome, detail=detail, log=log) if a.id == attempt.id else a for a in past]
     tried = {"attempts": approaches(attempts), **evidence}
     if consequence.needs_person:
         type_ = _NEEDS_PERSON.get(outcome, EscalationType.BROKEN_ENVIRONMENT)
@@ -290,7 +290,3 @@ def offered(store: "Store", bead: Bead, new: NewEscalation) -> NewEscalation:
         return new
     evidence = {**new.evidence, actions.FEATURE: feature.id}
     return replace(new, evidence=evidence, form=actions.form_of(feature))
-
-
-def _ended(attempt: Attempt, outcome: Outcome, detail: str, log: AttemptLog) -> Attempt:
-    return replace(attempt, outcome=outcome, detail=detail, log=log)

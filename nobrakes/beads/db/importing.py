@@ -263,8 +263,10 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
     statuses = {one.id: lifecycle.added(one) for one in wanted}
     epics = []
     for edge in edges:
-        if edge.bead in known and _is_child(edge):
-            _refuse_second_epic(edge, known[edge.bead].epic)
+        if edge.bead in known and edge.type is DependencyType.PARENT_CHILD:
+            epic = known[edge.bead].epic
+            if epic not in (None, edge.needs):
+                raise two_epics(edge, epic)
             known[edge.bead] = known[edge.bead]._replace(epic=edge.needs)
             epics.append((edge.needs, edge.bead))
     nodes = [*known.values(), *(_node(one, statuses[one.id]) for one in wanted)]
@@ -314,10 +316,6 @@ def _named(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency]) ->
     return [node._replace(epic=None) for node in nodes_of(db, named)]
 
 
-def _is_child(edge: Dependency) -> bool:
-    return edge.type is DependencyType.PARENT_CHILD
-
-
 def _refuse_wrong(wanted: Sequence[Bead], edges: Sequence[Dependency], known: Mapping[str, Node]) -> None:
     new = {one.id for one in wanted}
     for one in wanted:
@@ -355,11 +353,6 @@ def two_epics(edge: Dependency, epic: str | None) -> BadBead:
         f"bead {edge.bead} is in epic {epic} already, so it cannot be in {edge.needs} too",
         "A bead has one epic: remove the first parent-child dependency, or set `epic`.",
     )
-
-
-def _refuse_second_epic(edge: Dependency, epic: str | None) -> None:
-    if epic not in (None, edge.needs):
-        raise two_epics(edge, epic)
 
 
 def state_of(one: Bead, status: Status, now: float) -> dict[str, Any]:

@@ -148,7 +148,7 @@ def _spread(db: Database, before: Row, after: Row, now: float) -> None:
     elif was_done != is_done:
         shift_dependents(db, bead, -1 if is_done else 1, now)
     if before["closes_off"] != after["closes_off"]:
-        _shift_children(db, bead, after["closes_off"] - before["closes_off"], now)
+        _shift(db, _OF_CHILDREN, bead, after["closes_off"] - before["closes_off"], now)
     was_closed, is_now_closed = is_closed(before["status"]), is_closed(after["status"])
     if after["epic"] is not None and (was_closed, was_done) != (is_now_closed, is_done):
         db.run(
@@ -169,10 +169,6 @@ def _shift_around(db: Database, row: Row, by: int, now: float, whose: str) -> No
     """The same for those inside of the bead's epic, or outside of it."""
     if by:
         _shift(db, whose, row["id"], by, now, row["epic"])
-
-
-def _shift_children(db: Database, bead: str, by: int, now: float) -> None:
-    _shift(db, _OF_CHILDREN, bead, by, now)
 
 
 def shift_one(db: Database, bead: str, by: int, now: float) -> None:
@@ -234,18 +230,15 @@ def wake(db: Database, now: float) -> None:
     if lags:
         levels.settle_some(db)
     if rises is not None and rises <= now:
-        _rise(db, now)
+        with db.write(derived=True):
+            rising = db.all(_RISING, {"now": now})
+            ranks = [(rank(urgent, since, now), rises_at(since, now), bead) for urgent, since, bead in rising]
+            db.run_many(_RISE, ranks)
     if all(moment is None or moment > now for moment in (deferral, retry)):
         return
     with db.write(derived=True):
         for row in db.all(DUE, {"now": now}):
             move(db, row["id"], {"asleep": 0} if row["asleep"] else {"resting": 0}, now)
-
-
-def _rise(db: Database, now: float) -> None:
-    with db.write(derived=True):
-        beads = db.all(_RISING, {"now": now})
-        db.run_many(_RISE, [(rank(urgent, since, now), rises_at(since, now), bead) for urgent, since, bead in beads])
 
 
 def next_due(db: Database) -> tuple[float | None, float | None, bool, bool]:

@@ -103,13 +103,9 @@ def landed(epic: str) -> str:
     return f"landed on the branch of {epic}"
 
 
-def _none(says: str) -> RequestLine:
-    return RequestLine(0, PullState.OPENING.value, "", says)
-
-
 def line(store: "Store", bead: str, waiting: str = "") -> RequestLine:
     """The bead's request in a line; `waiting`: what its review says that it waits for."""
     pull = store.pull(bead)
     if pull is None or not pull.waits:
-        return _none(waiting)
+        return RequestLine(0, PullState.OPENING.value, "", waiting)
     return RequestLine(pull.number, pull.state.value, page_of(pull.url), waiting or pull.says)

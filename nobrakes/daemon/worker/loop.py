@@ -614,7 +614,7 @@ class Daemon:
             if now >= self._ended_at.setdefault(run.id, now) + LINGER_SECONDS:
                 self.troubles.guarded(partial(self._stop_leftovers, run, steps, board))
         elif not is_agent and self.checks.is_overdue(run, partial(self.ports.processes.ending, folder, steps), now):
-            self.troubles.guarded(partial(self._stop_check, run, board))
+            self.troubles.guarded(partial(self.performer.perform, Terminate(run.id, Outcome.TIMED_OUT), board))
         return False
 
     def _watch_guards(self, board: Board) -> bool:
@@ -622,9 +622,6 @@ class Daemon:
         for action in self.guards.plan(board):
             changed |= self.performer.perform(action, board)
         return changed
-
-    def _stop_check(self, run: Run, board: Board) -> bool:
-        return self.performer.perform(Terminate(run.id, Outcome.TIMED_OUT), board)
 
     def _stop_leftovers(self, run: Run, steps: list[str], board: Board) -> bool:
         self.ports.store.update_run(run.id, term_at=board.now)

@@ -131,7 +131,7 @@ class Performer:
             following = self.review.ended(attempt, run, board)
             if following is not None and not board.stopping:
                 self.review.advance(following, board)
-        if attempt is not None and self._is_closed(attempt):
+        if attempt is not None and self.ports.store.attempt(attempt.id).outcome is not None:
             self.ports.store.end_run(run.id)
 
     def _turn_ended(self, run: Run, board: Board) -> None:
@@ -149,9 +149,6 @@ class Performer:
             bead = ports.store.attempt(run.attempt).bead if run.attempt else None
             data = {"run": run.id, "hosts": hosts}
             ports.store.record(Event(Kind.HOSTS_REFUSED, bead, run.attempt or None, data=data))
-
-    def _is_closed(self, attempt: Attempt) -> bool:
-        return self.ports.store.attempt(attempt.id).outcome is not None
 
     def _stray(self, run: Run) -> None:
         """The attempt was taken away while the process lived: keep its work, forget the process."""

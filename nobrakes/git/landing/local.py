@@ -245,7 +245,7 @@ class Lander:
             what = f"{busy} is under way there"
             return blocked(holder, Cause.UNDER_WAY, what, "Finish it, and the merge goes on.")
         if not stack.enter_context(standing.locked(holder)):
-            return _held(holder)
+            return blocked(holder, *_of_lock(holder.lock, standing.age_of(holder.lock)))
         return None
 
     def stand(self, holder: Worktree, main: str) -> Land | None:
@@ -418,11 +418,6 @@ class Lander:
 
 
 _LOCKED = re.compile(r"'([^']+\.lock)': File exists")
-
-
-def _held(holder: Worktree) -> Land:
-    """Somebody's index.lock: a command at work, or what a killed one left, by its age."""
-    return blocked(holder, *_of_lock(holder.lock, standing.age_of(holder.lock)))
 
 
 def _of_lock(path: str, age: float) -> Hindrance:

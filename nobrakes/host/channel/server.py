@@ -228,7 +228,7 @@ class Doorkeeper:
         now = time.monotonic()
         is_whole = told is None or now >= self._due or self._arrivals.missing or bool(self._unwatched)
         before = self._arrivals.watched()
-        known = self._waiting | {_run(inbox) for inbox in told or ()}
+        known = self._waiting | {os.path.basename(os.path.dirname(inbox)) for inbox in told or ()}
         runs = self._runs() if is_whole else sorted(known)
         answered = self._visit(runs)
         late: set[str] = set()
@@ -313,10 +313,6 @@ class Doorkeeper:
 
     def _inbox(self, run: str) -> str:
         return os.path.join(self._folder, run, "in")
-
-
-def _run(inbox: str) -> str:
-    return os.path.basename(os.path.dirname(inbox))
 
 
 LARGEST = 400_000

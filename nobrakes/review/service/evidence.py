@@ -429,7 +429,8 @@ def merges(store: "Store", frozen: str | None) -> MergesView:
     past = [review_of(one, beads[one.bead]) for one in attempts if one.outcome is not None]
     took = [one.ended_at - one.started_at for one in past if one.outcome is Outcome.COMPLETED and one.ended_at]
     typical = median(took) if len(took) >= SURE else None
-    merged = _events(store)
+    merges = store.latest_events((Kind.MERGED,), None, 2 * PAST)
+    merged = {(event.bead or "", event.attempt): event.seq for event in merges}
     return MergesView(
         *_queue(store, typical, now),
         tuple(_landed(one, merged, beads[one.bead].status is Status.DONE) for one in past),
@@ -463,12 +464,6 @@ def _queue(store: "Store", typical: float | None, now: float) -> tuple[tuple[InQ
         )
     behind = [InQueue(node.id, node.title, None, None, None, "", None) for node in waiting if node.id not in at_work]
     return (*found, *behind), max(store.counts()["review"], len(found) + len(behind))
-
-
-def _events(store: "Store") -> dict[tuple[str, int | None], int]:
-    return {
-        (event.bead or "", event.attempt): event.seq for event in store.latest_events((Kind.MERGED,), None, 2 * PAST)
-    }
 
 
 def _landed(review: Review, merged: dict[tuple[str, int | None], int], is_done: bool) -> Landed:
