@@ -7,14 +7,16 @@ What a method promises is written in port.py, once.
 3. Nothing here runs under a configuration that an agent wrote (environment, clones, salvage).
 """
 
+import copy
 import os
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from ..agents.limits import READ, Sizes
+from ..agents.limits import DEFAULT, READ, Sizes
 from ..beads.model import Bead
 from ..checks.policy.boundaries import ABSENT, Change
 from ..checks.policy.protected_files import named
@@ -23,11 +25,12 @@ from ..paths import Paths
 from ..review.evidence import Entry, Made, Value
 from ..review.journal import content_of
 from . import filters, lfs, objects, trees, upkeep
-from .commits import Signing
+from .commits import Chain, Committer, Signer, Signing
 from .filters import Rules
+from .history import History
 from .landing import local, standing
 from .location import Place
-from .manifests import Tools
+from .objects import Objects
 from .port import (
     BASES,
     EPICS,
@@ -40,6 +43,7 @@ from .port import (
     Hunk,
     Land,
     Landing,
+    Lands,
     Message,
     Patch,
     Workspace,
@@ -53,6 +57,138 @@ if TYPE_CHECKING:
 
     from ..config.settings import Config
     from .landing.remote import Publisher, Shared
+    from .merge import Merger
+    from .workspaces.make import Workspaces
+
+
+_OF_MAIN = ("_merger", "_lander", "_lands", "_workspaces", "_committer", "_chain")
+"""What is made once, with the place in it."""
+
+
+class Tools:
+    """Of the repository that `places` belong to, and the branch that work lands on; `shared`: a remote decides it."""
+
+    def __init__(
+        self,
+        places: Paths,
+        main: str,
+        shared: "Shared | None" = None,
+        sizes: Sizes = DEFAULT,
+        rules: Rules | None = None,
+        signing: Signing | None = None,
+    ) -> None:
+        """`rules`: of git's filters; None: what is built has blobs as they are given (open_git has rules)."""
+        self.places = places
+        self.shared = shared
+        self.sizes = sizes
+        self.rules = rules
+        self.signing = signing
+        self.own = ""  # the ref of ours that is main here; empty: main itself is
+        self.place = self._found(main)
+        self.objects = Objects(self.place)
+        self.history = History(self.place, self.objects)
+        self._changes: dict[tuple[str, str], tuple[Change, ...]] = {}
+        self._paths: dict[str, frozenset[str]] = {}
+
+    def _found(self, main: str) -> Place:
+        if self.shared is None or not self.shared.by_request:
+            return Place(self.places.root, main)
+        from .landing.remote import followed
+
+        return followed(self.places.root, main, self.shared)
+
+    @cached_property
+    def _merger(self) -> "Merger":
+        from .merge import Merger
+
+        return Merger(self.place, self.objects, self.history, self.filters, self.signer)
+
+    @cached_property
+    def signer(self) -> Signer:
+        """Who commits, and signs."""
+        return Signer(self.place, self.signing)
+
+    @cached_property
+    def filters(self) -> filters.Filters:
+        """The filters that git keeps files by."""
+        return filters.Filters(self.place, self.objects, self.rules)
+
+    @cached_property
+    def _lander(self) -> local.Lander:
+        return local.Lander(self.place, self.history)
+
+    @cached_property
+    def _lands(self) -> Lands:
+        if self.own:
+            return local.OwnLander(self.place, self.history)
+        if self.shared is None:
+            return self._lander
+        from .landing.remote import Remote
+
+        if self.shared.by_request:
+            from .landing.remote import DirectLander, RequestLander
+
+            remote = Remote(self.place, self.shared)
+            return DirectLander(remote, self.history) if self.shared.direct else RequestLander(remote)
+        from .landing.remote import SharedLander
+
+        return SharedLander(self.place, self.history, self._lander, Remote(self.place, self.shared))
+
+    @cached_property
+    def _workspaces(self) -> "Workspaces":
+        from .workspaces.make import Workspaces
+
+        return Workspaces(self.place, self.objects, self.history, self.places, self.sizes, self.filters)
+
+    @cached_property
+    def _committer(self) -> Committer:
+        return Committer(self.place, self.objects, self._lander, self.filters, self.signer)
+
+    @cached_property
+    def _chain(self) -> Chain:
+        return Chain(self.place, self.objects)
+
+    def _of_own(self, name: str, words: str) -> Self:
+        """The same repository, with all that was read of it, where a branch of ours is main."""
+        stand_ins = self.place.ref, *self.place.before
+        return self._with_main(self.place.with_main(words, objects.own_ref(name), stand_ins), name, None)
+
+    def _of_base(self, branch: str, shared: "Shared", direct: bool) -> Self:
+        """The same where another branch of the remote is main, or none where it is empty."""
+        from .landing.remote import of_base
+
+        of = of_base(shared, branch, direct)
+        place = self.place.with_main(branch, of.known, of.before) if branch else self.place
+        return self._with_main(place, "", of)
+
+    def _with_main(self, place: Place, own: str, shared: "Shared | None") -> Self:
+        other = copy.copy(self)
+        for made in _OF_MAIN:
+            other.__dict__.pop(made, None)
+        other.place, other.own, other.shared = place, own, shared
+        return other
+
+    def _forget(self) -> None:
+        """What was read may be gone, and a process that goes on answering still reads packs that were removed."""
+        self.close()
+        self.objects.forget()
+        self.history.forget()
+        self._changes.clear()
+
+    def _hold(self, commit: str, known: str) -> None:
+        """Let no `git gc` take what the commit has beyond `known`: it gets a ref. GitFailed: a part of it is gone."""
+        upkeep.hold(self.place, [commit], known)
+
+    @cached_property
+    def _settings_files(self) -> tuple[str, ...]:
+        return upkeep.settings(self.place)
+
+    def close(self) -> None:
+        """End the processes that read objects and change refs."""
+        self.objects.close()
+        self.place.transactions.close()
+        self.place.commits.close()
+        self.place.trees.close()
 
 
 _REMEMBERED = 16
