@@ -201,11 +201,11 @@ def _close(path: str) -> None:
             os.chmod(path, wanted)
 
 
-def write_private(path: str, content: bytes, mode: int = 0o600) -> None:
+def write_private(path: str, content: bytes) -> None:
     """Write a file that nobody reads before it is done. DiskFull, StoreReadOnly."""
     with storage_errors(path):
         # where an agent put a link or a pipe in its place, it is not written
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, mode)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
         with open(descriptor, "wb") as file:
             file.write(content)
 

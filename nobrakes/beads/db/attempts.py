@@ -269,9 +269,9 @@ def _set_data(db: Database, attempt_id: int, data: Mapping[str, Any]) -> None:
         raise Stale(f"attempt {found.number} of bead {found.bead} has ended already")
 
 
-def _only(bead: str, number: int | None = None) -> tuple[str, ...]:
+def _only(bead: str, number: int) -> tuple[str, ...]:
     """What changes with one attempt of the bead, in the words of db.database."""
-    return (f"attempts of {bead}",) if number is None else (f"attempts of {bead}", f"attempts {number}")
+    return f"attempts of {bead}", f"attempts {number}"
 
 
 def renew(db: Database, attempt_ids: Sequence[int], lease_seconds: float) -> None:

@@ -57,12 +57,12 @@ def start(paths: Paths, store: "Store", wait: float = STARTING_SECONDS) -> int:
         raise
 
 
-def start_again(paths: Paths, store: "Store", wait: float = STARTING_SECONDS) -> int | None:
+def start_again(paths: Paths, store: "Store") -> int | None:
     """`start` for the watchdog; None: a person stopped it meanwhile, and it does not work. DaemonNotRunning."""
-    pid = _started(paths, wait)
+    pid = _started(paths, STARTING_SECONDS)
     if is_wanted(store):
         return pid
-    locks.stop_daemon(paths.lock, wait, paths.daemon_log)
+    locks.stop_daemon(paths.lock, STARTING_SECONDS, paths.daemon_log)
     return None
 
 

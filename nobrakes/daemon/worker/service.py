@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ...agents.worker import launch
 from ...decisions.hindrances import BACKGROUND, RUN_SINCE
@@ -83,16 +83,8 @@ class _Signals:
         self._waker.set()
 
 
-class Opens(Protocol):
-    """Makes the daemon once the lock is held."""
-
-    def __call__(self) -> Daemon:
-        """The daemon on its real doors."""
-        ...
-
-
 def serve(
-    open_daemon: Opens,
+    open_daemon: Callable[[], Daemon],
     view: View,
     *,
     until_idle: bool,
