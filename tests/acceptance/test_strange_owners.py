@@ -122,7 +122,7 @@ def test_a_strangers_settings_in_our_own_repository_are_refused(tmp_path: Path, 
     project.nobrakes("status")
 
 
-TRACKED = {".gitignore", "config.toml", "beads.jsonl", "roles", "skills"}
+TRACKED = {".gitattributes", ".gitignore", "config.toml", "beads.jsonl", "roles", "skills"}
 
 
 def open_paths(project: Scripted, depth: int) -> list[str]:

@@ -59,7 +59,7 @@ def told(raw: bytes) -> list[tuple[LineKind, str]]:
             [
                 (K.USAGE, "10 input_tokens, 5 output_tokens"),
                 (K.COST, "0.2500 USD"),
-                (K.NOTE, "ended: success, completed, 2 turns"),
+                (K.NOTE, "ended: success, completed, turns: 2"),
             ],
         ),
         (line(type="something_new"), []),
