@@ -1,12 +1,16 @@
 """The settings: looked at, and changed one by one."""
 
 import os
+import shlex
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option, confirm
 
+from ..config.sections import FROM_THE_START
+from ..daemon.service import control, processes
+from ..decisions.service.hindrances import Here, of_agent
 from ..errors import NoMain, UsageError
 from ..events.schema import plain
 from ..text.cleaning import cut, one_line
@@ -14,8 +18,11 @@ from .repository import Output, looked_at, opened, said
 from .screen import Screen
 
 if TYPE_CHECKING:
+    from ..config.settings import Config
     from ..config.setup.changing import Changed, SettingChange
     from ..config.setup.init import InitReport
+    from ..paths import Paths
+    from ..store import Store
 
 
 Key = Annotated[str, Argument(metavar="KEY", help="The setting, such as limits.doers or checks.test.retry.")]
@@ -123,14 +130,71 @@ def _change(key: str, value: str | None) -> Output:
 
 def follows(changed: "Changed") -> list[str]:
     """What follows from it, and what to type."""
-    from ..decisions.service.following import following
-
     if changed.wrong:
         return [f"the settings of before stay in force until {os.path.relpath(changed.path)} is right"]
     with opened() as app:
         from ..app import here
 
-        return following(app.store, app.paths, app.config, changed, here(app))
+        return _following(app.store, app.paths, app.config, changed, here(app))
+
+
+_STARTS = frozenset(
+    {*(f"limits.{name}" for name in FROM_THE_START), "review.land", "review.remote"}
+    | {"review.remote_branch", "review.remote_seconds", "review.code_host", "review.code_host_repository"}
+)
+"""Settings that are read when nobrakes starts."""
+
+
+def _following(store: "Store", paths: "Paths", config: "Config", changed: "Changed", here: Here) -> list[str]:
+    """Lines for a person, the commands in them as they are typed."""
+    if not changed.written:
+        return ["nothing was written: the file says so already"]
+    keys = [one.key for one in changed.changes]
+    return [
+        *_since(paths, keys),
+        *_overridden(store, keys),
+        *(_of_agents(config, here) if any(key.startswith("agents.") for key in keys) else ()),
+        *_of_checks(keys),
+        *_committed(paths),
+    ]
+
+
+def _since(paths: "Paths", keys: list[str]) -> list[str]:
+    pid = processes.running(paths)
+    if _STARTS.isdisjoint(keys):
+        return ["it holds from now on" + (f"; the daemon (process {pid}) takes it up by itself" if pid else "")]
+    return ["it holds from the next start on" + (": nobrakes daemon restart" if pid else "")]
+
+
+def _overridden(store: "Store", keys: list[str]) -> list[str]:
+    return [
+        f"meanwhile `nobrakes set` holds {name} = {value}; the file holds again after: nobrakes set {name}=default"
+        for name, value in control.overrides(store).items()
+        if f"limits.{name}" in keys
+    ]
+
+
+def _of_agents(config: "Config", here: Here) -> list[str]:
+    """Why agents that the settings name cannot be started from here, with what to do."""
+    found = [of_agent(name, config, here) for name in config.agents.agent_choice().names()]
+    return [f"{one.what}: {one.cure}" if one.cure else one.what for one in found if one is not None]
+
+
+def _of_checks(keys: list[str]) -> list[str]:
+    if not any(key == "setup" or key.startswith("checks.") for key in keys):
+        return []
+    return ["every merge has to pass this from now on; to try it on main: nobrakes init --trial"]
+
+
+def _committed(paths: "Paths") -> list[str]:
+    """git tracks the file: nothing waits for a commit, and others get it by one."""
+    if not os.path.exists(os.path.join(paths.root, ".git")):
+        return ["nothing waits for a commit of it; the next `nobrakes commit-strategy` commits it on main"]
+    path = shlex.quote(os.path.relpath(paths.config))
+    return [
+        "nothing waits for a commit of it; the next `nobrakes commit-strategy` commits it on main, or you do:",
+        f"  git add {path} && git commit -m 'Change settings' {path}",
+    ]
 
 
 def _wrong(changed: "Changed", screen: Screen) -> list[str]:
@@ -221,10 +285,9 @@ def init(
 def _agents(report: "InitReport") -> list[str]:
     """Why the agents cannot be started from here, with what to do."""
     from ..app import here, open_app
-    from ..decisions.service.following import of_agents
 
     with open_app(report.paths.root, is_reading=True) as app:
-        return of_agents(app.config, here(app))
+        return _of_agents(app.config, here(app))
 
 
 def _tried(report: "InitReport", wanted: bool | None) -> tuple[bool, list[str]] | None:

@@ -245,15 +245,15 @@ def ready(db: Database, limit: int) -> list[Bead]:
 
 def reviews(db: Database, limit: int) -> list[Attempt]:
     """The Reviewer's latest attempts, newest first."""
-    from . import searches
+    from . import tables
 
-    return searches.latest(db, limit)
+    return tables.latest(db, limit)
 
 
 def agents(db: Database, words: str, state: str, sort: str, limit: int, offset: int = 0) -> list[Attempt]:
     """Attempts of agents that have each word in their bead, its title, their name or their agent.
 
     `state`: all, active, completed or failed; `sort`: newest, oldest, bead, agent or cost."""
-    from . import searches
+    from . import tables
 
-    return searches.agents(db, words, state, sort, limit, offset)
+    return tables.agents(db, words, state, sort, limit, offset)

@@ -17,13 +17,12 @@ from ..beads.branches import PATTERN, named
 from ..beads.lifecycle import returns_to
 from ..beads.model import Alike, Attempt, AttemptLog, Bead, BeadType, DependencyType, Outcome, Role, Status, parse_type
 from ..beads.progress import KEPT
-from ..db.model import Changes
+from ..db.model import MARKS_BEGIN, Changes, mark
 from ..decisions.forms import as_values, form
 from ..decisions.model import Escalation, EscalationType
 from ..errors import UsageError
 from ..paths import process_environment
 from ..text.redaction import Redactor, secret_values
-from .marks import MARKS_BEGIN, mark
 from .reader import TYPE_WORDS, Imported, parse, parse_lines, records, status_word, written
 
 __all__ = ["Imported", "dump", "parse", "parse_lines"]
@@ -311,7 +310,7 @@ def of_evidence(bead: str, row: Mapping[str, Any]) -> Attempt | None:
     return ended_read({**row, "bead": bead, "ended_at": float(row["started_at"]) + float(row["seconds"])})
 
 
-# What changed since the snapshot, as lines; the last of each thing counts, and a mark (snapshot.marks) says up to which
+# What changed since the snapshot, as lines; the last of each thing counts, and a mark (db.model) says up to which
 # event nothing is missing. A torn line is left out and told; it is written again, since its mark is missing.
 ESCALATION = "nobrakes_escalation"
 SETTINGS = "nobrakes_settings"

@@ -19,11 +19,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..db.model import Position
+from ..db.model import Position, last_mark
 from ..errors import NobrakesError, StoreBroken, StoreBusy
 from ..host.files import storage_errors, write_atomic
 from ..paths import Paths
-from .marks import last_mark
 
 if TYPE_CHECKING:
     from ..db.model import Changes

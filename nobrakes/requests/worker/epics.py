@@ -11,9 +11,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...agents.prompts import mending
 from ...beads.model import CLOSED, Attempt, Bead, BeadType, DependencyType, Outcome, Status
-from ...beads.proposals import submitted
+from ...beads.proposals import mend, submitted
 from ...decisions.model import MENDS, EscalationType
 from ...events.kinds import Event, Kind
 from ...features.worker.turn import complete
@@ -176,7 +175,7 @@ def sent_back(ports: Ports, bead: Bead, journal: Journal, ending: AttemptEnd) ->
     git = ports.git
     if ending.outcome is Outcome.FAILED_REVIEW and _goes_on_from(git, journal):
         git.of_epic(bead.id).land(journal.candidate, journal.head)
-    mending.mend(ports.store, bead, _SENT_BACK[ending.outcome], ending.detail, "nobrakes")
+    mend(ports.store, bead, _SENT_BACK[ending.outcome], ending.detail, "nobrakes")
 
 
 def _goes_on_from(git: Git, journal: Journal) -> bool:

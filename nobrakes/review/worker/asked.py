@@ -13,11 +13,10 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from ...agents.limits import READ
-from ...agents.prompts.mending import is_mend
 from ...agents.prompts.prompts import Read, review_text
 from ...beads.branches import is_approval
 from ...beads.model import Attempt, Bead, Outcome, Role, of_bead
-from ...beads.proposals import is_built, is_by_person
+from ...beads.proposals import is_built, is_by_person, is_mend
 from ...checks.policy import runner_hooks
 from ...checks.policy.boundaries import (
     ABSENT,
@@ -533,7 +532,7 @@ BY = "nobrakes"
 
 # Review by fresh eyes. A reviewer's begin and end are one transaction with their event: a crash finds the session
 # again. While it reads, the review holds no place in the queue; what was read counts as long as the difference is the
-# same. What is found in an epic that is merged as a whole is mended by a bead of it (agents.prompts.mending).
+# same. What is found in an epic that is merged as a whole is mended by a bead of it (beads.proposals).
 class Readings:
     """The readings of open reviews."""
 

@@ -25,7 +25,7 @@ from nobrakes.beads.model import CLOSED, Bead, BeadType, Dependency, DependencyT
 from nobrakes.beads.service import beads as operation
 from nobrakes.config.setup.init import _make
 from nobrakes.daemon.service import control
-from nobrakes.db.model import Position
+from nobrakes.db.model import MARKS_BEGIN, Position
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import BadBead, Deadlock, NobrakesError, NoMain, NotAllowed, Stale, StoreBusy
@@ -34,7 +34,6 @@ from nobrakes.paths import Paths
 from nobrakes.snapshot import beads_jsonl as later
 from nobrakes.snapshot import log as snapshot_log
 from nobrakes.snapshot import service as snapshot_service
-from nobrakes.snapshot.marks import MARKS_BEGIN
 from nobrakes.snapshot.service import rebuild
 from nobrakes.store import Store, create_store, open_memory, open_store
 from tests.support.records import dumped
