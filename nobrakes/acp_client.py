@@ -249,7 +249,8 @@ class Lines:
             sys.stdout.flush()
 
 
-# Everything else that the protocol knows (terminals, forms to fill in) is not offered.
+# Permission is asked of the guard, files are those of the workspace; everything else that the protocol knows
+# (terminals, forms to fill in) is not offered.
 REFUSED = "nobrakes refuses this: "
 
 

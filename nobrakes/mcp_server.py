@@ -1,4 +1,4 @@
-"""The operations as MCP tools, by the official SDK, on stdin and stdout. Nothing is decided here.
+"""The operations as MCP tools, by the official SDK: on stdin and stdout, the workspace by HTTP too. It decides nothing.
 
 1. With a token it serves the attempt's own bead (agents.service.api); without one the board, read-only, and drafts
    (agents.service.board_api). Which of the two is settled when it starts. The workspace (projects.service.coding) is
@@ -122,7 +122,7 @@ def serve_workspace(session: str) -> None:
 
 # The workspace by HTTP listens on 127.0.0.1 alone. The Host is this machine's; an Origin is absent, since a browser's
 # page is no chat client. The token in the header Authorization is looked up each time, so a revoked one is good for
-# nothing at once. Nothing of a session is kept here: a server that was killed is started again.
+# nothing at once; a cookie is never looked at. Nothing of a session is kept here: a killed server is started again.
 PORT = 7118
 LOOPBACK = "127.0.0.1"
 PATH = "/mcp"

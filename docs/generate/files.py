@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LINE = re.compile(r"^- `((?:nobrakes/)?[\w/]+\.py)`: .*$", re.MULTILINE)
-_SENTENCE = re.compile(r"(.*?)[.!](?: |$)")
+_SENTENCE = re.compile(r"(.*?)(?:[.!]|(?<=\?))(?: |$)")
 
 
 def sentence(path: str) -> str:

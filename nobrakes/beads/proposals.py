@@ -5,19 +5,12 @@ What people work on themselves: in what words a bead is held for them, and whose
 The words stand in `Bead.held`, where people read them; only which command is named beside them hangs on them.
 """
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..records import frozen
-from ..text.cleaning import shorten
-from .lifecycle import live
-from .model import CLOSED, CONTENT, Attempt, Bead, BeadType, Dependency, DependencyType, Outcome, Role
-
-if TYPE_CHECKING:
-    from ..store import Store
-
+from .model import CLOSED, CONTENT, Attempt, Bead, Dependency, DependencyType, Outcome, Role
 
 _TAKEN = "taken by "
 _BACK = "handed back to "
@@ -241,35 +234,3 @@ def _change(bead: Bead, part: str, kept: Mapping[str, Any], own: frozenset[Depen
         standing = Standing.APPLIES if now == before else Standing.EDITED
     by, at = str(kept.get("actor", "")), _seconds(kept.get("at"))
     return ProposedChange(f"{bead.id}:{part}", bead.id, part, before, after, now, standing, by, at)
-
-
-# What is to be mended in an epic that people merge as a whole: a bead of its own in that epic, since nobody works on
-# an epic itself. The review of the whole begins again when it has landed.
-
-MOST_TOLD = 8000
-"""Characters of what is told to who mends it."""
-
-
-def mend(store: "Store", epic: Bead, what: str, detail: str, actor: str) -> Bead:
-    """Add the bead. `what`: of the epic, in words; `detail`: what its Doer is told. The caller has a transaction."""
-    names = (f"{_mends_of(epic.id)}{number}" for number in itertools.count(1))
-    mends = Bead(
-        next(name for name in names if not store.beads(ids=[name])),
-        f"Answer {what} {epic.id}",
-        BeadType.FIX,
-        description=shorten(detail, MOST_TOLD),
-        epic=epic.id,
-        priority=max(0, epic.priority - 1),
-        needs_tests=False,
-    )
-    store.put([live(mends)], [], actor)
-    return mends
-
-
-def is_mend(bead: Bead, epic: str) -> bool:
-    """Whether the bead was added to mend what is in the epic."""
-    return bead.epic == epic and bead.type is BeadType.FIX and bead.id.startswith(_mends_of(epic))
-
-
-def _mends_of(epic: str) -> str:
-    return f"{epic[:50]}-mend-"

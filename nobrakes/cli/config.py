@@ -132,10 +132,19 @@ def follows(changed: "Changed") -> list[str]:
     """What follows from it, and what to type."""
     if changed.wrong:
         return [f"the settings of before stay in force until {os.path.relpath(changed.path)} is right"]
+    if not changed.written:
+        return ["nothing was written: the file says so already"]
+    keys = [one.key for one in changed.changes]
     with opened() as app:
         from ..app import here
 
-        return _following(app.store, app.paths, app.config, changed, here(app))
+        return [
+            *_since(app.paths, keys),
+            *_overridden(app.store, keys),
+            *(_of_agents(app.config, here(app)) if any(key.startswith("agents.") for key in keys) else ()),
+            *_of_checks(keys),
+            *_committed(app.paths),
+        ]
 
 
 _STARTS = frozenset(
@@ -143,20 +152,6 @@ _STARTS = frozenset(
     | {"review.remote_branch", "review.remote_seconds", "review.code_host", "review.code_host_repository"}
 )
 """Settings that are read when nobrakes starts."""
-
-
-def _following(store: "Store", paths: "Paths", config: "Config", changed: "Changed", here: Here) -> list[str]:
-    """Lines for a person, the commands in them as they are typed."""
-    if not changed.written:
-        return ["nothing was written: the file says so already"]
-    keys = [one.key for one in changed.changes]
-    return [
-        *_since(paths, keys),
-        *_overridden(store, keys),
-        *(_of_agents(config, here) if any(key.startswith("agents.") for key in keys) else ()),
-        *_of_checks(keys),
-        *_committed(paths),
-    ]
 
 
 def _since(paths: "Paths", keys: list[str]) -> list[str]:
@@ -187,12 +182,12 @@ def _of_checks(keys: list[str]) -> list[str]:
 
 
 def _committed(paths: "Paths") -> list[str]:
-    """git tracks the file: nothing waits for a commit, and others get it by one."""
+    """git tracks the file: it holds without a commit, and others get it by one."""
     if not os.path.exists(os.path.join(paths.root, ".git")):
-        return ["nothing waits for a commit of it; the next `nobrakes commit-strategy` commits it on main"]
+        return ["not committed yet: the next `nobrakes commit-strategy` commits it on main"]
     path = shlex.quote(os.path.relpath(paths.config))
     return [
-        "nothing waits for a commit of it; the next `nobrakes commit-strategy` commits it on main, or you do:",
+        "not committed yet: the next `nobrakes commit-strategy` commits it on main, or type:",
         f"  git add {path} && git commit -m 'Change settings' {path}",
     ]
 

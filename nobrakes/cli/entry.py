@@ -59,7 +59,7 @@ def _called(argv: "list[str]") -> int:
 
 
 def complete() -> None:
-    """Have Python find them, unless it does."""
+    """Have Python find installed packages (`site`), where it was started without."""
     if sys.flags.no_site and "site" not in sys.modules:
         import site
 

@@ -223,10 +223,9 @@ def failed(argv: list[str], error: Exception) -> int:
         error = _of_the_disk(error)
     if isinstance(error, NobrakesError):
         return fail(argv, error, str(error), error.hint, error.code)
-    typer = sys.modules.get("typer")  # where it was not needed, nothing of it was raised
-    if typer is not None and isinstance(error, typer.TyperException):
+    if isinstance(error, typer.TyperException):
         return _usage(argv, error)
-    if typer is not None and isinstance(error, typer.Abort):
+    if isinstance(error, typer.Abort):
         return interrupted(argv)
     if isinstance(error, BrokenPipeError):
         return PIPE_CLOSED

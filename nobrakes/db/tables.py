@@ -6,7 +6,9 @@
 2. `beads` is narrow, since a counter of it changes with every close; texts lie in `bead_text`.
 3. A `parent-child` dependency is `beads.epic`; `edges` holds the other types.
 4. The partial indexes repeat the conditions of fast.py word for word, or SQLite would not use them.
-5. A change here, or of a record, is a new version: a step in migrations.py, the new number in fast.py, and its text
+5. What people search for is asked by these tables; SQLModel costs a third of a command's start-up, so whoever searches
+   imports this module then.
+6. A change here, or of a record, is a new version: a step in migrations.py, the new number in fast.py, and its text
    among those that were landed (`python -m tests.support.landed_schemas`). A test refuses two texts with one number.
 
 Write schema.sql again: python -m nobrakes.db.tables > nobrakes/db/schema.sql

@@ -1,4 +1,6 @@
-"""What the Forge's decider asks for, imperatives. features.worker.turn does each in one transaction of the store.
+"""What the Forge's decider asks for, imperatives, and what a person is asked about a feature.
+
+features.worker.turn does each action in one transaction of the store.
 
 Done twice, each does nothing the second time: what it changes is what it was decided by.
 """
@@ -332,9 +334,7 @@ class ForgeBoard:
     paused: bool = False  # nothing new is started
 
 
-# What a person is asked where a step of a feature fails again and again. The bead goes back to agents with a person's
-# words, or the plan is changed because of it, or the feature rests; taking back what it brought has a page and a yes of
-# its own. Only what nobrakes itself asked with FEATURE in its evidence is meant so: agents fill a form.
+# What a person is asked about a feature, with the options.
 FRESH, FROM_BASE, VIEW_ONLY = "go on afresh", "begin from the base", "only look at it"
 CONTINUE, CLOSE = "continue", "close"
 GO_ON, IS_WHOLE, PAUSE = "go on", "the plan is whole", "pause it"
@@ -377,6 +377,9 @@ QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
         ),
     ),
 }
+# What a person is asked where a step of a feature fails again and again. The bead goes back to agents with a person's
+# words, or the plan is changed because of it, or the feature rests; taking back what it brought has a page and a yes of
+# its own. Only what nobrakes itself asked with FEATURE in its evidence is meant so: agents fill a form.
 FEATURE = "feature"
 """In an escalation's evidence: the feature whose step failed."""
 RETRY = "retry with guidance"
@@ -391,13 +394,13 @@ RESHAPED = "the plan of feature {feature} is being changed because of it"
 """Why the bead that failed is held until its feature's plan was changed."""
 
 
-def of(features: Sequence[Feature], above: Sequence[str]) -> Feature | None:
+def feature_of(features: Sequence[Feature], above: Sequence[str]) -> Feature | None:
     """The feature that is built and that the bead with these epics above it is a step of."""
     found = (one for one in features if one.id in above and one.stage in (Stage.IMPLEMENTATION, Stage.REQUEST))
     return next(found, None)
 
 
-def form_of(feature: Feature) -> Mapping[str, Any]:
+def failing_form(feature: Feature) -> Mapping[str, Any]:
     """The question's form, as decisions.forms keeps it."""
     what = f"the feature {feature.id}"
     options = [

@@ -251,11 +251,11 @@ class Signer:
         try:
             return commands.run(asked, cwd=self.place.git_dir, env=env, stdin=text, seconds=_SECONDS).text
         except NoAnswer:
-            asks = self._asks() or "perhaps the key asks for a passphrase"
-            raise GitUnusable(f"a commit cannot be signed: no answer in {_SECONDS:g} seconds: {asks}") from None
+            why = f"no answer in {_SECONDS:g} seconds: {self._asks() or 'perhaps the key asks for a passphrase'}"
         except GitFailed as error:
-            why = f"a commit cannot be signed: {self._asks() or error}"
-            raise GitUnusable(why, "Merges wait and nothing is lost; it is tried again by itself.") from None
+            why = self._asks() or str(error)
+        hint = "Merges wait and nothing is lost; it is tried again by itself."
+        raise GitUnusable(f"a commit cannot be signed: {why}", hint)
 
 
 _COMMITS_TRIES = 5

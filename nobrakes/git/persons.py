@@ -395,3 +395,9 @@ def is_outside_the_cone(root: str) -> bool:
         return any(record.startswith("S ") for record in listed)
     tried = commands.run(["add", "--dry-run", "--", CONTRACT], cwd=root, env=_READING, expect=(0, 1, 128))
     return tried.code != 0 and "sparse-checkout" in tried.error
+
+
+def is_left_in_place(root: str) -> bool:
+    """Whether git leaves .nobrakes where it is outside of a cone: it removes a folder where all is ignored."""
+    asked = ["ls-files", "--others", "--exclude-standard", "-z", "--", OWN_FOLDER]
+    return bool(commands.run(asked, cwd=root, env=_READING).records)

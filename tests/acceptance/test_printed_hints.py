@@ -103,6 +103,7 @@ STATES: dict[str, Callable[[Store], None]] = {
     "a plan under review": feature,
     "a round of reviews": under_way,
     "a plan of a paused feature": lambda store: asked_of(store, Step.PAUSED),
+    "a plan of a feature that was taken back": lambda store: asked_of(store, Step.ROLLED_BACK),
     "a plan that is changed again": lambda store: asked_of(store, Step.CHANGE_ASKED),
     "a plan that somebody edited": changed,
     "a change of a live bead": proposal,
@@ -155,7 +156,7 @@ STARTS = ("nobrakes run", "nobrakes daemon start")
 
 
 def commands_of(place: Place) -> set[str]:
-    """Everything that status, the overview, the reviews and the escalations say to type."""
+    """Everything that status, the overview and the escalations say to type."""
     _, status = place.typed("status")
     found = {place.typed()[1]["next"]["command"]}
     found |= {command for one in status["hindrances"]["found"] for command in one["commands"]}

@@ -14,7 +14,7 @@ from nobrakes.config.setup.init import signing
 from nobrakes.errors import GitUnusable
 from nobrakes.git.commits import Signer, Signing
 from nobrakes.git.location import Place
-from nobrakes.host.files import TRACKED
+from nobrakes.host.files import IGNORED_BEFORE, TRACKED
 from tests.support.scripted import Scripted, until
 
 OPEN = ("-c", "protocol.file.allow=always")
@@ -138,6 +138,26 @@ def test_init_within_a_sparse_checkout_says_that_it_leaves_out_nobrakes(tmp_path
     project.git("sparse-checkout", "add", ".nobrakes")
     project.git("add", ".nobrakes")
     assert "sparse checkout" not in project.nobrakes("doctor", expect=None).stdout
+
+
+def test_an_older_gitignore_keeps_no_folder_and_what_is_typed_then_does(project: Strange) -> None:
+    (project.folder / "src").mkdir()
+    (project.folder / "src" / "a").write_text("a\n")
+    state = project.folder / ".nobrakes"
+    (state / ".gitignore").write_bytes(IGNORED_BEFORE)
+    (state / ".gitattributes").unlink()
+    project.commit("As an earlier version wrote it")
+    project.git("sparse-checkout", "set", "--no-cone", "src")
+    for words in (["doctor"], ["init"]):
+        said = " ".join(project.nobrakes(*words, expect=None).stdout.split())
+        assert "older .nobrakes/.gitignore" in said and "where they are" not in said, said
+    project.git("sparse-checkout", "add", ".nobrakes")
+    project.nobrakes("init")
+    project.git("add", ".nobrakes/.gitignore", ".nobrakes/.gitattributes")
+    project.git("commit", "-q", "-m", "Keep the folder")
+    project.git("sparse-checkout", "set", "--cone", "src")
+    assert (state / "nobrakes.db").exists()
+    assert "where they are" in " ".join(project.nobrakes("doctor", expect=None).stdout.split())
 
 
 def test_settings_that_main_gets_in_a_sparse_checkout_hold_at_once(project: Strange) -> None:

@@ -285,8 +285,8 @@ def _escalation(
 
 def offered(store: "Store", bead: Bead, new: NewEscalation) -> NewEscalation:
     """With the ways that a person has where it is a step of a feature that fails."""
-    feature = actions.of(store.features(), epics_above(store, bead)) if new.type in actions.OFFERED else None
+    feature = actions.feature_of(store.features(), epics_above(store, bead)) if new.type in actions.OFFERED else None
     if feature is None:
         return new
     evidence = {**new.evidence, actions.FEATURE: feature.id}
-    return replace(new, evidence=evidence, form=actions.form_of(feature))
+    return replace(new, evidence=evidence, form=actions.failing_form(feature))

@@ -230,7 +230,7 @@ class WorkWatch:
         store = self.ports.store
         features = store.features()
         above = epics_above(store, store.bead(attempt.bead)) if features else []
-        wakes = actions.of(features, above) is not None
+        wakes = actions.feature_of(features, above) is not None
         seen = _Seen(Output.of(self.ports, run), wakes, attempt=attempt.id)
         told = store.latest_events(WATCHED, None, _TOLD, attempt.bead)
         for event in reversed([*takewhile(lambda one: one.attempt == attempt.id, told)]):

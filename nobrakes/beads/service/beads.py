@@ -6,6 +6,7 @@
 3. Every step can be taken back by review.service.undo.
 """
 
+import itertools
 import secrets
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from ...errors import BadBead, Deadlock, NoSuchBead, NotAllowed
 from ...events.kinds import Event, Kind
 from ...host.watching import wake
 from ...paths import Paths
+from ...text.cleaning import shorten
 from .. import lifecycle
 from ..model import CONTENT, Bead, BeadType, Dependency, DependencyType, Status, check_bead, parse_type
 
@@ -251,3 +253,35 @@ def undepend(
     store.remove_dependency(dependency, actor)
     _woken(paths)
     return there
+
+
+# What is to be mended in an epic that people merge as a whole: a bead of its own in that epic, since nobody works on
+# an epic itself. The review of the whole begins again when it has landed.
+
+MOST_TOLD = 8000
+"""Characters of what is told to who mends it."""
+
+
+def mend(store: "Store", epic: Bead, what: str, detail: str, actor: str) -> Bead:
+    """Add the bead. `what`: of the epic, in words; `detail`: what its Doer is told. The caller has a transaction."""
+    names = (f"{_mends_of(epic.id)}{number}" for number in itertools.count(1))
+    mends = Bead(
+        next(name for name in names if not store.beads(ids=[name])),
+        f"Answer {what} {epic.id}",
+        BeadType.FIX,
+        description=shorten(detail, MOST_TOLD),
+        epic=epic.id,
+        priority=max(0, epic.priority - 1),
+        needs_tests=False,
+    )
+    store.put([lifecycle.live(mends)], [], actor)
+    return mends
+
+
+def is_mend(bead: Bead, epic: str) -> bool:
+    """Whether the bead was added to mend what is in the epic."""
+    return bead.epic == epic and bead.type is BeadType.FIX and bead.id.startswith(_mends_of(epic))
+
+
+def _mends_of(epic: str) -> str:
+    return f"{epic[:50]}-mend-"

@@ -185,11 +185,18 @@ def told(root: str, config: "Config") -> Iterator[str]:
             "pushes without hooks: what they demand belongs into a check of .nobrakes/config.toml"
         )
     if persons.is_outside_the_cone(root):
-        yield (
-            "the sparse checkout leaves out .nobrakes: the settings are read from main. Git leaves the database, the "
-            "workspaces and what agents have not handed in where they are, for the sake of one file there that git "
-            f"status shows ({KEEPER}); you have .nobrakes again with: git sparse-checkout add .nobrakes"
-        )
+        if persons.is_left_in_place(root):
+            yield (
+                "the sparse checkout leaves out .nobrakes: the settings are read from main. Git leaves the database, "
+                "the workspaces and what agents have not handed in where they are, for the sake of one file there that "
+                f"git status shows ({KEEPER}); you have .nobrakes again with: git sparse-checkout add .nobrakes"
+            )
+        else:
+            yield (
+                "the sparse checkout leaves out .nobrakes, and main has an older .nobrakes/.gitignore: `git "
+                "sparse-checkout set` can remove the database and what agents have not handed in. Type: git "
+                "sparse-checkout add .nobrakes; then nobrakes init, and commit .gitignore and .gitattributes there"
+            )
     for path, commit in make.links(root):
         trouble = make.why_not(path, commit, root)
         if trouble:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from ...beads.branches import APPROVE
 from ...beads.model import Bead, BeadType, Dependency, DependencyType, Role, Status
-from ...beads.proposals import handed_back, is_by_person, mend, submitted
+from ...beads.proposals import handed_back, is_by_person, submitted
 from ...beads.service import beads
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
@@ -228,7 +228,7 @@ def _mended(store: "Store", found: Escalation, words: str, actor: str) -> bool:
         return False
     said = f"A person decided:\n{words.strip()}" if words.strip() else ""
     detail = "\n\n".join(one for one in (found.detail if has_told else "", said) if one)
-    mend(store, epic, MENDS[found.type].answers, detail, actor)
+    beads.mend(store, epic, MENDS[found.type].answers, detail, actor)
     text = words.strip() or READING_CHOICES_SEND_BACK
     store.answer(found.id, text, actor)
     store.act_by({found.id: text}, actor)  # the bead does

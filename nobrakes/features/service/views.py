@@ -31,6 +31,7 @@ from ..model import (
     Rules,
     Stage,
     State,
+    Step,
     changes,
     require,
     timeline,
@@ -400,8 +401,10 @@ def to_sign(store: "Store", rules: Rules, feature: Feature) -> tuple[str, str]:
     """What to type for a plan that is not signed off, as it is accepted now, and why."""
     id_, what = feature.id, f"the plan of feature {feature.id} is not signed off"
     if feature.state is not State.ACTIVE:
-        is_free = not any(one.has_turn and one.id != id_ for one in store.features())
-        return f"nobrakes forge {'resume' if is_free else 'show'} {id_}", f"{what}, and it is {feature.state.value}"
+        may = Step.RESUMED in keys.STATES[feature.state] and keys.ROLLBACK not in feature.data
+        may = may and not any(one.has_turn and one.id != id_ for one in store.features())
+        state = feature.state.value.replace("_", " ")
+        return f"nobrakes forge {'resume' if may else 'show'} {id_}", f"{what}, and it is {state}"
     if feature.stage is not Stage.REVIEW or not is_as_kept(store, feature):
         return f"nobrakes forge show {id_}", f"{what}, and its Shaper is at it"
     seen = tracker(store, feature, rules)

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...beads.model import CLOSED, Attempt, Bead, BeadType, DependencyType, Outcome, Status
-from ...beads.proposals import mend, submitted
+from ...beads.proposals import submitted
+from ...beads.service.beads import mend
 from ...decisions.model import MENDS, EscalationType
 from ...events.kinds import Event, Kind
 from ...features.worker.turn import complete

@@ -16,7 +16,8 @@ from ...agents.limits import READ
 from ...agents.prompts.prompts import Read, review_text
 from ...beads.branches import is_approval
 from ...beads.model import Attempt, Bead, Outcome, Role, of_bead
-from ...beads.proposals import is_built, is_by_person, is_mend
+from ...beads.proposals import is_built, is_by_person
+from ...beads.service.beads import is_mend
 from ...checks.policy import runner_hooks
 from ...checks.policy.boundaries import (
     ABSENT,
@@ -532,7 +533,7 @@ BY = "nobrakes"
 
 # Review by fresh eyes. A reviewer's begin and end are one transaction with their event: a crash finds the session
 # again. While it reads, the review holds no place in the queue; what was read counts as long as the difference is the
-# same. What is found in an epic that is merged as a whole is mended by a bead of it (beads.proposals).
+# same. What is found in an epic that is merged as a whole is mended by a bead of it (beads.service.beads).
 class Readings:
     """The readings of open reviews."""
 
