@@ -79,6 +79,8 @@ def reset(breaker: Breaker) -> Breaker:
 # person lifts them.
 DAY_SECONDS = 86_400.0
 HOUR_SECONDS = 3600.0
+CAP_TOLD, CAP_LIFTED = "cap:", "lifted:"
+"""Settings: with a cap's name behind it, the period for which a person was told that it is reached, or lifted it."""
 CALLS = "calls_per_hour"
 """The name of the cap on starts; the others are about cost."""
 
@@ -534,7 +536,6 @@ def _seat(attempt: Attempt) -> tuple[str, str, str, str]:
 
 # Folders of runs: those of work that is on main may go, never the newest attempt's, since attempts are numbered on from
 # it when the database is lost.
-DAY = 86_400.0
 
 
 def attempt_of(run: str) -> int | None:
@@ -554,7 +555,7 @@ def let_turns_go(runs: Sequence[str], ended: Mapping[int, float], now: float, da
     The newest turn's folder stays: turns are numbered on from it when the database is lost.
     """
     numbered = sorted((number, run) for run in runs if (number := turn_of(run)) is not None)
-    return [run for number, run in numbered[:-1] if number in ended and now - ended[number] >= days * DAY]
+    return [run for number, run in numbered[:-1] if number in ended and now - ended[number] >= days * DAY_SECONDS]
 
 
 def let_go(
@@ -566,7 +567,7 @@ def let_go(
     main. `days`, `most`: for so long, and for so many merged beads, logs are kept.
     """
     newest_first = sorted(merged, key=lambda bead: (-merged[bead], bead))
-    kept = {bead for bead in newest_first[:most] if now - merged[bead] < days * DAY}
+    kept = {bead for bead in newest_first[:most] if now - merged[bead] < days * DAY_SECONDS}
     numbered = sorted((number, run) for run in runs if (number := attempt_of(run)) is not None)
     last = numbered[-1][0] if numbered else None
     return [

@@ -1,4 +1,6 @@
-"""The red proof: do the Test Writer's tests fail on the base, and for a reason that a Doer can remove?
+"""What runs of tests prove: the red proof, test rounds, assertions, and the trial of main before agents start.
+
+The red proof: do the Test Writer's tests fail on the base, and for a reason that a Doer can remove?
 
 1. Every test check has run, and at least one of them fails. One that was not reached because an earlier one
    failed is no objection; one that is broken or collected nothing is.

@@ -121,7 +121,7 @@ class _Uses(ast.NodeVisitor):
         self.known: list[dict[str, Expressions]] = [{}]  # names and `self.x`, to what was assigned
         self.fixtures = dict(_fixtures(tree))
         self.plain = _plain_names(tree)
-        self.own = {node.name for node in ast.walk(tree) if isinstance(node, _PYTHON_USES_DEFINITIONS)}
+        self.own = {node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)}
 
     # --- imports ---------------------------------------------------------------------------------
 
@@ -360,9 +360,6 @@ class _Uses(ast.NodeVisitor):
         return of.symbol.members.setdefault(of.member, Member()).literals if of.member else of.symbol.literals
 
 
-_PYTHON_USES_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
 def is_literal(node: ast.expr) -> bool:
     """Whether it is a value without a name in it."""
     try:
@@ -390,7 +387,7 @@ def _fixtures(tree: ast.Module) -> Iterator[tuple[str, Expressions]]:
     """The fixtures of a file, and what they give."""
     for node in ast.walk(tree):
         marks = node.decorator_list if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else []
-        if isinstance(node, _PYTHON_USES_DEFINITIONS) and any("fixture" in ast.unparse(mark) for mark in marks):
+        if isinstance(node, _DEFINITIONS) and any("fixture" in ast.unparse(mark) for mark in marks):
             given = [one.value for one in ast.walk(node) if isinstance(one, ast.Return | ast.Yield) and one.value]
             yield node.name, given[:1]
 

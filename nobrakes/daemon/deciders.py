@@ -95,8 +95,9 @@ def after_failure(waiting: Waiting, now: float) -> Waiting:
 def why_stopped(board: Board, work: Attempt | Talk, run: Run) -> Outcome | None:
     """Why the run is asked to stop, softly, with its work kept; None: it may go on.
 
-    A cap is nobody's failure. Who has used up an attempt's own, or filled its context, begins afresh. The cap on starts
-    an hour stops nobody. A Doer whose tests fail in the same way again and again, without a word about it, gives up for
+    A cap of bead, day or run is nobody's failure. Who has used up an attempt's own ends as at any limit of one run; who
+    has filled its context begins afresh. The cap on starts an hour stops nobody. A Doer whose tests fail in the same
+    way again and again, without a word about it, gives up for
     them; a Test Writer's have to fail. A session's turn has the caps of day, run and attempt alone.
     """
     if run.kind is not RunKind.AGENT:

@@ -1,4 +1,4 @@
-"""The command layer: one git command at a time, under an environment of our own (see environment).
+"""The command layer: one git command at a time, under an environment of our own.
 
 1. Commands are lists; nothing is read by a shell. Outputs are bytes; lists are asked for with -z.
 2. A question with a short answer is asked here: importing GitPython takes longer than ten of them, and most of our

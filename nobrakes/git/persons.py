@@ -30,7 +30,7 @@ from .location import Place
 from .port import Git
 
 _SECONDS = 900.0
-_LOOK = {**CHECKOUT, "GIT_OPTIONAL_LOCKS": "0"}
+_READING = {**CHECKOUT, "GIT_OPTIONAL_LOCKS": "0"}
 _NOT_OURS = ":(top,exclude).nobrakes"
 """Settings and snapshot are no work on a bead."""
 _HEADS = "refs/heads/"
@@ -60,12 +60,12 @@ class Persons:
     def uncommitted(self, worktree: Worktree) -> list[str]:
         """The paths that are changed, in conflict or new, and in no commit; ignored ones are left out."""
         asked = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", ".", _NOT_OURS]
-        answer = commands.run(asked, cwd=worktree.path, env=_LOOK, seconds=_SECONDS)
+        answer = commands.run(asked, cwd=worktree.path, env=_READING, seconds=_SECONDS)
         return [record[3:] for record in answer.records]
 
     def head(self, worktree: Worktree) -> str:
         """The commit that is checked out. GitFailed: there is none."""
-        return commands.run(["rev-parse", "--verify", "HEAD^{commit}"], cwd=worktree.path, env=_LOOK).text
+        return commands.run(["rev-parse", "--verify", "HEAD^{commit}"], cwd=worktree.path, env=_READING).text
 
     def commit(self, name: str) -> str | None:
         """The commit that a branch or another name means; None: none."""
@@ -340,7 +340,6 @@ _MOST = 20
 """So many branches are looked at, those of the last commits first."""
 
 
-_READING = {**CHECKOUT, "GIT_OPTIONAL_LOCKS": "0"}
 _HOOKS = (
     "pre-commit",
     "prepare-commit-msg",

@@ -3,8 +3,8 @@
 What a method promises is written in port.py, once.
 
 1. Constructing it costs nothing; git is looked for and asked when the first question comes.
-2. What merges, lands, commits and makes workspaces is imported when it is first used: most commands only ask.
-3. Nothing here runs under a configuration that an agent wrote (environment, clones, salvage).
+2. What merges, makes workspaces and asks a remote is imported when it is first used: most commands only ask.
+3. Nothing here runs under a configuration that an agent wrote (git.commands, git.workspaces).
 """
 
 import copy

@@ -1,4 +1,6 @@
-"""Sleeping until there is something to do: the daemon watches one small folder and nothing else.
+"""Sleeping until there is something to do, and hearing of files that were written.
+
+The daemon sleeps on one small folder.
 
 1. Whoever wants the daemon touches a file there (`poke`); a signal handler calls `Waker.set`, which is safe in one.
 2. The files are removed when they were seen. A touch between looking and sleeping is never lost: it left a byte in

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ..agents import limits
-from ..agents.limits import MachineRoom, day_start
+from ..agents.limits import CAP_TOLD, MachineRoom, day_start
 from ..beads.model import Run, RunKind
 from ..daemon import deciders
 from ..daemon.model import Board
@@ -27,8 +27,6 @@ from .port import Alone
 LOOK_SECONDS = 1.0
 READ_SECONDS = 5.0
 """Limits that cannot be read are looked at again so often, while something is ready."""
-TOLD = "cap:"
-"""The setting of a limit: the day for which a person was told that it is reached."""
 
 
 @dataclass(slots=True)
@@ -62,7 +60,7 @@ class MachineShare:
         if room is None or room.unknown:
             return room
         names = [one.name for one in limits.machine_reached(room, board.now)]
-        told = {name: self.ports.store.setting(f"{TOLD}{name}") or "" for name in names}
+        told = {name: self.ports.store.setting(f"{CAP_TOLD}{name}") or "" for name in names}
         return MachineRoom(room.limits, room.taken, room.own, room.usd, room.tokens, told)
 
     def _tell_unknown(self, room: MachineRoom | None) -> None:

@@ -18,7 +18,7 @@ from ..git.port import Git, Message
 from ..host.command import named_zone
 from ..ports import Ports
 from ..records import frozen
-from ..review.worker.evidence import US
+from ..review.evidence import PERSON
 from ..sessions.model import SessionKind, State
 from ..text.cleaning import clean
 from ..text.times import spoken
@@ -195,7 +195,7 @@ def place(ports: Ports, going: Going, sprint: Sprint) -> bool:
     name = known or free_id(ports, f"sprint-{sprint.number}-{how.suffix}")
     fence = 1 if known is None else store.bead(name).fence + 1
     title = f"Documents of sprint {sprint.title}: {how.title}"
-    message = Message(title, "", US, store.now())
+    message = Message(title, "", PERSON, store.now())
     kept = f"incoming/{name}/{fence}"
     commit = git.write_files(main, {path: text.encode() for path, text in made.items()}, message, kept)
     if commit is None:

@@ -1,5 +1,6 @@
-"""What was kept outside of the database, put into one: an empty one (snapshot.service), or one that is
-older.
+"""Restoring a database, what changed since a position, the board that deciders see, and what stands still.
+
+What was kept outside is put into an empty database (snapshot.service), or into one that is older.
 
 1. Beads and escalations keep their ids and their times; each new bead is told of as proposed.
 2. The tests that were proven red are an attempt that ended well, so that the next Doer starts from them.

@@ -13,7 +13,7 @@ from ...db.rows import record
 from ...events import db as events_db
 from ...events.kinds import Kind
 from ...records import as_values, frozen
-from ..limits import Amount, Breaker, Caps, Cooldown, Spent, State, day_start, hour_start, reset
+from ..limits import CAP_LIFTED, CAP_TOLD, Amount, Breaker, Caps, Cooldown, Spent, State, day_start, hour_start, reset
 
 FEW = 100
 """So many that came later are added up each time."""
@@ -103,12 +103,8 @@ def _later(attempts: bool, turns: bool) -> str:
 
 RUN_SINCE = "run_since"
 """When this run began: kept over crashes, forgotten when a daemon ends in order."""
-TOLD = "cap:"
-"""`cap:<name>` = the period for which a person was told that this cap is reached."""
 DAY, RUN = "day", "run"
 """The periods of caps, each with a sum that is kept (`sums`)."""
-LIFTED = "lifted:"
-"""`lifted:<name>` = the period for which a person lifted this cap."""
 
 _AMOUNT = """coalesce(round(sum(cost_usd), 6), 0), coalesce(sum(tokens), 0),
 coalesce(sum(coalesce(ended_at, :now) - started_at), 0) / 60.0"""
@@ -210,8 +206,8 @@ def spent(db: Database, caps: Caps, beads: Sequence[str], now: float) -> Spent:
         of_beads,
         int(db.one(_CALLS, (hour_start(now),))[0]) if caps.calls_per_hour is not None else 0,
         run_since,
-        _marked(db, TOLD),
-        _marked(db, LIFTED),
+        _marked(db, CAP_TOLD),
+        _marked(db, CAP_LIFTED),
     )
 
 

@@ -13,7 +13,7 @@ from ...host.watching import wake
 from ...machine.service.registry import MachineView, shown
 from ...paths import Paths
 from ...records import frozen
-from ..limits import CALLS, WORKSPACES, Cap, Caps, Cooldown, Spent, ends_at, period_of
+from ..limits import CALLS, CAP_LIFTED, WORKSPACES, Cap, Caps, Cooldown, Spent, ends_at, period_of
 
 if TYPE_CHECKING:
     from ...config.settings import Config
@@ -60,10 +60,6 @@ def view(store: "Store", config: "Config") -> GatesView:
     return GatesView(board.now, tuple(board.gates.values()), caps_of(limits.caps, board.spent, board.now), shown())
 
 
-LIFTED = "lifted:"
-"""The setting of a cap: the period for which a person lifted it."""
-
-
 @frozen
 class Lifted:
     """A cap that a person lifted, or lets hold again. `until`: when its period ends; None: with the run."""
@@ -86,7 +82,7 @@ def lift(store: "Store", paths: Paths, config: "Config", name: str, is_lifted: b
     one = found[name]
     if one.lifted != is_lifted:
         with store.write():
-            store.set_setting(f"{LIFTED}{name}", period_of(name, board.spent, board.now) if is_lifted else None)
+            store.set_setting(f"{CAP_LIFTED}{name}", period_of(name, board.spent, board.now) if is_lifted else None)
             before, after = ("holds", "lifted") if is_lifted else ("lifted", "holds")
             data = {"before": {f"caps.{name}": before}, "after": {f"caps.{name}": after}}
             store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data=data))

@@ -202,9 +202,8 @@ _NEEDED = """SELECT beads.b_level, beads.id FROM edges JOIN beads ON beads.id = 
 WHERE edges.bead = ? AND edges.type = 'blocks'"""
 _LEVEL = "SELECT b_level, id FROM beads WHERE id = ?"
 _LEVELS_OF_CHILDREN = "SELECT b_level, id FROM beads WHERE epic = ?"
-_CLOSED = ", ".join(f"'{status.value}'" for status in CLOSED)
 _TO_MARK = f"""SELECT b_level, id FROM beads WHERE id > ? AND estimate IS NULL AND type <> 'epic'
-AND status NOT IN ({_CLOSED}) ORDER BY id LIMIT ?"""
+AND status NOT IN ({_OVER}) ORDER BY id LIMIT ?"""
 _MARKING = f"SELECT value FROM settings WHERE key = '{MARKED}'"
 _MARKED = row_of("settings", MARKED)
 IS_DUE = f"(EXISTS (SELECT 1 FROM levels_due) OR EXISTS ({_MARKING}))"

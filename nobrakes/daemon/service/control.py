@@ -109,6 +109,7 @@ BROKEN = "frozen_by_setup"  # as databases have kept it since a failed set-up wa
 STOP_ASKED = "stop_asked"
 LIMITS = "limits"
 RED_MAIN = "red_main"
+"""The setting with the tip on which a person lets agents start, whatever the checks say."""
 TROUBLE = "trouble"
 """What keeps the daemon from doing anything just now, in words; absent: nothing."""
 TRIAL_WAITS = "trial_waits"

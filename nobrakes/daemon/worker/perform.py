@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ...agents.adapter import Verdict
+from ...agents.limits import CAP_TOLD
 from ...agents.worker.end import close, cool, offered
 from ...agents.worker.exit import AgentEndings
 from ...agents.worker.launch import Launcher
@@ -51,8 +52,6 @@ from ..model import (
 
 MOST_REFUSED = 32_000
 """Bytes of a run's list of refused hosts that are told."""
-CAP_TOLD = "cap:"
-"""The setting of a cap: the period for which a person was told that it is reached."""
 
 
 class Performer:

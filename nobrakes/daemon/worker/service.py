@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from ...agents.worker import launch
 from ...decisions.hindrances import BACKGROUND, RUN_SINCE
@@ -35,14 +34,10 @@ from ...host.watching import Waker
 from ...ports import Ports
 from ...trash import Trash
 from ..model import Board
+from ..service.control import STOPPING
 from . import loop
 from .loop import Daemon, View
 
-if TYPE_CHECKING:
-    pass
-
-
-STOPPING = "stopping"
 USUAL_GRACE_SECONDS = 10.0
 """Of the time of a stop so much is for agents that are asked to end."""
 SERVANT_SECONDS = 10.0

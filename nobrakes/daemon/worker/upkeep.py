@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import islice
 
-from ...agents.limits import DAY, attempt_of, let_go, let_turns_go, turn_of
+from ...agents.limits import DAY_SECONDS, attempt_of, let_go, let_turns_go, turn_of
 from ...beads.model import Attempt, Status
 from ...errors import NobrakesError
 from ...ports import Ports
@@ -95,7 +95,7 @@ class Upkeep:
                 continue  # a rebuilt database does not know it
         going: list[str] = []
         if len(some) < len(names) or self._may_go(
-            known.values(), settings.run_beads, board.now - settings.run_days * DAY
+            known.values(), settings.run_beads, board.now - settings.run_days * DAY_SECONDS
         ):
             done = store.beads([Status.DONE])  # all there ever were: not asked where nothing can go
             merged = {bead.id: bead.closed_at or bead.updated_at for bead in done if bead.merged_commit is not None}

@@ -18,7 +18,7 @@ from ...git.port import Git, Message
 from ...ports import Ports
 from ...records import frozen
 from ...requests.worker.landing_branch import base_of
-from ...review.worker.evidence import US
+from ...review.evidence import PERSON
 from ...sessions.model import SessionKind
 from ...sessions.model import State as Of
 from ...text.cleaning import shorten
@@ -428,7 +428,7 @@ class Rollbacks:
     def _build(self, one: _Rolling, merges: Sequence[Merged], gone: str) -> bool:
         git, store = self._git(one), self.ports.store
         main = git.main()
-        message = Message(f"Roll back: {one.feature.title}", f"As {one.by} asked.", US, store.now())
+        message = Message(f"Roll back: {one.feature.title}", f"As {one.by} asked.", PERSON, store.now())
         made = taken_back(git, merges, main, message) if merges else None
         if isinstance(made, Hindered):
             return self._hindered(one, made, merges)

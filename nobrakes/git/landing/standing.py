@@ -28,7 +28,7 @@ from ..commands import CHECKOUT
 from ..history import History
 from ..location import Place
 from ..objects import Objects, is_oid
-from ..tree_content import EXECUTABLE, FILE
+from ..tree_content import EXECUTABLE, FILE, LINK
 from ..trees import raw
 
 Difference = tuple[str, str, str, str, str]
@@ -497,8 +497,6 @@ def _logged(holder: Worktree) -> tuple[str, str]:
             return words[1], command[1]
     return "", ""
 
-
-LINK = "120000"
 
 Version = Mapping[str, tuple[str, str]]
 """Path to (mode, object)."""

@@ -191,7 +191,7 @@ def _z(paths: list[str]) -> bytes:
 
 # Every step down from a clone's folder refuses links, and only regular files are opened. A branch counts only as a
 # plain ref, loose or packed. The objects' folder borrows from our repository alone, or it is refused.
-_FETCH_BORROWS = ".git/objects/info/alternates"
+_BORROWS = ".git/objects/info/alternates"
 _MAX_PACKED_REFS = 8_000_000
 
 
@@ -242,8 +242,8 @@ def objects_folder(clone: str, ours: str) -> str:
     folder = os.path.join(clone, ".git", "objects")
     if not (is_folder(clone) and is_folder(os.path.join(clone, ".git")) and is_folder(folder)):
         raise _tampered(clone, "its .git is not the one that nobrakes made")
-    borrowed = read_inside(clone, _FETCH_BORROWS, 10_000)
-    if borrowed is None and os.path.lexists(os.path.join(clone, _FETCH_BORROWS)):
+    borrowed = read_inside(clone, _BORROWS, 10_000)
+    if borrowed is None and os.path.lexists(os.path.join(clone, _BORROWS)):
         raise _tampered(clone, "where its objects are borrowed from is told by something else than a file of one name")
     if borrowed is not None and os.fsdecode(borrowed).strip("\n") != ours:
         raise _tampered(clone, "its objects are borrowed from somewhere else")
@@ -429,7 +429,6 @@ def follow(place: Place, branch: str, head: str, last: str) -> bool:
         return True
 
 
-_BORROWS = ".git/objects/info/alternates"
 _MOST = 10_000
 _NOTE = "place"
 

@@ -19,6 +19,7 @@ from ...events.kinds import Event, Kind
 from ...features.worker.turn import complete
 from ...git.port import EPICS, Candidate, Conflict, Git, Message
 from ...ports import Ports
+from ...review.evidence import PERSON
 from ...review.journal import Journal
 from ...review.machine import Fact
 from ...review.verify import NONE
@@ -114,7 +115,7 @@ def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str
     words = Message(
         f"Merge {ports.where.base or ports.config().main} into the branch of {bead.id}",
         "",
-        evidence.US,
+        PERSON,
         attempt.started_at,
     )
     both = git.join(base, journal.head, words)

@@ -25,6 +25,7 @@ from ...paths import Paths
 from ...records import frozen
 from ...requests.model import own_base
 from ...requests.text import Where
+from ..evidence import PERSON
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -181,7 +182,6 @@ def standing(store: "Store", bead: Bead) -> tuple[Merged, ...]:
 
 
 TRIES = 5
-REVERT_US = "nobrakes <nobrakes@nobrakes.invalid>"
 
 
 Prove = Callable[[str], None]
@@ -201,7 +201,7 @@ def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, p
     message = Message(
         f"Revert: {bead.title}",
         f"Taken back by hand. This reverts commit {commit}.",
-        REVERT_US,
+        PERSON,
         store.now(),
         (("Reverts-Bead", bead.id),),
     )
@@ -266,7 +266,7 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
     message = Message(
         f"Take back: {bead.title}"[:200],
         f"As {actor} asked. This reverts commit {merge.commit}.",
-        REVERT_US,
+        PERSON,
         store.now(),
         (("Reverts-Bead", bead.id),),
     )

@@ -53,12 +53,13 @@ from ...requests.worker.epics import is_whole_epic
 from ...sessions.model import CLEAN, SessionKind
 from ...sessions.model import State as Of
 from .. import reading
+from ..evidence import PERSON
 from ..journal import Journal, given, needed
 from ..machine import Fact
 from ..queue import Entry
 from ..reading import Next, Priority, Reading, Rules, Way, Whose, options
 from . import evidence as review_evidence
-from .evidence import US, AttemptEnd, Report, last_merge, questioned
+from .evidence import AttemptEnd, Report, last_merge, questioned
 from .queue import ReviewContext
 
 LONGEST = 20_000
@@ -440,7 +441,7 @@ class NewContract:
         if CONTRACT not in files:
             return
         try:
-            ports.git.commit_files(files, Message("Settings of nobrakes", "", US, ports.store.now()))
+            ports.git.commit_files(files, Message("Settings of nobrakes", "", PERSON, ports.store.now()))
         except GitFailed as error:
             # a commit of named paths starts from HEAD: it takes nothing back where the checkout is behind
             typed = "git add .nobrakes && git commit -m 'Add the settings of nobrakes' .nobrakes"

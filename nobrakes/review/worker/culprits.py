@@ -26,10 +26,10 @@ from ...host.port import Notice
 from ...ports import Ports
 from ...text.cleaning import count
 from .. import machine
+from ..evidence import PERSON
 from ..journal import Journal
 from ..machine import Fact, Next
 from ..main_monitor import Phase, Watch, at_rest
-from .evidence import US
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -204,7 +204,7 @@ class Culprits:
         words = Message(
             f"Revert: {bead.title}",
             f"main does not pass its checks since this was merged. This reverts commit {commit}.",
-            US,
+            PERSON,
             now,
             (("Reverts-Bead", bead.id),),
         )

@@ -27,6 +27,7 @@ from ...requests.worker.landing_branch import lands_on
 from ...review.main_monitor import NOBODY
 from ..evidence import (
     ATTEMPTS,
+    PERSON,
     VERSION,
     How,
     Made,
@@ -448,7 +449,6 @@ def unsure(journal: Journal) -> AttemptEnd:
 # Same attempt, same message, same object id.
 BY_HAND = "Handed-In-By"
 """The trailer that names the person whose work it is."""
-US = "nobrakes <nobrakes@nobrakes.invalid>"
 
 
 def main_of(ports: Ports) -> str:
@@ -472,7 +472,7 @@ def for_merge(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
     trailers = [("Bead", bead.id)]
     if attempt.data.get("anchor"):
         trailers.append(("Evidence", attempt.data["anchor"]))
-    author = US
+    author = PERSON
     for past in ports.store.attempts(bead.id):
         if past.outcome is not Outcome.COMPLETED:
             continue
@@ -494,7 +494,7 @@ def for_merge(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
 def for_revert(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
     """The commit that takes a merge back."""
     body = "main did not pass its checks after this was merged."
-    return Message(f"Revert: {bead.title}", body, US, attempt.started_at, (("Reverts-Bead", bead.id),))
+    return Message(f"Revert: {bead.title}", body, PERSON, attempt.started_at, (("Reverts-Bead", bead.id),))
 
 
 def last_merge(store: "Store", bead: str) -> int:

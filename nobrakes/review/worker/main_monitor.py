@@ -595,10 +595,6 @@ class Rewritten:
             return False
 
 
-RED_MAIN = "red_main"
-"""The setting with the tip on which a person lets agents start, whatever the checks say."""
-
-
 # It runs nothing itself: the canary looks at the tip, and what passed is remembered as any validation. A tip that
 # passed and that main still holds opens the trial, and once open it stays so in a run.
 class Trial:
@@ -637,7 +633,7 @@ class Trial:
     def _at(self, main: str) -> Starts:
         store = self.ports.store
         broken = store.setting(BROKEN)  # nothing of what agents make could be checked
-        if store.setting(RED_MAIN) == main and broken is None:
+        if store.setting(control.RED_MAIN) == main and broken is None:
             return Starts.OPEN
         if store.setting(FROZEN) is not None:
             why = broken or "main is red"
