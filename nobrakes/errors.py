@@ -175,6 +175,7 @@ class GitUnusable(NobrakesError):
 class ObjectsAway(GitFailed):
     """A partial clone lacks objects, and its remote does not give them."""
 
+    said = ""  # by git, all of it
     code = 85
     hint = "Bring the remote in reach; `git fetch --refetch --no-filter` then makes it a whole clone."
 

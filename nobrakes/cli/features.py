@@ -553,6 +553,7 @@ def shape(
 
     To plan without it: `nobrakes plan example`, or an agent of your own with the text of `nobrakes shape --print`.
     """
+    from ..daemon.service import processes
     from ..features.service import approving, shaping, strategy
     from ..features.service.views import approval
     from ..host import command
@@ -578,12 +579,13 @@ def shape(
         live = sorted(approving.approved(app.store) - before)
         found = strategy.strategy(app.store)
         then, _ = approval(app.store, app.config.forge.rules())
+        begin = "" if processes.running(app.paths) else " Let the work begin: nobrakes run"
     failed = AgentFailed(f"the Shaper's session ended with exit code {code}") if code else None
 
     def text(screen: Screen) -> str:
         out = [screen.paint("error: ", "red") + f"{failed}\n  {failed.hint}"] if failed else []
         if live:
-            out.append(f"{count(len(live), 'bead')} went live. Let the work begin: nobrakes run")
+            out.append(f"{count(len(live), 'bead')} went live.{begin}")
         if not found.is_empty:
             out += [f"{waiting(found)} for your approval:", *difference_lines(found, screen)]
             out.append(f"see it again, and approve: {then}")

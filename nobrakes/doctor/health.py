@@ -10,6 +10,7 @@ from ..daemon.service.now import BarView, bar
 from ..decisions.service.hindrances import program_of
 from ..events.kinds import Event, Kind
 from ..features.service.views import approval
+from ..host.locks import holder
 from ..paths import Paths
 from ..records import frozen
 from ..text.cleaning import count
@@ -173,7 +174,7 @@ def set_up(store: "Store", paths: Paths, config: "Config", misconfigured: str) -
             "At work",
             counts["done"] > 0,
             count(counts["done"], "bead is merged", "beads are merged"),
-            "nobrakes daemon start",
+            "nobrakes status" if holder(paths.lock) is not None else "nobrakes daemon start",
         ),
     )
 

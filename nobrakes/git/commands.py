@@ -368,7 +368,7 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
             "editor. Mend the line that git names, or take that line alone out: `git for-each-ref` works again then, "
             "and `nobrakes doctor` says what is missing.",
         )
-    if "promisor remote" in error or "lazy fetch" in error:
+    if re.search(_AWAY, error, re.MULTILINE):
         return lacking(error)
     shown = " ".join(command)
     return GitFailed(
@@ -379,8 +379,13 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
 
 def lacking(error: str) -> ObjectsAway:
     """The error of a partial clone whose remote does not give what is missing."""
-    said = (error.strip().splitlines() or [""])[0][:_SHOWN]
-    return ObjectsAway(f"this partial clone lacks an object, and its remote did not give it: {said}")
+    first = (error.strip().splitlines() or [""])[0][:_SHOWN]
+    made = ObjectsAway(f"this partial clone lacks an object, and its remote did not give it: {first}")
+    made.said = error
+    return made
+
+
+_AWAY = r"^(?:fatal|error|warning): (?:could not fetch \S+ from promisor remote|lazy fetching disabled)"
 
 
 def environment_of(given: Mapping[str, str]) -> tuple[list[str], Mapping[str, str]]:

@@ -138,7 +138,8 @@ def for_git(folder: str) -> dict[str, bytes]:
     found = {}
     for name in (".gitattributes", ".gitignore", "config.toml"):
         path = os.path.join(folder, name)
-        if os.path.isfile(path):
+        is_linked = name != "config.toml" and os.path.islink(path)  # a person may link the settings
+        if os.path.isfile(path) and not is_linked:
             with open(path, "rb") as file:
                 found[name] = re.sub(rb"\$Id:[^$\n]*\$", b"$Id$", file.read()) if name == ".gitignore" else file.read()
     return found
@@ -146,12 +147,9 @@ def for_git(folder: str) -> dict[str, bytes]:
 
 def _keep_from_git(folder: str) -> None:
     """Let the file lie there that keeps the folder; not where git would show it to a person who did not ask."""
-    try:
-        with open(os.path.join(folder, ".gitignore"), "rb") as file:
-            if _KEPT not in file.read():
-                return
-    except OSError:  # a checkout without it: git reads main's
-        pass
+    said = read_tail(os.path.join(folder, ".gitignore"), 64_000)
+    if said and _KEPT not in said:  # where it is not checked out, git reads main's
+        return
     with contextlib.suppress(OSError), open(os.path.join(folder, KEEPER), "xb") as file:
         file.write(b"git sparse-checkout leaves .nobrakes where it is as long as this file is here.\n")
 

@@ -321,9 +321,13 @@ _REJECTED = re.compile(r"^!.*?\[[^\]]*\] ?\(?(.*?)\)?$")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
+_ADDRESS = re.compile(r"\w+://[^\s'\"]+")
+"""What a remote is called tells of no cause."""
+
+
 def cause_of(said: str, is_push: bool = True) -> Cause:
     """The cause that git's own words tell of; UNKNOWN: no row knows them. The first row counts."""
-    flags = re.IGNORECASE | re.MULTILINE
+    flags, said = re.IGNORECASE | re.MULTILINE, _ADDRESS.sub("", said)
     cause = next((cause for sign, cause in _SIGNS if re.search(sign, said, flags)), Cause.UNKNOWN)
     ended = _ENDED.search(said) is not None
     if cause is Cause.UNKNOWN and ended:

@@ -219,20 +219,21 @@ class Troubles:
                 self._note(one.error, f"{called(owner)} waits: ", one.since)
                 return False
         if self._noted is not None:
-            self._noted = None
             self.ports.store.set_setting(control.TROUBLE, None)
             for number in self._asked():
                 self.ports.store.resolve(number, "it works again", "nobrakes")
+            self._noted = None
         return False
 
     def _note(self, error: NobrakesError, whose: str, since: float) -> None:
         """A person is asked once about what time has not healed, or will not heal."""
         store, what = self.ports.store, f"{whose}{error.whole}"
         if self._noted != what:
-            self._noted = what
             store.set_setting(control.TROUBLE, what)
-        healing = WAITS[cause_of(str(error), is_push=False)].passes
-        if isinstance(error, ObjectsAway) and store.now() >= since + healing and not self._asked():
+            self._noted = what
+        if not isinstance(error, ObjectsAway):
+            return
+        if store.now() >= since + WAITS[cause_of(error.said, is_push=False)].passes and not self._asked():
             detail = (
                 f"{error.hint}\n\nNothing that needs it is started or merged meanwhile, and nothing counts against the "
                 "beads. It is tried again by itself, and this question is withdrawn once it works."

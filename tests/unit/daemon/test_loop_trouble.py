@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -172,6 +173,21 @@ def test_a_partial_clone_whose_remote_is_away_is_asked_about_once_and_no_more_wh
     assert asked == [0] * (len(asked) - 3) + [1] * 3, "for five minutes it may pass by itself"
     assert world.turn(None) == (None, 0)
     assert world.turn(lacking("fatal: could not read Username: terminal prompts disabled"))[1] == 1, "no time heals it"
+
+
+@pytest.mark.parametrize("said", ["fatal: the remote end hung up unexpectedly", "fatal: early EOF"])
+def test_a_remote_that_hangs_up_is_given_its_time(said: str) -> None:
+    world = Settled()
+    assert [world.turn(lacking(said))[1] for _ in range(3)] == [0, 0, 0]
+
+
+def test_a_trouble_that_could_not_be_written_down_is_written_at_the_next_turn() -> None:
+    world = Settled()
+    keeps, world.store.set_setting = world.store.set_setting, Mock(side_effect=StoreBusy("locked", "Wait."))
+    with pytest.raises(StoreBusy):
+        world.turn(NoAnswer("git hung", "Look."))
+    world.store.set_setting = keeps
+    assert world.turn(NoAnswer("git hung", "Look."))[0] == "git hung. Look."
 
 
 def test_what_waits_alone_is_told_with_its_bead() -> None:

@@ -38,6 +38,10 @@ SAID = (
     ("fatal: unable to access 'https://example.org/': Could not resolve host: example.org", Cause.SILENT),
     ("ssh: connect to host example.org port 22: Connection timed out", Cause.SILENT),
     ("fatal: the remote end hung up unexpectedly", Cause.SILENT),
+    ("fatal: unable to access 'https://h.org/certificate-manager.git/': Could not resolve host: h.org", Cause.SILENT),
+    ("fatal: unable to access 'https://h.org/certificate.git/': error: 403", Cause.ACCESS),
+    ("fatal: unable to access 'https://h.org/a/account-locked.git/': Could not resolve host: h.org", Cause.SILENT),
+    ("fatal: unable to access 'https://h.org/git-lfs.git/': Could not resolve host: h.org", Cause.SILENT),
     ("error: RPC failed; HTTP 502 curl 22 The requested URL returned error: 502", Cause.SILENT),
     (
         "remote: error: cannot lock ref 'refs/heads/main': Unable to create '/x/main.lock': File exists.",
