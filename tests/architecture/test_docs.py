@@ -196,6 +196,19 @@ def test_a_design_page_says_of_a_file_what_the_file_says(page: Path) -> None:
     assert [line for line, times in Counter(files.LINE.findall(text)).items() if times > 1] == []
 
 
+def test_the_unreleased_part_of_the_changelog_is_a_summary_by_kind() -> None:
+    part = (ROOT / "CHANGELOG.md").read_text().split("## [Unreleased]\n")[1].split("\n## [")[0].splitlines()
+    assert len(part) <= 60, "extend the line of a theme, or make two lines one"
+    verbs = {"Added": "Add ", "Changed": "Change ", "Fixed": "Fix ", "Removed": "Remove "}
+    kinds = [line.removeprefix("### ") for line in part if line.startswith("#")]
+    assert kinds == list(verbs)
+    kind = ""
+    for line in filter(None, part):
+        kind = line.removeprefix("### ") if line.startswith("#") else kind
+        assert line.startswith(("### ", f"- {verbs[kind]}")), f"under {kind}: {line}"
+        assert len(line) <= 300, f"too long for a line: {line}"
+
+
 def test_every_page_is_in_the_index() -> None:
     index = (DOCS / "index.md").read_text()
     missing = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if page.name != "index.md"]
