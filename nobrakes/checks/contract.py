@@ -27,6 +27,8 @@ TAIL = 20_000
 SETUP_FAILED = "the set-up (`setup`) failed"
 """So begins the reason of a check that was not started for that, and the line that our shell prints of it."""
 
+NO_CHECKOUT = "no checkout could be made for the checks"
+
 _ERROR = re.compile(
     r"\b(error|err!|errno|fatal|failed|failure|cannot|can't|could not|couldn't|unable|denied|refused|missing|panic"
     r"|not found|no such|no matching|does not exist|not installed|[a-z]*(error|exception):)",
@@ -212,7 +214,7 @@ def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = (
         return CheckResult(end.check.name, outcome, reason, end.code, end.seconds, counts, end.output[-TAIL:], failing)
 
     if end.setup:
-        what = SETUP_FAILED if is_of_setup(end.setup) else "no checkout could be made for the checks"
+        what = SETUP_FAILED if is_of_setup(end.setup) else NO_CHECKOUT
         return result(CheckOutcome.BROKEN, f"{what}: {first_error(end.setup)}")
     if end.unmet:
         return result(CheckOutcome.BROKEN, end.unmet)

@@ -110,6 +110,7 @@ class Journal:
     contract: str = ""  # the key of the checks that the candidate, its chain and `failure` are judged by
     serial: int = 0  # numbers the validations
     cut_off: int = 0  # how many validations of this review were killed with their wrapper
+    mended: int = 0  # how often the candidate could not be run and main passed right after: the machine may be to blame
     validating: str = ""  # the commit whose validation was started and not dealt with yet
     results: tuple[Mapping[str, Any], ...] = ()  # of the last validation
     counted: str = ""  # the commit under the candidate that was run for its tests alone

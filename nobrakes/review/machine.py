@@ -79,6 +79,7 @@ class Fact(StrEnum):
     # whether main is to blame
     MAIN_PASSES = "main_passes"
     MAIN_RED = "main_red"
+    MENDED = "mended"  # it passes, and what failed could not be run: perhaps it can by now
     MAIN_MOVED = "main_moved"  # it was red, and is another one by now
     # main's move
     BLOCKED = "blocked"
@@ -132,8 +133,8 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _to(step: Step, sets: str = "", forgets: str = "") -> Rule:
-    return Rule(step, Act.GO_ON, _names(sets), _names(forgets))
+def _to(step: Step, sets: str = "", forgets: str = "", counts: str = "") -> Rule:
+    return Rule(step, Act.GO_ON, _names(sets), _names(forgets), _names(counts))
 
 
 def _stays(sets: str = "", forgets: str = "", counts: str = "") -> Rule:
@@ -151,7 +152,7 @@ _WAITS: Final = "waiting waiting_until waiting_since passing passing_since behin
 _CONFIRMS: Final = "confirming again"
 _JUDGED: Final = "results is_suspect"
 _KEPT_WITHOUT_CANDIDATE: Final = "head fork epic anchor brings gates"
-_KEPT_ALWAYS: Final = "is_scaffolding serial cut_off rebuilt"
+_KEPT_ALWAYS: Final = "is_scaffolding serial cut_off mended rebuilt"
 
 _VALIDATE = Rule(None, Act.VALIDATE, _names("validating"), counts=_names("serial"))
 _WAIT = Rule(None, Act.WAIT)
@@ -256,6 +257,7 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         Fact.RAN_UNSURE: _ASK_FIRST,
         Fact.RAN_SUSPECT: _CONFIRM,
         Fact.MAIN_RED: _GIVE_BACK,
+        Fact.MENDED: _to(Step.VALIDATE_REBASED, forgets=f"failure red is_suspect {_CONFIRMS}", counts="mended"),
         Fact.MAIN_MOVED: _to(Step.REBASE, forgets=f"failure is_suspect {_CONFIRMS}"),
         Fact.RAN_OUTDATED: _RAN_OTHER_CHECKS,
         **_ON_THE_TRAIN,

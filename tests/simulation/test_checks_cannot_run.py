@@ -1,15 +1,17 @@
 """Checks that cannot be run, whatever is tried: one question, nobody is blamed, and all goes on once they can."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import pytest
 
-from nobrakes.beads.model import Status
+from nobrakes.beads.model import Attempt, BeadType, Role, Status
 from nobrakes.checks.contract import SETUP_FAILED
 from nobrakes.decisions.model import EscalationType
 from nobrakes.git.port import Argv
-from nobrakes.host.port import Command, Step
+from nobrakes.host.port import Command
+from nobrakes.host.port import Step as Part
+from nobrakes.review.journal import Journal, Step
 from tests.world.agents import Script
 from tests.world.fake_processes import AGENT
 from tests.world.people import ME
@@ -30,7 +32,7 @@ def broken(world: World, how: str) -> Callable[[], None]:
     """Let no check be run from now on; what is returned mends that."""
     program, prepare = world.processes.program, world.processes.prepare
 
-    def run(command: Command, step: Step) -> Script:
+    def run(command: Command, step: Part) -> Script:
         is_check = how == "program" and step.argv[0] != AGENT and "tests" in step.argv[-1]
         return not_found() if is_check else program(command, step)
 
@@ -55,16 +57,65 @@ def told(world: World) -> Iterator[str]:
     yield from (f"{bead.id} is blamed" for bead in world.store.beads() if bead.failures)
 
 
-@pytest.mark.parametrize("how", ["program", *BEFORE])
-@pytest.mark.parametrize(("seed", "after"), [(2, Status.DOING), (4, Status.DOING), (2, Status.DONE)])
-def test_checks_that_cannot_be_run_are_one_question_until_they_can(seed: int, after: Status, how: str) -> None:
+def begun(seed: int, change: Mapping[str, object] | None = None) -> World:
+    """A world in which nothing goes wrong; all its beads are changed so."""
     world = World(seed, beads=12, rates=CALM)
     review = replace(world.config.review, canary_hours=0.2)
     world.config = world.scene.config = replace(world.config, review=review)
     for bead in world.store.beads():
         if bead.status is Status.DRAFT:
             world.store.approve([bead.id], ME)
+        if change and bead.type is BeadType.TASK:
+            world.store.change(bead.id, change, ME)
     world._turns()
+    return world
+
+
+KINDS = {"plain": None, "scaffolding": {"scaffolding": True}, "repair": {"type": BeadType.REPAIR}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("how", ["program", *BEFORE])
+def test_what_is_mended_between_two_runs_is_nobodys_failure(how: str, kind: str) -> None:
+    world = begun(2, KINDS[kind])
+
+    def reviews() -> list[Attempt]:
+        open_ones = (one for bead in world.store.beads() for one in world.store.attempts(bead.id) if not one.ended_at)
+        return [one for one in open_ones if one.role is Role.REVIEWER]
+
+    def judged() -> bool:
+        return any(Journal.of(one.data).step is Step.VALIDATE_BASE for one in reviews())
+
+    while not any(one.status is Status.NEEDS_REVIEW for one in world.store.beads()):
+        assert world.step()
+    mend = broken(world, how)
+    while not judged():
+        assert world.step() and list(told(world)) == []
+    mend()
+    for one in reviews():  # whether a run of it was killed before makes no difference
+        world.store.journal(one.id, {**one.data, "cut_off": 1})
+    for _ in range(400):
+        assert not [bead.id for bead in world.store.beads() if bead.failures]
+        if not world.step():
+            break
+    assert [one.id for one in world.store.beads() if one.status is Status.DONE]
+
+
+@pytest.mark.parametrize("how", ["program", *BEFORE])
+@pytest.mark.parametrize(
+    ("seed", "after", "kind"),
+    [
+        (2, Status.DOING, "plain"),
+        (4, Status.DOING, "plain"),
+        (2, Status.DONE, "plain"),
+        (2, Status.DOING, "scaffolding"),
+        (4, Status.DONE, "repair"),
+    ],
+)
+def test_checks_that_cannot_be_run_are_one_question_until_they_can(
+    seed: int, after: Status, kind: str, how: str
+) -> None:
+    world = begun(seed, KINDS[kind])
     while not any(one.status is after for one in world.store.beads()):
         assert world.step()
     mend = broken(world, how)

@@ -956,8 +956,14 @@ CANNOT_RUN = (
     Bug(
         "what passed on main before counts where checks cannot be run",
         "review/worker/driver.py",
-        "known &= not cannot_run(list(map(result_of, journal.results)))",
-        "pass",
+        "known = not why_not and self.validation.passed(tree, context.attempt.id, journal.brings) is not None",
+        "known = self.validation.passed(tree, context.attempt.id, journal.brings) is not None",
+    ),
+    Bug(
+        "what could not be run is the work's failure once main passes",
+        "review/worker/verdicts.py",
+        "if cannot_run(own) and not journal.mended:",
+        "if cannot_run(own) and not (journal.mended or journal.cut_off):",
     ),
     Bug(
         "each red proof asks about checks that cannot be run",

@@ -15,7 +15,7 @@ from ...agents.prompts.delivery import git_at
 from ...agents.worker.end import close
 from ...beads.model import FORK, Attempt, BeadType, Outcome, Role, Run, Status
 from ...beads.proposals import is_by_person
-from ...checks.contract import CheckResult, cannot_run
+from ...checks.contract import NO_CHECKOUT, CheckResult, cannot_run
 from ...checks.policy.boundaries import violations
 from ...checks.policy.ownership import CONTRACT
 from ...checks.worker.steps import boundary_at, is_same
@@ -542,9 +542,13 @@ class Review:
         if journal.contract != self.validation.contract(journal.brings):
             return Report(Fact.CHECKS_EDITED)
         tree = self.ports.git.tree(journal.base)
-        known = self.validation.passed(tree, context.attempt.id, journal.brings) is not None
-        known &= not cannot_run(list(map(result_of, journal.results)))  # main may not be run today either
-        if known or journal.is_scaffolding or context.bead.type is BeadType.REPAIR:  # which has to turn main green
+        is_better = journal.is_scaffolding or context.bead.type is BeadType.REPAIR  # which has to turn main green
+        # main may not be run today either; but checks that the work brings say nothing of main, where they are begun
+        results = [result_of(row) for row in journal.results]
+        why_not = cannot_run(results)
+        begun = bool(journal.brings) and not any(one.reason.startswith(NO_CHECKOUT) for one in results)
+        known = not why_not and self.validation.passed(tree, context.attempt.id, journal.brings) is not None
+        if known or (is_better and (begun or not why_not)):
             return blamed(journal)
         return self.judging.to_validate(context, journal, journal.base)
 

@@ -346,9 +346,12 @@ class Verdicts:
             told = f"{explain(results)}\n{journal.failure}"
             why = f"The work fails, and whether {evidence.main_of(self.ports)} fails too could not be told.\n{told}"
             return Report(fact, ending=unsure(replace(journal, failure=why)))
-        fact = machine.of_main(journal, results, is_repair=context.bead.type is BeadType.REPAIR)
+        own = [result_of(row) for row in journal.results]
+        is_repair = context.bead.type is BeadType.REPAIR and not (broken and cannot_run(own))
+        fact = machine.of_main(journal, results, is_repair=is_repair)
         if fact is Fact.MAIN_PASSES:
-            own = [result_of(row) for row in journal.results]
+            if cannot_run(own) and not journal.mended:
+                return Report(Fact.MENDED)
             is_unsure = cannot_run(own) and not setup_failed(own)  # it ended neither green nor red, on this work alone
             return Report(Fact.RAN_UNSURE, ending=unsure(journal)) if is_unsure else blamed(journal)
         if self.ports.git.main() != journal.base:

@@ -69,6 +69,7 @@ validate_base     ran_unsure              ask_first
 validate_base     ran_suspect             validate_base
 validate_base     ran_outdated            rebase
 validate_base     main_red                give_back
+validate_base     mended                  validate_rebased
 validate_base     main_moved              rebase
 
 swap              not_yet                 wait
@@ -174,6 +175,7 @@ read                   forgets candidate {WAITS}
 lost_race              forgets {WAITS}
 swap.landed            forgets {WAITS}
 main_moved             forgets failure is_suspect confirming again
+mended                 forgets failure red is_suspect confirming again; counts mended
 stopped_before_landing forgets tip
 stopped_after_landing  forgets validating waiting_until
 candidate_gone         forgets {REST}; counts rebuilt
