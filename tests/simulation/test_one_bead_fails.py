@@ -4,13 +4,19 @@ from dataclasses import replace
 
 import pytest
 
+from nobrakes.agents.worker.process import Definitions
 from nobrakes.beads.model import CLOSED, Outcome, Status, of_session
+from nobrakes.daemon.model import Board
+from nobrakes.daemon.service.control import TROUBLE
 from nobrakes.daemon.worker.upkeep import Upkeep
 from nobrakes.decisions.model import EscalationType
+from nobrakes.errors import NoAnswer
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.worker.turn import Forge
+from nobrakes.notices.worker import Courier
 from nobrakes.parking import Unexpected, park
 from nobrakes.projects.worker import Sprints
+from nobrakes.review.waits import PASSES
 from nobrakes.review.worker.main_monitor import MainMonitor
 from tests.support.dose import each_dosed
 from tests.world.people import ME
@@ -83,6 +89,31 @@ def test_a_part_of_the_daemon_that_fails_ends_nothing_else(
     assert (asked.bead, asked.title) == (None, f"{called}: nobrakes failed") and str(BUGS[0]) in asked.detail
     assert len(met) > 3, "it is tried again"
     assert {bead.status for bead in world.store.beads()} <= {*CLOSED}, "everything else goes on"
+
+
+@pytest.mark.parametrize(
+    ("part", "does"), [(Definitions, "look"), (MainMonitor, "turn"), (Courier, "turn"), (Upkeep, "turn")]
+)
+def test_what_the_machine_lacks_for_long_is_one_question_in_whichever_part_of_a_turn(
+    part: type, does: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    met, told = list[float](), list[str | None]()
+    works = getattr(part, does)
+
+    def lacks(self: object, board: Board) -> bool:
+        if met and board.now > met[0] + 2 * PASSES:
+            return bool(works(self, board))
+        met.append(board.now)
+        told.append(world.store.setting(TROUBLE))
+        raise NoAnswer("git hung", "Look at the disk.")
+
+    monkeypatch.setattr(part, does, lacks)
+    world = World(3, rates=replace(CALM, stumble=0), only="every_place_is_an_agents")
+    world.run()
+    assert set(told[1:]) == {"git hung. Look at the disk."} and world.store.setting(TROUBLE) is None
+    (asked,) = [one for one in world.store.escalations(open_only=False) if TROUBLE in one.evidence]
+    assert asked.title == "git hung" and asked.resolution == "it works again"
+    assert {bead.status for bead in world.store.beads()} <= {*CLOSED}
 
 
 def test_a_session_without_a_turn_is_asked_about_and_ends_nothing() -> None:

@@ -12,6 +12,7 @@ from nobrakes.agents.transcript import PREFIX
 from nobrakes.agents.worker.exit import UNSEEN_IN_PEACE
 from nobrakes.beads.model import CLOSED, TABLE, WAITING_FOR_AGENT, WORKING, Outcome, Role
 from nobrakes.checks.worker.validation import MOST_CUT_OFF
+from nobrakes.daemon.service.control import TROUBLE
 from nobrakes.decisions.model import STARTS, EscalationType
 from nobrakes.errors import Stale
 from nobrakes.review.journal import Journal
@@ -203,6 +204,7 @@ def a_broken_cli_is_one_question(scene: Scene) -> list[str]:
     """However many beads meet it: one in the name of none, one before that is known; both again if people say so."""
     asked = [one for one in scene.store.escalations(open_only=False) if one.type is EscalationType.BROKEN_ENVIRONMENT]
     asked = [one for one in asked if one.evidence.get(STARTS) != WORKSPACES]  # no workspace could be made
+    asked = [one for one in asked if TROUBLE not in one.evidence]  # the loop waits for the machine
     of_starts = [one for one in asked if one.bead is None or "SyntaxError" in one.detail]
     broke = sum(scene.providers.periods.values()) if scene.providers is not None else 0
     sent_on = sum(one.resolved_at is not None and not one.resolution.startswith("it ") for one in of_starts)

@@ -35,7 +35,7 @@ from ...beads.model import (
 )
 from ...checks.contract import CheckResult
 from ...checks.worker.validation import CheckClock
-from ...decisions.model import EscalationType, NewEscalation
+from ...decisions.model import Escalation, EscalationType, NewEscalation
 from ...errors import (
     ConfigError,
     DiskFull,
@@ -64,7 +64,7 @@ from ...projects.worker import Sprints
 from ...records import frozen
 from ...requests.worker.branches import Reach
 from ...review.journal import Journal
-from ...review.waits import WAITS, cause_of
+from ...review.waits import PASSES, WAITS, cause_of
 from ...review.worker.main_monitor import MainMonitor, Rewritten, Trial
 from ...sessions.model import Talk
 from .. import deciders
@@ -91,8 +91,6 @@ from .upkeep import Upkeep
 
 RETRY_SECONDS = 15.0
 """When the disk is full or git fails, the loop tries again so much later."""
-GIVE_UP_SECONDS = 300.0
-"""So long git may fail for one bead, before a person is asked."""
 WAITED_OUT = (DiskFull, GitUnusable, MachineShort, NoAnswer, StoreBusy)
 """Trouble that may meet any look of the loop itself, and that passes or is mended from outside: it never ends it."""
 
@@ -106,9 +104,10 @@ class _Alone:
     error: NobrakesError | None = None
 
 
-# What the machine lacks, and what git or a person has in the way, pauses the daemon and is told once. Where git fails
-# for one bead or session that one waits, less and less often, and is parked after GIVE_UP_SECONDS. What nobody expected
-# parks its bead or session, makes a part wait, or, about nobody, ends the daemon.
+# What the machine lacks, and what git or a person has in the way, pauses the daemon and is told once; what lasts is
+# asked about, whatever it is and wherever it is met. Where git fails for one bead or session that one waits, less and
+# less often, and is parked after PASSES. What nobody expected parks its bead or session, makes a part wait, or, about
+# nobody, ends the daemon.
 class Troubles:
     """What is in the way just now."""
 
@@ -120,7 +119,7 @@ class Troubles:
         self._met: NobrakesError | None = None
         self._since = 0.0
         self._noted: str | None = "of an earlier daemon"
-        self._alone: dict[tuple[str, str], _Alone] = {}
+        self.alone: dict[tuple[str, str], _Alone] = {}
 
     def guarded(self, do: Callable[[], bool], owner: Owner = "", what: str = "") -> bool:
         """Do this thing (`what`), for this owner (beads.model); trouble ends nothing but that, and nothing is lost."""
@@ -130,7 +129,7 @@ class Troubles:
         try:
             with storage_errors(self.ports.paths.folder), about(self.ports, owner):
                 done = do()
-                self._alone.pop((named, what), None)
+                self.alone.pop((named, what), None)
                 return done
         except Stale:
             return True  # a person took the bead away meanwhile: the next look sees it
@@ -149,14 +148,9 @@ class Troubles:
                 self._wait(named, what)
             return self.guarded(partial(park, self.ports, met))
 
-    @property
-    def are_some(self) -> bool:
-        """Whether anything waits alone."""
-        return bool(self._alone)
-
     def holds(self, owner: str, what: str) -> bool:
         """Whether this thing, for this owner, is not to be tried yet."""
-        waits = self._alone.get((owner, what))
+        waits = self.alone.get((owner, what))
         return waits is not None and self.ports.store.now() < waits.until
 
     def _git_works(self) -> bool:
@@ -169,9 +163,9 @@ class Troubles:
     def _fails(self, owner: str, what: str, error: GitFailed) -> bool:
         """Let this owner alone wait, or park it."""
         now = self.ports.store.now()
-        waits = self._alone.setdefault((owner, what), _Alone(now, now))
-        if now >= waits.since + GIVE_UP_SECONDS:
-            del self._alone[owner, what]
+        waits = self.alone.setdefault((owner, what), _Alone(now, now))
+        if now >= waits.since + PASSES:
+            del self.alone[owner, what]
             met = Unexpected(owner)
             met.__cause__ = error
             return self.guarded(partial(park, self.ports, met))
@@ -185,55 +179,59 @@ class Troubles:
     def _wait(self, owner: str, what: str) -> None:
         """Try this again later, and later each time."""
         now = self.ports.store.now()
-        waits = self._alone.setdefault((owner, what), _Alone(now, now))
+        waits = self.alone.setdefault((owner, what), _Alone(now, now))
         waits.until = now + look_again(waits.since, now, RETRY_SECONDS)
 
     def wake_at(self) -> list[float]:
         """When something is tried again."""
         now = self.ports.store.now()
-        return [moment for moment in (self.until, *(one.until for one in self._alone.values())) if moment > now]
+        return [moment for moment in (self.until, *(one.until for one in self.alone.values())) if moment > now]
 
     def pause(self, error: NobrakesError) -> None:
         """Pause for it, and tell it unless it is what was told last."""
         now = self.ports.store.now()
         self.until = now + RETRY_SECONDS
         known = self._met is not None and str(error) == str(self._met)
+        if self._met is None:
+            self._since = now
         self._met = error
         if not known:
-            self._since = now
             stops = isinstance(error, DiskFull | GitUnusable | MachineShort | RefsBroken | StoreReadOnly)
             word = "Nothing is started until it is mended: " if stops else "Trying again soon: "
             with bearing(self.ports.paths.folder):
                 self.ports.notifier.tell(Notice(f"{word}{error.whole}", urgent=True))
                 self.courier.trouble(f"{word}{error.whole}", stops)
+        with bearing(self.ports.paths.folder):
+            self._note(error, "", self._since)
 
     def settle(self, now: float) -> bool:
-        """Keep for `status` what is in the way at the end of a turn, or that nothing is any more."""
-        if now >= self.until:
-            self._met = None  # should it come back, it is told again
-        if self._met is not None:
-            self._note(self._met, "", self._since)
+        """Keep for `status` what waits alone at the end of a turn, or that nothing is in the way any more."""
+        if now < self.until:
             return False
-        for (owner, _), one in self._alone.items():
-            if one.error is not None and now < one.until + GIVE_UP_SECONDS:  # else nobody tries it any more
-                self._note(one.error, f"{called(owner)} waits: ", one.since)
+        self._met = None  # should it come back, it is told again
+        for (owner, _), alone in self.alone.items():
+            if alone.error is not None and now < alone.until + PASSES:  # else nobody tries it any more
+                self._note(alone.error, f"{called(owner)} waits: ", alone.since)
                 return False
         if self._noted is not None:
             self.ports.store.set_setting(control.TROUBLE, None)
-            for number in self._asked():
-                self.ports.store.resolve(number, "it works again", "nobrakes")
+            for one in self._asked():
+                if one.resolved_at is None:
+                    self.ports.store.resolve(one.id, "it works again", "nobrakes")
             self._noted = None
         return False
 
     def _note(self, error: NobrakesError, whose: str, since: float) -> None:
-        """A person is asked once about what time has not healed, or will not heal."""
+        """A person is asked once about what time has not healed, or will not heal; answered, it has its time again."""
         store, what = self.ports.store, f"{whose}{error.whole}"
         if self._noted != what:
             store.set_setting(control.TROUBLE, what)
             self._noted = what
-        if not isinstance(error, ObjectsAway):
+        is_away = isinstance(error, ObjectsAway)
+        passes = WAITS[cause_of(error.said, is_push=False)].passes if isinstance(error, ObjectsAway) else PASSES
+        if store.now() < since + passes or (whose and not is_away):  # that is parked, which asks
             return
-        if store.now() >= since + WAITS[cause_of(error.said, is_push=False)].passes and not self._asked():
+        if all(one.resolved_at is not None and store.now() >= one.resolved_at + passes for one in self._asked()):
             detail = (
                 f"{error.hint}\n\nNothing that needs it is started or merged meanwhile, and nothing counts against the "
                 "beads. It is tried again by itself, and this question is withdrawn once it works."
@@ -241,12 +239,12 @@ class Troubles:
             new = NewEscalation(EscalationType.BROKEN_ENVIRONMENT, str(error), detail, {control.TROUBLE: True})
             store.escalate(new, None, None, "nobrakes")
 
-    def _asked(self) -> list[int]:
-        return [one.id for one in self.ports.store.escalations() if control.TROUBLE in one.evidence]
+    def _asked(self) -> list[Escalation]:
+        return [one for one in self.ports.store.escalations(open_only=False) if control.TROUBLE in one.evidence]
 
     def measure_anew(self) -> None:
         """The clock jumped: nothing waits for a moment of before."""
-        self.until, self._alone = 0.0, {}
+        self.until, self._since, self.alone = 0.0, self.ports.store.now(), {}
 
     @property
     def present(self) -> NobrakesError | None:
@@ -257,7 +255,7 @@ class Troubles:
 @contextmanager
 def bearing(folder: str) -> Iterator[None]:
     """What is shown may get lost where nothing can be written: it is in the store as well."""
-    with suppress(*WAITED_OUT), storage_errors(folder):
+    with suppress(*WAITED_OUT, StoreReadOnly), storage_errors(folder):
         yield
 
 
@@ -464,7 +462,7 @@ class Daemon:
         if guarded(partial(self.meter.look, self.intake.without_dead(board))) or watched:
             changed, board = True, self._look()
         guarded(partial(self.work.look, self.intake.without_dead(board)), of_part("the watch over agents' work"))
-        if board.now >= self.troubles.until:
+        if begun := board.now >= self.troubles.until:
             parts = {
                 "planning": self.forge.turn,
                 "sprints": self.sprints.turn,
@@ -477,7 +475,6 @@ class Daemon:
                 changed |= guarded(do, _subject(self.ports, action, board), type(action).__name__)
             changed |= guarded(partial(self.monitor.turn, board), of_part("the monitor of main"))
             guarded(self.rewritten.look)
-            guarded(partial(self.troubles.settle, board.now))
         events: list[Event] = []
         if not changed or board.stopping:
             # what is told and tidied up may wait until everybody has work
@@ -490,6 +487,8 @@ class Daemon:
             for name, tidy in {"notices": self.courier.turn, **settles, "tidying up": self.upkeep.turn}.items():
                 guarded(partial(tidy, board), of_part(name))
             self.ports.export()
+            if begun:
+                guarded(partial(self.troubles.settle, board.now))
         board = self._look() if changed else board
         self._forget(board)
         due_at = self._due_at(board)
@@ -552,7 +551,7 @@ class Daemon:
     def _is_over(self, run: Run, board: Board, failed: list[tuple[Run, Unexpected]]) -> bool:
         """Whether the run's whole tree is dead, what it left is taken in, and it is not to be closed later."""
         try:
-            if self.troubles.are_some and self.troubles.holds(of_run(self.ports, run.id), CLOSE):
+            if self.troubles.alone and self.troubles.holds(of_run(self.ports, run.id), CLOSE):
                 return False
             with about(self.ports, partial(of_run, self.ports, run.id)):
                 return (run.id in self.intake.begun or self._has_ended(run, board)) and self.intake.is_over(run)

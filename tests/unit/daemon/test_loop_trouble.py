@@ -13,7 +13,22 @@ from nobrakes.beads.model import of_bead
 from nobrakes.daemon.service import control
 from nobrakes.daemon.worker import loop
 from nobrakes.daemon.worker.loop import Daemon, Troubles, Turn
-from nobrakes.errors import GitFailed, NoAnswer, NobrakesError, NoMain, ObjectsAway, RefsBroken, StoreBroken, StoreBusy
+from nobrakes.errors import (
+    ConfigError,
+    DiskFull,
+    GitFailed,
+    GitTooOld,
+    GitUnusable,
+    MachineShort,
+    NoAnswer,
+    NobrakesError,
+    NoMain,
+    ObjectsAway,
+    RefsBroken,
+    StoreBroken,
+    StoreBusy,
+    StoreReadOnly,
+)
 from nobrakes.git.commands import lacking
 from nobrakes.review.waits import PASSES
 from nobrakes.store import open_memory
@@ -36,10 +51,11 @@ class Rig:
         self.turns = turns
         self.told: list[str] = []
         self.waited: list[float | None] = []
+        self.noted: list[tuple[str, str | None]] = []
         self.view_fails: Exception | None = None
         self.daemon = Daemon.__new__(Daemon)
         self.daemon.ports = SimpleNamespace(  # type: ignore[assignment]
-            store=SimpleNamespace(now=lambda: 100.0, board=lambda limits: None),
+            store=SimpleNamespace(now=lambda: 100.0, board=lambda limits: None, set_setting=self.set_setting),
             notifier=SimpleNamespace(tell=self.tell),
             paths=SimpleNamespace(folder="/state"),
             channels=SimpleNamespace(wakes=lambda wake: None),
@@ -59,6 +75,9 @@ class Rig:
         self.told.append(notice.text)
         if self.view_fails is not None:
             raise self.view_fails
+
+    def set_setting(self, name: str, value: str | None) -> None:
+        self.noted.append((name, value))
 
     def tick(self, seen: Any = None) -> Turn:
         error = self.turns.pop(0)
@@ -90,7 +109,7 @@ class Rig:
 def test_what_meets_the_looks_of_the_loop_is_waited_out_and_told_once(trouble: Callable[[], Exception]) -> None:
     rig = Rig([trouble(), trouble(), None])
     rig.run()
-    assert len(rig.told) == 1
+    assert len(rig.told) == len(rig.noted) == 1, "and status says it"
     assert rig.waited == [loop.RETRY_SECONDS, loop.RETRY_SECONDS]
 
 
@@ -112,7 +131,7 @@ def test_what_a_start_meets_is_waited_out_and_told_once_as_well(trouble: Callabl
     rig, met = Rig([trouble(), trouble(), None]), []
     rig.daemon.recover = rig.tick  # type: ignore[method-assign, assignment]
     assert loop.recover(rig.daemon, rig, lambda: met.append(1), lambda: False)
-    assert len(rig.told) == 1 and len(met) == 2
+    assert len(rig.told) == len(rig.noted) == 1 and len(met) == 2
     assert rig.waited == [loop.RETRY_SECONDS, loop.RETRY_SECONDS]
 
 
@@ -152,7 +171,8 @@ class Settled:
         now = self.clock.now()
         if error is not None:
             self.troubles.pause(error)
-        self.troubles.settle(now)
+        else:
+            self.troubles.settle(now)
         self.clock.pass_to(self.clock.now() + loop.RETRY_SECONDS)
         return self.store.setting(control.TROUBLE), len(self.store.escalations())
 
@@ -184,10 +204,50 @@ def test_a_remote_that_hangs_up_is_given_its_time(said: str) -> None:
 def test_a_trouble_that_could_not_be_written_down_is_written_at_the_next_turn() -> None:
     world = Settled()
     keeps, world.store.set_setting = world.store.set_setting, Mock(side_effect=StoreBusy("locked", "Wait."))
-    with pytest.raises(StoreBusy):
-        world.turn(NoAnswer("git hung", "Look."))
+    assert world.turn(NoAnswer("git hung", "Look.")) == (None, 0)
     world.store.set_setting = keeps
     assert world.turn(NoAnswer("git hung", "Look."))[0] == "git hung. Look."
+
+
+LASTING = [
+    ConfigError("unknown key", "Mend it."),
+    DiskFull("no space is left"),
+    GitFailed("`git gc` failed: it says no"),
+    GitTooOld("git is 2.30"),
+    GitUnusable("bad config line 3"),
+    MachineShort("too many open files"),
+    NoAnswer("git hung"),
+    NoMain("there is no main"),
+    RefsBroken("unexpected line"),
+    StoreBusy("database is locked"),
+    StoreReadOnly("it cannot be written"),
+]
+
+
+@pytest.mark.parametrize("error", LASTING, ids=lambda error: type(error).__name__)
+def test_whatever_lasts_is_asked_about_once_and_no_more_when_it_is_over(error: NobrakesError) -> None:
+    world = Settled()
+    asked = [world.turn(error)[1] for _ in range(int(PASSES / loop.RETRY_SECONDS) + 3)]
+    assert asked == [0] * (len(asked) - 3) + [1] * 3
+    (one,) = world.store.escalations()
+    assert one.title == str(error) and error.hint in one.detail
+    assert world.turn(None) == (None, 0)
+
+
+def test_trouble_that_changes_its_words_lasts() -> None:
+    world = Settled()
+    turns = int(PASSES / loop.RETRY_SECONDS) + 3
+    asked = [world.turn(DiskFull(f"no space is left to write /state/{turn}"))[1] for turn in range(turns)]
+    assert asked == [0] * (turns - 3) + [1] * 3
+
+
+def test_a_person_who_answered_is_asked_again_only_after_as_long() -> None:
+    world = Settled()
+    turns = int(PASSES / loop.RETRY_SECONDS)
+    for _ in range(turns + 1):
+        world.turn(NoAnswer("git hung"))
+    world.store.resolve(world.store.escalations()[0].id, "mended", "A Person")
+    assert [world.turn(NoAnswer("git hung"))[1] for _ in range(turns + 1)] == [0] * turns + [1]
 
 
 def test_what_waits_alone_is_told_with_its_bead() -> None:
