@@ -75,6 +75,9 @@ def imports(name: str) -> tuple[tuple[str, int, bool], ...]:
     return tuple(_imports(name, path.name == "__init__.py", ast.parse(path.read_text(encoding="utf-8"))))
 
 
+HOLDS_STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
+
+
 def _imports(name: str, is_package: bool, tree: ast.AST) -> Iterator[tuple[str, int, bool]]:
     if isinstance(tree, ast.If) and "TYPE_CHECKING" in ast.unparse(tree.test):
         return
@@ -93,7 +96,8 @@ def _imports(name: str, is_package: bool, tree: ast.AST) -> Iterator[tuple[str, 
             inner = f"{base}.{one.name}".strip(".")
             yield (inner if own and inner in MODULES else base), tree.lineno, own
     for child in ast.iter_child_nodes(tree):
-        yield from _imports(name, is_package, child)
+        if isinstance(child, HOLDS_STATEMENTS):
+            yield from _imports(name, is_package, child)
 
 
 def test_a_module_imports_its_own_floor_and_those_below() -> None:

@@ -34,7 +34,10 @@ OF_AN_AGENT = {f"NOBRAKES_{name}": "" for name in ("TESTS", "GATES")} | {
 
 def handed_on(path: Path) -> Iterator[Path]:
     """The modules whose file this module hands to somebody by its path."""
-    tree = ast.parse(path.read_text())
+    source = path.read_text()
+    if "__file__" not in source:
+        return
+    tree = ast.parse(source)
     known: dict[str, object] = {"os": os, "__file__": str(path)}
     modules: dict[str, Path] = {}
     for node in ast.walk(tree):

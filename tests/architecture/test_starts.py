@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,6 +34,8 @@ STARTS = {
     "shelve": ("open",),
     "git": ("Git", "Repo"),
 }
+KNOWN = {f"{module}.{name}" for module, of in STARTS.items() for name in of}
+LAST = {name for of in STARTS.values() for name in of}
 BARE = ("exec", "eval", "__import__")
 
 
@@ -45,11 +48,13 @@ def starts(source: str) -> Iterator[str]:
             bound |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
         elif isinstance(node, ast.Import):
             bound |= {one.asname: one.name for one in node.names if one.asname}
-    known = {f"{module}.{name}" for module, of in STARTS.items() for name in of}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
+        named = (isinstance(node, ast.Attribute) and node.attr in LAST) or (
+            isinstance(node, ast.Name) and node.id in bound
+        )
+        if named and isinstance(node.ctx, ast.Load):
             root, dot, rest = ast.unparse(node).partition(".")
-            if (found := f"{bound.get(root, root)}{dot}{rest}") in known:
+            if (found := f"{bound.get(root, root)}{dot}{rest}") in KNOWN:
                 yield found
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BARE:
             yield node.func.id
@@ -62,6 +67,7 @@ def listed() -> dict[str, str]:
     return {f"nobrakes/{file}": row for row in rows for file in re.findall(r"`([\w/]+\.py)`", row.split(" | ")[0])}
 
 
+@cache
 def found() -> dict[str, list[str]]:
     paths = (path for path in sorted((ROOT / "nobrakes").rglob("*.py")) if "simulate" not in path.parts)
     told = {str(path.relative_to(ROOT)): list(starts(path.read_text())) for path in paths}

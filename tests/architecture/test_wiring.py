@@ -20,5 +20,6 @@ def test_no_constructor_sets_an_attribute_of_another_object() -> None:
 
 def _set_elsewhere(made: ast.FunctionDef) -> list[int]:
     set_ = [node for node in ast.walk(made) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
-    names = {node: ast.unparse(node).removeprefix("self.") for node in set_}
+    deep = (node for node in set_ if not isinstance(node.value, ast.Name) or node.value.id != "self")
+    names = {node: ast.unparse(node).removeprefix("self.") for node in deep}
     return [node.lineno for node, name in names.items() if "." in name and name not in NO_WIRING]
