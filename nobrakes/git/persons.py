@@ -144,7 +144,7 @@ def who(root: str) -> Claim | None:
 
 def take(wanted: Claim) -> None:
     """Work there from now on; the same claim twice is one. NotAllowed: another session works there, or nobody may."""
-    refuse_home(wanted.root)
+    refuse(wanted.root)
     make(os.path.dirname(place()))
     make(place())
     with _alone():
@@ -166,8 +166,10 @@ def taken(there: Claim) -> NotAllowed:
     )
 
 
-def refuse_home(root: str) -> None:
-    """NotAllowed where the checkout holds the home of this account, or the person's own place: an agent would, too."""
+def refuse(root: str) -> None:
+    """NotAllowed where the checkout holds the home of this account, or the person's own place: an agent would, too.
+    And where it is sparse: an agent's own index is of all files, and a commit of it would remove what is not there.
+    """
     found = user_place()
     inside = os.path.join(os.path.realpath(root), "")
     for path in (os.path.expanduser("~"), found.settings, found.state):
@@ -176,6 +178,12 @@ def refuse_home(root: str) -> None:
                 f"no session works in place in {root}: {path} lies in it, with what is yours alone",
                 "Without --in-place a session has a clone of its own.",
             )
+    if any(row.startswith("S ") for row in commands.run(["ls-files", "-t", "-z"], cwd=root, env=_READING).records):
+        raise NotAllowed(
+            f"no session works in place in {root}: it is a sparse checkout, and what it leaves out would be committed "
+            "as removed",
+            "Without --in-place a session has a clone of its own, with all files.",
+        )
 
 
 def release(claim: Claim) -> None:

@@ -3,7 +3,8 @@
 1. git runs with a git folder of our own making (no filters, no hooks, no fsmonitor are configured there), our
    repository's objects, an index of our own, and the clone merely as the worktree. Nothing the agent wrote is
    configuration; its .gitattributes can only name filters that do not exist.
-2. What .gitignore ignores is left out. Repositories inside the clone are taken as plain files.
+2. What .gitignore ignores is left out. Repositories inside the clone are taken as plain files. Files that the clone's
+   own index leaves out of the checkout (`git sparse-checkout`) and that do not lie there are as in the base.
 3. The same files give the same commit.
 """
 
@@ -38,6 +39,7 @@ from . import measurement
 from .inside import read_inside, replace_inside
 
 MOST_TOUCHED = 10_000
+_MAX_INDEX = 200_000_000
 
 
 def salvage(
@@ -56,17 +58,20 @@ def _committed(
 ) -> str | None:
     """The commit, held by nothing."""
     commit = objects.commit(base)
+    left = _left_out(place, clone)
     with git_folder(place) as (folder, env):
         own = os.path.join(folder, "index")
         if os.path.isfile(index):
             # with its times: git compares them with the files'
             shutil.copy2(index, own)
+            _leave_out(clone, env, left)
             measurement.uncommitted(clone, env, sizes)
             if _tree_of(clone, env, own, base) == commit.tree:
                 return None
         # the base decides which files count although they are ignored; -m keeps what the index knows of the others
         known = ["-m"] if os.path.isfile(own) else []
         commands.run(["read-tree", *known, base], cwd=clone, env=env)
+        _leave_out(clone, env, left)
         if not known:
             measurement.uncommitted(clone, env, sizes)
         tree = _tree_of(clone, env, own, base)
@@ -82,6 +87,7 @@ def touched(place: Place, clone: str, index: str) -> int:
     """How many files of the clone differ from `index`, which it was made with; at most MOST_TOUCHED."""
     with git_folder(place) as (folder, env):
         shutil.copy2(index, os.path.join(folder, "index"))
+        _leave_out(clone, env, _left_out(place, clone))
         with tempfile.TemporaryFile() as errors:
             listed = set(itertools.islice(measurement.listed(clone, env, errors), MOST_TOUCHED))
     return len(listed)
@@ -98,7 +104,8 @@ def git_folder(place: Place) -> Iterator[tuple[str, Mapping[str, str]]]:
         os.mkdir(os.path.join(folder, "refs"))
         os.mkdir(os.path.join(folder, "objects"))
         sha256 = place.settings.get("extensions.objectformat") == "sha256"
-        config = f"[core]\n\trepositoryformatversion = {int(sha256)}\n"
+        # "sparse": what the index leaves out counts all the same where it lies there
+        config = f"[core]\n\trepositoryformatversion = {int(sha256)}\n\tsparseCheckout = true\n"
         for key in ("filemode", "symlinks", "ignorecase", "precomposeunicode"):
             if f"core.{key}" in place.settings:
                 config += f"\t{key} = {place.settings['core.' + key]}\n"
@@ -163,8 +170,62 @@ def _add_by_name(clone: str, env: Mapping[str, str]) -> None:
     if taken_apart:
         commands.run(["update-index", "-z", "--force-remove", "--stdin"], cwd=clone, env=env, stdin=_z(taken_apart))
     commands.run(
-        ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], cwd=clone, env=env, stdin=_z(paths)
+        ["update-index", "-z", "--add", "--remove", "--ignore-skip-worktree-entries", "--replace", "--stdin"],
+        cwd=clone,
+        env=env,
+        stdin=_z(paths),
     )
+
+
+def _leave_out(clone: str, env: Mapping[str, str], left: set[str]) -> None:
+    """Mark in our index what the clone leaves out: git takes it for removed no more."""
+    if left:
+        folders = tuple(path for path in left if path.endswith("/"))
+        staged = commands.run(["ls-files", "-z"], cwd=clone, env=env).records
+        marked = [path for path in staged if path in left or path.startswith(folders)]
+        commands.run(["update-index", "-z", "--skip-worktree", "--stdin"], cwd=clone, env=env, stdin=_z(marked))
+
+
+def _left_out(place: Place, clone: str) -> set[str]:
+    """The paths that the clone's own index leaves out of the checkout, folders with a slash; as far as it can be read.
+
+    git does not read that file: an agent may have written it.
+    """
+    found: set[str] = set()
+    width = 32 if place.settings.get("extensions.objectformat") == "sha256" else 20
+    index = read_inside(clone, ".git/index", _MAX_INDEX) or b""
+    with suppress(IndexError, ValueError):  # it is cut off
+        end = _entries(index, width, found)
+        if index[end : end + 4] == b"link":  # a split index: the rest of the entries is in another file
+            shared = f".git/sharedindex.{index[end + 8 : end + 8 + width].hex()}"
+            _entries(read_inside(clone, shared, _MAX_INDEX) or b"", width, found)
+    return found
+
+
+def _entries(index: bytes, width: int, found: set[str]) -> int:
+    """Add what the entries of an index leave out to `found`; where they end (git's Documentation/gitformat-index)."""
+    version, count = int.from_bytes(index[4:8], "big"), int.from_bytes(index[8:12], "big")
+    if version == 2 and b"link" not in index:
+        return 0  # this form can leave nothing out
+    at, name = 12, b""
+    for _ in range(count):
+        begin, at = at, at + 40 + width
+        is_extended = index[at] & 0x40
+        is_left_out = is_extended and index[at + 2] & 0x40
+        at += 4 if is_extended else 2
+        same = 0
+        if version == 4:  # how much of the name before is dropped, then what comes instead
+            drop = index[at] & 0x7F
+            while index[at] & 0x80:
+                at += 1
+                drop = (drop + 1 << 7) | (index[at] & 0x7F)
+            at, same = at + 1, len(name) - drop
+        end = index.index(b"\0", at)
+        name = name[:same] + index[at:end]
+        at = end + 1 if version == 4 else begin + ((end - begin + 8) & ~7)
+        if is_left_out:
+            found.add(os.fsdecode(name))
+    return at
 
 
 def _files_below(clone: str, folder: str) -> list[str]:

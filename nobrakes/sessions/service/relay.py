@@ -238,7 +238,7 @@ def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor:
             why = "in your own checkout nothing keeps a session that only plans from changing files"
             raise UsageError(why, "Leave --plan out, or --in-place: then it plans in a clone of its own.")
         _require_whole(root, wanted.in_place)
-        persons.refuse_home(root)
+        persons.refuse(root)
         _free(store, paths, root)
     made = begin(store, paths, prepared(paths, config, wanted), actor)
     if wanted.in_place:

@@ -558,3 +558,89 @@ def test_a_head_that_was_handed_in_and_rewritten_away_stays(world, begin, clone)
     sh(clone, "git", "commit", "-q", "--allow-empty", "-m", "another")
     world.git.retire(it, 8)
     assert handed_in in {commit for _, commit in world.git.archived(it.id)}
+
+
+def in_a_cone(clone: Path) -> None:
+    sh(clone, "git", "sparse-checkout", "set", "src")
+
+
+def by_patterns(clone: Path) -> None:
+    sh(clone, "git", "sparse-checkout", "set", "--no-cone", "/src/*")
+
+
+def in_a_sparse_index(clone: Path) -> None:
+    sh(clone, "git", "sparse-checkout", "set", "--cone", "--sparse-index", "src")
+    assert "tests/" in sh(clone, "git", "ls-files", "--sparse").split()
+
+
+def in_short_names(clone: Path) -> None:
+    sh(clone, "git", "update-index", "--index-version=4")
+    sh(clone, "git", "sparse-checkout", "set", "src")
+
+
+def in_a_split_index(clone: Path) -> None:
+    sh(clone, "git", "sparse-checkout", "set", "src")
+    sh(clone, "git", "update-index", "--split-index")
+
+
+def by_hand(clone: Path) -> None:
+    listed = [path for path in sh(clone, "git", "ls-files").split() if not path.startswith("src/")]
+    sh(clone, "git", "update-index", "--skip-worktree", *listed)
+    for path in listed:
+        (clone / path).unlink()
+
+
+def beside_a_repository(clone: Path) -> None:
+    in_a_cone(clone)
+    (clone / "src" / "inner").mkdir()
+    sh(clone / "src" / "inner", "git", "init", "-q")
+
+
+@pytest.mark.parametrize(
+    "narrow",
+    [in_a_cone, by_patterns, in_a_sparse_index, in_short_names, in_a_split_index, by_hand, beside_a_repository],
+)
+def test_what_an_agent_left_out_of_its_checkout_is_not_kept_as_removed(world, clone, narrow):
+    world.commit_in_workspace(bead_of(clone), {"tests/deep/b.txt": "b\n", "top.txt": "t\n"})
+    head = world.commit_in_workspace(bead_of(clone), {"src/gone.py": "g\n"})
+    assert world.git.take_in(bead_of(clone), 1) == head
+    before = world.files(head)
+    narrow(clone)
+    assert not (clone / "tests" / "deep" / "b.txt").exists()
+    (clone / "src" / "gone.py").unlink()
+    written = {"src/a.py": "changed\n", "tests/deep/b.txt": "beside the cone\n", "src/inner/new.txt": "n\n"}
+    write(clone, written)
+    world.git.retire(bead_of(clone), 1)
+    files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
+    del before["src/gone.py"]
+    assert files == {**before, **written}
+
+
+@pytest.mark.parametrize("narrow", [in_a_cone, in_a_sparse_index])
+def test_a_narrow_checkout_without_changes_leaves_nothing_to_keep(world, clone, narrow):
+    assert any(path.startswith("tests/") for path in world.git.paths(world.git.main()))
+    assert world.git.touched("login") == 1
+    narrow(clone)
+    assert world.git.touched("login") == 1
+    world.git.retire(bead_of(clone), 1)
+    assert [ref for ref, _ in world.git.archived("login")] == ["refs/nobrakes/archive/login/1-branch"]
+
+
+def test_a_file_in_the_place_of_a_folder_that_was_left_out_is_kept(world, clone):
+    world.commit_in_workspace(bead_of(clone), {"lib/b.txt": "b\n"})
+    in_a_cone(clone)
+    write(clone, {"lib": "a file now\n"})
+    world.git.retire(bead_of(clone), 1)
+    files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
+    assert files["lib"] == "a file now\n"
+
+
+@pytest.mark.parametrize("cut", [4, 11, 40, 90, 200, -21])
+def test_an_index_that_is_cut_off_keeps_no_clone_from_being_archived(world, clone, cut):
+    in_a_cone(clone)
+    index = clone / ".git" / "index"
+    index.write_bytes(index.read_bytes()[:cut])
+    write(clone, {"src/a.py": "changed\n"})
+    world.git.retire(bead_of(clone), 1)
+    files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
+    assert files["src/a.py"] == "changed\n"

@@ -80,6 +80,25 @@ def test_all_is_kept_elsewhere_and_nothing_is_written_here(tmp_path: Path, check
     assert checkout.git("rev-parse", "came-back^") == checkout.start
 
 
+def test_a_sparse_checkout_is_kept_as_it_is_and_nobody_works_in_place_there(tmp_path: Path, checkout: Checkout) -> None:
+    (checkout.root / "docs").mkdir()
+    for name in ("one", "two"):
+        (checkout.root / "docs" / name).write_text(f"{name}\n")
+    checkout.git("add", "-A")
+    checkout.git("commit", "-qm", "More")
+    checkout.git("sparse-checkout", "set", "--sparse-index", "src")
+    (checkout.root / "docs").mkdir()
+    (checkout.root / "docs" / "two").write_text("edited\n")
+    at = tmp_path / "kept" / "1-1-x"
+    keep(str(checkout.root), str(at), DEFAULT)
+    checkout.git("fetch", "-q", str(at / "repository.git"), "before:came-back")
+    assert (
+        checkout.git("show", "came-back:docs/two") == "edited" and checkout.git("show", "came-back:docs/one") == "one"
+    )
+    with pytest.raises(NotAllowed, match="sparse checkout"):
+        persons.take(Claim(str(checkout.root), str(checkout.root / ".nobrakes"), 7))
+
+
 def test_what_is_too_large_to_be_kept_is_said_and_nothing_half_is_left(
     tmp_path: Path, checkout: Checkout, capfd: pytest.CaptureFixture[str]
 ) -> None:
