@@ -294,6 +294,7 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     from . import extras
     from .agents.registry import adapter
     from .config.setup import detect, init
+    from .daemon.service.control import UNSIGNED
     from .daemon.worker.loop import Daemon
     from .host import command
     from .host.port import Notice
@@ -307,8 +308,11 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     for text in detect.untold(app.store, app.paths.root, app.config.checks):
         people.tell(Notice(text))
     signer = cast("Repository", app.git).signer  # what signs now and cannot later leaves no commit unsigned
-    for text in init.signing(app.paths.root, app.config, signer):
-        people.tell(Notice(text, urgent=True))
+    unsigned = " ".join(init.signing(app.paths.root, app.config, signer))
+    again = "It is as it was when the daemon started; `nobrakes doctor` tries it again, and the next start goes by that"
+    app.store.set_setting(UNSIGNED, f"{unsigned}. {again}" if unsigned else None)
+    if unsigned:
+        people.tell(Notice(unsigned, urgent=True))
     return Daemon(ports_of(app, people), tries_main=True)
 
 

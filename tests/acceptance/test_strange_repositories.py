@@ -14,7 +14,9 @@ from nobrakes.config.setup.init import signing
 from nobrakes.errors import GitUnusable
 from nobrakes.git.commits import Signer, Signing
 from nobrakes.git.location import Place
+from nobrakes.git.repository import Repository
 from nobrakes.host.files import IGNORED_BEFORE, TRACKED
+from nobrakes.paths import Paths
 from tests.support.scripted import Scripted, until
 
 OPEN = ("-c", "protocol.file.allow=always")
@@ -568,11 +570,23 @@ def test_commits_are_signed_where_the_person_signs(tmp_path: Path, merge: str) -
 def test_a_key_that_asks_for_a_passphrase_is_told_before_work_begins(project: Strange, tmp_path: Path) -> None:
     sign(project, tmp_path, passphrase="secret")
     project.add("one")
-    for words in (["init"], ["doctor"], ["run"]):
+    for words in (["init"], ["doctor"], ["run"], ["status"]):
         said = " ".join(project.nobrakes(*words, expect=None).stdout.split())
         assert "nobrakes cannot sign its own" in said and "review.land pull_request" in said, said
         assert "user.signingkey" in said and "passphrase" in said, said
     assert project.status("one") == "done"
+    project.git("config", "commit.gpgsign", "false")
+    project.nobrakes("run")
+    assert "cannot sign" not in project.nobrakes("status").stdout
+
+
+def test_whoever_signs_on_main_signs_on_branches_of_epics_too(project: Strange, tmp_path: Path) -> None:
+    sign(project, tmp_path)
+    repository = Repository(Paths(str(project.folder / ".nobrakes")), "main", signing=Signing("auto"))
+    assert repository.signer.trouble == ""
+    (tmp_path / "key").unlink()
+    with pytest.raises(GitUnusable, match="cannot be signed"):  # tried at the start, so none of them goes unsigned
+        repository.of_epic("all").signer.signed(commit_of(project, "first"))
 
 
 @pytest.fixture

@@ -235,7 +235,7 @@ def status(store: "Store", paths: Paths, config: "Config", here: Here | None = N
         moment.wake_at,
         tuple(moment.gates.values()),
         caps_of(limits.caps, moment.spent, moment.now),
-        degraded(paths, config),
+        degraded(store, paths, config),
         quarantined(store),
         *_of_main(store, paths, config),
         speakers(store),
@@ -263,8 +263,8 @@ def _of_main(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str,
         git.close()
 
 
-def degraded(paths: Paths, config: "Config") -> tuple[str, ...]:
-    """By what was noted; a CLI of which nobody asked the version yet is asked by the daemon, not here."""
+def degraded(store: "Store", paths: Paths, config: "Config") -> tuple[str, ...]:
+    """By what was noted: of agents, and whether commits are signed. Programs are asked by the daemon, not here."""
     seen = abilities.recall(paths)
 
     def version(name: str, program: str, mark: str) -> str | None:
@@ -274,7 +274,7 @@ def degraded(paths: Paths, config: "Config") -> tuple[str, ...]:
     found = (
         abilities.standing(name, agents.command(name), seen, version).said for name in agents.agent_choice().names()
     )
-    return tuple(filter(None, found))
+    return tuple(filter(None, (*found, store.setting(control.UNSIGNED))))
 
 
 def card(node: "Node", reasons: tuple[str, ...] = (), request: RequestLine | None = None) -> Card:

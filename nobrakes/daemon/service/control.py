@@ -107,6 +107,8 @@ STOPPING = "stopping"
 FROZEN = "frozen"
 BROKEN = "frozen_by_setup"  # as databases have kept it since a failed set-up was the only reason
 STOP_ASKED = "stop_asked"
+UNSIGNED = "unsigned"
+"""Why no commit was signed, though the person's are, from the last start of the daemon on."""
 LIMITS = "limits"
 RED_MAIN = "red_main"
 """The setting with the tip on which a person lets agents start, whatever the checks say."""

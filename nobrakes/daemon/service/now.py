@@ -271,7 +271,7 @@ class NowView:
     """One screen. `left` counts what is not done, `chain` the beads of it that wait for each other in a row.
 
     `broken` is what of the hindrances holds up more than single beads and is no switch of the person's, with merges
-    that wait and what may fail; `degraded` are agents' programs that do not do all that is wanted of them.
+    that wait and what may fail; `degraded` are programs that do not do all that is wanted of them: agents', git's.
     """
 
     needs: tuple[Escalation, ...]
@@ -306,7 +306,7 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
     return NowView(
         needs,
         tuple(one for one in stands.found if _is_broken(one)),
-        degraded(paths, config),
+        degraded(store, paths, config),
         _said(store, paths, at_work),
         tuple(one for one in reviews(store, 6) if one.outcome is None),
         speakers(store),
