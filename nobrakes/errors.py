@@ -300,7 +300,7 @@ class MissingExtra(ConfigError):
     """What was asked for needs an extra of the package, and that is not installed."""
 
     code = 61
-    hint = "docs/how-to.md says how each extra is installed."
+    hint = "Install it with the package: `pip install 'nobrakes[notify]'`, or another extra in its place."
 
 
 class DoorClosed(NobrakesError):

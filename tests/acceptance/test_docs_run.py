@@ -30,6 +30,7 @@ PAGES = (
         for path in sorted((ROOT / "docs").glob("*.md"))
         if path.name not in ("design.md", "journeys.md", "first-screens.md")
     ),
+    *(f"docs/how-to/{path.name}" for path in sorted((ROOT / "docs" / "how-to").glob("*.md"))),
     "docs/reference/plan.md",
     "docs/reference/agents.md",
 )
@@ -48,15 +49,15 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/quickstart.md", "pipx install ."): REGISTRY,
     ("docs/quickstart.md", "cd your-repository"): ELSEWHERE,
     ("docs/quickstart.md", "nobrakes shape"): TALK,
-    ("docs/how-to.md", "nobrakes daemon install --yes"): "it changes the services of this account",
-    ("docs/how-to.md", "nobrakes daemon uninstall --yes"): "it changes the services of this account",
+    ("docs/how-to/daemon.md", "nobrakes daemon install --yes"): "it changes the services of this account",
+    ("docs/how-to/daemon.md", "nobrakes daemon uninstall --yes"): "it changes the services of this account",
     (
-        "docs/how-to.md",
+        "docs/how-to/relay-in-place.md",
         'nobrakes relay "Mend the failing',
     ): "it needs the sandbox; tests/acceptance/test_relay_in_place.py does it",
-    ("docs/how-to.md", "claude mcp add"): "it changes the settings of an installed Claude Code",
+    ("docs/how-to/mcp.md", "claude mcp add"): "it changes the settings of an installed Claude Code",
     (
-        "docs/how-to.md",
+        "docs/how-to/tasks-and-issues.md",
         "gh issue list",
     ): "it asks a code host; tests/unit/plans/test_from_text.py reads what it prints",
     ("docs/web.md", "curl "): "it talks to the page of the line before; tests/integration/web has the same requests",
@@ -263,7 +264,19 @@ def before_the_answers(project: Scripted) -> None:
 
 BEFORE: Mapping[str, Callable[[Scripted], None]] = {
     "README.md": before_the_readme,
-    "docs/how-to.md": before_the_answers,
+    **{
+        f"docs/how-to/{task}.md": before_the_answers
+        for task in (
+            "approve-merges",
+            "approve-plans",
+            "events",
+            "flaky-tests",
+            "notices",
+            "scripts",
+            "tasks-and-issues",
+            "verify",
+        )
+    },
 }
 
 

@@ -181,7 +181,9 @@ def test_a_file_of_ours_that_a_page_names_exists(page: Path) -> None:
     assert [name for name in sorted(names) if not list(ROOT.glob(name))] == []
 
 
-@pytest.mark.parametrize("page", sorted([*DOCS.glob("*.md"), *DOCS.glob("design/*.md")]), ids=name_of)
+@pytest.mark.parametrize(
+    "page", sorted([*DOCS.glob("*.md"), *DOCS.glob("design/*.md"), *DOCS.glob("how-to/*.md")]), ids=name_of
+)
 def test_no_two_rows_of_a_table_say_the_same(page: Path) -> None:
     """As they do where an old row was kept beside the new one."""
     rows = [line for line in page.read_text().splitlines() if line.startswith("|")]
@@ -209,13 +211,19 @@ def test_the_unreleased_part_of_the_changelog_is_a_summary_by_kind() -> None:
         assert len(line) <= 300, f"too long for a line: {line}"
 
 
-def test_every_page_is_in_the_index() -> None:
-    index = (DOCS / "index.md").read_text()
-    missing = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if page.name != "index.md"]
-    assert [name for name in missing if f"]({name})" not in index] == []
+def test_every_page_is_in_an_index() -> None:
+    """That of its folder, or the one of all docs."""
+    missing = []
+    for page in DOCS.rglob("*.md"):
+        indexes = [one for one in (page.parent / "index.md", DOCS / "index.md") if one.is_file() and one != page]
+        if indexes and not any(f"]({page.relative_to(one.parent)})" in one.read_text() for one in indexes):
+            missing.append(name_of(page))
+    assert missing == []
 
 
-# --- settings and plans
+@pytest.mark.parametrize("page", sorted(DOCS.glob("how-to/*.md")), ids=name_of)
+def test_a_page_of_a_task_has_at_most_80_lines(page: Path) -> None:
+    assert len(page.read_text().splitlines()) <= 80, "one page a task: make two of it"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
