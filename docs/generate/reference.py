@@ -15,7 +15,7 @@ from docs.generate.public_page import public_events_page
 from docs.generate.views_page import views_page
 from nobrakes import errors
 from nobrakes.cli.main import before, function_of, load, root
-from nobrakes.cli.table import COMMANDS, JOURNEYS, Entry
+from nobrakes.cli.table import COMMANDS, JOURNEYS, Entry, example
 
 if TYPE_CHECKING:
     from nobrakes.agents.service.api import Operation
@@ -43,12 +43,10 @@ def _parameters(command: Any, words: str) -> list[str]:
 
 def _command(entry: Entry) -> list[str]:
     marks = [word for word, given in (("people only", entry.changes), ("streams", entry.streams)) if given]
-    help_ = inspect.getdoc(function_of(entry)) or ""
-    story, _, example = help_.partition("Example:")
+    story = inspect.getdoc(function_of(entry)) or ""
     out = [f"### nobrakes {entry.words}", "", " ".join(story.split())]
     out += ["", f"*{', '.join(marks)}*"] if marks else []
-    out += ["", "```sh", " ".join(example.split()), "```"] if example else []
-    return [*out, "", *_parameters(load(entry), entry.words), ""]
+    return [*out, "", "```sh", example(entry), "```", "", *_parameters(load(entry), entry.words), ""]
 
 
 def commands() -> str:

@@ -52,10 +52,7 @@ def whats_next() -> Output:
 
 
 def log(text: Text) -> Output:
-    """Write a line into the bead's log, for whoever works on it later.
-
-    Example: nobrakes agent log "The parser is done; the writer still lacks CRLF"
-    """
+    """Write a line into the bead's log, for whoever works on it later."""
     return _do("log", text=text_or_stdin(text, "text"))
 
 
@@ -68,10 +65,7 @@ def progress(
         str | None, Option("--work-type", help="What you are at: implementation, testing or refactoring.")
     ] = None,
 ) -> Output:
-    """Say how far you are. The person sees it beside the commits that you made.
-
-    Example: nobrakes agent progress --step 2 --of 5 "The header is parsed"
-    """
+    """Say how far you are. The person sees it beside the commits that you made."""
     return _do("progress", text=text_or_stdin(text, "text"), step=step, of=of, percent=percent, work_type=work_type)
 
 
@@ -113,8 +107,6 @@ def ask(
 
     With --wait the exit code is 82 when nobody answered in that time; the question stays.
     With options the person chooses; without any of these, they answer with any text.
-
-    Example: nobrakes agent ask "Which one?" --option "Postgres: what we have" --option "SQLite: simpler; costs a move"
     """
     return _asked(
         "ask",
@@ -144,8 +136,6 @@ def blocked(
 
     Commit first: your session is ended, the bead waits, and its place is given to others. The person takes an option
     of yours, gives guidance in their own words, or lets the bead rest; your session goes on with the answer.
-
-    Example: nobrakes agent blocked "The API has no such endpoint" --option "Use v1: slower" --recommend "Use v1"
     """
     return _do("blocked", what=text_or_stdin(what, "what"), option=option or [], recommend=recommend or [], tried=tried)
 
@@ -177,10 +167,7 @@ def document(
     kind: Annotated[str, Option("--kind", help="decision, deviation, wish, review or plan.")] = "decision",
     title: Annotated[str, Option("--title", help="Of a plan: what the sprint is called.")] = "",
 ) -> Output:
-    """Hand in for the documents of your project's sprint; nobrakes writes them to main when it begins and ends.
-
-    Example: nobrakes agent document "SQLite, not Postgres: one file, no server" --kind decision
-    """
+    """Hand in for the documents of your project's sprint; nobrakes writes them to main when it begins and ends."""
     return _do("document", text=text_or_stdin(text, "text"), kind=kind, title=title)
 
 
@@ -216,10 +203,7 @@ def finding(
     priority: Annotated[int, Option("--priority", min=1, max=3, help="1 must be mended, 3 may be.")] = 2,
     about: Annotated[str, Option("--about", help="The bead of the plan that it is about.")] = "",
 ) -> Output:
-    """Say what is wrong with the plan that you review; a person decides. Only for a reviewer's session.
-
-    Example: nobrakes agent finding "Logins are not limited" --impact "Passwords are guessed" --category security
-    """
+    """Say what is wrong with the plan that you review; a person decides. Only for a reviewer's session."""
     return _do(
         "finding",
         issue=text_or_stdin(issue, "issue"),
@@ -234,10 +218,7 @@ def finding(
 def review(
     findings: Annotated[str, Argument(help="The findings as JSON; '-' reads them from stdin.")],
 ) -> Output:
-    """Give your review of the work that you read. Only for a reviewer's session.
-
-    Example: nobrakes agent review '{"findings": []}'
-    """
+    """Give your review of the work that you read. Only for a reviewer's session."""
     return _do("review", findings=text_or_stdin(findings, "findings"))
 
 
@@ -264,8 +245,6 @@ def done(
     """Hand in: how it ended, and what the next one should know. Commit first; then end your session.
 
     A discarded branch is archived, not lost.
-
-    Example: nobrakes agent done completed --summary "The header parser, with its errors"
     """
     if ended is not None and outcome is not None and ended != outcome:
         raise UsageError("two outcomes were given", "Name one.")

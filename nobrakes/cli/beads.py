@@ -92,10 +92,7 @@ def add(
     draft: Annotated[bool, Option("--draft", help="Wait for `nobrakes commit-strategy`.")] = False,
     scaffolding: Annotated[bool, Option("--scaffolding", help="Sets the project up; needs no tests.")] = False,
 ) -> Output:
-    """Add a bead. It is live at once, unless --draft.
-
-    Example: nobrakes add "Parse the header" -p 1 --needs nb-1 --accept "bad headers raise BadHeader"
-    """
+    """Add a bead. It is live at once, unless --draft."""
     from ..beads.service import beads
 
     fields = _fields(
@@ -134,10 +131,7 @@ def edit(
     touches: Touches = None,
     notes: Notes = None,
 ) -> Output:
-    """Change a bead. What is not given stays as it is; lists are replaced whole.
-
-    Example: nobrakes edit nb-7 --priority 0 --title "Parse the header strictly"
-    """
+    """Change a bead. What is not given stays as it is; lists are replaced whole."""
     from ..beads.service import beads
 
     fields = _fields(
@@ -177,10 +171,7 @@ def defer(
     bead: BeadId,
     until: Annotated[str, Argument(help="90m, 8h, 2d, 2030-01-31, 2030-01-31T09:00; `now` ends it.")],
 ) -> Output:
-    """Keep agents from a bead until a time.
-
-    Example: nobrakes defer nb-7 8h
-    """
+    """Keep agents from a bead until a time."""
     from ..beads.service import beads
     from ..text.times import moment, spoken
 
@@ -227,10 +218,7 @@ def _dependency(bead: str, needs: str, kind: str) -> Any:
 
 
 def depend(bead: BeadId, needs: Needs, type: Kind = "blocks") -> Output:
-    """Make BEAD wait for NEEDS. A circle is refused, and named.
-
-    Example: nobrakes depend nb-7 nb-3
-    """
+    """Make BEAD wait for NEEDS. A circle is refused, and named."""
     from ..beads.service import beads
 
     dependency = _dependency(bead, needs, type)
@@ -259,8 +247,6 @@ def retry(
 ) -> Output:
     """Send a bead back to agents with a clean count: what stops it is resolved with --retry, a hold is released, and
     failures and open breakers are forgotten. A done or cancelled bead is opened again with `reopen`.
-
-    Example: nobrakes retry nb-7 --note "The fixture is mended"
     """
     from ..beads.service import taking
 
@@ -281,8 +267,6 @@ def take(
     """Work on a bead yourself: an agent at it is stopped and its work archived, the bead is held for you, and its
     branch is in a worktree beside the repository. Where it conflicts with main, a rebase stands at the conflict.
     `hand-in` gives your commits to the Reviewer; `retry` gives the bead to agents.
-
-    Example: nobrakes take nb-7
     """
     from ..beads.service import taking
 
@@ -320,8 +304,6 @@ def hand_in(
 ) -> Output:
     """Hand your commits on a bead to the Reviewer, which judges them as an agent's; what stops the bead is settled by
     it. Work that does not pass comes back to you, held, with the reason.
-
-    Example: nobrakes hand-in nb-7 --from my-branch
     """
     from ..beads.service import taking
 
@@ -355,10 +337,7 @@ def list_beads(
     all: Annotated[bool, Option("--all", help="Every line; without it a long list is cut.")] = False,
     as_json: Annotated[bool, Option("--json", help="Print JSON instead of text; never cut.")] = False,
 ) -> Output:
-    """List beads, first by priority, then by id.
-
-    Example: nobrakes list --status needs_doer --status doing
-    """
+    """List beads, first by priority, then by id."""
     from ..beads.service.listing import listing, with_requests
 
     statuses = _statuses(status)
@@ -406,10 +385,7 @@ def ready(
     explain: Annotated[bool, Option("--explain", help="Say for each bead why it is ready or not.")] = False,
     limit: Annotated[int, Option("--limit", "-n", min=1, help="At most so many.")] = 20,
 ) -> Output:
-    """What can be worked on now, in the order in which it will be taken.
-
-    Example: nobrakes ready --explain nb-7
-    """
+    """What can be worked on now, in the order in which it will be taken."""
     from ..beads.service import bead_page
 
     if beads and not explain:
@@ -474,8 +450,6 @@ def history(
     """One bead from beginning to end: events, attempts with what was learnt, reviews, where its work is.
 
     With --transcript: what the agents on it said and did, attempt by attempt.
-
-    Example: nobrakes history nb-7
     """
     from ..beads.service import bead_page
 
@@ -549,8 +523,6 @@ def diff(
     merge changed on main, all commits of it.
 
     What is not committed is not shown.
-
-    Example: nobrakes diff nb-7 --stat
     """
     from ..review.service import evidence as operation
 

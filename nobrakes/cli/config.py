@@ -36,8 +36,6 @@ def config(
 
     `config get KEY` shows one, `config set KEY VALUE` changes it and `config unset KEY` goes back to the default; every
     other line of the file and every comment stays.
-
-    Example: nobrakes config set limits.doers 2
     """
     if check and every:
         raise UsageError("--check and --all do not go together", "One judges the file, the other prints it.")
@@ -72,10 +70,7 @@ def _toml(values: dict[str, Any], prefix: str = "") -> list[str]:
 
 
 def get(key: Key) -> Output:
-    """Show one setting as it is in force, or a whole table of them.
-
-    Example: nobrakes config get limits.doers
-    """
+    """Show one setting as it is in force, or a whole table of them."""
     from ..config.setup import changing
 
     with looked_at() as app:
@@ -100,17 +95,12 @@ def set_value(
 
     Refused is what the file could not hold. A check is changed by its name (checks.test.retry), and made by its command
     (checks.lint.command). Agents may not use it.
-
-    Example: nobrakes config set review.merge rebase
     """
     return _change(key, value)
 
 
 def unset(key: Key) -> Output:
-    """Take a setting out of .nobrakes/config.toml, so that its default holds again.
-
-    Example: nobrakes config unset caps.day.usd
-    """
+    """Take a setting out of .nobrakes/config.toml, so that its default holds again."""
     return _change(key, None)
 
 
@@ -239,8 +229,6 @@ def init(
     """Set nobrakes up in this repository. Safe to run again: what is there stays, but for the agent where one is named.
 
     On a terminal it asks whether to run the checks on main once (--trial); without one it does so only with --trial.
-
-    Example: nobrakes init --agent codex --test "pytest -q" --lint "ruff check ."
     """
     from ..config.sections import CheckSettings
     from ..config.setup import init as setup

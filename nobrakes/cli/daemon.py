@@ -216,8 +216,6 @@ def breaker_stop(
 
     All: their beads are ready again after `nobrakes resume`. One: its bead goes on with the next attempt, unless it is
     held; nothing else is paused.
-
-    Example: nobrakes stop Ada --hold "I rewrite the description first"
     """
     from ..daemon.service import control
 
@@ -240,8 +238,6 @@ def set_limits(
     """Change limits while it runs, until they are changed again. Alone: show them.
 
     The word `default` gives a limit back to .nobrakes/config.toml.
-
-    Example: nobrakes set doers=8 idle_minutes=20
     """
     from ..daemon.service import control
 
@@ -269,8 +265,6 @@ def install(yes: Yes = False, user: UserPlace = False) -> Output:
 
     Shown first: without --yes nothing is written. The timer looks once a minute. A daemon that you stopped or paused
     is never started; while the network or the provider does not answer it waits 1, 2, 4, 8 … 30 minutes.
-
-    Example: nobrakes daemon install --yes
     """
     from ..daemon.service import watchdog
 
@@ -370,8 +364,6 @@ def providers(
     `reset BEAD` lets agents try a bead once more on which they failed again and again.
     `lift CAP` (calls_per_hour, day.usd, run.tokens …) lets agents start beyond a cap until its hour, day or run ends:
     they may then cost more than you allowed. `keep CAP` lets it hold again.
-
-    Example: nobrakes providers open anthropic
     """
     match words or []:
         case []:

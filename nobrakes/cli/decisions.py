@@ -387,8 +387,6 @@ def answer(
     """Answer a question. Its bead goes on, and the answer is in the next prompt.
 
     Of several options that may be chosen, give the numbers or labels with a comma between them.
-
-    Example: nobrakes answer 4 "Use UTC everywhere"
     """
     from ..decisions.service import desk
 
@@ -423,10 +421,7 @@ def resolve(
     note: Annotated[str, Option("--note", "-m", help="Why; the next attempt reads it.")] = "",
     user: UserPlace = False,
 ) -> Output:
-    """Decide an escalation, in one way.
-
-    Example: nobrakes resolve 4 --retry --note "The fixture was wrong, it is mended"
-    """
+    """Decide an escalation, in one way."""
     from ..decisions.service import desk
 
     given = {"approve": approve, "add": add, "retry": retry, "cancel": cancel, "done": done, "dismiss": dismiss}

@@ -44,8 +44,6 @@ def undo(
     A merge is taken back by a commit on main that reverts it, and only by its number, or by its bead with --yes. The
     checks run on that commit first; where they do not pass, main stays as it is, and the command ends with 32. The bead
     is held then, until you release it.
-
-    Example: nobrakes undo
     """
     from .. import app as app_module
     from ..review.service import undo as operation
@@ -126,8 +124,6 @@ def archive(
 
     Without --expire nothing is removed, and without that setting nothing may be. What was never merged, was reverted or
     never committed always stays. `nobrakes undo` brings back what was removed, as long as git has it.
-
-    Example: nobrakes archive
     """
     from ..daemon.service import control
 
@@ -158,8 +154,6 @@ def doctor(
     the daemon goes by it.
 
     Ends with 0 when nothing is broken, with 1 when something is, or when `nobrakes run` would be refused.
-
-    Example: nobrakes doctor --repair counters
     """
     from ..app import here, untried
     from ..doctor import service as doctor_service

@@ -49,8 +49,6 @@ def new(
 ) -> Output:
     """Begin a feature. It has the eight usual acceptance criteria in the words of your project, but those that you
     leave out, and your own. Its Shaper looks at the code, asks, and makes a plan; nothing is built before your yes.
-
-    Example: nobrakes forge new "Support Windows" -d "The tool runs on Windows 11" --file src/paths.py
     """
     from ..features.service import controls
 
@@ -121,8 +119,6 @@ def resume(feature: FeatureId, fresh: Fresh = False, from_base: FromBase = False
     """Go on with a feature where it was. One feature is planned at a time.
 
     Where nobody said a word for long, the talk with its agent has expired: choose how it goes on.
-
-    Example: nobrakes forge resume nb-k3f9q2 --fresh
     """
     from ..features.service.controls import resume as go_on
     from ..features.service.controls import way_of
@@ -229,10 +225,7 @@ def show(
     way: Annotated[str, Option("--as", metavar="WAY", help="tree, kanban or timeline.")] = "tree",
     version: Annotated[int | None, Option("--version", min=1, help="What this version changed.")] = None,
 ) -> Output:
-    """One feature: where it is, its plan, the versions of it, its reviews and findings, and what is collected.
-
-    Example: nobrakes forge show nb-k3f9q2 --as timeline
-    """
+    """One feature: where it is, its plan, the versions of it, its reviews and findings, and what is collected."""
     from ..features.service import views
 
     if way not in WAYS:
@@ -367,10 +360,7 @@ BAR = 20
 
 
 def reviews(feature: FeatureId) -> Output:
-    """The reviews of a feature's plan: how many of ten, what each found, what they cost and may cost.
-
-    Example: nobrakes forge reviews nb-k3f9q2
-    """
+    """The reviews of a feature's plan: how many of ten, what each found, what they cost and may cost."""
     from ..features.service import approving, views
 
     with looked_at() as app:
@@ -392,8 +382,6 @@ def sign_off(
 
     With fewer reviews than are recommended it needs --take-risk, with findings that nobody decided a --reason; these
     count as accepted risks then. A plan that is changed afterwards needs another sign-off.
-
-    Example: nobrakes forge sign-off nb-k3f9q2 --take-risk
     """
     from ..features.service.views import approval
     from ..features.service.views import sign_off as sign
@@ -410,10 +398,7 @@ def sign_off(
 
 
 def checkpoint(feature: FeatureId) -> Output:
-    """Bring what was collected while a feature is built to its plan, now. Its live beads go on.
-
-    Example: nobrakes forge checkpoint nb-k3f9q2
-    """
+    """Bring what was collected while a feature is built to its plan, now. Its live beads go on."""
     from ..features.service.resting import checkpoint as ask
     from ..host.watching import wake
 
@@ -473,8 +458,6 @@ def rollback(
     any merge does. It cannot be resumed then; nothing is deleted.
 
     Without --yes it shows what would happen, and does nothing.
-
-    Example: nobrakes forge rollback nb-k3f9q2 --yes
     """
     from ..features.service.rollback import begin, look
 

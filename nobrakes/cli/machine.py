@@ -28,8 +28,6 @@ def test(
     """Send a test notice through each channel now, and say what came of it.
 
     Ends with an error when a channel did not take it.
-
-    Example: nobrakes notify test phone
     """
     from ..notices import service as notices_service
 
@@ -95,8 +93,6 @@ def secret(
     """Take an address or a token in, from stdin or typed unseen, and keep it in a file of your own.
 
     The file lies in your folder of settings, outside of every repository, and nobody else may read it.
-
-    Example: nobrakes notify secret phone
     """
     from ..config.user import keep
 
@@ -152,8 +148,6 @@ def machine(
 
     `set NAME=VALUE …` changes them in your own settings: agents (at once), usd_per_day, tokens_per_day. The word
     `default` takes one out. Days begin at 00:00 UTC. Without any, each repository has its own limits only.
-
-    Example: nobrakes machine set agents=3 usd_per_day=20
     """
     from ..machine.service import registry
 
@@ -192,8 +186,6 @@ def repositories(
     """The repositories in which you set nobrakes up or let it work: where they are, and what waits for you there.
 
     `forget PATH` takes one off the list; nothing in it is touched, and it comes back when nobrakes works there again.
-
-    Example: nobrakes repositories forget ~/old/project
     """
     from ..machine.service import registry
 
@@ -231,8 +223,6 @@ def mcp(
     your own agent's session it reads the board and files drafts, and changes nothing else. With --workspace a chat
     agent works on your projects: you confirm one, once in a session, before any coding tool runs. A session has a name,
     so that it finds its project again. By --http each client has a token of its own: `nobrakes mcp client add NAME`.
-
-    Example: claude mcp add nobrakes -- nobrakes mcp --workspace --session phone
     """
     if not workspace:
         if session or http or port is not None:
@@ -267,8 +257,6 @@ def client(
     """Who may reach your workspace by HTTP: each chat client has a name and a token, good for those tools alone.
 
     `add NAME` prints a new token, once. `revoke NAME` ends it at once, also for a client that is connected.
-
-    Example: nobrakes mcp client add phone
     """
     from ..projects.service import coding
 
@@ -315,8 +303,6 @@ def web(
     """The pages of all your repositories, in a browser or on a phone, until Ctrl-C. They do what the commands do.
 
     It listens on this machine alone. The link that it prints has a code, which is good once and for two minutes.
-
-    Example: nobrakes web --open
     """
     from ..web import server
 

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Annotated, Any, NamedTuple
 
 import typer
-from typer import Argument
+from typer import Argument, Option
 from typer.core import TyperCommand, TyperGroup
 
 from .. import paths
@@ -41,7 +41,7 @@ from .repository import (
     write,
 )
 from .screen import Screen, screen_of
-from .table import COMMANDS, FIRST, GROUPS, JOURNEYS, OLD_NAMES, Entry
+from .table import COMMANDS, FIRST, GROUPS, JOURNEYS, NOUNS, OLD_NAMES, SHOWN, Entry, example
 
 
 class Result(NamedTuple):
@@ -299,7 +299,9 @@ def _shown(entry: Entry) -> Callable[..., Result]:
         parameters=[p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters], return_annotation=Result
     )
     called.__annotations__ = {p.name: p.annotation for p in parameters}
-    called.__doc__ = inspect.cleandoc(function.__doc__ or "").replace("Example:", "\b\nExample:")  # \b: not re-wrapped
+    called.__doc__ = (
+        f"{inspect.cleandoc(function.__doc__ or '')}\n\n\b\nExample: {example(entry)}"  # \b: not re-wrapped
+    )
     called.__name__ = function.__name__
     return called
 
@@ -360,20 +362,27 @@ class LazyGroup(TyperGroup):
         self.format_epilog(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The commands under the journey that they belong to."""
-        shown = [(name, command) for name, command in self.commands.items() if not command.hidden]
-        if self.name == "nobrakes":
-            with formatter.section("Begin with"):
-                formatter.write_dl(FIRST)
+        """Of a group every command; of nobrakes those of a first day and, under their journeys, of a first week."""
+        rows = [(name, command.help or "") for name, command in self.commands.items() if not command.hidden]
+        if self.name != "nobrakes":
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+            return
+        with formatter.section("Begin with"):
+            formatter.write_dl(FIRST)
         for journey in JOURNEYS:
-            rows = [(name, command.help or "") for name, command in shown if _journey(command) == journey]
-            if rows:
-                with formatter.section(journey if self.name == "nobrakes" else "Commands"):
+            if rows := [*shown(journey, SHOWN).items()]:
+                with formatter.section(journey):
                     formatter.write_dl(rows)
+        formatter.write_paragraph()
+        formatter.write_text("All commands: nobrakes help --all")
 
 
-def _journey(command: Any) -> str:
-    return command.entry.journey if isinstance(command, _Placeholder) else GROUPS[command.name][0]
+def shown(journey: str, words: frozenset[str]) -> dict[str, str]:
+    """Those of the words that belong to the journey, in the order of the table, with their lines of help."""
+    known = {one.words.split()[0]: (one.journey, one.help) for one in reversed(COMMANDS)} | GROUPS
+    names = dict.fromkeys(one.words.split()[0] for one in COMMANDS)
+    return {name: known[name][1] for name in names if name in words and known[name][0] == journey}
 
 
 def _members(entries: Sequence[Entry], group: str | None) -> dict[str, Any]:
@@ -423,7 +432,7 @@ def before(
 ) -> Any:
     """Coding agents build software in your repository, unattended, and cannot break it.
 
-    Run `nobrakes` alone to see what the sensible next step is. Every command has --help and --json.
+    Run `nobrakes` alone to see what to do next. Every command has --help and --json.
     Shell completion: nobrakes --install-completion
     """
     if version:
@@ -444,24 +453,18 @@ def full_run(argv: list[str]) -> Any:
 
 def help(
     words: Annotated[list[str] | None, Argument(metavar="COMMAND", help="The command, such as `plan apply`.")] = None,
+    all_commands: Annotated[bool, Option("--all", help="Every command, under its noun.")] = False,
 ) -> Output:
-    """The help of a command, as its --help prints it; without one, of all commands.
-
-    Example: nobrakes help plan apply
-    """
-
+    """The help of a command, as its --help prints it; without one, of the commands that you need first."""
     text = io.StringIO()
-    with redirect_stdout(text):
-        root(before).main(args=[*(words or ()), "--help"], prog_name="nobrakes", standalone_mode=False)
+    if all_commands:
+        for module, noun in NOUNS.items():
+            entries = [one for one in COMMANDS if one.target.startswith(f"{module}:") and not one.hidden]
+            text.write(f"{noun}:\n" + "".join(f"  {one.words:<20} {one.help}\n" for one in entries) + "\n")
+    else:
+        with redirect_stdout(text):
+            root(before).main(args=[*(words or ()), "--help"], prog_name="nobrakes", standalone_mode=False)
     return said({"command": " ".join(words or ()), "help": text.getvalue()}, text.getvalue().rstrip())
-
-
-_SHOWN = {
-    "Forge": ("init", "plan apply", "shape", "add", "commit-strategy"),
-    "Board": ("status", "list", "ready", "graph", "watch"),
-    "Decision Desk": ("escalations", "answer", "resolve", "undo"),
-    "Breaker Box": ("run", "daemon start", "pause", "stop", "doctor"),
-}
 
 
 def next_step() -> tuple[str, str]:
@@ -483,22 +486,22 @@ def next_step() -> tuple[str, str]:
 def overview() -> Output:
     """Short orientation, grouped by journey."""
     command, why = next_step()
-    help_of = {entry.words: entry.help for entry in COMMANDS}
+    first = frozenset(words for words, _ in FIRST)
+    journeys = {journey: found for journey in JOURNEYS if (found := shown(journey, SHOWN | first))}
     data: dict[str, Any] = {
         "next": {"command": command, "why": why},
-        "journeys": {name: {words: help_of[words] for words in shown} for name, shown in _SHOWN.items()},
+        "journeys": {journey.partition(":")[0]: found for journey, found in journeys.items()},
     }
 
     def text(screen: Screen) -> str:
         out = ["nobrakes: coding agents build software in your repository, and cannot break it.", ""]
-        for journey in JOURNEYS:
+        for journey, found in journeys.items():
             name, _, rest = journey.partition(":")
-            if name in _SHOWN:
-                out.append(screen.paint(name, "bold") + f": {rest.strip()}")
-                out += [f"  nobrakes {words:<16} {help_of[words]}" for words in _SHOWN[name]]
-                out.append("")
+            out.append(screen.paint(name, "bold") + f": {rest.strip()}")
+            out += [f"  nobrakes {words:<16} {line}" for words, line in found.items()]
+            out.append("")
         out.append(f"Next: {screen.paint(command, 'green')}   ({why})")
-        out.append("All commands: nobrakes --help")
+        out.append("All commands: nobrakes help --all")
         return "\n".join(out)
 
     return Output(data, text)

@@ -91,8 +91,6 @@ def apply(
     """Bring the graph to what a plan file says. Applying it again changes nothing.
 
     New beads are drafts. What the plan changes of live beads is proposed: both wait for `nobrakes commit-strategy`.
-
-    Example: nobrakes plan example > plan.yaml && nobrakes plan apply plan.yaml --dry-run
     """
     return _apply(file, as_json, dry_run=dry_run, live=live, cut=cut)
 
@@ -110,8 +108,6 @@ def propose(
 
     With --from the plan is made from a text: `- [ ] Title` is a bead, a heading an epic; or from what `gh issue list
     --json number,title,body,labels,state,milestone` prints. The same text again changes its beads.
-
-    Example: nobrakes propose --from ideas.md --dry-run
     """
     from ..plans import markdown, service
 
@@ -147,10 +143,7 @@ def _drafted(nodes: "Sequence[PlanNode]") -> Iterator[str]:
 
 
 def example() -> Output:
-    """Print a plan file to start from.
-
-    Example: nobrakes plan example > plan.yaml
-    """
+    """Print a plan file to start from."""
 
     return said({"plan": PLAN}, PLAN.rstrip("\n"))
 
@@ -225,8 +218,6 @@ def commit_strategy(
     Shows first what would change: the new beads, each proposed change from what is to what would be, what becomes ready
     and the longest chain. Then it asks. A change that somebody edited since it was proposed waits on. The graph is
     committed on main as .nobrakes/beads.jsonl, also when nothing waits and only other things changed.
-
-    Example: nobrakes commit-strategy --without nb-k3f9q2:title
     """
     from ..features.service import strategy
 

@@ -65,8 +65,6 @@ def new(
 
     The brief (CLAUDE.md, AGENTS.md), task.md and .claude/settings.json come from TEMPLATES in your workspace, which
     you may edit.
-
-    Example: nobrakes project new my-app --objective "A shop that sells tea" --criterion "An order can be paid"
     """
     from ..errors import UsageError
     from ..projects.model import Brief
@@ -85,10 +83,7 @@ def use(
     name: Name,
     session: Annotated[str, Option("--session", help="The chat agent's session that is to work on it.")] = "terminal",
 ) -> Output:
-    """Confirm a project for a session: its coding tools work there from now on. A project can be changed like this.
-
-    Example: nobrakes project use my-app --session phone
-    """
+    """Confirm a project for a session: its coding tools work there from now on. A project can be changed like this."""
     from ..projects.service import projects
 
     found = projects.set_project(session, name, False, actor())
@@ -153,8 +148,6 @@ def whats_next(name: Name) -> Output:
 
     Five kinds: tasks of a plan without what they name, a decision that no plan knows, a commit that says "done" of what
     the roadmap has open, a sprint without its review, a project that is complete with success criteria open.
-
-    Example: nobrakes project whats-next my-app
     """
     from ..projects.service import sprints as operations
 
@@ -195,8 +188,6 @@ def run(
 
     What the yes is for is shown before: the brief, the checks, the caps. When one of them changes, you are asked again.
     It ends when every success criterion is met and `nobrakes project whats-next` is silent, or after these sprints.
-
-    Example: nobrakes project run my-app --sprints 3
     """
     from ..app import hindrances, open_app
     from ..daemon.service import processes
@@ -248,8 +239,6 @@ def schedule(
     """Have sprints of a project begin at a time; without --at: list what begins when. A daemon has to be there then.
 
     Each due time begins at most once, and never while work is paused, main is red, or a cap is reached.
-
-    Example: nobrakes project schedule my-app --at 03:00 --days mon,thu --zone Europe/Berlin
     """
     from ..app import open_app
     from ..projects.service import sprints as sprints_service

@@ -28,10 +28,7 @@ Bead = Annotated[str, Argument(metavar="BEAD", help="The bead.")]
 def show_all(
     everything: Annotated[bool, Option("--all", help="Those that are merged or closed too.")] = False,
 ) -> Output:
-    """The pull requests that wait for people, the oldest first.
-
-    Example: nobrakes pr list --all
-    """
+    """The pull requests that wait for people, the oldest first."""
     from ..requests import service as operations
 
     with looked_at() as app:
@@ -51,10 +48,7 @@ def show_all(
 
 
 def show(bead: Bead) -> Output:
-    """A bead's pull request: where it is, what it waits for, and what was proven.
-
-    Example: nobrakes pr show shop-3
-    """
+    """A bead's pull request: where it is, what it waits for, and what was proven."""
     from ..requests import service as operations
 
     with looked_at() as app:
@@ -73,10 +67,7 @@ def show(bead: Bead) -> Output:
 
 
 def view(bead: Bead) -> Output:
-    """Show a bead's pull request in the browser; where it waits for your word, let it be pushed and opened.
-
-    Example: nobrakes pr open shop-3
-    """
+    """Show a bead's pull request in the browser; where it waits for your word, let it be pushed and opened."""
     from ..daemon.service.processes import running
     from ..host.command import open_address
     from ..requests import service as operations
@@ -92,10 +83,7 @@ def view(bead: Bead) -> Output:
 
 
 def sync() -> Output:
-    """Look at all pull requests that wait now, and not when they are due.
-
-    Example: nobrakes pr sync
-    """
+    """Look at all pull requests that wait now, and not when they are due."""
     from ..daemon.service.processes import running
     from ..requests import service as operations
 
@@ -128,8 +116,6 @@ def review(
 
     Evidence is trees, the runs of the checks, counts, who worked on it and what it cost. It is read from git alone
     (refs/nobrakes/evidence), so it is there when the database was lost.
-
-    Example: nobrakes review nb-7
     """
     from ..review.service import evidence
 
@@ -156,8 +142,6 @@ def verify(
     listed: they are people's own.
 
     Ends with 43 when something is wrong.
-
-    Example: nobrakes verify v1.0..main
     """
     from .. import app as app_module
     from ..review.service import evidence
@@ -408,8 +392,6 @@ def quarantine(
     """Let a flaky test fail for a time: it blocks nobody, and status, reviews and evidence tell of it.
 
     A single test is let through only where the check's report names every test that failed.
-
-    Example: nobrakes quarantine unit "pkg/net/TestSlow" --reason "times out on CI, nb-12 mends it"
     """
     from ..review.service import evidence
 

@@ -51,8 +51,6 @@ def start(
 
     The daemon runs it turn by turn, beside the beads. Its answer is in `nobrakes session show N`, its questions are
     among the escalations.
-
-    Example: nobrakes session start "What would it take to support Windows?"
     """
     from ..sessions.service import relay as relays
 
@@ -178,8 +176,6 @@ def relay(
     With --in-place it works on the files of the checkout, one session a checkout, in the sandbox alone. Its HEAD, its
     index and its files are kept before each turn, in your own place; merges that would move it wait until the session
     is ended. What it commits is on the branch relay/N, which is checked out then; no branch of yours is moved.
-
-    Example: nobrakes relay ~/code/shop "Mend the failing test of the basket"
     """
     if plan and in_place:
         raise UsageError("--plan and --in-place do not go together", "A session that plans first works in a clone.")
@@ -401,8 +397,6 @@ def events(
     event, task_id, agent, metadata.
 
     Programs read --public: a promise of names and payloads. With the setting `events.export` the daemon keeps a file.
-
-    Example: nobrakes events --follow --public | jq -r .event
     """
     import sys
 
@@ -450,10 +444,7 @@ def watch(
     as_json: AsJson = False,
     user: UserPlace = False,
 ) -> Output:
-    """Follow an agent live, from its last lines on, until its attempt ends. Ctrl-C leaves it working.
-
-    Example: nobrakes watch Ada
-    """
+    """Follow an agent live, from its last lines on, until its attempt ends. Ctrl-C leaves it working."""
     import sys
 
     from ..sessions.service import live

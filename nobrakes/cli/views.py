@@ -41,10 +41,7 @@ NO_BEAD = "no bead yet: nobrakes shape, or nobrakes plan example"
 
 
 def status() -> Output:
-    """The whole repository on one screen: what is done, who works, what waits for you.
-
-    Example: nobrakes status --json | jq .data.counts
-    """
+    """The whole repository on one screen: what is done, who works, what waits for you."""
     from ..app import here
     from ..beads.service import board as board_service
 
@@ -119,8 +116,6 @@ def board(
 
     With --live it stays on the terminal and follows: what needs you, who works, the beads, what happens. It changes
     nothing: `nobrakes web` opens the pages to act on.
-
-    Example: nobrakes board --live
     """
     from ..beads.service import board as board_service
     from ..decisions.service.hindrances import hindrances
@@ -202,8 +197,6 @@ def graph(
     Without a format it is text, and of more than 5,000 beads the same part; --format text writes all of them.
 
     --focus, --epics and --all are the ways to look of the web page, as text.
-
-    Example: nobrakes graph --format svg -o graph.svg
     """
     looks = [name for name, is_asked in (("focus", focus), ("epics", epics), ("all", whole)) if is_asked]
     if len(looks) + bool(format) > 1:

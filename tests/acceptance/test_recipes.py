@@ -85,8 +85,7 @@ def a_command(copy: Copy) -> None:
     module = "nobrakes/cli/daemon.py"
     copy.write(
         module,
-        copy.read(module)
-        + '\n\ndef is_paused() -> Output:\n    """Whether agents may start.\n\n    Example: nobrakes paused\n    """\n'
+        copy.read(module) + '\n\ndef is_paused() -> Output:\n    """Whether agents may start."""\n'
         "    with looked_at() as app:\n"
         '        paused = app.store.setting("paused") is not None\n'
         '    return said({"paused": paused}, "paused" if paused else "not paused")\n',

@@ -1,13 +1,15 @@
 """The table of commands is what help, completion and docs show."""
 
 import inspect
+import re
+import shlex
 
 import pytest
 
 from nobrakes.cli import main
 from nobrakes.cli.main import before
 from nobrakes.cli.repository import Output
-from nobrakes.cli.table import COMMANDS, FIRST, GROUPS, JOURNEYS, OLD_NAMES, Entry
+from nobrakes.cli.table import COMMANDS, EXAMPLES, FIRST, GROUPS, JOURNEYS, NOUNS, OLD_NAMES, SHOWN, Entry, example
 from nobrakes.errors import UsageError
 
 by_words = pytest.mark.parametrize("entry", COMMANDS, ids=[entry.words for entry in COMMANDS])
@@ -47,6 +49,20 @@ def test_no_command_is_there_twice_and_every_group_is_described():
     assert {word.split()[0] for word in words if " " in word} == set(GROUPS)
 
 
+@by_words
+def test_every_command_has_an_example_that_it_takes(entry: Entry) -> None:
+    typed = shlex.split(re.split(r" [|<>] ", example(entry))[0], comments=True)
+    words = entry.words.split()
+    assert typed[: len(words) + 1] == ["nobrakes", *words]
+    command = main.load(entry)
+    command.make_context(entry.words, typed[len(words) + 1 :])
+    assert f"Example: {example(entry)}" in (command.help or "")
+
+
+def test_an_example_is_of_a_command() -> None:
+    assert set(EXAMPLES) <= {entry.words for entry in COMMANDS}
+
+
 def test_help_lists_every_command_without_importing_one(capsys):
     import sys
 
@@ -55,12 +71,15 @@ def test_help_lists_every_command_without_importing_one(capsys):
         sys.modules.pop(name, None)
     with pytest.raises(SystemExit):
         main.root(before).main(["--help"], prog_name="nobrakes")
-    shown = capsys.readouterr().out
+    first = capsys.readouterr().out
+    names = [line.split()[0] for line in first.split("Options:")[0].splitlines() if re.match(r"  \w", line)]
+    listed = [name for name in names if name in {entry.words.split()[0] for entry in COMMANDS}]
+    assert sorted(listed) == sorted([*(words for words, _ in FIRST), *SHOWN]) and len(listed) <= 20
+    assert "nobrakes help --all" in first
+    every = str(main.help(None, True).data["help"])
+    assert {entry.target.split(":")[0] for entry in COMMANDS} == set(NOUNS)
     for entry in COMMANDS:
-        word = entry.words.split()[0]
-        assert f"\n  {word}" in shown or entry.hidden, entry.words
-        if " " not in entry.words and not entry.hidden and entry.words not in GROUPS:
-            assert entry.help in " ".join(shown.split())
+        assert (f"\n  {entry.words:<20} {entry.help}\n" in every) is not entry.hidden, entry.words
     assert "nobrakes.cli.beads" not in sys.modules and "nobrakes.cli.decisions" not in sys.modules
     for name in loaded:
         __import__(name)
