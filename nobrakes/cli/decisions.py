@@ -423,6 +423,7 @@ def resolve(
 ) -> Output:
     """Decide an escalation, in one way."""
     from ..decisions.service import desk
+    from ..features.service.views import approval
 
     given = {"approve": approve, "add": add, "retry": retry, "cancel": cancel, "done": done, "dismiss": dismiss}
     chosen = [word for word, wanted in given.items() if wanted]
@@ -433,7 +434,8 @@ def resolve(
     with opened_or_home(user) as app:
         found = desk.resolve(app.store, number, chosen[0], note=note, actor=actor(), paths=app.paths)
         then = desk.then(app.store, found)
+        live = approval(app.store, app.config.forge.rules())[0] if add else ""
     if add:
-        then = f": {found.resolution.partition(':')[0]}, a draft; `nobrakes commit-strategy` makes drafts live"
+        then = f": {found.resolution.partition(':')[0]}, a draft; drafts wait for your yes: {live}"
         return said(plain(found), f"escalation {number} is resolved{then}")
     return said(plain(found), f"escalation {number} is resolved: {chosen[0]}{then}")

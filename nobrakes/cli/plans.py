@@ -46,10 +46,11 @@ def _apply(file: Path, whole: bool, **how: Any) -> Output:
     return Output(report, lambda screen: _report(report, screen, then), error)
 
 
-def _approval(app: "App") -> str:
+def _approval(app: "App", option: str = "") -> str:
     from ..features.service.views import approval
 
-    return approval(app.store, app.config.forge.rules())[0]
+    command, first = approval(app.store, app.config.forge.rules())
+    return command if first else command + option
 
 
 def _report(report: "PlanReport", screen: Screen, then: str) -> str:
@@ -234,7 +235,7 @@ def commit_strategy(
             if as_json or not sys.stdin.isatty():
                 raise UsageError(
                     f"{_counted(found)[0]} would be approved, and nobody is here to be asked",
-                    "Look with `nobrakes commit-strategy --dry-run`, then run `nobrakes commit-strategy --yes`.",
+                    f"Look with `nobrakes commit-strategy --dry-run`, then run `{_approval(app, ' --yes')}`.",
                 )
             write("\n".join(difference_lines(found, screen_of(sys.stdout))))
             if not confirm("Approve?"):

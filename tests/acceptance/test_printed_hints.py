@@ -1,6 +1,7 @@
 """What nobrakes tells people to type is accepted in the very state in which it says so."""
 
 import json
+import re
 import shlex
 import subprocess
 from collections.abc import Callable
@@ -181,6 +182,30 @@ def test_what_is_printed_is_accepted(place: Place, state: str, works: bool) -> N
             place.put(STATES[state])
             code, said = place.typed(*words_of(command))
             assert code not in REFUSED, (command, said)
+
+
+def suggested(store: Store) -> None:
+    """A suggestion on one bead, while the plan of a feature waits for its sign-off."""
+    feature(store)
+    one(store)
+    store.escalate(NewEscalation(EscalationType.DOER_SUGGESTION, "Cache it", "It is slow."), "a", None, "Doer")
+
+
+def test_a_draft_that_a_suggestion_became_waits_for_what_a_plan_under_review_waits_for(place: Place) -> None:
+    place.put(suggested)
+    assert main.run(["resolve", "1", "--add"]) == 0
+    command = place.capsys.readouterr().out.strip().rpartition(": ")[2]
+    assert command.startswith("nobrakes forge sign-off login")
+    assert place.typed(*words_of(command))[0] == 0
+
+
+@pytest.mark.parametrize("typed", ["take form", "hand-in form", "retry form", "commit-strategy"])
+def test_what_drafts_under_review_are_refused_with_is_accepted(place: Place, typed: str) -> None:
+    place.put(feature)
+    code, said = place.typed(*typed.split())
+    commands = re.findall("`(nobrakes .*?)`", said["hint"])
+    assert code in REFUSED and commands
+    assert [place.typed(*words_of(command))[0] for command in commands] == [0] * len(commands), commands
 
 
 @pytest.mark.parametrize("state", [state for state in STATES if state.startswith("a ")])

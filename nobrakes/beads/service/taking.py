@@ -133,7 +133,8 @@ def refuse(bead: Bead) -> None:
     if bead.status in CLOSED:
         raise NotAllowed(f"bead {bead.id} is {bead.status.value}", f"`nobrakes reopen {bead.id}` has it done again.")
     if bead.status is Status.DRAFT:
-        raise NotAllowed(f"bead {bead.id} is a draft", "`nobrakes commit-strategy` makes drafts live.")
+        why = "`nobrakes commit-strategy --dry-run` shows what waits for your yes, which makes drafts live."
+        raise NotAllowed(f"bead {bead.id} is a draft", why)
     if bead.type is BeadType.EPIC:
         raise NotAllowed(
             f"bead {bead.id} is an epic: its children are worked on", f"`nobrakes show {bead.id}` names its children."
@@ -374,16 +375,8 @@ def takes_words(one: Escalation) -> bool:
 
 
 def _refuse(bead: Bead) -> None:
-    if bead.status in CLOSED:
-        raise NotAllowed(f"bead {bead.id} is {bead.status.value}", f"`nobrakes reopen {bead.id}` has it done again.")
-    if bead.status is Status.DRAFT:
-        raise NotAllowed(
-            f"bead {bead.id} is a draft: no agent was on it", "`nobrakes commit-strategy` makes drafts live."
-        )
-    if bead.type is BeadType.EPIC and bead.status is not Status.ESCALATED:
-        raise NotAllowed(
-            f"bead {bead.id} is an epic: no agent works on it itself", f"`nobrakes show {bead.id}` names its children."
-        )
+    if bead.status is not Status.ESCALATED:  # else it may be an epic: its review as a whole begins again
+        refuse(bead)
     if bead.status in WORKING and bead.held is None:
         raise NotAllowed(
             f"{bead.assignee or 'somebody'} works on bead {bead.id} now: it is {bead.status.value}",

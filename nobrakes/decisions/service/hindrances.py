@@ -387,8 +387,10 @@ def _paused_by(store: "Store") -> str:
 
 
 def of_daemon(store: "Store", pid: int | None) -> Iterator[Hindrance]:
-    """A daemon, or a run, that ended without being stopped. `pid`: of the one that works now."""
+    """What keeps it from working, or that it ended without being stopped. `pid`: of the one that works now."""
     if pid is not None:
+        if what := store.setting(control.TROUBLE):
+            yield Hindrance(Kind.RETRY, what.removesuffix("."))
         return
     began = store.latest_events([Happened.DAEMON_STARTED], limit=1)
     since = began[0] if began else Event(Happened.DAEMON_STARTED)
@@ -412,9 +414,8 @@ def of_daemon(store: "Store", pid: int | None) -> Iterator[Hindrance]:
 
 def of_main(store: "Store", waiting: list[Escalation], runs: bool) -> Iterator[Hindrance]:
     """A main that is red, or on which the checks could not be run, or that moves while it is tried."""
-    for name in (control.TROUBLE, control.TRIAL_WAITS) if runs else ():
-        if what := store.setting(name):
-            yield Hindrance(Kind.RETRY, what.removesuffix("."))
+    if runs and (what := store.setting(control.TRIAL_WAITS)):
+        yield Hindrance(Kind.RETRY, what.removesuffix("."))
     asked = {one.type: one for one in reversed(waiting) if one.bead is None and one.type in _OF_MAIN}
     tip = store.setting(FROZEN)
     red, broken = asked.get(EscalationType.MAIN_RED), asked.get(EscalationType.BROKEN_CHECKS)

@@ -32,6 +32,7 @@ from ...errors import NoAgent, NobrakesError, NoProject, NoSuchSession, NotAllow
 from ...events.kinds import Actor, Surface
 from ...events.schema import plain
 from ...features.service import approving
+from ...features.service.views import approval
 from ...git.repository import open_git
 from ...host.locks import holder
 from ...host.watching import wake
@@ -500,15 +501,17 @@ def _propose(session: str, plan: str) -> Reply:
     if len(plan) > plans_service.MOST_CHARACTERS:
         raise UsageError(f"the plan has more than {plans_service.MOST_CHARACTERS} characters", "Propose it in parts.")
     read = plans_service.plan_in(plan, "plan")
-    with project_store(folder) as (store, _paths):
+    with project_store(folder) as (store, paths):
         made = plain(approving.propose(store, read, Actor(session, Surface.MCP).name))
-    said = f"A person approves it: `nobrakes commit-strategy` in {folder}, or the page Plan of `nobrakes web`"
+        command, first = approval(store, load(paths.config).forge.rules())
+    said = f"A person approves it{first and f'; {first}'}: `{command}` in {folder}, or the pages of `nobrakes web`"
     return _json({"proposed": made, "next": said})
 
 
 def _approve(session: str) -> Reply:
     _, folder = confirmed_folder(session)
-    commands = waiting(session) or ["nobrakes commit-strategy"]
+    with project_store(folder) as (store, paths):
+        commands = waiting(session) or [approval(store, load(paths.config).forge.rules())[0]]
     why = "what was proposed, planned or made is approved by a person"
     raise persons(folder, why, "; ".join(commands))
 

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from nobrakes.agents.service.api import choose
-from nobrakes.beads.model import Outcome, of_person
+from nobrakes.beads.model import Bead, BeadType, Outcome, of_person
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NoAgent, NoProject, NotAllowed, UsageError
+from nobrakes.features.model import Criterion, Feature, Step
+from nobrakes.features.plan_beads import nodes_of
 from nobrakes.projects import model as projects_model
 from nobrakes.projects.model import Brief
 from nobrakes.projects.service import coding, projects
@@ -232,6 +234,22 @@ def test_a_chat_agent_is_not_told_where_the_pages_are(workspace: Workspace, monk
     plan = "beads: [{id: a, title: Do a}]"
     said = choose(table, "propose", {"plan": plan})
     assert "drawn-name" not in f"{refused.value} {refused.value.hint} {said.text}" and "commit-strategy" in said.text
+
+
+def test_a_chat_agent_is_told_what_comes_before_the_yes(workspace: Workspace) -> None:
+    with coding.project_store(str(workspace.folder)) as (store, _paths):
+        store.put([Bead("login", "Login", type=BeadType.EPIC), Bead("form", "The form", epic="login")], [], "me")
+        store.begin_feature(Feature("login", "Login", "People log in.", (Criterion("Tests pass", "automated"),)))
+        store.move_feature("login", Step.PROPOSED, "Shaper")
+        store.keep_plan("login", nodes_of(store, "login"), "whole", "Shaper")
+        store.move_feature("login", Step.PLAN_READY, "Shaper")
+    table = coding.operations("phone")
+    said = choose(table, "propose", {"plan": "beads: [{id: a, title: Do a}]"}).text
+    with pytest.raises(NotAllowed) as refused:
+        choose(table, "approve", {})
+    for told in (said, refused.value.hint):
+        assert "nobrakes forge sign-off login" in told and "commit-strategy" not in told
+    assert "the plan of feature login is not signed off" in said
 
 
 def test_an_agent_for_which_no_command_is_set_is_refused(workspace: Workspace) -> None:
