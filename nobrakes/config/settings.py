@@ -280,7 +280,7 @@ def load_for_reading(path: str) -> tuple[Config, str]:
         values = config_values.recall_last(path, _judge())
         last = _made(Config, values) if isinstance(values, dict) else None
         shown = "the settings of before" if last is not None else "every setting's default"
-        return last or Config(), f"{' '.join(str(error).split())} Shown is what holds with {shown}."
+        return last or Config(), f"{' '.join(str(error).split()).rstrip('.')}. Shown is what holds with {shown}."
 
 
 def _remembered(path: str, text: str) -> Config | None:

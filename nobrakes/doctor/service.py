@@ -6,6 +6,7 @@
 """
 
 import os
+import shlex
 import shutil
 import stat
 import threading
@@ -71,11 +72,12 @@ def examine_privacy(paths: Paths) -> Iterator[Finding]:
         yield Finding("owner", OK, f"the repository and .nobrakes belong to {owner(paths.folder)}, who is you")
     others = [path for path in found.territory(paths.root) if _writable_by_others(path)]
     for path in others[:_SHOWN]:
-        yield Finding("owner", WARNING, f"every account may write to {path}, and with it decide what is run here")
+        text = f"every account may write to {path}, and with it decide what is run here"
+        yield Finding("owner", WARNING, f"{text}: `chmod o-w {shlex.quote(path)}`")
     closed = open_to_others(paths.folder)
     for path in closed[:_SHOWN]:
-        mode = stat.S_IMODE(os.lstat(path).st_mode)
-        yield Finding("private", WARNING, f"{path} is open to other accounts ({mode:04o}): chmod go= {path}")
+        text = f"{path} is open to other accounts ({stat.S_IMODE(os.lstat(path).st_mode):04o})"
+        yield Finding("private", WARNING, f"{text}: `chmod go= {shlex.quote(path)}`")
     if not closed:
         yield Finding("private", OK, "what nobrakes keeps is closed to other accounts (0700, 0600)")
 
@@ -593,7 +595,7 @@ def _assignments(patient: _Patient) -> Iterator[Finding]:
     stale = [b for b in store.beads(WORKING) if b.lease_until is not None and b.lease_until < now]
     if stale:
         ids = ", ".join(b.id for b in stale[:10])
-        what = "the daemon is slow to renew" if pid else "the next daemon takes them up: nobrakes run"
+        what = "the daemon is slow to renew" if pid else "the next daemon takes them up: `nobrakes run`"
         yield Finding("leases", WARNING, f"there is no sign of who works on {ids}; {what}")
     yield Finding("daemon", OK, f"a daemon works (process {pid})" if pid else "no daemon works")
 

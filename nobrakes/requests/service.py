@@ -208,8 +208,8 @@ def _waits(store: "Store", config: "Config") -> Iterator[Finding]:
         around = " -> ".join((*circle.members, circle.members[0]))
         told = (
             f"{around} wait for each other: {meant.needs} of {epics.get(meant.needs)} is done only when all of that "
-            f"epic is merged, and {meant.bead} needs it. Have them in one epic (`nobrakes edit`), or "
-            f"`nobrakes undepend {meant.bead} {meant.needs}`"
+            f"epic is merged, and {meant.bead} needs it. Have them in one epic (`nobrakes edit {meant.bead} --epic "
+            f"{epics.get(meant.needs)}`), or `nobrakes undepend {meant.bead} {meant.needs}`"
         )
         yield Finding("epics", ERROR, told)
 

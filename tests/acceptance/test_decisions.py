@@ -86,7 +86,7 @@ def test_three_failures_go_to_a_person_with_all_that_was_tried(project: Scripted
     project.nobrakes("run", expect=40)
     [summary] = project.open()
     found = project.ask("escalation", str(summary["id"]))
-    assert found["type"] == "repeated_failure" and found["hypothesis"] == ""  # its own words are no evidence
+    assert found["type"] == "repeated_failure" and found["hypothesis"] == "not known"  # its own words are no evidence
     attempts = found["evidence"]["attempts"]
     assert [a["outcome"] for a in attempts] == ["failed"] * 3 == project.outcomes("one")
     assert all("ladder" in a["summary"] and "short" in a["learnings"] for a in attempts)

@@ -22,7 +22,7 @@ from ...errors import ConfigError, NobrakesError, NotARepository, UsageError
 from ...git import commands, lfs, persons
 from ...git.commands import CHECKOUT
 from ...git.commits import Signer, Signing
-from ...git.filters import Filters
+from ...git.filters import Filters, allowing
 from ...git.location import Discovered, Place, discover
 from ...git.objects import Objects
 from ...git.workspaces import make
@@ -30,6 +30,7 @@ from ...host.files import ATTRIBUTES, IGNORED, IGNORED_BEFORE, KEEPER, for_git, 
 from ...paths import FOLDER, Paths, repository_root
 from ...records import frozen
 from ...replacing import replacing
+from ...text.cleaning import count
 from ..editing import EXAMPLES, Setting, settings, toml
 from ..sections import CheckSettings
 from ..settings import Config, load, parse
@@ -189,13 +190,13 @@ def told(root: str, config: "Config") -> Iterator[str]:
             yield (
                 "the sparse checkout leaves out .nobrakes: the settings are read from main. Git leaves the database, "
                 "the workspaces and what agents have not handed in where they are, for the sake of one file there that "
-                f"git status shows ({KEEPER}); you have .nobrakes again with: git sparse-checkout add .nobrakes"
+                f"git status shows ({KEEPER}); you have .nobrakes again with `git sparse-checkout add .nobrakes`"
             )
         else:
             yield (
-                "the sparse checkout leaves out .nobrakes, and main has an older .nobrakes/.gitignore: `git "
-                "sparse-checkout set` can remove the database and what agents have not handed in. Type: git "
-                "sparse-checkout add .nobrakes; then nobrakes init, and commit .gitignore and .gitattributes there"
+                "the sparse checkout leaves out .nobrakes, and main has an older .nobrakes/.gitignore: `set` of "
+                "sparse-checkout can remove the database and what agents have not handed in. Type `git sparse-checkout "
+                "add .nobrakes`, then `nobrakes init`, and commit .gitignore and .gitattributes there"
             )
     for path, commit in make.links(root):
         trouble = make.why_not(path, commit, root)
@@ -211,8 +212,8 @@ def signing(root: str, config: "Config", signer: Signer | None = None) -> Iterat
     if trouble:
         by_request = ""
         if config.review.land != "pull_request":
-            by_request = ", or, where a remote demands signatures, let people merge: nobrakes config set review.land "
-            by_request += "pull_request"
+            by_request = ", or, where a remote demands signatures, let people merge: `nobrakes config set review.land "
+            by_request += "pull_request`"
         yield (
             f"your commits are signed, and nobrakes cannot sign its own without asking you: {trouble}. "
             "`git config user.signingkey` names the key. One that asks for a passphrase needs an agent that holds it"
@@ -232,8 +233,8 @@ def _filters(root: str, config: "Config") -> Iterator[str]:
             return
         paths = place.run(["ls-tree", "-r", "-z", "--name-only", head]).records
         under = filters.under((head,), paths)
-        for name, count in sorted(Counter(under.values()).items()):
-            files = f"{count} file{'s' if count > 1 else ''}"
+        for name, many in sorted(Counter(under.values()).items()):
+            files = count(many, "file")
             if name == lfs.NAME:
                 yield _lfs(filters, head, [path for path in under if under[path] == name], files)
             else:
@@ -241,13 +242,13 @@ def _filters(root: str, config: "Config") -> Iterator[str]:
 
 
 def _lfs(filters: Filters, head: str, paths: list[str], files: str) -> str:
-    text = f"{files} of main are kept by Git LFS: agents and checks see their content"
+    text = f"Git LFS keeps {files} of main: agents and checks see their content"
     if not shutil.which("git-lfs"):
         text += "; git-lfs is not installed, so nothing is fetched from a remote or pushed to it"
     folder, entries = lfs.store(filters.place), (filters.objects.entry(head, path) for path in paths)
     pointers = [lfs.parse(filters.objects.content(one.id) or b"") for one in entries if one is not None]
     missing = sum(1 for one in pointers if one is not None and not lfs.has(folder, one))
-    return text + (f"; of {missing} the content is not here: git lfs fetch" if missing else "")
+    return text + (f"; of {missing} the content is not here: `git lfs fetch` brings it" if missing else "")
 
 
 def _filter(filters: Filters, name: str, files: str, config: "Config") -> str:
@@ -255,11 +256,12 @@ def _filter(filters: Filters, name: str, files: str, config: "Config") -> str:
     if not filters.configured(name, "clean"):
         return f"{text}, and your git settings have no filter.{name}.clean: no work may change them"
     if name not in config.git.filters:
-        return f"{text}, which nobrakes does not run: no work may change them. nobrakes config set git.filters {name}"
+        allow = allowing("filters", config.git.filters, name)
+        return f"{text}, which nobrakes does not run: no work may change them. Allow it: `{allow}`"
     if name not in config.git.clear_text:
         return (
             f"{text}: it is run for new files, and agents and checks do not see the clear text of what is there. "
-            f"nobrakes config set git.clear_text {name}"
+            f"Allow it: `{allowing('clear_text', config.git.clear_text, name)}`"
         )
     return f"{text}: it is run, confined, for what agents make, and agents and checks see the clear text"
 

@@ -446,15 +446,8 @@ def told(holder: Worktree, seen: Look, main: str) -> str:
     return (
         f"the checkout {holder.path} is behind main, which is at {main[:12]}: there {named(paths)} stand as at "
         f"{seen.at[:12]}, or were edited since. Do not commit on main there: it would take back what was merged. "
-        f"{keeping_both(seen.at)}"
-    )
-
-
-def keeping_both(at: str) -> str:
-    """How a person keeps what lies in a checkout that is behind, and what was merged."""
-    return (
         "`nobrakes run` brings it along where nothing of that was edited. Else keep both: `git branch my-work "
-        f"{at[:12]}`, `git symbolic-ref HEAD refs/heads/my-work`, commit there, then `git switch` to main and "
+        f"{seen.at[:12]}`, `git symbolic-ref HEAD refs/heads/my-work`, commit there, then go back to main and "
         "`git merge my-work`."
     )
 

@@ -1,0 +1,307 @@
+"""What `nobrakes doctor` tells people to type is accepted where it says so, and destroys nothing."""
+
+import json
+import os
+import re
+import shlex
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nobrakes.beads.model import Bead, BeadType, Dependency, Role, Status
+from nobrakes.beads.service import beads
+from nobrakes.cli import main
+from nobrakes.config.settings import load
+from nobrakes.config.setup import init
+from nobrakes.daemon.service import control
+from nobrakes.decisions.hindrances import BACKGROUND, RUN_SINCE
+from nobrakes.decisions.model import EscalationType, NewEscalation
+from nobrakes.doctor import service as doctor_service
+from nobrakes.events.kinds import Event, Kind
+from nobrakes.features.service.approving import commit_strategy
+from nobrakes.git.repository import Repository
+from nobrakes.store import Store, open_store
+
+LONG = ("nobrakes run", "nobrakes daemon start", "nobrakes shape", "npm ")
+"""They begin a night's work, a talk or a download."""
+REFUSED = {2, 17, 23}
+DESTROYS = (
+    "--hard",
+    "--force",
+    " -f",
+    " -D",
+    "clean",
+    "rm ",
+    "git checkout",
+    "restore",
+    "stash",
+    "prune",
+    "reflog",
+    " -d ",
+)
+TYPED = re.compile("`((?:nobrakes|git|chmod|cp) [^`]+)`(?! failed| works again)")
+UNMARKED = re.compile(
+    "nobrakes (?:run|config|doctor|init|edit|retry) |git (?:config|lfs|sparse-checkout|merge) |chmod "
+)
+SETTINGS = """\
+main = "main"
+[[checks]]
+name = "test"
+command = "sh -c true"
+format = "exit"
+[agents]
+doer = ["script"]
+test_writer = ["script"]
+[agents.script]
+command = ["sh"]
+"""
+
+
+State = Callable[["Place"], None]
+
+
+class Place:
+    """A repository with three beads, which a test breaks."""
+
+    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root, self.capsys = root, capsys
+        self.paths = init.init(str(root)).paths
+        Path(self.paths.config).write_text(SETTINGS)
+        self.store: Store = open_store(self.paths.database)
+        for name, needs in (("a", []), ("b", ["a"]), ("c", ["b"])):
+            beads.add(self.store, name, id=name, needs=needs, needs_tests=False)
+        self.door = Repository(self.paths, "main")
+        commit_strategy(self.store, self.door, self.paths, "me")
+        capsys.readouterr()
+
+    def git(self, *words: str) -> str:
+        return subprocess.run(["git", *words], cwd=self.root, check=True, capture_output=True, text=True).stdout.strip()
+
+    def sql(self, text: str) -> None:
+        raw = sqlite3.connect(self.paths.database)
+        raw.execute(text)
+        raw.commit()
+        raw.close()
+
+    def settings(self, old: str = "", new: str = "", more: str = "") -> None:
+        Path(self.paths.config).write_text(SETTINGS.replace(old, new) + more)
+
+    def findings(self) -> list[dict[str, str]]:
+        main.run(["doctor", "--json"])
+        return [one for one in json.loads(self.capsys.readouterr().out)["data"] if one["level"] != "ok"]
+
+    def typed(self, command: str) -> tuple[bool, str]:
+        """Whether it is accepted, and what it says."""
+        words = shlex.split(command)
+        if words[0] == "nobrakes":
+            code = main.run(words[1:])
+            return code not in REFUSED, "".join(self.capsys.readouterr())
+        done = subprocess.run(words, cwd=self.root, capture_output=True, text=True)
+        return done.returncode == 0, done.stderr
+
+
+def checkout_behind(place: Place) -> None:
+    (place.root / "work").write_text("work\n")
+    place.git("add", "work")
+    tree, old = place.git("write-tree"), place.git("rev-parse", "HEAD")
+    place.git("rm", "-q", "-f", "work")
+    place.door.clear_locks()
+    place.git("update-ref", "refs/heads/main", place.git("commit-tree", "-p", old, "-m", "work", tree))
+
+
+def stale_workspace(place: Place) -> None:
+    workspace = place.door.workspace(place.store.bead("a"), place.door.main(), "Ada")
+    for argv in workspace.prologue:
+        subprocess.run(argv, check=True, capture_output=True)
+    Path(place.paths.workspaces, "a", "precious.txt").write_text("precious")
+    beads.done(place.store, "a", "by hand", "me")
+
+
+def broken_ref(name: str) -> State:
+    def breaks(place: Place) -> None:
+        path = place.root / ".git" / "refs" / "nobrakes" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("1" * 40 + "\n")
+
+    return breaks
+
+
+def parked(place: Place) -> None:
+    asked = NewEscalation(EscalationType.NOBRAKES_FAILED, "a: nobrakes failed", "a traceback")
+    place.store.escalate(asked, "a", None, "nobrakes")
+    place.store.record(Event(Kind.HELD, "a", data={"reason": "twice"}))
+
+
+def lost_lease(place: Place) -> None:
+    place.store.open_attempt("a", Role.DOER, "script", ["Ada"], 60.0, None)
+    place.sql("UPDATE beads SET lease_until = 1 WHERE id = 'a'")
+
+
+def kept(name: str, value: str) -> State:
+    return lambda place: place.store.set_setting(name, value)
+
+
+def asked(type_: EscalationType) -> State:
+    new = NewEscalation(type_, "It does not work", "why")
+    return lambda place: place.store.escalate(new, None, None, "nobrakes") and None
+
+
+def damaged(place: Place) -> None:
+    place.store.close()
+    with open(place.paths.database, "r+b") as file:
+        file.write(b"garbage" * 100)
+
+
+def missing(place: Place) -> None:
+    place.store.close()
+    for path in Path(place.paths.folder).glob("nobrakes.db*"):
+        path.unlink()
+
+
+def taken_off_main(place: Place) -> None:
+    (place.root / "x").write_text("x\n")
+    place.git("add", "x")
+    place.git("commit", "-q", "-m", "A\n\nBead: a")
+    commit = place.git("rev-parse", "HEAD")
+    place.sql(f"UPDATE beads SET status = 'done', merged_commit = '{commit}' WHERE id = 'a'")
+    place.git("reset", "-q", "--hard", f"{commit}~1")
+
+
+def sparse(place: Place) -> None:
+    (place.root / "src").mkdir()
+    (place.root / "src" / "x").write_text("x\n")
+    place.git("add", "src")
+    place.git("commit", "-q", "-m", "Add src")
+    place.git("sparse-checkout", "set", "src")
+
+
+def signed(place: Place) -> None:
+    for name, value in {"commit.gpgsign": "true", "user.signingkey": "/nowhere/key.pub", "gpg.format": "ssh"}.items():
+        place.git("config", name, value)
+
+
+def filtered(*allowed: str) -> State:
+    def keeps(place: Place) -> None:
+        place.git("config", "filter.crypt.clean", "cat")
+        (place.root / ".gitattributes").write_text("*.bin filter=crypt\n")
+        (place.root / "x.bin").write_text("x\n")
+        place.git("add", ".gitattributes", "x.bin")
+        place.git("commit", "-q", "-m", "Add a file under a filter")
+        place.settings(more=f"[git]\nfilters = {json.dumps(allowed)}\n")
+
+    return keeps
+
+
+def by_request(place: Place, more: str = "") -> None:
+    place.git("remote", "add", "origin", str(place.root / "nowhere.git"))
+    place.settings(more=f'[review]\nland = "pull_request"\ncode_host = "git"\n{more}')
+
+
+def epics_in_a_circle(place: Place) -> None:
+    by_request(place, 'unit = "epic"\n')
+    epics = [Bead(name, name, type=BeadType.EPIC) for name in ("e", "f")]
+    parts = [Bead(f"{epic.id}{number}", "x", epic=epic.id) for epic in epics for number in (1, 2)]
+    place.store.put([*epics, *parts], [Dependency("e1", "f1"), Dependency("f2", "e2")], "me")
+    place.store.approve([one.id for one in (*epics, *parts)], "me")
+
+
+def unreadable_refs(place: Place) -> None:
+    place.git("pack-refs", "--all")
+    with open(place.root / ".git" / "packed-refs", "a") as file:
+        file.write("garbage\n")
+
+
+def cancelled_epic(place: Place) -> None:
+    gone = Bead("e", "E", type=BeadType.EPIC, status=Status.CANCELLED)
+    place.store.put([gone, Bead("x", "X", epic="e", status=Status.NEEDS_DOER)], [], "me")
+
+
+CIRCLE = "INSERT INTO edges (bead, type, needs) VALUES ('a', 'blocks', 'c')"
+EMPTY = Bead("e", "E", type=BeadType.EPIC, status=Status.OPEN)
+STATES: dict[str, State] = {
+    "a setting that is none": lambda place: place.settings(more="what = 1\n"),
+    "settings that are no TOML": lambda place: place.settings(more="[[\n"),
+    "no check": lambda place: place.settings(SETTINGS[SETTINGS.index("[[checks") : SETTINGS.index("[agents]")]),
+    "a check without its program": lambda place: place.settings("sh -c true", "no-such-program"),
+    "an agent without its program": lambda place: place.settings('["sh"]', '["no-such-program"]'),
+    "an agent without a command": lambda place: place.settings('command = ["sh"]'),
+    "an ACP agent without a command": lambda place: place.settings('["script"]', '["acp"]'),
+    "an agent that is not installed": lambda place: place.settings('["script"]', '["codex"]'),
+    "main that is not there": lambda place: place.settings('"main"', '"trunk"'),
+    "wrong counters": lambda place: place.sql("UPDATE beads SET open_blockers = 0 WHERE id = 'c'"),
+    "beads in a circle": lambda place: place.sql(CIRCLE),
+    "a cancelled blocker": lambda place: beads.cancel(place.store, "a", "no", "me") and None,
+    "a cancelled epic": cancelled_epic,
+    "an empty epic": lambda place: place.store.put([EMPTY], [], "me") and None,
+    "a checkout that is behind": checkout_behind,
+    "a stale workspace": stale_workspace,
+    "a lost archive": broken_ref("archive/a/1-branch"),
+    "a lost hand-in": broken_ref("incoming/a"),
+    "lost records": broken_ref("evidence"),
+    "refs that cannot be read": unreadable_refs,
+    "a parked bead": parked,
+    "a lost lease": lost_lease,
+    "frozen": kept("frozen", "0" * 40),
+    "paused": kept(control.PAUSED, "1"),
+    "stopping": kept(control.STOPPING, "1"),
+    "a dead daemon": kept(BACKGROUND, "99999"),
+    "a run that was cut off": kept(RUN_SINCE, "1.0"),
+    "checks that cannot run": asked(EscalationType.BROKEN_CHECKS),
+    "a damaged database": damaged,
+    "no database": missing,
+    "work that was taken off main": taken_off_main,
+    "a sparse checkout": sparse,
+    "commits that cannot be signed": signed,
+    "a filter": filtered(),
+    "a filter beside an allowed one": filtered("other"),
+    "a filter that may run": filtered("crypt"),
+    "requests that nobody merges": lambda place: by_request(place, "pull_auto_merge = true\n"),
+    "epics in a circle": epics_in_a_circle,
+    "a repository that all may write": lambda place: os.chmod(place.root, 0o777),
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Place:
+    for name in ("NOBRAKES_TOKEN", "NOBRAKES_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(doctor_service, "uncompiled", list)
+    root = tmp_path / "repository"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q", "-b", "main", str(root)], check=True)
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "Begin"], cwd=root, check=True)
+    monkeypatch.chdir(root)
+    return Place(root, capsys)
+
+
+def commands_of(finding: dict[str, str]) -> list[str]:
+    text = finding["text"].replace("BEAD", "a")
+    if commit := re.search(r"\b[0-9a-f]{12}\b", text):
+        text = text.replace("COMMIT", commit[0])
+    found = TYPED.findall(text) + ([f"nobrakes doctor --repair {finding['repair']}"] if finding["repair"] else [])
+    unmarked = UNMARKED.findall(TYPED.sub("", text))
+    assert not unmarked, f"{unmarked} in {text}"
+    return found
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_what_doctor_says_to_type_is_accepted(place: Place, state: str) -> None:
+    """One after the other: what mends it may come in steps."""
+    before = {one["text"] for one in place.findings()}
+    STATES[state](place)
+    found = [one for one in place.findings() if one["text"] not in before]
+    assert found, "it is found"
+    for command in (command for one in found for command in commands_of(one)):
+        assert not any(word in command for word in DESTROYS), command
+        if not command.startswith(LONG):
+            accepted, said = place.typed(command)
+            assert accepted, f"{command}: {said}"
+
+
+def test_a_filter_is_allowed_beside_those_that_are_allowed(place: Place) -> None:
+    filtered("other")(place)
+    (command,) = [one for finding in place.findings() for one in commands_of(finding) if "git.filters" in one]
+    assert place.typed(command)[0] and load(place.paths.config).git.filters == ("other", "crypt")
