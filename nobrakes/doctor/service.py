@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ..store import Store
 
 
-def examine_place() -> Iterator[Finding]:
+def _place(_: "_Patient") -> Iterator[Finding]:
     """Whether the person's place can be used. Nothing is said to an agent, which may not look."""
     try:
         place = user_place()
@@ -63,8 +63,9 @@ def examine_place() -> Iterator[Finding]:
 _SHOWN = 5
 
 
-def examine_privacy(paths: Paths) -> Iterator[Finding]:
+def _privacy(patient: "_Patient") -> Iterator[Finding]:
     """The owners of what is read and run here, and the modes of what is private."""
+    paths = patient.paths
     strange = found.strangers(paths.root)
     for path in strange[:_SHOWN]:
         yield Finding("owner", WARNING, f"{path} belongs to {owner(path)}; git trusts it (safe.directory, or sudo)")
@@ -161,7 +162,7 @@ def _agent(name: str, config: "Config", paths: Paths, here: Here) -> Finding:
     return Finding("agent", OK, f"the agent {name} is {found}" + (f", {standing.basis}" if standing.basis else ""))
 
 
-def installation() -> Iterator[Finding]:
+def _installation(_: "_Patient") -> Iterator[Finding]:
     """Whether Python's compiled files are there: without them each command pays for compiling."""
     missing = uncompiled()
     if not missing:
@@ -614,19 +615,6 @@ def _workspaces(patient: _Patient) -> Iterator[Finding]:
         if one.why:
             text = f"{one.path} cannot be removed: {one.why}; what is left of it is at {one.at}, look into it"
             yield Finding("trash", WARNING, text)
-
-
-def _installation(patient: _Patient) -> Iterator[Finding]:
-    yield from installation()
-
-
-def _privacy(patient: _Patient) -> Iterator[Finding]:
-
-    yield from examine_privacy(patient.paths)
-
-
-def _place(patient: _Patient) -> Iterator[Finding]:
-    yield from examine_place()
 
 
 _LOOKS: tuple[_Look, ...] = (

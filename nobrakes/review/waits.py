@@ -46,6 +46,7 @@ class Cause(StrEnum):
     HOOK = "hook"
     ACCESS = "access"
     MISSING = "missing"
+    EMPTY = "empty"
     NOT_GIT = "not_git"
     SILENT = "silent"
     REMOTE_LOCK = "remote_lock"
@@ -133,6 +134,7 @@ WAITS: dict[Cause, Wait] = {
         "`git remote -v` shows the address: mend it, or make the branch there, and the merge goes on.",
         passes=PASSES,
     ),
+    Cause.EMPTY: Wait("the remote has no branch", "The merge goes on by itself once it has main."),
     Cause.NOT_GIT: Wait(
         "what answers at the remote's address is not git",
         "Open the address that `git remote -v` shows in a browser: mend it, or log in to the network or proxy that "

@@ -101,19 +101,18 @@ class Remote:
         )
         now = self.known()
         if said.ok and now is not None and now != before and self._has_lfs(now):
-            self._reach(
-                ["lfs", "fetch", self.shared.remote, now]
-            )  # what is not to be had stays a pointer: doctor says so
-        if said.cause is Cause.MISSING and self._is_a_page():
-            return replace(said, words="a page answers there, without one ref of git", cause=Cause.NOT_GIT)
-        return said
+            self._reach(["lfs", "fetch", self.shared.remote, now])  # what is not to be had stays a pointer: see doctor
+        return self._without_refs(said) if said.cause is Cause.MISSING else said
 
-    def _is_a_page(self) -> bool:
-        """Whether a web server answers well at the remote's address, and says nothing in git's words or refs."""
-        if not self.address().startswith(("http://", "https://")):
-            return False
-        said, out = self._reached(["ls-remote", "--", self.shared.remote], {"GIT_TRACE_PACKET": "1"})
-        return said.ok and not out and "packet:" not in said.words
+    def _without_refs(self, said: Reply) -> Reply:
+        """Why main is not there, where who answers well has no ref at all: a new remote, or a page in place of git."""
+        answered, out = self._reached(["ls-remote", "--", self.shared.remote], {"GIT_TRACE_PACKET": "1"})
+        if not answered.ok or out:
+            return said
+        if self.address().startswith(("http://", "https://")) and "packet:" not in answered.words:
+            return replace(said, words="a page answers there, without one ref of git", cause=Cause.NOT_GIT)
+        push = f"git push {shlex.quote(self.shared.remote)} {shlex.quote(self.shared.branch)}"
+        return replace(said, words=f"{WAITS[Cause.EMPTY].words}: `{push}` brings it main", cause=Cause.EMPTY)
 
     def unseen(self, new: str, said: Reply) -> Reply:
         """Why a push is refused as out of date, where main is at the remote what it was pushed over."""

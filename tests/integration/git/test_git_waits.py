@@ -1,6 +1,7 @@
 """Every cause of a wait, provoked with real git: what is told is that cause, and it says what ends it."""
 
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -87,7 +88,13 @@ def nothing_is_stored(world: SharedWorld) -> None:
 
 
 def branch_is_gone(world: SharedWorld) -> None:
-    subprocess.run(["git", "update-ref", "-d", "refs/heads/main"], cwd=world.remote, check=True)
+    subprocess.run(["git", "branch", "-m", "main", "other"], cwd=world.remote, check=True)
+
+
+def nothing_is_pushed_there(world: SharedWorld) -> None:
+    """A new remote."""
+    shutil.rmtree(world.remote)
+    world.sh("git", "init", "-q", "--bare", str(world.remote))
 
 
 def hides_main_from_who_pushes(world: SharedWorld) -> None:
@@ -203,6 +210,7 @@ ROWS: dict[str, tuple[Callable[[SharedWorld], None], Cause]] = {
     "locked there": (locked_there, Cause.REMOTE_LOCK),
     "no such path": (at("/nowhere/at/all.git"), Cause.MISSING),
     "no such branch": (branch_is_gone, Cause.MISSING),
+    "no branch at all": (nothing_is_pushed_there, Cause.EMPTY),
     "nobody listens": (at("http://127.0.0.1:9/x.git"), Cause.SILENT),
     "no such helper": (at("strange://x/y.git"), Cause.PROGRAM),
     "host key": (by_ssh("Host key verification failed."), Cause.TRUST),
@@ -245,6 +253,13 @@ def test_a_wait_is_told_by_its_cause_with_what_ends_it(world: SharedWorld, begin
     assert land.cause is cause, land.reason
     assert not WAITS[cause].remedy or WAITS[cause].remedy.partition("`")[0][:40] in land.reason, land.reason
     assert (land.patience > 0) is (WAITS[cause].passes > 0)
+
+
+def test_a_new_remote_is_told_with_what_brings_it_main(world: SharedWorld, begin) -> None:
+    land = landed(world, begin, nothing_is_pushed_there)
+    (push,) = re.findall("`(git push .*?)`", land.reason)
+    world.sh(*push.split())
+    assert world.git.catch_up().landing is Landing.MOVED
 
 
 ONE_LINE, PAGE = b"<html>Log in</html>", b"<html>\n<title>Log in</title>\n</html>\n"
