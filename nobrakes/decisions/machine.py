@@ -218,6 +218,9 @@ TABLE: Mapping[EscalationType, Rows] = {
             About.AGENT: Way(
                 Effect.OPEN_GATE, "Try again", "What is closed is tried again at once, with one bead.", is_usual=True
             ),
+            About.MACHINE: Way(
+                Effect.BACK, "Try again", "It is tried again by itself; you are asked again if it lasts.", is_usual=True
+            ),
         },
     },
     EscalationType.CHECKS_CHANGED: _of_a_head(_ACCEPTED, Effect.BACK, _WHOLE),

@@ -79,6 +79,13 @@ def escalation(type_: EscalationType) -> Callable[[Store], None]:
     return asks
 
 
+def in_trouble(store: Store) -> None:
+    one(store)
+    asked = NewEscalation(EscalationType.BROKEN_ENVIRONMENT, "git hung", "Look.", {control.TROUBLE: True})
+    store.escalate(asked, None, None, "nobrakes")
+    store.set_setting(control.TROUBLE, "git hung. Look.")
+
+
 def deferred(store: Store) -> None:
     one(store, defer_until=store.now() + 9e6)
 
@@ -116,6 +123,7 @@ STATES: dict[str, Callable[[Store], None]] = {
     "an empty epic": lambda store: store.put([Bead("e", "E", type=BeadType.EPIC, status=Status.OPEN)], [], "me"),
     "paused": switched(control.PAUSED, "1"),
     "stopping": switched(control.STOPPING, "1"),
+    "in trouble": in_trouble,
     "frozen": switched("frozen", "0" * 40),
     **{f"escalated: {type_.value}": escalation(type_) for type_ in EscalationType},
 }

@@ -13,6 +13,7 @@ from nobrakes.beads.model import of_bead
 from nobrakes.daemon.service import control
 from nobrakes.daemon.worker import loop
 from nobrakes.daemon.worker.loop import Daemon, Troubles, Turn
+from nobrakes.decisions.machine import ways
 from nobrakes.errors import (
     ConfigError,
     DiskFull,
@@ -231,6 +232,7 @@ def test_whatever_lasts_is_asked_about_once_and_no_more_when_it_is_over(error: N
     assert asked == [0] * (len(asked) - 3) + [1] * 3
     (one,) = world.store.escalations()
     assert one.title == str(error) and error.hint in one.detail
+    assert "main" not in ways(one)["retry"].does, "which is not looked at again for it"
     assert world.turn(None) == (None, 0)
 
 
