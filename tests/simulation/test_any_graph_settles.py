@@ -9,11 +9,12 @@ import os
 
 import pytest
 
-from tests.support.dose import each_dosed
+from tests.support.dose import each_dosed, everyday
 from tests.world.rates import Rates
 from tests.world.world import World
 
 SEEDS = 10
+EVERYDAY = 2
 DOSE = int(os.environ.get("SIMULATION_SEEDS", "50"))
 TOGETHER = 10
 """So many seeds are one test."""
@@ -27,7 +28,7 @@ FOUND = (
 )
 
 
-@pytest.mark.parametrize("seed", [*range(SEEDS), *(pytest.param(seed, marks=pytest.mark.ci) for seed in FOUND)])
+@pytest.mark.parametrize("seed", everyday(*range(EVERYDAY), ci=[*range(EVERYDAY, SEEDS), *FOUND]))
 def test_any_graph_settles_whatever_fails(seed: int) -> None:
     World(seed).run()
 

@@ -45,6 +45,7 @@ def test_a_jump_in_the_middle_of_work_blames_nobody(jump: float, is_away: bool) 
     assert {bead.status for bead in world.store.beads()} == {Status.DONE}
 
 
+@pytest.mark.ci
 def test_what_waits_for_a_retry_does_not_wait_for_hours_when_the_clock_goes_back() -> None:
     world = first_that_waits_for_a_retry()
     world.dice.calm()
@@ -85,7 +86,8 @@ def test_what_was_measured_before_a_jump_is_measured_on() -> None:
 
 
 @pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=[pytest.mark.slow] if seed > 1 else []) for seed in range(6)]
+    "seed",
+    [1, pytest.param(0, marks=pytest.mark.ci), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))],
 )
 def test_every_promise_is_kept_while_the_clock_jumps(seed: int) -> None:
     World(seed, rates=Rates(people=0, jump=0.1)).run(steps=120)

@@ -25,6 +25,7 @@ def test_a_change_that_is_blamed_at_its_first_red_is_counted_as_wronged(monkeypa
     assert any(count.sent_back for _, count in worlds(40, 1, Rates(flake=0.2), beads=16))
 
 
+@pytest.mark.ci
 def test_a_bad_change_is_not_counted_as_good() -> None:
     blamed = 0
     for seed in range(50, 110):  # as many worlds as it takes until somebody is blamed

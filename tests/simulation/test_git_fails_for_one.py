@@ -1,5 +1,7 @@
 """Where git fails for one bead alone, that one waits and is asked about; the others go on meanwhile."""
 
+import pytest
+
 from nobrakes.beads.model import Bead, Status
 from nobrakes.decisions.model import Escalation, EscalationType
 from nobrakes.errors import GitFailed
@@ -47,6 +49,7 @@ def test_the_others_go_on_and_a_person_is_asked_about_that_one() -> None:
     assert len(met) < 60, "it is tried less and less often"
 
 
+@pytest.mark.ci
 def test_what_passes_asks_nobody() -> None:
     world = World(3, rates=KIND)
     bead = next(one.id for one in world.store.beads([Status.NEEDS_TESTS, Status.NEEDS_DOER]))

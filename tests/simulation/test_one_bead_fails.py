@@ -18,7 +18,7 @@ from nobrakes.parking import Unexpected, park
 from nobrakes.projects.worker import Sprints
 from nobrakes.review.waits import PASSES
 from nobrakes.review.worker.main_monitor import MainMonitor
-from tests.support.dose import each_dosed
+from tests.support.dose import each_dosed, everyday
 from tests.world.people import ME
 from tests.world.rates import Rates
 from tests.world.stumbling import BUGS
@@ -27,7 +27,7 @@ from tests.world.world import World
 CALM = Rates(fail=0, conflict=0, machine=0, trouble=0, people=0, refuse=0, cut=0, edits=0, crash=0, stumble=1)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", everyday(1, 3, ci=[0, 2]))
 def test_it_is_parked_and_all_that_does_not_need_it_is_done(seed: int) -> None:
     world = World(seed, rates=CALM)
     world.run()
@@ -41,6 +41,7 @@ def test_it_is_parked_and_all_that_does_not_need_it_is_done(seed: int) -> None:
     assert left == waiting, "nobody else is kept from its end"
 
 
+@pytest.mark.ci
 def test_the_second_time_it_is_held_and_released_it_is_tried_again() -> None:
     world = World(1, rates=CALM)
     one, store = world.scene.stumbling.bead, world.store
@@ -61,6 +62,7 @@ def test_whatever_else_fails_the_promises_hold(seed: int) -> None:
     World(seed, rates=Rates(stumble=0.3)).run()
 
 
+@pytest.mark.ci
 def test_a_start_that_fails_holds_no_place_of_the_shared_machine() -> None:
     """Its start was cut off by a crash, and failed when it was done again (seed 22)."""
     World(22, rates=Rates(stumble=0.3)).run()
@@ -68,7 +70,12 @@ def test_a_start_that_fails_holds_no_place_of_the_shared_machine() -> None:
 
 @pytest.mark.parametrize(
     ("part", "called"),
-    [(MainMonitor, "the monitor of main"), (Sprints, "sprints"), (Upkeep, "tidying up"), (Forge, "planning")],
+    [
+        (MainMonitor, "the monitor of main"),
+        pytest.param(Sprints, "sprints", marks=pytest.mark.ci),
+        pytest.param(Upkeep, "tidying up", marks=pytest.mark.ci),
+        pytest.param(Forge, "planning", marks=pytest.mark.ci),
+    ],
 )
 def test_a_part_of_the_daemon_that_fails_ends_nothing_else(
     part: type, called: str, monkeypatch: pytest.MonkeyPatch
@@ -92,7 +99,13 @@ def test_a_part_of_the_daemon_that_fails_ends_nothing_else(
 
 
 @pytest.mark.parametrize(
-    ("part", "does"), [(Definitions, "look"), (MainMonitor, "turn"), (Courier, "turn"), (Upkeep, "turn")]
+    ("part", "does"),
+    [
+        (Definitions, "look"),
+        pytest.param(MainMonitor, "turn", marks=pytest.mark.ci),
+        pytest.param(Courier, "turn", marks=pytest.mark.ci),
+        pytest.param(Upkeep, "turn", marks=pytest.mark.ci),
+    ],
 )
 def test_what_the_machine_lacks_for_long_is_one_question_in_whichever_part_of_a_turn(
     part: type, does: str, monkeypatch: pytest.MonkeyPatch

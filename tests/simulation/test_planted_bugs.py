@@ -1020,18 +1020,20 @@ def within(file: str) -> str:
 
 def planted(bug: Bug, place: Path) -> Path:
     """A copy of the program with the bug in it."""
-    shutil.copytree(PACKAGE, place / "nobrakes", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, place / "nobrakes")  # with what is compiled: a copy keeps the times of its files
     for name in ("NAMES.json", "config", "hooks"):
         source = PACKAGE.parent / name
         if source.is_dir():
             shutil.copytree(source, place / name)
         else:
             shutil.copy(source, place / name)
-    shutil.copytree(TESTS / "world", place / "tests" / "world", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(TESTS / "world", place / "tests" / "world")
     file = place / within(bug.file)
     text = file.read_text()
     assert text.count(bug.line) == 1, f"{bug.file} does not have this line once: {bug.line}"
     file.write_text(text.replace(bug.line, bug.instead))
+    for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
+        compiled.unlink()
     return place
 
 

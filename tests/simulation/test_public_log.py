@@ -5,6 +5,7 @@ import pytest
 from nobrakes.events.public import Name
 from nobrakes.events.schema import mistakes, schema
 from nobrakes.events.service import public_events
+from tests.support.dose import everyday
 from tests.world.world import World
 
 ENDS = {
@@ -15,7 +16,7 @@ ENDS = {
 ANY_END = set.union(*ENDS.values())
 
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.ci) for seed in range(4, 20))])
+@pytest.mark.parametrize("seed", everyday(0, ci=range(1, 20)))
 def test_what_began_has_one_end(seed: int) -> None:
     world = World(seed)
     world.run()

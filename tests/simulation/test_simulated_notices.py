@@ -20,6 +20,7 @@ def told(seed: int, rates: Rates, only: str = "") -> Noticing:
     return world.noticing
 
 
+@pytest.mark.ci
 def test_what_happened_was_sent_and_a_death_repeats_it_at_most() -> None:
     noticing = told(SEEDS[0], replace(Rates(), crash=0.005))
     found = noticing.store.deliveries(99_999)

@@ -38,6 +38,7 @@ KEPT_BACK = 4
 """A seed in which features keep back what has passed."""
 
 
+@pytest.mark.ci
 def test_some_worlds_have_features_with_settings_of_their_own_and_a_person_says_what_is_pushed() -> None:
     world = World(KEPT_BACK, rates=RATES)
     assert any(one.push is False for one in world.config.review.features.values())
@@ -51,6 +52,7 @@ def test_a_push_without_a_word_is_found(monkeypatch: pytest.MonkeyPatch) -> None
         World(KEPT_BACK, rates=RATES, only="nothing_is_pushed_without_a_word").run()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", [33, 94], ids=["checks that cannot run once it landed", "a stop after people merged"])
 def test_what_once_broke_a_promise_keeps_it(seed: int) -> None:
     World(seed, rates=RATES).run()

@@ -13,7 +13,7 @@ from nobrakes.requests.model import PullRequest, Seen, Turn
 from nobrakes.requests.worker import exchange as exchanging
 from nobrakes.requests.worker import review
 from nobrakes.review.worker.main_monitor import NewsOfMain
-from tests.support.dose import each_dosed
+from tests.support.dose import each_dosed, everyday
 from tests.world.fake_code_host import FakeCodeHost
 from tests.world.rates import Rates
 from tests.world.requested import MAIN, RequestedFakeGit
@@ -81,7 +81,7 @@ def main_is_pushed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RequestedFakeGit, "publish", publish)
 
 
-@pytest.mark.parametrize("bug", [done_early, a_second_one, main_is_pushed])
+@pytest.mark.parametrize("bug", everyday(done_early, ci=[a_second_one, main_is_pushed]))
 def test_a_planted_bug_is_seen(bug: object, monkeypatch: pytest.MonkeyPatch) -> None:
     bug(monkeypatch)  # type: ignore[operator]
     names = {

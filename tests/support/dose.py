@@ -1,4 +1,4 @@
-"""Of a long list of alike cases CI runs a part, `python3 tests/gates --night` all of them.
+"""Of a long list of alike cases the everyday gates run the first ones, CI a part or all, `python3 tests/gates --night` all.
 
 Which part a case is in depends on its name alone: another case that comes, goes or moves changes nothing for it.
 """
@@ -26,3 +26,8 @@ def dosed(name: str, parts: int = PARTS) -> pytest.MarkDecorator:
 def each_dosed(name: str, cases: Iterable[object], parts: int = 3) -> list[Any]:
     """These cases as parameters, each with its mark."""
     return [pytest.param(case, marks=[dosed(f"{name} {case}", parts)]) for case in cases]
+
+
+def everyday(*cases: object, ci: Iterable[object]) -> list[Any]:
+    """These cases as parameters: the everyday gates run some of them, CI the others too."""
+    return [*cases, *(pytest.param(case, marks=pytest.mark.ci) for case in ci)]
