@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from tests.support.dose import is_dosed
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a job in the background has it, and all that it starts
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+sys.dont_write_bytecode = False  # of pytest alone: to rewrite the asserts of all tests takes longer than to read them
 
 # fixtures of a whole module begin before any test has a home of its own, also where a machine's git knows nobody
 os.environ |= {
@@ -48,25 +52,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.night)
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of all homes; apart, since pytest reads the whole folder for each numbered one in it."""
+    folder = tmp_path_factory.getbasetemp() / "homes"
+    folder.mkdir()
+    return str(folder)
+
+
 @pytest.fixture(autouse=True)
-def nobody_touches_the_real_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def nobody_touches_the_real_home(homes: str) -> Iterator[Path]:
     """A home of the test's own. What this process says to git, nobrakes or an agent CLI stays in it."""
-    homes = tmp_path_factory.getbasetemp() / "homes"  # apart: pytest reads the whole folder for each numbered one in it
-    homes.mkdir(exist_ok=True)
-    home = homes / str(next(_NUMBERS))
-    home.mkdir()
-    for name in list(os.environ):
+    home = f"{homes}/{next(_NUMBERS)}"
+    os.mkdir(home)
+    with open(f"{home}/.gitconfig", "w") as config:
+        config.write("[user]\n\tname = Test\n\temail = test@example.invalid\n[init]\n\tdefaultBranch = main\n")
+    before = dict(os.environ)
+    for name in before:
         if name.startswith(("NOBRAKES_", "GIT_", "XDG_")):
-            monkeypatch.delenv(name)
-    config = home / ".gitconfig"
-    config.write_text("[user]\n\tname = Test\n\temail = test@example.invalid\n[init]\n\tdefaultBranch = main\n")
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    monkeypatch.setenv("NOBRAKES_USER_HOME", str(home / "nobrakes"))
-    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
-    return home
+            del os.environ[name]
+    os.environ |= {"HOME": home, "GIT_CONFIG_GLOBAL": f"{home}/.gitconfig", "GIT_CONFIG_NOSYSTEM": "1"}
+    os.environ["NOBRAKES_USER_HOME"] = f"{home}/nobrakes"
+    os.environ |= {f"XDG_{name}_HOME": f"{home}/{name.lower()}" for name in ("CONFIG", "DATA", "STATE", "CACHE")}
+    yield Path(home)
+    for name in os.environ.keys() - before.keys():
+        del os.environ[name]
+    os.environ |= {name: value for name, value in before.items() if os.environ.get(name) != value}
 
 
 def _note_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
