@@ -87,8 +87,13 @@ def people_may(status: Status, kind: Kind) -> str | None:
     return None
 
 
-@pytest.mark.parametrize(("status", "kind"), list(product(Status, Kind)))
-def test_every_status_and_every_kind(status: Status, kind: Kind) -> None:
+@pytest.mark.parametrize("status", Status)
+def test_every_status_and_every_kind(status: Status) -> None:
+    for kind in Kind:
+        is_as_told(status, kind)
+
+
+def is_as_told(status: Status, kind: Kind) -> None:
     told = MOVES.get((status, kind)) or people_may(status, kind)
     stays = lifecycle.TABLE[status].get(kind) == "STAYS"
     asks_nobody = kind is Kind.ESCALATED and status not in WAITING
@@ -125,7 +130,7 @@ def test_a_row_that_is_changed_is_seen(status: Status, kind: Kind, monkeypatch: 
         with monkeypatch.context() as changed:
             changed.setitem(lifecycle.TABLE, status, {**lifecycle.TABLE[status], kind: other})
             with pytest.raises(AssertionError):
-                test_every_status_and_every_kind(status, kind)
+                is_as_told(status, kind)
 
 
 # --- where it goes back to ---------------------------------------------------------------------------------------
