@@ -37,6 +37,7 @@ def base(monkeypatch):
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name in hidden else real(name))
 
 
+@pytest.mark.ci
 def test_every_command_is_imported_with_the_base_install_alone():
     hidden = sorted(extra.module for extra in extras.EXTRAS.values())
     code = HIDDEN.format(hidden=hidden)

@@ -8,6 +8,7 @@ import pytest
 from nobrakes.beads.service import beads
 from nobrakes.decisions.service import desk
 from nobrakes.tui import BeadPage, Board
+from tests.support.dose import everyday
 from tests.support.scene import Scene, night, repository
 
 HOSTILE = "[red]not red[/red] [@click=app.quit]x[/]"
@@ -55,7 +56,7 @@ def seen(app):
     return "\n".join("".join(part.text for part in strip) for strip in app.screen._compositor.render_strips())
 
 
-@pytest.mark.parametrize("size", [(160, 50), (80, 24), (40, 30)])
+@pytest.mark.parametrize("size", everyday((80, 24), ci=[(160, 50), (40, 30)]))
 def test_every_part_is_there_at_every_width_and_hostile_titles_are_words(folder, size):
     async def play(app, pilot):
         await until(pilot, lambda: "needs you 3" in seen(app) and "agents 4" in seen(app) and "log" in seen(app))

@@ -13,6 +13,7 @@ from nobrakes.host import proctable
 from nobrakes.host.port import Remains
 from nobrakes.host.runs.processes import LocalProcesses
 from tests.contracts.processes.process_worlds import LocalWorld, until
+from tests.support.dose import everyday
 
 pytestmark = pytest.mark.skipif(not proctable.LINUX, reason="looks into /proc")
 
@@ -27,6 +28,8 @@ WAYS = {
     "no-session-no-environment": f'setsid env -i PATH="$PATH" {NOTES} {QUIET} &',
     "no-session-no-parent-no-environment": f'(cd / && setsid env -i PATH="$PATH" {NOTES} {QUIET} &)',
 }
+EVERYDAY = ("double-fork", "no-session-no-parent-no-environment")
+EACH = everyday(*EVERYDAY, ci=[way for way in WAYS if way not in EVERYDAY])
 LEAVES_NOTHING_TO_SEE = {"no-session-no-environment", "no-session-no-parent-no-environment"}
 
 
@@ -54,14 +57,14 @@ def door(request: pytest.FixtureRequest, local: LocalWorld) -> Callable[[], Loca
     return lambda: local.processes if request.param == "its own daemon" else LocalProcesses(str(local.wake))
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", EACH)
 def test_it_is_ended_with_its_run(local: LocalWorld, door: Callable[[], LocalProcesses], way: str) -> None:
     run, hidden = hides(local, way, "sleep 1000")
     door().kill(run)
     assert not lives(hidden)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", EACH)
 def test_it_is_the_rest_of_a_run_that_ended(local: LocalWorld, door: Callable[[], LocalProcesses], way: str) -> None:
     run, hidden = hides(local, way, "exit 0")
     until(lambda: local.code(run) == 0)
@@ -73,7 +76,7 @@ def test_it_is_the_rest_of_a_run_that_ended(local: LocalWorld, door: Callable[[]
     until(lambda: not lives(run.pid or 0))
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", EACH)
 def test_it_is_ended_also_when_the_wrapper_was_killed(
     local: LocalWorld, door: Callable[[], LocalProcesses], way: str
 ) -> None:

@@ -261,7 +261,10 @@ class AnyLife(RuleBasedStateMachine):
 
 
 AnyLife.TestCase.settings = settings(
-    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=min(60, settings.default.max_examples),
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
 )
 TestAnyLife = AnyLife.TestCase
 

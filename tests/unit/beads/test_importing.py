@@ -9,6 +9,7 @@ from nobrakes.beads.db import importing, planning
 from nobrakes.beads.model import Bead, BeadType, Dependency, DependencyType, Status
 from nobrakes.errors import BadBead, Deadlock, NoSuchBead
 from nobrakes.store import Store
+from tests.support.dose import everyday
 from tests.world.graph import random_graph
 
 TABLES = ("beads", "bead_text", "edges", "events", "settings")
@@ -40,7 +41,7 @@ def filled(seed, monkeypatch, large, split):
 
 
 @pytest.mark.parametrize("split", [0, 25])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", everyday(*range(3), ci=range(3, 12)))
 def test_at_once_as_one_by_one(seed, split, monkeypatch):
     at_once, one_by_one = (everything(filled(seed, monkeypatch, large, split)) for large in (True, False))
     for table, found in at_once.items():
@@ -66,7 +67,7 @@ def beside(seed, monkeypatch, large):
     return store
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", everyday(*range(4), ci=range(4, 25)))
 def test_beside_the_graph_as_one_by_one(seed, monkeypatch):
     large, small = (everything(beside(seed, monkeypatch, large)) for large in (True, False))
     for table, found in large.items():

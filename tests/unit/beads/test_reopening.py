@@ -12,6 +12,7 @@ from nobrakes.beads.readiness import circles
 from nobrakes.errors import Deadlock, NobrakesError
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.store import open_memory
+from tests.support.dose import everyday
 
 CHILD = DependencyType.PARENT_CHILD
 
@@ -44,7 +45,7 @@ def refused(store, bead):
     return False
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", everyday(*range(10), ci=range(10, 60)))
 def test_what_closes_a_circle_is_refused_and_nothing_else(seed):
     store = tangled(random.Random(seed))
     nodes, edges = store.nodes(), store.dependencies()

@@ -8,6 +8,7 @@ import pytest
 from nobrakes.beads.graph import Node
 from nobrakes.beads.model import Dependency, DependencyType, Status
 from nobrakes.pictures.layout import break_circles, generations, layout, picture
+from tests.support.dose import everyday
 
 
 def as_networkx(before):
@@ -29,7 +30,7 @@ def without_circles(graph):
             graph.remove_edges_from(list(inside.in_edges(first)))
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", everyday(*range(20), ci=range(20, 150)))
 def test_circles_are_broken_where_the_rule_says(seed):
     rng = random.Random(seed)
     size = rng.randint(1, 30)
@@ -58,7 +59,7 @@ def by_medians(found, rows):
     return rows
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", everyday(*range(10), ci=range(10, 40)))
 def test_the_order_in_a_layer_is_by_medians(seed):
     rng = random.Random(seed)
     ids = [f"b{n:02}" for n in range(rng.randint(2, 40))]

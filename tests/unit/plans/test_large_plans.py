@@ -10,6 +10,7 @@ from nobrakes.errors import NobrakesError
 from nobrakes.plans import service as plans_service
 from nobrakes.plans.nodes import plan_of
 from nobrakes.store import open_memory
+from tests.support.dose import everyday
 
 TABLES = ("beads", "bead_text", "edges", "events", "settings")
 ROUNDS = 5
@@ -57,7 +58,7 @@ def applied(store, found, **how):
         return f"{type(error).__name__}: {error}"
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", everyday(*range(8), ci=range(8, 40)))
 def test_many_beads_come_to_what_few_do(seed, monkeypatch):
     rng = random.Random(seed)
     few, many = open_memory(lambda: 1_800_000_000.0), open_memory(lambda: 1_800_000_000.0)

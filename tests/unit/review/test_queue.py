@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from nobrakes.checks.contract import Verdict
 from nobrakes.review.queue import CONFIRMING, DEEP, MOST, Move, Pace, decide, red
+from tests.support.dose import everyday
 
 WORDS = {"?": Verdict.UNKNOWN, ".": Verdict.RUNNING, "+": Verdict.GREEN, "-": Verdict.RED, "!": Verdict.CONFIRMED}
 
@@ -112,7 +113,7 @@ def test_only_what_is_proven_is_published_and_only_who_is_proven_guilty_is_blame
 
 @pytest.mark.parametrize("every", [False, True])
 @pytest.mark.parametrize("validators", [1, 3])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", everyday(*range(10), ci=range(10, 40)))
 def test_any_queue_comes_to_its_end_within_its_bound(seed: int, validators: int, every: bool) -> None:
     chance = random.Random(seed)
     changes = list(range(chance.randint(1, 60)))
