@@ -37,6 +37,12 @@ STARTS = {
 KNOWN = {f"{module}.{name}" for module, of in STARTS.items() for name in of}
 LAST = {name for of in STARTS.values() for name in of}
 BARE = ("exec", "eval", "__import__")
+MAY = re.compile(
+    rf"^\s*(?:import|from)\b.*\b(?:{'|'.join({module.split('.')[0] for module in STARTS})})\b"
+    rf"|\b(?:{'|'.join(BARE)})\(",
+    re.MULTILINE,
+)
+"""What a module has that starts anything: it imports one of these, or calls one that needs no import."""
 
 
 def starts(source: str) -> Iterator[str]:
@@ -70,7 +76,8 @@ def listed() -> dict[str, str]:
 @cache
 def found() -> dict[str, list[str]]:
     paths = (path for path in sorted((ROOT / "nobrakes").rglob("*.py")) if "simulate" not in path.parts)
-    told = {str(path.relative_to(ROOT)): list(starts(path.read_text())) for path in paths}
+    texts = ((path, path.read_text()) for path in paths)
+    told = {str(path.relative_to(ROOT)): list(starts(text)) for path, text in texts if MAY.search(text)}
     return {path: calls for path, calls in told.items() if calls}
 
 
