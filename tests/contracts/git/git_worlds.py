@@ -5,10 +5,13 @@ a class with these methods and add it to WORLDS.
 """
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from nobrakes.beads.branches import branch_of
@@ -92,22 +95,30 @@ ME = {
 }
 
 
+@cache
+def beginning(checked_out: bool) -> TemporaryDirectory[str]:
+    """A repository with one commit, made once and then copied."""
+    made = TemporaryDirectory()
+    sh(made.name, "git", "init", "-q", "-b", "main", ".")
+    write(made.name, {".nobrakes/.gitignore": "*\n"})
+    write(made.name, {"README": "read me\n", "src/app.py": "one = 1\n", "tests/test_app.py": "assert True\n"})
+    sh(made.name, "git", "add", "-A")
+    sh(made.name, "git", "commit", "-q", "-m", "first", env=ME)
+    if not checked_out:
+        sh(made.name, "git", "checkout", "-q", "--detach")
+    return made
+
+
 class RealWorld:
     """A real repository in a folder; main lives in a second worktree-less branch unless `checked_out`."""
 
     def __init__(self, folder: Path, *, checked_out: bool = False) -> None:
         self.root = folder / "repository"
-        self.root.mkdir()
-        self.sh("git", "init", "-q", "-b", "main", ".")
-        write(self.root, {".nobrakes/.gitignore": "*\n"})
+        shutil.copytree(beginning(checked_out).name, self.root, symlinks=True)
+        self.sh("git", "update-index", "-q", "--refresh")
         self.paths = Paths(str(self.root / ".nobrakes"))
         self.scratch_folder = self.paths.scratch
         self.git: Git = Repository(self.paths, "main")
-        write(self.root, {"README": "read me\n", "src/app.py": "one = 1\n", "tests/test_app.py": "assert True\n"})
-        self.sh("git", "add", "-A")
-        self.sh("git", "commit", "-q", "-m", "first", env=ME)
-        if not checked_out:
-            self.sh("git", "checkout", "-q", "--detach")
 
     def close(self) -> None:
         if isinstance(self.git, Repository):

@@ -11,36 +11,23 @@ from nobrakes.cli.main import before
 from nobrakes.cli.repository import Output
 from nobrakes.cli.table import COMMANDS, EXAMPLES, FIRST, GROUPS, JOURNEYS, NOUNS, OLD_NAMES, SHOWN, Entry, example
 from nobrakes.errors import UsageError
+from tests.support.dose import everyday
 
+SOME = COMMANDS[::8]
 by_words = pytest.mark.parametrize("entry", COMMANDS, ids=[entry.words for entry in COMMANDS])
 
 
 @by_words
-def test_every_command_has_a_function_with_help_that_returns_an_output(entry):
-    function = main.function_of(entry)
+def test_every_command_is_explained_and_takes_json_and_help(entry, capsys):
+    function, command = main.function_of(entry), main.load(entry)
     assert inspect.getdoc(function), f"{entry.words} has no help"
     assert inspect.signature(function, eval_str=True).return_annotation is Output
-
-
-@by_words
-def test_every_command_takes_json_and_help(entry):
-    command = main.load(entry)
-    options = {option for parameter in command.params for option in parameter.opts}
-    assert "--json" in options
+    assert entry.help.endswith(".") and len(entry.help) <= 72 and entry.journey in JOURNEYS
+    assert [parameter.name for parameter in command.params if not parameter.help] == [], "these have no help"
+    assert "--json" in {option for parameter in command.params for option in parameter.opts}
     with pytest.raises(SystemExit) as end:
         command.main(["--help"], prog_name=entry.words)
     assert end.value.code == 0
-
-
-@by_words
-def test_every_parameter_has_help(entry):
-    for parameter in main.load(entry).params:
-        assert parameter.help, f"{entry.words}: {parameter.name} has no help"
-
-
-@by_words
-def test_the_line_in_the_list_is_one_sentence(entry):
-    assert entry.help.endswith(".") and len(entry.help) <= 72 and entry.journey in JOURNEYS
 
 
 def test_no_command_is_there_twice_and_every_group_is_described():
@@ -101,7 +88,9 @@ def test_help_opens_with_the_commands_of_a_first_day(capsys: pytest.CaptureFixtu
     assert said(capsys, "-V")[1] == said(capsys, "--version")[1] != ""
 
 
-@by_words
+@pytest.mark.parametrize(
+    "entry", everyday(*SOME, ci=[entry for entry in COMMANDS if entry not in SOME]), ids=lambda entry: entry.words
+)
 def test_help_in_words_is_the_help_of_the_command(entry: Entry, capsys: pytest.CaptureFixture[str]) -> None:
     asked = said(capsys, f"help {entry.words}")
     assert asked[0] == 0 and asked[1] == said(capsys, f"{entry.words} --help")[1] and "Usage: nobrakes" in asked[1]
