@@ -15,6 +15,7 @@ from tests.world.world import World
 
 SEEDS = 10
 EVERYDAY = 2
+"""The seed of the everyday gates, one of the quickest."""
 DOSE = int(os.environ.get("SIMULATION_SEEDS", "50"))
 TOGETHER = 10
 """So many seeds are one test."""
@@ -28,7 +29,7 @@ FOUND = (
 )
 
 
-@pytest.mark.parametrize("seed", everyday(*range(EVERYDAY), ci=[*range(EVERYDAY, SEEDS), *FOUND]))
+@pytest.mark.parametrize("seed", everyday(EVERYDAY, ci=[*(seed for seed in range(SEEDS) if seed != EVERYDAY), *FOUND]))
 def test_any_graph_settles_whatever_fails(seed: int) -> None:
     World(seed).run()
 

@@ -16,7 +16,7 @@ ENDS = {
 ANY_END = set.union(*ENDS.values())
 
 
-@pytest.mark.parametrize("seed", everyday(0, ci=range(1, 20)))
+@pytest.mark.parametrize("seed", everyday(11, ci=[seed for seed in range(20) if seed != 11]))
 def test_what_began_has_one_end(seed: int) -> None:
     world = World(seed)
     world.run()

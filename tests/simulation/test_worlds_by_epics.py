@@ -46,6 +46,7 @@ def test_some_worlds_have_features_with_settings_of_their_own_and_a_person_says_
     assert any("push_allowed" in line for line in world.log), "and every promise was kept"
 
 
+@pytest.mark.ci
 def test_a_push_without_a_word_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(review, "why_not", lambda *_: "")
     with pytest.raises(Broken, match="nothing_is_pushed_without_a_word"):

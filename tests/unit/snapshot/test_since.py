@@ -290,7 +290,10 @@ class AnyPlanning(RuleBasedStateMachine):
 
 TestAnyPlanning = AnyPlanning.TestCase
 TestAnyPlanning.settings = settings(
-    max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=25 if settings.default.max_examples > 25 else 8,
+    stateful_step_count=20,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
 )
 
 STEPS: dict[str, Callable[[Store, Paths], object]] = {
