@@ -25,7 +25,7 @@ from ..decisions.service.hindrances import Here, hindrances, of_agent, of_checks
 from ..errors import DaemonRunning, GitFailed, MachineShort, NobrakesError, NoMain, StoreBroken, StoreNewer, UsageError
 from ..git.location import owner
 from ..git.workspaces.make import BROKEN, forget_sessions, kept_by_agents
-from ..host.files import open_to_others
+from ..host.files import IGNORED_BEFORE, for_git, open_to_others
 from ..host.locks import holder
 from ..host.versions import Versions
 from ..machine.place import user_place
@@ -410,6 +410,9 @@ def _git(patient: _Patient) -> Iterator[Finding]:
     yield Finding("git", OK, f"git {'.'.join(map(str, commands.version()))}")
     if partial:
         yield Finding("git", WARNING, "this is a partial clone: its remote has to be in reach when a workspace is made")
+    if for_git(patient.paths.folder).get(".gitignore") == IGNORED_BEFORE:
+        text = "`git sparse-checkout set` can remove .nobrakes, as its .gitignore is of an earlier version. Before that"
+        yield Finding("git", OK, f"{text}, type: nobrakes init; and commit .gitignore and .gitattributes there")
     for text in init.told(patient.paths.root, patient.config) if patient.config else ():
         yield Finding("git", WARNING, text)
 

@@ -1,6 +1,7 @@
 """Repositories that are not like most: each is worked on to the end, and what its person set up still means the same."""
 
 import hashlib
+import json
 import shutil
 import subprocess
 import tempfile
@@ -149,6 +150,10 @@ def test_an_older_gitignore_keeps_no_folder_and_what_is_typed_then_does(project:
     (state / ".gitignore").write_bytes(IGNORED_BEFORE)
     (state / ".gitattributes").unlink()
     project.commit("As an earlier version wrote it")
+    found = json.loads(project.nobrakes("doctor", "--json", expect=None).stdout)["data"]
+    told = {one["text"]: one["level"] for one in found}
+    [level] = [told[text] for text in told if "of an earlier version" in text and "type: nobrakes init" in text]
+    assert level == "ok", "it works as it is"
     project.git("sparse-checkout", "set", "--no-cone", "src")
     for words in (["doctor"], ["init"]):
         said = " ".join(project.nobrakes(*words, expect=None).stdout.split())
@@ -159,7 +164,8 @@ def test_an_older_gitignore_keeps_no_folder_and_what_is_typed_then_does(project:
     project.git("commit", "-q", "-m", "Keep the folder")
     project.git("sparse-checkout", "set", "--cone", "src")
     assert (state / "nobrakes.db").exists()
-    assert "where they are" in " ".join(project.nobrakes("doctor", expect=None).stdout.split())
+    said = " ".join(project.nobrakes("doctor", expect=None).stdout.split())
+    assert "where they are" in said and "of an earlier version" not in said
 
 
 def test_settings_that_main_gets_in_a_sparse_checkout_hold_at_once(project: Strange) -> None:
