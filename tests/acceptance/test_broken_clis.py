@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.test_lingering_agents import PROGRAM, key  # noqa: F401  # the fixture shows a login
+from tests.support.sandboxes import needs_sandbox
 from tests.support.scripted import Scripted, until
 from tests.support.warm import NOBRAKES
 
@@ -186,7 +187,7 @@ def shown(made: Scripted) -> tuple[float, int, str]:
         return until_, db.execute("SELECT count(*) FROM attempts").fetchone()[0], detail
 
 
-@pytest.mark.parametrize("how", ["acp", "script"])
+@pytest.mark.parametrize("how", ["acp", pytest.param("acp in a sandbox", marks=needs_sandbox), "script"])
 def test_an_agent_without_a_version_is_asked_before_it_is_started_again(tmp_path: Path, how: str) -> None:
     (tmp_path / "agent").mkdir()
     lets = f"write = [{json.dumps(str(tmp_path / 'agent'))}]"  # where this agent keeps its sessions
@@ -194,9 +195,16 @@ def test_an_agent_without_a_version_is_asked_before_it_is_started_again(tmp_path
     program = tmp_path / "agent.py"
     book = tmp_path / "script.json"
     book.write_text(json.dumps({"turns": {"doer": FINISHES}, "sessions": str(tmp_path / "agent")}))
-    good = AGENT.read_text()
-    if how == "acp":
-        program.write_text(UPDATED)
+    good, head = AGENT.read_text(), ""
+    if how == "acp in a sandbox":
+        program = tmp_path / "bin" / "agent.py"
+        program.parent.mkdir()
+        allowed = [str(program.parent), str(book), str(AGENT.parents[2])]
+        made.configure('mode = "none"', f'mode = "bubblewrap"\nread = {json.dumps(allowed)}')
+        head = f"import os, sys\nif os.path.exists({str(tmp_path / 'agent.sh')!r}): sys.exit('not closed off')\n"
+    if how.startswith("acp"):
+        good = head + good
+        program.write_text(head + UPDATED)
         made.configure('doer = "script"', 'doer = "acp"')
         made.configure(
             "[sandbox]",

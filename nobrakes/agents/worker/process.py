@@ -338,6 +338,7 @@ class StartProbe:
             workspace, own = os.path.join(folder, "workspace"), os.path.join(folder, OWN)
             try:
                 launch = self._greeting(agent, config, folder, workspace, own)
+                write_atomic(os.path.join(folder, "prompt.md"), b"")  # a sandbox shows what is there
                 for name, content in launch.files.items():
                     private_folder(os.path.dirname(os.path.join(own, name)))
                     write_atomic(os.path.join(own, name), content)
