@@ -406,13 +406,19 @@ class Definitions:
         self._looks_at = [now + DEFINED_SECONDS] if board.gates else []
         if config is self._config and (self._is_kept or not board.gates):
             return False
+        is_unknown = False
         if self._config is None and board.gates:  # an earlier daemon knew by which settings they were closed
-            self._known = json.loads(store.setting(DEFINED) or "{}")
+            kept = store.setting(DEFINED)
+            self._known, is_unknown = json.loads(kept or "{}"), kept is None  # an older nobrakes noted nothing
         self._config, found, known = config, _definitions(config), self._known
         changed = {key for key, (digest, _) in known.items() if found.get(key) != digest}
         since = {key: now if key in changed else known.get(key, ("", 0.0))[1] for key in found}
         self._known = {key: [digest, since[key]] for key, digest in found.items()}
-        gates = [gate for gate in board.gates.values() if any(self._is_of(gate, key) for key in changed)]
+        gates = [
+            gate
+            for gate in board.gates.values()
+            if (is_unknown and gate.is_asked) or any(self._is_of(gate, key) for key in changed)
+        ]
         if changed or board.gates:
             self._is_kept = True
             with store.write():

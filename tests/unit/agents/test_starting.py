@@ -15,7 +15,7 @@ from nobrakes.agents.worker.process import Definitions, StartProbe
 from nobrakes.beads.model import Attempt, Bead, Outcome, Role, Status
 from nobrakes.config.settings import parse
 from nobrakes.daemon.model import Limits
-from nobrakes.decisions.model import EscalationType
+from nobrakes.decisions.model import STARTS, EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.events.kinds import Kind
 from nobrakes.store import open_memory
@@ -311,3 +311,53 @@ def test_the_question_about_a_model_stays_while_it_is_tried_in_vain(world: World
         world.fail(bead, MODEL_GONE)
         world.now = world.store.gates()["claude:default"].until
     assert world.questions() == ONE
+
+
+def as_before(world: World, reason: str, provider: str = "anthropic") -> None:
+    """What a daemon left that kept no digest of the settings: the gate, for an hour, and its question."""
+    row = (provider, reason, "it did not start: Error", world.now - 60, world.now + 3600, 9, False)
+    world.store.run("INSERT INTO gates VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    if reason in ("bad_configuration", "model_unavailable"):
+        evidence = {STARTS: provider, "agent": "claude", "outcome": reason}
+        asked = NewEscalation(EscalationType.BROKEN_ENVIRONMENT, "the agent claude does not start", "", evidence)
+        world.store.escalate(asked, None, None, "nobrakes")
+
+
+@pytest.mark.parametrize(
+    ("reason", "provider"), [("bad_configuration", "anthropic"), ("model_unavailable", "claude:default")]
+)
+def test_a_gate_of_settings_that_nobody_noted_is_tried_once_by_one_agent(
+    world: World, reason: str, provider: str
+) -> None:
+    as_before(world, reason, provider)
+    watch = Definitions(world.ports)
+    assert watch.look(world.board()) and world.questions() == ONE
+    assert limits.room(world.store.gates(), (), world.now) == {provider: 1}
+    assert not watch.look(world.board()) and not Definitions(world.ports).look(world.board())
+    world.now += 1
+    world.fail("b0", MODEL_GONE if provider == "claude:default" else BROKEN)
+    assert world.store.gates()[provider].is_closed(world.now) and world.questions() == ONE
+    assert not Definitions(world.ports).look(world.board())
+    world.now = world.store.gates()[provider].until
+    world.fail("b1", Verdict(Outcome.FAILED, "it gave up"))
+    assert not world.store.gates() and world.questions() == []
+
+
+def test_the_cli_of_such_a_gate_is_asked_before_it_is_tried(world: World) -> None:
+    as_before(world, "bad_configuration")
+    world.trouble = "SyntaxError"
+    assert Definitions(world.ports).look(world.board())
+    assert world.probe.holds("claude", "anthropic", world.board()) is True and world.closed
+
+
+def test_an_agent_of_such_a_gate_that_no_setting_names_is_asked_about_no_longer(world: World) -> None:
+    as_before(world, "bad_configuration", "openai")
+    assert Definitions(world.ports).look(world.board())
+    assert not world.store.gates() and world.questions() == []
+
+
+@pytest.mark.parametrize("reason", ["rate_limited", "auth", "billing"])
+def test_a_providers_own_refusal_of_before_holds_until_its_end_or_other_settings(world: World, reason: str) -> None:
+    as_before(world, reason)
+    assert not Definitions(world.ports).look(world.board()) and world.closed
+    assert world.sets(f'{SETTINGS}{CLAUDE}base_url = "https://other.test"') and not world.closed
