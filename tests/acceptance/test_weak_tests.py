@@ -1,5 +1,6 @@
 """Tests that a program which does nothing right would pass go back to the Test Writer, with the reason."""
 
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -54,3 +55,15 @@ def test_who_does_not_want_it_has_the_red_proof_alone(project: Scripted) -> None
     project.does("sums", DOES, turn=2)
     project.nobrakes("run")
     assert outcomes(project) == ["completed", "completed"]
+
+
+def test_a_bead_costs_as_many_runs_of_its_checks_as_the_pages_say(project: Scripted) -> None:
+    """Three programs that do nothing right and one altered test, beside the proof of red and the review's own runs."""
+    project.does("sums", WRITES.format(HEAD + ONE + TWO), turn=1)
+    project.does("sums", DOES, turn=2)
+    project.nobrakes("run")
+    with sqlite3.connect(project.folder / ".nobrakes" / "nobrakes.db") as db:
+        rows = db.execute("SELECT json_extract(data, '$.step') FROM events WHERE kind = 'checks_began'").fetchall()
+    assert [step for (step,) in rows] == ["red_proof", *["test_strength"] * 3, "validate_rebased", "count_base"]
+    altered = [path.parent.name for path in (project.folder / ".nobrakes" / "runs").glob("*/test@probe.start")]
+    assert len(altered) == 1 and "check" in altered[0]
