@@ -57,13 +57,14 @@ def test_a_setup_that_fails_with_a_branch_only_is_the_branchs(tmp_path: Path) ->
 def test_a_setup_that_fails_on_main_too_blames_no_branch(tmp_path: Path) -> None:
     project = Scripted(tmp_path, limits="max_failures = 1")
     gone = project.flag("gone")
-    set_up(project, "sh needs.sh", f"test ! -e '{gone}' || {{ echo '{BEGINS}'; exit 3; }}\n")
+    set_up(project, "sh needs.sh", f"test ! -e '{gone}' || {{ echo '{BEGINS}\nnode: command not found'; exit 3; }}\n")
     project.add("one")
     project.does("one", f"{GOOD}; touch '{gone}'")
     project.nobrakes("run", expect=40)
     assert project.outcomes("one") == ["completed"] and project.outcomes("one", "reviewer") == ["interrupted"]
     (asked,) = project.open()
     assert asked["type"] == "broken_checks" and SAID in asked["detail"] and "none is blamed" in asked["detail"]
+    assert '"node: command not found"' in asked["hypothesis"]
     assert asked["bead"] is None and project.show("one")["failures"] == 0
 
 

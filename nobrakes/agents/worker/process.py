@@ -28,7 +28,7 @@ from ...config.settings import Config
 from ...daemon.model import Board
 from ...daemon.service import control
 from ...decisions.hindrances import cure_of_start
-from ...decisions.model import STARTS, EscalationType, NewEscalation, of_waiting
+from ...decisions.model import STARTS, EscalationType, NewEscalation, of_output, of_waiting
 from ...errors import NoAgent, NobrakesError
 from ...git.port import Argv
 from ...host.command import outputs
@@ -281,7 +281,7 @@ def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> N
         )
         evidence = {STARTS: key, "agent": work.agent, "outcome": verdict.outcome.value}
         title = f"the provider of {work.agent} does not have the model {work.model or 'that it uses by default'}"
-        return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence)
+        return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence, of_output(verdict.detail))
     key = limits.gate_key(work, verdict.outcome)
     title, whom, over = f"the agent {work.agent} does not start", f" with {work.agent}", "it starts"
     if key == limits.WORKSPACES:
@@ -293,7 +293,7 @@ def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> N
         f"and this question is withdrawn once {over}. Try at once: nobrakes providers open {key}"
     )
     evidence = {STARTS: key, "agent": work.agent, "outcome": verdict.outcome.value}
-    return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence)
+    return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence, of_output(verdict.detail))
 
 
 class StartProbe:

@@ -150,8 +150,9 @@ class Culprits:
         if meanwhile:
             meanwhile = f"{meanwhile}{decisions_model.of_waiting(self.ports.store.beads())}\n"
         known = watch.escalation if self._is_open(watch) else 0
-        title, detail = f"{what} on main at {watch.tip[:12]}", f"{meanwhile}{explain(results)}"
-        new = NewEscalation(EscalationType.BROKEN_CHECKS, title, detail, evidence, adds_to=known)
+        title, said = f"{what} on main at {watch.tip[:12]}", explain(results)
+        guess = decisions_model.of_output(said)
+        new = NewEscalation(EscalationType.BROKEN_CHECKS, title, f"{meanwhile}{said}", evidence, guess, known)
         return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
 
     def tell(self, watch: Watch, why: str, whose: str = "") -> Watch:

@@ -361,3 +361,10 @@ def test_a_providers_own_refusal_of_before_holds_until_its_end_or_other_settings
     as_before(world, reason)
     assert not Definitions(world.ports).look(world.board()) and world.closed
     assert world.sets(f'{SETTINGS}{CLAUDE}base_url = "https://other.test"') and not world.closed
+
+
+@pytest.mark.parametrize("outcome", [Outcome.MISSING_EXECUTABLE, Outcome.WORKSPACE_FAILED])
+def test_what_was_printed_says_the_likely_cause(world: World, outcome: Outcome) -> None:
+    for bead in ("b0", "b1"):
+        world.fail(bead, Verdict(outcome, "it did not start:\nsh: 1: bun: not found"))
+    assert '"sh: 1: bun: not found"' in world.store.escalations()[0].hypothesis
