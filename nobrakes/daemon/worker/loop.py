@@ -49,6 +49,7 @@ from ...errors import (
     NoMain,
     ObjectsAway,
     RefsBroken,
+    RepositoryReplaced,
     Stale,
     StoreBusy,
     StoreReadOnly,
@@ -133,6 +134,8 @@ class Troubles:
                 return done
         except Stale:
             return True  # a person took the bead away meanwhile: the next look sees it
+        except RepositoryReplaced:
+            raise
         except GitFailed as error:
             if named and not is_part(named) and self._git_works():
                 with suppress(NobrakesError):  # it may be what failed, and is tried again with this

@@ -117,6 +117,7 @@ def serve(
             store.record(Event(Kind.UNCONFINED, data={"why": nothing}))
         launch.tell(ports)
         try:
+            store.before_commit = ports.in_place  # so nothing of what fails in another repository is written down
             recovered = loop.recover(daemon, waker, ready, lambda: signals.asked > 0, until_idle)
             if not recovered:
                 return store.board(ports.limits())
@@ -125,18 +126,28 @@ def serve(
 
             should_end = partial(_should_end, signals, ports, waker, limit)
             return loop.run(daemon, waker, view, until_idle, should_end)
+        except RepositoryReplaced:
+            signals.asked = 2  # agents live on; whoever starts in the right place takes them up
+            limit.asked(at_once=True)
+            raise
         finally:
+            store.before_commit = None
             with limit.part("notices that are being sent", SERVANT_SECONDS):
                 daemon.courier.close(at_once=signals.asked >= 2)
             close(ports, waker, limit)  # while the lock is held: the next daemon finds nobody at work
             store.record(Event(Kind.DAEMON_STOPPED, data={"pid": os.getpid()}))
             ports.export()
-            if signals.asked < 2:
-                store.set_setting(RUN_SINCE, None)
-            if signals.asked:
-                store.set_setting(STOPPING, None)
-            if signals.asked and not signals.hands_over:
-                store.set_setting(BACKGROUND, None)
+            _forget_run(ports, signals)
+
+
+def _forget_run(ports: Ports, signals: _Signals) -> None:
+    store = ports.store
+    if signals.asked < 2:
+        store.set_setting(RUN_SINCE, None)
+    if signals.asked:
+        store.set_setting(STOPPING, None)
+    if signals.asked and not signals.hands_over:
+        store.set_setting(BACKGROUND, None)
 
 
 def close(ports: Ports, waker: Waker, limit: StopLimit) -> None:
@@ -166,13 +177,7 @@ def _temporary(folder: str, trash: Trash) -> Iterator[None]:
 
 def _should_end(signals: _Signals, ports: Ports, waker: Waker, limit: StopLimit, board: Board) -> bool:
     """Whether the loop is over: somebody asked for it, or what it works on is not there any more."""
-    if signals.asked < 2:
-        try:
-            ports.in_place()
-        except RepositoryReplaced:
-            signals.asked = 2  # agents live on; whoever starts in the right place takes them up
-            limit.asked(at_once=True)
-            raise
+    ports.in_place()
     if not signals.asked and not os.path.lexists(ports.paths.database):
         ports.notifier.tell(Notice("the database was removed: this daemon ends, in order", urgent=True))
         signals.asked = 1
