@@ -215,14 +215,6 @@ BUGS = (
         options=(*STUMBLES, "--people", "0.5"),
     ),
     Bug(
-        "a merged request brought all that has landed",
-        "requests/worker/epics.py",
-        "return git.has(landing) and git.contains(landing, commit)",
-        "return True",
-        seed=25,
-        options=EPICS,
-    ),
-    Bug(
         "what was merged is taken for what was to be pushed next",
         "requests/worker/exchange.py",
         'if head in ("", pull.head) or not git.has(head):',
@@ -996,9 +988,18 @@ STOPPED = (
 )
 """Bugs in what a stop does with a merge: the stories of test_stopped_on_main.py must find each of them."""
 
+MERGED_EARLY = Bug(
+    "a merged request brought all that has landed",
+    "requests/worker/epics.py",
+    "return git.has(landing) and git.contains(landing, commit)",
+    "return True",
+)
+"""The stories of test_merged_before_a_push.py must find it."""
+
 STORIES = [
     *(("test_checks_cannot_run.py", bug) for bug in CANNOT_RUN),
     *(("test_stopped_on_main.py", bug) for bug in STOPPED),
+    ("test_merged_before_a_push.py", MERGED_EARLY),
 ]
 
 CLOCK = Bug("a jump is not seen", "daemon/worker/loop.py", "if jump := self.jumps.settle():", "if jump := 0.0:")

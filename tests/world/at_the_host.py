@@ -14,7 +14,7 @@ from nobrakes.beads.model import CLOSED, Bead, BeadType, Status
 from nobrakes.config.settings import Config
 from nobrakes.errors import NotAllowed
 from nobrakes.requests import service as requests_service
-from nobrakes.requests.model import CheckState, PullState
+from nobrakes.requests.model import CheckState, PullRequest, PullState
 from nobrakes.requests.text import request_branch
 
 from . import by_epics
@@ -248,13 +248,23 @@ def no_request_is_lost(scene: Scene) -> list[str]:
         pull, there = scene.store.pull(bead.id), scene.requested.host.branches.get(one.branch, "")
         if pull is None:
             wrong.append(f"#{one.number} of {bead.id} is not known")
-        elif bead.status in (*CLOSED, Status.ESCALATED) and not pull.number:
-            continue  # over before anybody heard of it: it is looked for in each life, and by the bead's next review
+        elif bead.status in CLOSED and not pull.number:
+            continue  # over before anybody heard of it: it is looked for once in each life, and doctor names it
+        elif _is_for_the_next_review(one, bead, pull):
+            continue
         elif one.state is PullState.OPEN and pull.number != one.number and by_epics.is_ours(scene, there):
             wrong.append(f"#{one.number} of {bead.id} is open, and #{pull.number} is what is known")
         elif pull.number == one.number and bead.status not in (Status.CANCELLED, Status.ESCALATED):
             wrong += _not_followed(scene, one, bead, pull.state)
     return wrong
+
+
+def _is_for_the_next_review(one: Request, bead: Bead, pull: PullRequest) -> bool:
+    """Whether nobody heard of the request before a person had to decide about its bead: by the row's branch the next
+    review finds it. What people have merged must be known all the same.
+    """
+    unheard = bead.status is Status.ESCALATED and not pull.number and pull.branch == one.branch
+    return unheard and one.state is PullState.OPEN
 
 
 def _not_followed(scene: Scene, one: Request, bead: Bead, known: PullState) -> list[str]:
