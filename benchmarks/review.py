@@ -38,7 +38,7 @@ command = "true"
 kind = "build"
 [review]
 validators = 1
-canary_hours = 0
+main_check_hours = 0
 [sandbox]
 mode = "none"
 wall = "none"

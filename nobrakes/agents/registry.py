@@ -68,7 +68,7 @@ def named_agents(config: "Config") -> list[tuple[str, str]]:
     named.append(("models", tuple(settings.models)))
     found = [(f"agents.{key}", name) for key, names in named for name in names]
     found += [("forge.reviewers", name) for name in config.forge.reviewers]
-    return found + [("review.fresh_eyes_agents", name) for name in config.review.fresh_eyes_agents]
+    return found + [("review.code_review_agents", name) for name in config.review.code_review_agents]
 
 
 def unknown_agents(config: "Config") -> list[tuple[str, str]]:

@@ -28,7 +28,7 @@ STAGES: Mapping[str, str] = {
     Step.COUNT_BASE.value: "counting the tests of {main}",
     Step.SWAP.value: "moving {main}",
     Step.VALIDATE_MAIN.value: "checking {main} after the merge",
-    Step.READING.value: "being read by fresh eyes",
+    Step.READING.value: "in code review",
     Step.PULL_REQUEST.value: "waiting for people to merge it",
     Step.CLEAN_UP.value: "cleaning up",
     RED_PROOF: "checking that the new tests fail",

@@ -295,9 +295,9 @@ def _approved(approval: Mapping[str, Any] | None) -> Iterator[str]:
 def _read(said: Mapping[str, Any] | None) -> Iterator[str]:
     if not said:
         return
-    word = "read" if said.get("read") else "unread"
+    word = "reviewed" if said.get("read") else "unreviewed"
     by = f", and went on: {one_line(str(said['by']))}" if said.get("by") else ""
-    yield one_line(f"{word:<10} by fresh eyes, ${float(said.get('cost_usd') or 0):.2f}{by}")
+    yield one_line(f"{word:<10} by a second agent, ${float(said.get('cost_usd') or 0):.2f}{by}")
     for one in said.get("rounds", ()):
         model = one_line("/".join(part for part in (one["agent"], one["model"]) if part))
         came = (

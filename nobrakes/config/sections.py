@@ -162,8 +162,8 @@ class ReviewSettings(Section):
     test_strength: Literal["cheats", "red"] = "cheats"
     confirm: Literal["always", "flaky", "never"] = "always"
     approve: Literal["never", "labelled", "always"] = "labelled"
-    decoy: bool = True
-    canary_hours: Annotated[float, Rule(ge=0)] = 24.0
+    mutation_probes: bool = True
+    main_check_hours: Annotated[float, Rule(ge=0)] = 24.0
     land: Literal["local", "remote", "pull_request"] = "local"
     unit: Literal["bead", "epic"] = "bead"
     diverged: Literal["merge", "rebase"] = "merge"
@@ -183,18 +183,18 @@ class ReviewSettings(Section):
     pull_names: bool = False
     pull_cost: bool = False
     pull_delete_branch: bool = True
-    fresh_eyes: Literal["off", "ask", "send_back"] = "off"
-    fresh_eyes_rounds: Annotated[int, Rule(ge=1, le=3)] = 3
-    fresh_eyes_usd: Annotated[float, Rule(gt=0)] = 5.0
-    fresh_eyes_minutes: Annotated[float, Rule(gt=0)] = 10.0
-    fresh_eyes_agents: Annotated[tuple[Annotated[str, Rule(min_length=1)], ...], OneOrMore()] = ()
+    code_review: Literal["off", "ask", "send_back"] = "off"
+    code_review_rounds: Annotated[int, Rule(ge=1, le=3)] = 3
+    code_review_usd: Annotated[float, Rule(gt=0)] = 5.0
+    code_review_minutes: Annotated[float, Rule(gt=0)] = 10.0
+    code_review_agents: Annotated[tuple[Annotated[str, Rule(min_length=1)], ...], OneOrMore()] = ()
 
     def reading_rules(self) -> "ReadingRules":
         """The settings of review by fresh eyes, as its decider reads them."""
         from ..review.reading import Rules as ReadingRules
 
-        own = (self.fresh_eyes, self.fresh_eyes_rounds, self.fresh_eyes_usd, self.fresh_eyes_minutes)
-        return ReadingRules(*own, self.fresh_eyes_agents)
+        own = (self.code_review, self.code_review_rounds, self.code_review_usd, self.code_review_minutes)
+        return ReadingRules(*own, self.code_review_agents)
 
     @property
     def by_request(self) -> bool:
@@ -219,7 +219,7 @@ class ReviewSettings(Section):
     @property
     def watch_hours(self) -> float:
         """So often main is looked at by itself; 0: never, as where what people merged is theirs to mend."""
-        return 0.0 if self.by_request else self.canary_hours
+        return 0.0 if self.by_request else self.main_check_hours
 
 
 @section

@@ -194,6 +194,13 @@ GONE = {
     "take this line out.",
 }
 """Settings of earlier versions, and what to do about each."""
+RENAMED = {
+    "canary_hours": "main_check_hours",
+    "decoy": "mutation_probes",
+    "fresh_eyes": "code_review",
+    **{f"fresh_eyes_{one}": f"code_review_{one}" for one in ("rounds", "usd", "minutes", "agents")},
+}
+"""Settings of [review] by their old names, which are read for one version more: what they are called now."""
 
 
 def validated(kind: type[S], values: Mapping[str, Any], unknown: str = "is not a setting") -> S:
@@ -211,6 +218,16 @@ def validated(kind: type[S], values: Mapping[str, Any], unknown: str = "is not a
                 said = GONE.get(key) or unknown + _meant(kind, problem["loc"])
             lines.append(f"{key}: {said}")
         raise ConfigError("\n".join(lines)) from None
+
+
+def _rename(review: Any) -> None:
+    """Give settings that stand there by an old name their new one; ConfigError where both stand there."""
+    for old in RENAMED.keys() & review if isinstance(review, dict) else ():
+        if RENAMED[old] in review:
+            raise ConfigError(
+                f"review.{old}: is {RENAMED[old]} now, and both are set. Type: nobrakes config unset review.{old}"
+            )
+        review[RENAMED[old]] = review.pop(old)
 
 
 def _meant(kind: type[S], place: Sequence[Any]) -> str:
@@ -237,6 +254,7 @@ def parse(text: str, where: str) -> Config:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where} is not valid TOML: {error}") from None
     try:
+        _rename(raw.get("review"))
         config = validated(Config, raw)
     except ConfigError as error:
         raise ConfigError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None

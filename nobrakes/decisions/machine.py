@@ -280,7 +280,7 @@ TABLE: Mapping[EscalationType, Rows] = {
 }
 
 
-BLOCKER, FEATURE, READING = "an agent that cannot go on", "a step of a feature that fails", "what fresh eyes found"
+BLOCKER, FEATURE, READING = "an agent that cannot go on", "a step of a feature that fails", "what the code review found"
 OPTIONS: Mapping[str, Mapping[str, Effect]] = {
     BLOCKER: {forms.PAUSE: Effect.REST},
     FEATURE: {

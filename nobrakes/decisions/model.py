@@ -160,7 +160,7 @@ class Mend:
 
 
 MENDS: Mapping[EscalationType, Mend] = {
-    EscalationType.CODE_REVIEW: Mend("what fresh eyes found in the whole of", "mends what was found", "findings"),
+    EscalationType.CODE_REVIEW: Mend("what the code review found in all of", "mends what was found", "findings"),
     EscalationType.MERGE_REVIEW: Mend("what a person wants of"),
     EscalationType.ASKED_AGAIN: Mend("what people wrote about the pull request of", "answers what people wrote"),
     EscalationType.PULL_CLOSED: Mend("what a person wants of the pull request of"),

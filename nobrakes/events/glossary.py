@@ -413,7 +413,7 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     "it has the label `merge-review`, or `review.approve` is `always`. You see tests and code: `--approve` merges "
     "them, `--retry` sends them back with your note. The yes counts for this content alone, also on another base.",
     EscalationType.CODE_REVIEW: "Everything passed, and an agent that did not do the work found something in it, or no "
-    "agent could read it (`review.fresh_eyes`). `--approve` goes on with it as it is, `--retry` sends it back.",
+    "agent could read it (`review.code_review`). `--approve` goes on with it as it is, `--retry` sends it back.",
     EscalationType.ASKED_AGAIN: "People asked twice for a change of one point. `--retry`: a Doer tries once more.",
     EscalationType.PULL_CLOSED: "People closed the bead's pull request unmerged. `--retry`: a Doer, and a new request.",
     EscalationType.WEAK_TESTS: "As repeated_failure; the tests were too weak: the bead may say too little of them.",

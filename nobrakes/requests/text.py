@@ -126,7 +126,7 @@ def _read(facts: Facts) -> str:
     if not facts.read:
         return ""
     lines = [
-        "## Review by fresh eyes",
+        "## Code review",
         "",
         "An agent that did not do the work read it after every check had passed.",
         "",

@@ -237,7 +237,7 @@ def test_broken_checks(person: Person) -> None:
 
 
 def test_frozen_queue(person: Person) -> None:
-    person.configure("[limits]", "[review]\ncanary_hours = 0.0003\n[limits]")
+    person.configure("[limits]", "[review]\nmain_check_hours = 0.0003\n[limits]")
     person.configure(CHECK, f'command = "[ ! -e {person.book}/broken ] && sh tests/run.sh"')
     person.add("one")
     person.nobrakes("daemon", "start")

@@ -27,7 +27,7 @@ def project(tmp_path: Path) -> Scripted:
 
 
 def set_to(project: Scripted, way: str, more: str = "") -> None:
-    project.configure("[limits]", f'[review]\nfresh_eyes = "{way}"\n{more}\n[limits]')
+    project.configure("[limits]", f'[review]\ncode_review = "{way}"\n{more}\n[limits]')
 
 
 def finds(project: Scripted, session: int, *findings: dict[str, Any]) -> None:
@@ -63,7 +63,7 @@ def test_what_must_be_mended_is_sent_back_and_lands_once_it_was_read_again(proje
     assert "1 P1, 1 P3" in project.nobrakes("history", "one").stdout
     page = project.nobrakes("review", "one").stdout
     for text in (
-        "read       by fresh eyes, $0.00",
+        "reviewed   by a second agent, $0.00",
         "round 1, script: 2 found",
         "P1 edge_cases src/one:1 An empty name",
     ):
@@ -144,7 +144,7 @@ def test_who_says_nothing_is_tried_twice_and_then_it_is_told(project: Scripted, 
 
 
 def test_rounds_are_bounded_and_then_a_person_decides(project: Scripted) -> None:
-    set_to(project, "send_back", "fresh_eyes_rounds = 2")
+    set_to(project, "send_back", "code_review_rounds = 2")
     for turn in (1, 2, 3):
         project.does("one", f"mkdir -p src; echo {turn} >src/one && commit {turn}", turn=turn)
         finds(project, turn, P1)
@@ -279,7 +279,7 @@ def team(tmp_path: Path) -> Iterator[Team]:
 
 @pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
 def test_a_request_is_opened_only_after_the_reading_and_counts_what_was_found(team: Team) -> None:
-    team.configure("[review]", '[review]\nfresh_eyes = "send_back"\npull_cost = true')
+    team.configure("[review]", '[review]\ncode_review = "send_back"\npull_cost = true')
     finds(team, 1, P1, P3)
     team.does("one", "echo mended >src/one && commit Mended", turn=2)
     finds(team, 2, P3)
@@ -288,18 +288,18 @@ def test_a_request_is_opened_only_after_the_reading_and_counts_what_was_found(te
     opened = next(e["metadata"]["seq"] for e in team.events("pull_opened"))
     assert all(e["metadata"]["seq"] < opened for e in team.events("code_review_ended"))
     body = team.hub.pull(1)["body"]
-    part = body[body.index("## Review by fresh eyes") :].split("\n\n## ")[0]
+    part = body[body.index("## Code review") :].split("\n\n## ")[0]
     assert "Round 1: 1 P1, 1 P3." in part and "Round 2: 1 P3." in part and "Cost: $0.00" in part
     assert "An empty name" not in body and "- [ ]" not in part, "people look for themselves"
     team.hub.merge(1)
     team.run_on()
     assert team.status("one") == "done" and len(read(team, "one")["rounds"]) == 2
     team.nobrakes("verify")
-    team.configure('fresh_eyes = "send_back"', 'fresh_eyes = "off"')
+    team.configure('code_review = "send_back"', 'code_review = "off"')
     team.does("one", 'echo more >>src/one; commit "More"', turn=3)
     team.nobrakes("reopen", "one")
     team.run_on()
-    assert "fresh eyes" not in team.hub.pull(2)["body"], "nobody read it this time"
+    assert "## Code review" not in team.hub.pull(2)["body"], "nobody read it this time"
 
 
 def test_a_persons_work_is_asked_about_and_never_sent_back_by_itself(project: Scripted) -> None:

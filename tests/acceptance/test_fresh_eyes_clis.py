@@ -31,7 +31,7 @@ def test_what_one_finds_another_mends(tmp_path: Path, name: str) -> None:
     field.run("git", "commit", "-q", "-m", "A test")
     config = field.repository / ".nobrakes" / "config.toml"
     roles = f'[agents]\ntest_writer = "{name}"\ndoer = "{name}"\n'
-    config.write_text(config.read_text().replace("[agents]\n", roles) + '\n[review]\nfresh_eyes = "send_back"\n')
+    config.write_text(config.read_text().replace("[agents]\n", roles) + '\n[review]\ncode_review = "send_back"\n')
     field.run(NOBRAKES, "session", "end", "1")
     field.run(NOBRAKES, "add", "Say hello", "--id", "greet", "--no-tests")
     found = {"category": "edge_cases", "priority": "P1", "path": "hello.py", "text": "Nobody is greeted by name"}

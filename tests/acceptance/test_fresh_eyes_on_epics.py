@@ -28,7 +28,7 @@ def team(tmp_path: Path) -> Iterator[Team]:
 
 
 def set_to(team: Team, way: str, more: str = "") -> None:
-    team.configure('unit = "epic"', f'unit = "epic"\nfresh_eyes = "{way}"\n{more}')
+    team.configure('unit = "epic"', f'unit = "epic"\ncode_review = "{way}"\n{more}')
 
 
 def finds(team: Team, *rounds: list[dict[str, Any]], first: str = "") -> None:
@@ -64,7 +64,7 @@ def test_what_must_be_mended_is_a_bead_of_the_epic_and_people_are_asked_afterwar
     assert team.outcomes("shop", "reviewer")[:1] == ["findings"] and team.show("shop")["failures"] == 0
     told = team.prompt("shop-mend-1", 1)
     assert "An empty name is not met" in told and "could be shorter" not in told
-    assert team.show("shop-mend-1")["title"] == "Answer what fresh eyes found in the whole of shop"
+    assert team.show("shop-mend-1")["title"] == "Answer what the code review found in all of shop"
     first, second = whole(team, 1), whole(team, 2)
     for words in ("+made for one", "+made for two", "round 1 of at most 3", "- one: Bead one (wanted: it greets)"):
         assert words in first, first
@@ -73,7 +73,7 @@ def test_what_must_be_mended_is_a_bead_of_the_epic_and_people_are_asked_afterwar
     assert all(e["metadata"]["seq"] < opened for e in of_whole(team, "code_review_ended"))
     assert len(team.hub.pulls) == 1
     body = team.hub.pull(1)["body"]
-    part = body[body.index("## Review by fresh eyes") :].split("\n\n## ")[0]
+    part = body[body.index("## Code review") :].split("\n\n## ")[0]
     assert "Round 1: 1 P1, 1 P3." in part and "Round 2: nothing found." in part and "Cost: $0.00" in part
     team.hub.merge(1)
     team.run_on()
@@ -143,7 +143,7 @@ def test_it_goes_on_as_it_is_where_a_person_says_so(team: Team) -> None:
 
 
 def test_rounds_of_an_epic_are_bounded_and_then_a_person_decides(team: Team) -> None:
-    set_to(team, "send_back", "fresh_eyes_rounds = 2")
+    set_to(team, "send_back", "code_review_rounds = 2")
     finds(team, [P1], [P1])
     team.does("shop-mend-1", "echo mended >src/one && commit Mended")
     team.run_on()

@@ -219,7 +219,7 @@ def test_a_main_that_was_red_before_is_nobodys_fault(project: Scripted) -> None:
 
 
 def test_where_nobody_watches_over_main_one_question_holds_all_beads_until_main_has_moved(tmp_path: Path) -> None:
-    project = Scripted(tmp_path, more="[review]\ncanary_hours = 0\n")
+    project = Scripted(tmp_path, more="[review]\nmain_check_hours = 0\n")
     (project.folder / "tests" / "test_red.sh").write_text("false\n")
     project.git("add", "-A", "tests")
     project.git("commit", "-qm", "Red")

@@ -83,7 +83,7 @@ def test_a_cli_that_lingers_after_its_last_event_is_handed_in_with_its_cost(tmp_
 
 
 def test_a_turn_that_lingers_is_an_answer(tmp_path: Path) -> None:
-    made = project(tmp_path, end=LINGERS, more='[review]\nfresh_eyes = "ask"\nfresh_eyes_agents = ["claude"]\n')
+    made = project(tmp_path, end=LINGERS, more='[review]\ncode_review = "ask"\ncode_review_agents = ["claude"]\n')
     made.nobrakes("run", expect=None)
     with sqlite3.connect(made.folder / ".nobrakes" / "nobrakes.db") as db:
         assert set(db.execute("SELECT outcome FROM turns").fetchall()) == {("completed",)}

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.scripted import Scripted, until
 
-OFTEN, SELDOM = "canary_hours = 0.0003", "canary_hours = 24"
+OFTEN, SELDOM = "main_check_hours = 0.0003", "main_check_hours = 24"
 
 
 class Watched(Scripted):
@@ -171,7 +171,7 @@ def test_what_is_switched_off_looks_at_nothing_and_lets_go(project: Watched) -> 
     project.merges()
     project.goes_bad("broken")
     project.wait_for("culprit_found")
-    project.configure(OFTEN, "canary_hours = 0")
+    project.configure(OFTEN, "main_check_hours = 0")
     project.wake()
     project.wait_for("main_unfrozen")
     assert project.open() == []

@@ -58,7 +58,7 @@ def test_who_pushes_to_a_remote_goes_on_when_others_mended_it(tmp_path: Path, ho
     subprocess.run(["git", "clone", "-q", "--bare", str(project.folder), str(remote)], check=True)
     project.git("remote", "add", "origin", str(remote))
     project.configure(CHECK, RED)
-    settings = f'[review]\nland = "remote"\ncanary_hours = {hours}\npoll_seconds = 1\n'
+    settings = f'[review]\nland = "remote"\nmain_check_hours = {hours}\npoll_seconds = 1\n'
     project.config.write_text(project.config.read_text() + settings)
 
     def push(name: str) -> None:

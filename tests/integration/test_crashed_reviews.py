@@ -25,7 +25,7 @@ MODES: dict[str, dict[str, Any]] = {"each": {"validators": 2}, "batch": {"every_
 
 
 def reviewed(folder: Path, mode: str, moments: Collection[int] = (), only: Collection[str] = ()) -> Reviews:
-    world = Reviews(folder, moments, only, canary_hours=0, **MODES[mode])
+    world = Reviews(folder, moments, only, main_check_hours=0, **MODES[mode])
     world.hand_in(*WORKS)
     world.review()
     return world
@@ -52,7 +52,7 @@ def test_work_is_reviewed_on_real_git_and_a_real_database(tmp_path: Path, mode: 
 
 def test_what_came_to_main_before_is_recorded_before(tmp_path: Path) -> None:
     """The daemon is killed when the first merge has moved main, and the second one's run is over by then."""
-    world = Reviews(tmp_path, {1}, ("after git.land",), canary_hours=0, validators=2)
+    world = Reviews(tmp_path, {1}, ("after git.land",), main_check_hours=0, validators=2)
     world.dead_seconds, world.check_seconds = 5.0, {"src-two": 3.0}
     world.hand_in(("one", "src-one"), ("two", "src-two"))
     world.review()

@@ -62,7 +62,7 @@ def without(*names: str) -> Act:
 
 
 def reviewed(folder: Path, act: Act, moments: Collection[int] | None = (), **review: object) -> Reviews:
-    world = Reviews(folder, canary_hours=0, validators=2, **review)
+    world = Reviews(folder, main_check_hours=0, validators=2, **review)
     world.hand_in(*WORKS)
     world.dice = Meddling(world, act, moments)
     world.review()
@@ -109,7 +109,7 @@ def test_work_that_is_nowhere_any_more_goes_back_to_a_doer_and_is_not_blamed(tmp
 
 
 def test_records_that_are_gone_hold_no_merge_up_and_verify_says_so(tmp_path: Path) -> None:
-    world = Reviews(tmp_path, canary_hours=0)
+    world = Reviews(tmp_path, main_check_hours=0)
     world.hand_in(WORKS[0])
     world.review()
     gone = world.sh("git", "rev-parse", "refs/nobrakes/evidence").strip()

@@ -60,7 +60,7 @@ def told(world: World) -> Iterator[str]:
 def begun(seed: int, change: Mapping[str, object] | None = None) -> World:
     """A world in which nothing goes wrong; all its beads are changed so."""
     world = World(seed, beads=12, rates=CALM)
-    review = replace(world.config.review, canary_hours=0.2)
+    review = replace(world.config.review, main_check_hours=0.2)
     world.config = world.scene.config = replace(world.config, review=review)
     for bead in world.store.beads():
         if bead.status is Status.DRAFT:

@@ -42,7 +42,7 @@ def breaks(world: World, after: int) -> None:
 
 
 def with_review(world: World, hours: float, revalidate: str) -> None:
-    review = replace(world.config.review, canary_hours=hours, revalidate=revalidate)
+    review = replace(world.config.review, main_check_hours=hours, revalidate=revalidate)
     world.config = world.scene.config = replace(world.config, review=review)
 
 
@@ -140,7 +140,7 @@ def test_a_review_that_was_open_when_main_turned_red_gives_way_to_a_repair(
     repair = replace(plain, id="mend", title="Mend main", type=BeadType.REPAIR, held="not yet")
     for bead in world.store.beads():
         world.store.record(Event(Kind.HELD, bead.id, data={"reason": "not yet"}))
-    review = replace(world.config.review, canary_hours=0.0, merge=merge, every_commit_green=every, validators=1)
+    review = replace(world.config.review, main_check_hours=0.0, merge=merge, every_commit_green=every, validators=1)
     world.config = world.scene.config = replace(world.config, review=review)
     world.store.record(Event(Kind.RELEASED, first.id))
     steps(world, lambda: world.store.bead(first.id).status is Status.REVIEWING)

@@ -51,13 +51,15 @@ def until(world: World, kind: Kind, more: int = 1500) -> list[Event]:
 def grown(seed: int, rates: Rates) -> World:
     """A world whose first tip was seen green, and whose beads are merged; the canary looks every twelve minutes."""
     world = World(seed, rates=rates)
-    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, canary_hours=0))
+    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, main_check_hours=0))
     for bead in world.store.beads():
         world.store.record(Event(Kind.HELD, bead.id, actor=ME, data={"reason": "later"}))
-    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, canary_hours=0.2))
+    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, main_check_hours=0.2))
     world._turns()
     until(world, Kind.MAIN_GREEN)
-    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, canary_hours=1000))
+    world.config = world.scene.config = replace(
+        world.config, review=replace(world.config.review, main_check_hours=1000)
+    )
     for bead in world.store.beads():
         world.store.record(Event(Kind.RELEASED, bead.id, actor=ME))
         if bead.status is Status.DRAFT:
@@ -82,7 +84,7 @@ def test_the_merge_that_turned_bad_is_taken_back_and_no_other(seed: int, rates: 
     assert merged
     bad = random.Random(seed).choice(merged)
     spoil(world, code_path(bad))
-    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, canary_hours=0.2))
+    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, main_check_hours=0.2))
     world.clock.advance_to(world.clock.now() + 3600)
     world._turns()
     (found,) = until(world, Kind.CULPRIT_FOUND)
@@ -104,7 +106,7 @@ def test_a_daemon_that_is_stopped_in_the_search_leaves_it_to_the_next_one() -> N
     world = grown(1, CALM)
     bad = sorted(world.git.merged())[-1]
     spoil(world, code_path(bad))
-    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, canary_hours=0.2))
+    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, main_check_hours=0.2))
     world.clock.advance_to(world.clock.now() + 3600)
     world._turns()
     until(world, Kind.MAIN_FROZEN)
@@ -123,7 +125,7 @@ def test_a_pause_starts_no_run_and_the_search_goes_on_after_it() -> None:
     world = grown(2, CALM)
     bad = sorted(world.git.merged())[0]
     spoil(world, code_path(bad))
-    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, canary_hours=0.2))
+    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, main_check_hours=0.2))
     world.clock.advance_to(world.clock.now() + 3600)
     world._turns()
     until(world, Kind.MAIN_FROZEN)
@@ -148,7 +150,7 @@ def test_where_everything_fails_nobody_is_blamed_and_main_thaws_when_it_is_mende
     world = grown(1, CALM)
     usual = world.processes.program
     spoil(world, "src/base.py")
-    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, canary_hours=0.2))
+    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, main_check_hours=0.2))
     world.clock.advance_to(world.clock.now() + 3600)
     world._turns()
     until(world, Kind.MAIN_FROZEN)
@@ -167,7 +169,7 @@ def test_another_database_takes_no_earlier_run_for_its_own() -> None:
     first = watch_of(world.store)
     world.store.set_setting("canary", None)
     world.daemon = world._boot()
-    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, canary_hours=0.2))
+    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, main_check_hours=0.2))
     for _ in range(40):
         world.step()
     later = watch_of(world.store)

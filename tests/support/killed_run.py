@@ -42,7 +42,7 @@ class KilledRun:
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
                 (self.folder / name / bead).write_text("begun\n")
         (self.folder / "mine").write_text("mine\n")
-        self.project = Project(self.folder, ["sh", "-c", WORK], more="[review]\ncanary_hours = 0\n")
+        self.project = Project(self.folder, ["sh", "-c", WORK], more="[review]\nmain_check_hours = 0\n")
         self.project.plan([{"id": bead, "title": bead, "needs_tests": False} for bead in BEADS])
         self.env = {**self.project.env(), **shim.install(self.kill)}
         shutil.copytree(self.folder, self.kept, symlinks=True)

@@ -163,7 +163,7 @@ def a_jump_of_the_clock_blames_nobody(scene: Scene) -> list[str]:
         since = child.started_at if is_late else max(child.started_at, child.active_at)
         minutes = limits.agent_minutes if scene.features is None else scene.features.minutes(child.command.env)
         if reading.is_reader(scene, child.command.env):
-            minutes = scene.config.review.fresh_eyes_minutes
+            minutes = scene.config.review.code_review_minutes
         least = 60 * (minutes if is_late else limits.idle_minutes) - 1
         if child.stopped_at - since < least:
             wrong.append(f"{child.run} is {child.stopped_for} after {child.stopped_at - since:.0f} s")

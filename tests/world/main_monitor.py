@@ -20,20 +20,20 @@ def watch_of(store: Store) -> Watch:
 def with_canary(config: Config, seed: int) -> Config:
     """The settings of a run; one in four has a canary. It looks for ever, so that a world which only steps has none."""
     hours = random.Random(f"{seed} canary").choice([0, 0, 0, 0.2])
-    return replace(config, review=replace(config.review, canary_hours=hours)) if hours else config
+    return replace(config, review=replace(config.review, main_check_hours=hours)) if hours else config
 
 
 def at_ease(config: Config, store: Store) -> Config:
     """The settings without a canary, once it has nothing to find out: it would look for ever."""
     watch = watch_of(store)
-    if not config.review.canary_hours or watch.frozen or watch.phase is not Phase.REST:
+    if not config.review.main_check_hours or watch.frozen or watch.phase is not Phase.REST:
         return config
     return without_canary(config)
 
 
 def without_canary(config: Config) -> Config:
     """The settings, and nobody who looks at main for ever."""
-    return replace(config, review=replace(config.review, canary_hours=0.0))
+    return replace(config, review=replace(config.review, main_check_hours=0.0))
 
 
 def nothing_is_reviewed_while_main_is_red(scene: Scene) -> list[str]:

@@ -28,9 +28,9 @@ def settings(seed: int, config: Config) -> Config:
     way = dice.random() < 0.3
     review = replace(
         config.review,
-        fresh_eyes="ask" if way else "send_back",
-        fresh_eyes_rounds=dice.randint(1, 3),
-        fresh_eyes_minutes=4.0,
+        code_review="ask" if way else "send_back",
+        code_review_rounds=dice.randint(1, 3),
+        code_review_minutes=4.0,
     )
     return replace(config, review=review)
 
@@ -106,7 +106,7 @@ def rounds_are_bounded(scene: Scene) -> list[str]:
     """No more rounds than the setting allows, nor reviewers in one of them; rubbish is no review."""
     if scene.readers is None:
         return []
-    most, wrong = scene.config.review.fresh_eyes_rounds, list(scene.readers.wrong)
+    most, wrong = scene.config.review.code_review_rounds, list(scene.readers.wrong)
     counts: Counter[tuple[str, str, int]] = Counter()
     for one in _known(scene):
         if one.outcome != DROPPED:

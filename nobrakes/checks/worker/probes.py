@@ -57,7 +57,7 @@ class MutationProbes:
     def plan(self, commit: str, checks: Sequence[Check], run: str = "", attempt: int = 0) -> Plan:
         """The probes of a run of these checks on the commit, for the review `attempt`; 0: for main's own."""
         tests = [check for check in checks if check.kind == "test" and check.read_as != "exit"]
-        if not tests or not self.ports.config().review.decoy:
+        if not tests or not self.ports.config().review.mutation_probes:
             return {}
         git = self.ports.git
         try:

@@ -25,7 +25,7 @@ from ...records import frozen
 from .. import editing
 from ..editing import Path, commented
 from ..sections import Agents, CheckSettings, Kind
-from ..settings import Config, load, parse
+from ..settings import RENAMED, Config, load, parse
 from ..values import OneOrMore, Rule, Section
 
 # A check is named by its name: `checks.test.command`. What may stand for a value is said by its field in
@@ -147,6 +147,8 @@ def _unknown(key: str, raw: Mapping[str, Any], hint: str = "") -> ConfigError:
     like = like or get_close_matches(key[:80], there, n=3, cutoff=0.7)
     like = like or [one for one in there if get_close_matches(last, [one.split(".")[-1]], cutoff=0.75)][:3]
     meant = f"Did you mean {' or '.join(like)}? " if like else ""
+    if last in RENAMED and key == f"review.{last}":
+        meant = f"It is called review.{RENAMED[last]} now. "
     return ConfigError(f"'{key[:80]}' is not a setting", f"{meant}{hint or SEE}")
 
 

@@ -501,10 +501,10 @@ def question(journal: Journal, found: Next, content: str, merged: int, whose: Wh
     urgent = reading.urgent(said)
     if urgent:
         assert one is not None
-        head = f"Every check passed, and fresh eyes found something in round {one.round}: {len(urgent)} of {len(said)}"
+        head = f"Every check passed. Round {one.round} of the code review found something: {len(urgent)} of {len(said)}"
         head += " findings have to be decided."
     else:
-        head = f"Every check passed, and nobody read it with fresh eyes. {found.why}"
+        head = f"Every check passed, and no agent reviewed the code. {found.why}"
     tickets = any(each.priority is Priority.SHOULD for each in urgent)
     asked = form(
         {
@@ -598,7 +598,7 @@ class Readings:
 
     def _waits(self, context: ReviewContext, journal: Journal, one: Reading) -> Report:
         session, board = one.session, context.board
-        reason = f"fresh eyes read it: session {session.id}, round {one.round} of {self.rules.rounds}"
+        reason = f"code review: session {session.id}, round {one.round} of {self.rules.rounds}"
         is_ready = session.state is Of.READY and not board.paused
         since = self.waits.seen(one, board.now, board.paused)
         until = since + reading.patience(self.rules.minutes) if is_ready else 0.0

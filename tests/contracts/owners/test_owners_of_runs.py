@@ -263,7 +263,7 @@ def test_it_goes_on_with_the_session_of_its_cli(owner: Callable[..., Owner]) -> 
 def monitored() -> tuple[World, str]:
     """A world whose main is being looked at, and the run of that."""
     made = World(3, beads=0, rates=CALM, config=validated(Config, SETTINGS))
-    made.config = made.scene.config = replace(made.config, review=replace(made.config.review, canary_hours=0.1))
+    made.config = made.scene.config = replace(made.config, review=replace(made.config.review, main_check_hours=0.1))
     for _ in range(50):
         made._turns()
         living = [child.run for child in made.processes.living()]

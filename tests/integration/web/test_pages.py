@@ -120,6 +120,6 @@ def test_a_beads_page_shows_what_fresh_eyes_found_as_text(site, repository) -> N
     store.begin_session(SessionKind.CODE_REVIEW, of_bead("nb-1"), "Review of nb-1", seat, "Read it", "nobrakes", data)
     store.close()
     page = site.get("/r/shop/bead/nb-1").text
-    assert "Review by fresh eyes" in page and "1 round, $0.00: 1 P1" in page
+    assert "Code review" in page and "1 round, $0.00: 1 P1" in page
     assert "&lt;b&gt;An empty name&lt;/b&gt;" in page and "a.py:3" in page
-    assert "Review by fresh eyes" not in site.get("/r/shop/bead/nb-2").text
+    assert "Code review" not in site.get("/r/shop/bead/nb-2").text

@@ -52,7 +52,7 @@ def test_checks_and_globs_of_tests_are_established(text: str) -> None:
         ("[boundaries]\ngates = []", "boundaries.gates"),
         ('[boundaries]\ndependencies = "asked"', "boundaries.dependencies"),
         ('[review]\ntest_strength = "red"', "review.test_strength"),
-        ("[review]\ndecoy = false", "review.decoy"),
+        ("[review]\nmutation_probes = false", "review.mutation_probes"),
         ("[caps.day]\nusd = 1000", "caps.day.usd"),
         ("[limits]\ndoers = 256", "limits.doers"),
     ],

@@ -29,7 +29,7 @@ def probes(changed: tuple[str, ...] = (), said: str = "", kept: str = "", is_on:
     )
     ports = SimpleNamespace(
         git=git,
-        config=lambda: SimpleNamespace(review=SimpleNamespace(decoy=is_on)),
+        config=lambda: SimpleNamespace(review=SimpleNamespace(mutation_probes=is_on)),
         processes=SimpleNamespace(output=lambda path, _: kept if path.endswith(".plan") else said),
     )
     return MutationProbes(cast(Ports, ports))

@@ -77,6 +77,16 @@ def test_a_mistake_is_named(text: str, key: str) -> None:
     assert "config.toml" in str(mistake.value) and key in str(mistake.value) and mistake.value.hint
 
 
+def test_a_renamed_setting_is_read_by_its_old_name_and_never_by_both() -> None:
+    found = parse(
+        "[review]\ncanary_hours = 3\nfresh_eyes = 'ask'\nfresh_eyes_agents = ['a']\ndecoy = false", "x"
+    ).review
+    assert (found.main_check_hours, found.code_review, found.code_review_agents) == (3, "ask", ("a",))
+    assert not found.mutation_probes
+    with pytest.raises(ConfigError, match="config unset review"):
+        parse("[review]\ndecoy = false\nmutation_probes = true", "x")
+
+
 def test_every_mistake_is_named_at_once() -> None:
     with pytest.raises(ConfigError) as mistakes:
         parse("brakes = 1\n[limits]\ndoers = 'x'", "config.toml")
