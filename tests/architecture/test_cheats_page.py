@@ -21,8 +21,12 @@ def test_there_are_enough_of_them_and_they_are_numbered() -> None:
     assert [int(row[0]) for row in ROWS] == list(range(1, len(ROWS) + 1)) and len(ROWS) >= 40
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
-def test_a_row_says_what_meets_it_and_what_shows_it(row: list[str]) -> None:
+def test_each_row_says_what_meets_it_and_what_shows_it() -> None:
+    for row in ROWS:
+        says_what_meets_it_and_what_shows_it(row)
+
+
+def says_what_meets_it_and_what_shows_it(row: list[str]) -> None:
     said = row[3]
     assert said.startswith(("caught", "asked", "not caught")), said
     if said.startswith("not caught"):

@@ -81,7 +81,7 @@ def main_is_pushed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RequestedFakeGit, "publish", publish)
 
 
-@pytest.mark.parametrize("bug", everyday(done_early, ci=[a_second_one, main_is_pushed]))
+@pytest.mark.parametrize("bug", everyday(ci=[done_early, a_second_one, main_is_pushed]))
 def test_a_planted_bug_is_seen(bug: object, monkeypatch: pytest.MonkeyPatch) -> None:
     bug(monkeypatch)  # type: ignore[operator]
     names = {

@@ -147,6 +147,7 @@ def test_a_database_that_goes_away_is_said_and_read_again(folder):
     played(folder, play)
 
 
+@pytest.mark.ci
 def test_without_colours_nothing_is_painted(folder, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
 
@@ -163,6 +164,7 @@ def test_without_colours_nothing_is_painted(folder, monkeypatch):
     played(folder, play)
 
 
+@pytest.mark.ci
 def test_the_cursor_stays_on_its_bead_when_rows_come_before_it(folder):
     async def play(app, pilot):
         column = app.query_one("#column-ready")
