@@ -104,7 +104,11 @@ def test_a_project_is_confirmed_for_a_session_and_archived(workspace: Workspace)
     task, brief = workspace.projects / "tea" / "task.md", workspace.projects / "tea" / "CLAUDE.md"
     task.write_text(task.read_text().replace("planning", "complete"))
     (found,) = workspace.ask("project", "whats-next", "tea")["findings"]
-    assert found["kind"] == "not_complete" and "criteria" in found["text"] and "- [ ] " in brief.read_text()
+    assert (
+        found["kind"] == "not_complete"
+        and "1 success criterion is not met" in found["text"]
+        and "- [ ] " in brief.read_text()
+    )
     workspace.nobrakes("project", "archive", "tea")
     assert workspace.ask("project", "list")["projects"] == []
     assert "is archived" in workspace.nobrakes("project", "use", "tea", expect=17).stderr
