@@ -83,7 +83,7 @@ class Trouble:
 class Gone(NobrakesError):
     """The database is not there."""
 
-    hint = "`nobrakes status` makes it anew from what is kept beside it."
+    hint = "`nobrakes status` rebuilds it from what is stored beside it."
 
     def __init__(self) -> None:
         super().__init__("the database is gone")

@@ -268,7 +268,7 @@ def changed(before: Bead, after: Bead, was_tried: bool) -> Status:
         if before.status not in (Status.OPEN, *WAITING_FOR_AGENT):
             raise NotAllowed(
                 f"bead {before.id} is {before.status.value}: it cannot become or stop being an epic now",
-                "Wait until nobody works on it, or add a new bead.",
+                "Wait until no agent works on it, or add a new bead.",
             )
         return first_status(after)
     if (

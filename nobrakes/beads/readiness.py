@@ -364,7 +364,7 @@ class Readiness:
             ]
         found: list[Reason] = []
         if node.type == BeadType.EPIC:
-            found.append(Reason(Why.EPIC, "an epic only contains beads; nobody is assigned to it"))
+            found.append(Reason(Why.EPIC, "an epic only contains beads; no agent works on it"))
         if node.status in _BY_STATUS:
             found.append(_BY_STATUS[node.status])
         if node.assignee is not None:

@@ -52,7 +52,7 @@ def whats_next() -> Output:
 
 
 def log(text: Text) -> Output:
-    """Write a line into the bead's log, for whoever works on it later."""
+    """Write a line into the bead's log, for those who work on it later."""
     return _do("log", text=text_or_stdin(text, "text"))
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..review.service.evidence import DiffView, FileDiff
 
 
-Reason = Annotated[str, Option("--reason", "-m", help="Why, for whoever reads it later.")]
+Reason = Annotated[str, Option("--reason", "-m", help="Why, for those who read it later.")]
 Title = Annotated[str, Argument(help="One line: what is to be done.")]
 Description = Annotated[str | None, Option("--description", "-d", help="The whole story; '-' reads stdin.")]
 Acceptance = Annotated[list[str] | None, Option("--accept", help="When it is done; may be given again.")]
@@ -52,7 +52,7 @@ def _minutes(text: str) -> int:
 Estimate = Annotated[int | None, Option("--estimate", help="Minutes, or a text as 45m, 2h, 1h30m.", parser=_minutes)]
 Touches = Annotated[list[str] | None, Option("--touches", help="A glob of files that it will change.")]
 Tests = Annotated[bool | None, Option("--tests/--no-tests", help="Whether a Test Writer works first; yes.")]
-Notes = Annotated[str | None, Option("--notes", help="Remarks for whoever works on it.")]
+Notes = Annotated[str | None, Option("--notes", help="Notes for those who work on it.")]
 FieldOf = dict[str, Any]
 
 

@@ -121,7 +121,7 @@ def _change(key: str, value: str | None) -> Output:
 def follows(changed: "Changed") -> list[str]:
     """What follows from it, and what to type."""
     if changed.wrong:
-        return [f"the settings of before stay in force until {os.path.relpath(changed.path)} is right"]
+        return [f"the previous settings stay in force until {os.path.relpath(changed.path)} is right"]
     if not changed.written:
         return ["nothing was written: the file says so already"]
     keys = [one.key for one in changed.changes]

@@ -429,7 +429,7 @@ def resolve(
     chosen = [word for word, wanted in given.items() if wanted]
     if len(chosen) != 1:
         raise UsageError(
-            "say how to resolve it, in one way", "Use one of --approve, --add, --retry, --cancel, --done, --dismiss."
+            "choose one way to resolve it", "Use one of --approve, --add, --retry, --cancel, --done, --dismiss."
         )
     with opened_or_home(user) as app:
         found = desk.resolve(app.store, number, chosen[0], note=note, actor=actor(), paths=app.paths)

@@ -111,7 +111,7 @@ def pause(feature: FeatureId) -> Output:
 
 
 Fresh = Annotated[bool, Option("--fresh", help="Of an expired one: a new talk, with a summary. It is the usual way.")]
-FromBase = Annotated[bool, Option("--from-base", help="Of an expired one: give its drafts up, and plan it anew.")]
+FromBase = Annotated[bool, Option("--from-base", help="Of an expired one: give its drafts up, and plan it again.")]
 View = Annotated[bool, Option("--view", help="Of an expired one: start nothing; you only look at it.")]
 
 
@@ -163,7 +163,7 @@ def change(
 
     with opened() as app:
         found = controls.ask_change(app.store, app.paths, feature, text_or_stdin(text, "text"), actor(), step)
-    return _moved(found, f"is in {found.stage.value}: its Shaper is told")
+    return _moved(found, f"is in {found.stage.value}: its Shaper was notified")
 
 
 def discuss(
@@ -176,7 +176,9 @@ def discuss(
 
     with opened() as app:
         found = controls.discuss(app.store, app.paths, feature, text_or_stdin(text, "text"), actor(), step)
-    return _moved(found, f"is as it was: its Shaper is told; `nobrakes session show {found.session}` has its answer")
+    return _moved(
+        found, f"is as it was: its Shaper was notified; `nobrakes session show {found.session}` has its answer"
+    )
 
 
 def _moved(found: "Feature", words: str) -> Output:
@@ -439,7 +441,7 @@ def _iteration(one: "Iteration") -> str:
 def _cost(cost: "Estimate", domains: tuple[str, ...]) -> str:
     basis = "by the reviewers so far" if cost.known else "estimated; none has come through yet"
     return (
-        f"next round: {', '.join(domains) or 'nobody'}; about ${cost.round_usd:.2f} ({basis}), all that may follow "
+        f"next round: {', '.join(domains) or 'none'}; about ${cost.round_usd:.2f} ({basis}), all that may follow "
         f"about ${cost.all_usd:.2f}; spent ${cost.spent_usd:.2f} of at most ${cost.cap_usd:.2f}"
     )
 

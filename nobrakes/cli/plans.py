@@ -234,7 +234,7 @@ def commit_strategy(
         if not yes:
             if as_json or not sys.stdin.isatty():
                 raise UsageError(
-                    f"{_counted(found)[0]} would be approved, and nobody is here to be asked",
+                    f"{_counted(found)[0]} would be approved, and there is no terminal to ask in",
                     f"Look with `nobrakes commit-strategy --dry-run`, then run `{_approval(app, ' --yes')}`.",
                 )
             write("\n".join(difference_lines(found, screen_of(sys.stdout))))

@@ -216,7 +216,7 @@ def _said_yes(shown: str, yes: bool, again: str) -> bool:
     if yes:
         return True
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise NotAllowed(f"{shown}\nNobody said yes to this, and nothing was begun", f"If you mean it: `{again}`.")
+        raise NotAllowed(f"{shown}\nYou did not approve this, and nothing was started", f"If you mean it: `{again}`.")
     print(shown)
     return confirm("Yes to this?")
 
@@ -228,7 +228,7 @@ def schedule(
     zone: Annotated[str, Option("--zone", help="The zone, as Europe/Berlin; else this machine's.")] = "",
     sprints: Annotated[int, Option("--sprints", "-n", help="How many sprints each time.")] = 1,
     late_hours: Annotated[
-        float, Option("--late-hours", help="Missed by less, it still begins, once; by more, you are told.")
+        float, Option("--late-hours", help="Missed by less, it still begins, once; by more, you get a message.")
     ] = 4.0,
     tests: Annotated[
         bool, Option("--tests/--no-tests", help="Whether a Test Writer writes each sprint's tests first.")

@@ -249,7 +249,7 @@ def asked(after: Asked) -> Asked:
     before = BEFORE.get() or Asked()
     for option, first, second in (("--as", before.name, after.name), ("--request", before.request, after.request)):
         if first is not None and second is not None and first != second:
-            raise UsageError(f"{option} is said twice, and not the same", "Say it once.")
+            raise UsageError(f"{option} is given twice, with different values", "Give it once.")
     return Asked(
         before.name if after.name is None else after.name, before.request if after.request is None else after.request
     )
@@ -262,7 +262,7 @@ def choose(name: str | None) -> Actor:
     if name is not None and is_agent():
         from ..errors import NotAllowed
 
-        raise NotAllowed("inside a run nobody acts under another name", "Leave --as out.")
+        raise NotAllowed("inside a run you cannot act under another name", "Leave --as out.")
     chosen = name if name is not None or is_agent() else os.environ.get("NOBRAKES_ACTOR") or None
     at_keyboard = os.environ.get("USER") or os.environ.get("LOGNAME") or ""
     found = usual(at_keyboard, Surface.CLI) if chosen is None else given(chosen, Surface.CLI)

@@ -227,7 +227,7 @@ def _checkout(app: "App", where: str) -> str:
 
     trouble = 'sandbox.mode is "none"' if app.config.sandbox.mode == "none" else app.sandbox_trouble()
     if trouble:
-        why = f"nobody works in place without the sandbox (bubblewrap): {one_line(trouble)}"
+        why = f"an agent works in place only in the sandbox (bubblewrap): {one_line(trouble)}"
         raise NoSandbox(why, "Without --in-place a session works in a clone of its own.")
     folder = os.path.realpath(os.path.expanduser(where))
     while folder != os.path.dirname(folder) and not os.path.lexists(os.path.join(folder, ".git")):

@@ -297,7 +297,7 @@ def load_for_reading(path: str) -> tuple[Config, str]:
     except ConfigError as error:
         values = config_values.recall_last(path, _judge())
         last = _made(Config, values) if isinstance(values, dict) else None
-        shown = "the settings of before" if last is not None else "every setting's default"
+        shown = "the previous settings" if last is not None else "every setting's default"
         return last or Config(), f"{' '.join(str(error).split()).rstrip('.')}. Shown is what holds with {shown}."
 
 
@@ -380,7 +380,7 @@ class ConfigSource:
             self._seen, self._settles = stamp, None
             if str(error) != self._wrong:
                 self._wrong = str(error)
-                self._tell(f"{error} The settings of before stay in force.")
+                self._tell(f"{error} The previous settings stay in force.")
             return
         if not {one.name for one in self._config.checks} <= {one.name for one in found.checks}:
             if self._settles is None or self._settles[0] != stamp:

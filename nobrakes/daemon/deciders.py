@@ -70,7 +70,7 @@ def at_rest(facts: Facts) -> str:
     if facts.works is not None:
         return f"a daemon works (process {facts.works})"
     if not facts.wanted:
-        return "no daemon is wanted: nobody started one in the background, or a person stopped it"
+        return "no daemon is wanted: none was started in the background, or a person stopped it"
     if facts.paused:
         return "no daemon is started: a person paused the work"
     return ""

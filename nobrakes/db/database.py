@@ -506,7 +506,7 @@ class _Errors:
 
 def missing(path: str) -> StoreBroken:
     """The error for a database that is not there."""
-    return StoreBroken(f"there is no database at {path}", "`nobrakes doctor --repair rebuild` makes it anew.")
+    return StoreBroken(f"there is no database at {path}", "`nobrakes doctor --repair rebuild` rebuilds it.")
 
 
 def require_version(found: int, path: str) -> None:

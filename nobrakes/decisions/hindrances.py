@@ -160,7 +160,7 @@ def of_cap(one: Reached) -> Hindrance:
         return Hindrance(
             Kind.CAP,
             f"caps.{short} is reached ({one.spent:.6g} of {one.limit:.6g}): this run starts nothing more",
-            "the cap is counted anew when the next run begins; lifting it lets agents cost more than you allowed",
+            "the cap is counted from zero when the next run begins; lifting it lets agents cost more than you allowed",
             ("nobrakes run", lift),
         )
     return Hindrance(

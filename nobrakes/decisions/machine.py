@@ -48,7 +48,7 @@ class Effect(StrEnum):
     MEND = "a bead of the epic mends what was found or what your note says; without either its review begins again"
     GO_ON = "the review of this very commit goes on"
     AFTER_TESTS = "a Doer begins with these tests, or the review of this very commit goes on"
-    READ_AGAIN = "the review begins again, and the work is read anew"
+    READ_AGAIN = "the review begins again, and the work is reviewed again"
     DRAFTS = "each P2 becomes a draft; where there is a P1 the work goes back, else the review goes on"
     END = "the question is closed; what it stopped goes on"
     WORK = "the session works by its plan"
@@ -87,7 +87,7 @@ _DONE = Way(
 _CANCEL = Way(
     Effect.CANCEL,
     "Give the bead up",
-    "Nobody works on the bead any more; `nobrakes undo` brings it back.",
+    "No agent works on the bead any more; `nobrakes undo` brings it back.",
     "Its branch and what was not committed are archived. {stay_blocked}",
 )
 _CLOSE = "Close the question"

@@ -183,7 +183,7 @@ def is_told(found: Escalation) -> bool:
 _QUOTE = 200
 
 _TOOL = "the environment: a program that is needed is not installed where this ran"
-_MODULE = "something that is imported is there for nobody: unfinished work, or a dependency that is not installed"
+_MODULE = "an imported module cannot be found: unfinished work, or a dependency that is not installed"
 _NETWORK = "the environment: it wants a network or a server that it cannot reach"
 _DISK = "the environment: the disk is full"
 _MEMORY = "the environment: the memory was not enough, or somebody killed it"

@@ -348,11 +348,11 @@ def _form(*options: str, priority: int = 2) -> Mapping[str, Any]:
 QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
     About.EXPIRED: (
         "Feature {feature} ({title}) has expired, and somebody answered: how does it go on?",
-        "Nobody said a word for long, so the conversation with its agent is over. Its questions, its drafts and "
-        "what was answered are kept.",
+        "Nothing was said for a long time, so the conversation with its agent has expired. Its questions, drafts and "
+        "answers are kept.",
         _form(
             f"{FRESH}: a new conversation is given a summary, the drafts and all answers",
-            f"{FROM_BASE}: its drafts are cancelled and kept in the archive; planning begins anew",
+            f"{FROM_BASE}: its drafts are cancelled and kept in the archive; planning starts again",
             f"{VIEW_ONLY}: nothing is started",
             priority=1,
         ),

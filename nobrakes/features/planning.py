@@ -125,7 +125,7 @@ def asking(feature: str, bead: str, title: str, detail: str) -> Ask:
     form = made(
         "radio",
         (
-            f"{AGAIN}: the commit is made anew on main as it is then",
+            f"{AGAIN}: the commit is built again on main as it is then",
             f"{LEAVE}: what was merged stays on main, and what was given up can be reopened",
         ),
         [AGAIN],

@@ -286,7 +286,9 @@ class Filters:
             try:
                 hidden = self._hidden(name, path, blobs[path], shown[name], True) if shown.get(name) else ()
             except Refused as error:
-                found.append(f"{path}: its clear text cannot be read, so nobody knows whether this copies it: {error}")
+                found.append(
+                    f"{path}: its clear text cannot be read, so it is not known whether this copies it: {error}"
+                )
             else:
                 secret |= dict.fromkeys(hidden, (name, path))
         return found + self._copied(secret, base, head, commits)

@@ -247,7 +247,7 @@ def _why_not_target(word: str, cwd: str, place: Place, strict: bool) -> str | No
         return f"{word}: {why}" if why else None
     if full == place.handoff or not place.home or (full != place.home and _inside(full, place.home) is None):
         return None
-    return f"{word}: nobody but nobrakes changes .nobrakes/" if full != place.workspace else None
+    return f"{word}: only nobrakes changes .nobrakes/" if full != place.workspace else None
 
 
 def why_not_command(text: str, cwd: str, place: Place, depth: int = 0) -> str | None:

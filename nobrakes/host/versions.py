@@ -367,7 +367,7 @@ def probing_trouble(argv: Sequence[str]) -> str:
         if 0 < code <= _KILLED:
             lines = said.decode("utf-8", "replace").strip().splitlines()
             return lines[-1][:300] if lines else f"it ends with exit code {code}"
-    raise MachineShort(f"nobody can tell whether {argv[0]} works here: it was killed, or did not end, {ATTEMPTS} times")
+    raise MachineShort(f"cannot tell whether {argv[0]} works here: it was killed, or did not end, {ATTEMPTS} times")
 
 
 def _tried(argv: Sequence[str]) -> tuple[int, bytes]:

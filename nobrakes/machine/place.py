@@ -86,7 +86,7 @@ def _require_home() -> None:
     if os.name != "posix":
         return
     if not home:
-        raise PlaceUnusable("HOME is not set, so nobody knows which home is meant")
+        raise PlaceUnusable("HOME is not set, so it is not known which home is meant")
     try:
         found = os.stat(home)
     except OSError as error:

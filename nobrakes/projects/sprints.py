@@ -378,7 +378,7 @@ def _complete(brief: str, status: str) -> list[Finding]:
 _OPEN = re.compile(rf"({model.ITEM}\[) (\]\s+)(.*\S)")
 _DONE = ("Done", "What was done")
 _NOT_DONE = ("Not done", "What was not done", "Not finished")
-NOBODY = "nobody handed a review in; this is what the records say"
+NOBODY = "no review was handed in; this is what the records say"
 
 
 def plan(sprint: Sprint, text: str) -> str:
@@ -399,7 +399,7 @@ def review(sprint: Sprint, text: str, told: str, tasks: Sequence[str]) -> str:
     body = f"# Review of sprint {sprint.number}: {sprint.name}\n\n({NOBODY})\n\n"
     body += f"## Done\n\n{told or 'The work of the sprint is merged.'}\n"
     if tasks:
-        body += f"\n## Not done\n\nOf these nobody said that they are done:\n\n{_list(tasks)}\n"
+        body += f"\n## Not done\n\nThese were not reported as done:\n\n{_list(tasks)}\n"
     return body
 
 

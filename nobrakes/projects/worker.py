@@ -321,7 +321,7 @@ class Scheduling:
         brief = main.text(BRIEF)
         others = changed(one.terms, terms_now(self.ports, brief))
         if others:
-            return f"the {' and '.join(others)} changed since the yes: `nobrakes project schedule` gives it anew"
+            return f"the {' and '.join(others)} changed since you approved: `nobrakes project schedule` approves again"
         boxes = model.criteria(brief)
         if boxes and all(box.is_checked for box in boxes):
             return "every success criterion is met already"

@@ -249,7 +249,7 @@ def following(rules: Rules, readings: Sequence[Reading], content: str, attempt: 
     if last.outcome == FAILED:
         if last.session.data.get(TRY, 1) < TRIES:
             return _begun(rules, readings, last.round, last.session.data.get(TRY, 1) + 1)
-        return _unread(rules, readings, f"Nobody came through with a review in round {last.round}: {last.why}", last)
+        return _unread(rules, readings, f"No agent finished a review in round {last.round}: {last.why}", last)
     if not last.urgent:
         return Next(Way.PASS, last)
     is_sent = rules.way == SEND_BACK and may_send_back and last.round < rules.rounds
@@ -386,7 +386,7 @@ def options(found: bool, tickets: bool, whose: Whose) -> list[dict[str, Any]]:
     """The options of the form. `found`: there is something to decide; `tickets`: some of it may become beads."""
     made: list[dict[str, Any]] = []
     if not found:
-        made.append({"label": READ_AGAIN, "means": "other reviewers try, and rounds and costs begin anew"})
+        made.append({"label": READ_AGAIN, "means": "other reviewers try, and rounds and costs start from zero"})
     elif whose is not Whose.PERSON:
         made.append({"label": READING_CHOICES_SEND_BACK, "means": _MEANS[whose], "why": True, "rest": True})
     if tickets:
@@ -394,5 +394,5 @@ def options(found: bool, tickets: bool, whose: Whose) -> list[dict[str, Any]]:
         made.append({"label": TICKETS, "means": means})
     made.append({"label": GO_ON, "means": "it is merged as it is, or its request opened, once it passes on main"})
     if len(made) == 1:
-        made.append({"label": READ_AGAIN, "means": "other reviewers read it, and rounds and costs begin anew"})
+        made.append({"label": READ_AGAIN, "means": "other reviewers read it, and rounds and costs start from zero"})
     return made

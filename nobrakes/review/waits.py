@@ -161,7 +161,7 @@ WAITS: dict[Cause, Wait] = {
     ),
     Cause.STORED: Wait(
         "content that Git LFS keeps is not here",
-        "`git lfs fetch --all` brings it. Where it is nowhere, whoever made it has to add it to Git LFS once more.",
+        "`git lfs fetch --all` fetches it. Where no copy exists, its author has to add it to Git LFS again.",
     ),
     Cause.PROGRAM: Wait(
         "git cannot run a program that it needs",

@@ -94,7 +94,7 @@ def turn_prompt(
     if earlier and not resumes:
         said = "\n".join(f"{'You' if not one.author else 'The person'}: {clean(one.text)}" for one in earlier)
         parts.append(
-            "# What was said before\n\nThe session has to begin anew; this is the end of what was said in it.\n"
+            "# What was said before\n\nThe session has to start again. This is the end of what was said in it.\n"
             + fenced(quoted(said[-EARLIER:]), nonce)
         )
     return joined([*parts, *new(told, cut_off, resumes=resumes)])

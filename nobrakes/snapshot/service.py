@@ -272,7 +272,7 @@ LOST_TOO = (
     "and of attempts only what the evidence of a merge tells"
 )
 WORKSPACES_TOO = (
-    "the workspaces were gone too: what agents had not handed in is lost, and their beads are done anew; where a "
+    "the workspaces were gone too: what agents had not handed in is lost, and their beads are worked on again; where a "
     "sparse checkout removed them, `git sparse-checkout add .nobrakes`, `nobrakes init` and a commit of its .gitignore "
     "keep them from now on"
 )
@@ -332,11 +332,11 @@ def make_missing(paths: Paths, git: Git, say: Callable[[str], None]) -> None:
             if time.monotonic() > deadline:
                 raise StoreBroken(
                     f"the database is gone, and process {holder(paths.lock) or '?'} still works with it",
-                    "End the daemon with `nobrakes daemon stop`; the next command then makes the database anew.",
+                    "End the daemon with `nobrakes daemon stop`; the next command then rebuilds the database.",
                 ) from None
             time.sleep(0.05)
             continue
-        say(f"the database was missing and was made anew; {'; '.join(told(made))}")
+        say(f"the database was missing and was rebuilt; {'; '.join(told(made))}")
         return
 
 

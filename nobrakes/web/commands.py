@@ -123,7 +123,7 @@ def _said(name: str) -> ForgingDo:
 
         say = getattr(controls, name)
         found = say(app.store, app.paths, values["feature"], values["text"], actor, values.get("step", ""))
-        return found, f"the Shaper of feature {found.id} is told"
+        return found, f"the Shaper of feature {found.id} was notified"
 
     return do
 

@@ -265,7 +265,7 @@ def test_dead_daemon(person: Person) -> None:
     pid = int(person.ask("daemon", "status")["pid"])
     os.kill(pid, signal.SIGKILL)
     until(lambda: not person.ask("daemon", "status")["running"])
-    commands = person.looks("nobrakes status", "the daemon is dead", f"process {pid}", "nobody stopped it")
+    commands = person.looks("nobrakes status", "the daemon is dead", f"process {pid}", "it was not stopped")
     assert commands[:2] == ["nobrakes daemon start", "nobrakes daemon stop"]
     person.types(commands[0])
     assert "dead" not in person.types("nobrakes status").text

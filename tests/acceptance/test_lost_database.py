@@ -90,7 +90,7 @@ def test_a_plan_comes_back_with_the_next_command(project: Scripted) -> None:
     before = everything(project)
     lose(project)
     done = project.nobrakes("list")
-    assert "made anew" in done.stderr and "Two" in done.stdout
+    assert "was rebuilt" in done.stderr and "Two" in done.stdout
     assert_same(everything(project), before)
     assert project.nobrakes("list").stderr == ""
     assert project.nobrakes("doctor", expect=None).stdout.count("error") == 0

@@ -186,7 +186,7 @@ def test_without_a_sandbox_or_in_a_linked_worktree_nobody_works_in_place(tmp_pat
     assert refused.returncode == 2 and "linked worktree" in refused.stderr
     project.config.write_text(project.config.read_text().replace('mode = "auto"', 'mode = "none"'))
     refused = begin(project, "Go")
-    assert refused.returncode != 0 and "nobody works in place without the sandbox" in refused.stderr
+    assert refused.returncode != 0 and "works in place only in the sandbox" in refused.stderr
     assert project.ask("sessions") == []
 
 

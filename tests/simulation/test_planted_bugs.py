@@ -851,7 +851,7 @@ BUGS = (
     Bug(
         "expiry ends the session with its questions",
         "features/worker/shapers.py",
-        'store.move_feature(feature.id, Step.EXPIRED, BY, "nobody said a word for too long")',
+        'store.move_feature(feature.id, Step.EXPIRED, BY, "nothing was said for too long")',
         'store.end_session(feature.session, BY)\n        store.move_feature(feature.id, Step.EXPIRED, BY, "silence")',
         options=PLANNED,
         seed=4,

@@ -43,7 +43,7 @@ def test_what_is_empty_or_broken_leaves_the_last_good_one_in_force(rig: Rig, wro
         if wrong is not None:
             os.utime(rig.path, ns=(1, int(rig.now * 1e9)))  # written again, as wrong as before
     assert len(rig.told) == 1
-    assert rig.told[0].endswith("The settings of before stay in force.")
+    assert rig.told[0].endswith("The previous settings stay in force.")
     rig.path.write_text(GOOD + CHECK.format("types"))
     assert rig.checks() == ["test", "lint", "types"]
     assert len(rig.told) == 2

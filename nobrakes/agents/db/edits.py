@@ -200,7 +200,7 @@ def _done(connection: "Connection", who: Speaker, outcome: str, log: "tuple[str,
     if outcome not in SAID:
         from ...errors import UsageError
 
-        raise UsageError(f"'{bounded(outcome)[:40]}' is no way to end", f"Use one of: {', '.join(SAID)}.")
+        raise UsageError(f"'{bounded(outcome)[:40]}' is not an ending", f"Use one of: {', '.join(SAID)}.")
     connection.execute(
         "UPDATE attempts SET said = ?, summary = ?, blockers = ?, learnings = ?, keep_branch = ? WHERE id = ?",
         (outcome, *map(bounded, log), keep, attempt),
@@ -304,11 +304,11 @@ def _refuse_reviewer(connection: "Connection", who: Speaker) -> None:
     if row[0] == "code_review":
         from ...errors import NotAllowed
 
-        raise NotAllowed("a reviewer of work asks nobody", "Say what you found: `nobrakes agent review …`.")
+        raise NotAllowed("a reviewer of work cannot ask questions", "Say what you found: `nobrakes agent review …`.")
     if row[0] == "review":
         from ...errors import NotAllowed
 
-        raise NotAllowed("a reviewer of a plan asks nobody", "Say what you found: `nobrakes agent finding …`.")
+        raise NotAllowed("a reviewer of a plan cannot ask questions", "Say what you found: `nobrakes agent finding …`.")
 
 
 _SAME = "SELECT id FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL"

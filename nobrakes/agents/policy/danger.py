@@ -244,7 +244,7 @@ def _of_others(program: str, rest: list[str]) -> str:
     operands = [word for word in rest if not word.startswith("-")]
     if program in _CLIS:
         if any(word.startswith(_ELEVATED) for word in rest) or "bypassPermissions" in rest:
-            return f"it starts an agent that asks nobody: {program}"
+            return f"it starts an agent that never asks for permission: {program}"
         if operands[:1] in (["exec"], ["e"]) or _flags(rest, "p", ("--print", "--prompt")):
             return f"it starts an agent of its own: {program}"
     for first in _PUBLISHES.get(program, ()):

@@ -192,7 +192,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
     Operation("bead", "Your bead: description, acceptance criteria, notes, what people answered.", _bead, reads=True),
     Operation("attempts", "What earlier attempts on your bead left, newest first.", _attempts, reads=True),
     Operation("whats-next", "What to do next, by the facts: plan, questions, steps, commits.", _whats_next, reads=True),
-    Operation("log", "Write a line into the bead's log, for whoever works on it later.", _said("log"), (_TEXT,)),
+    Operation("log", "Write a line into the bead's log, for those who work on it later.", _said("log"), (_TEXT,)),
     Operation(
         "progress",
         "Say how far you are. The person sees it beside the commits that you made.",

@@ -209,13 +209,13 @@ class AgentEndings:
         if neither and self._is_of_main(attempt):  # one question, whichever proofs meet it
             self.watchman(on_base)
             why = (
-                f"Without the new tests it fails too, so nobody is blamed; they are asked for again. {explain(broken)}"
+                f"Without the new tests it fails too, so no work is blamed; they are asked for again. {explain(broken)}"
             )
             close(self.ports, limits, attempt, Outcome.INTERRUPTED, why, head=str(attempt.data["head"]))
         elif broken:
             why = "Without the new tests it fails too."
             if not neither:
-                why = "The checks tell of no test, and without the new tests they end in the same way."
+                why = "The checks report no test, and without the new tests they end in the same way."
             self._not_run(attempt, limits, kept["red_proof"], as_json(on_base), f"{why}\n{explain(broken)}")
         elif cannot_run(with_tests) and not setup_failed(with_tests):
             why = f"The new tests could not be run.\n{kept['why_not']}"

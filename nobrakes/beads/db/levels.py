@@ -471,7 +471,10 @@ def problems(db: Database) -> list[str]:
     integrity = [str(row[0]) for row in db.all("PRAGMA integrity_check")]
     if integrity != ["ok"]:
         return integrity
-    return [f"a row of {row[0]} refers to {row[2]} in vain" for row in db.all("PRAGMA foreign_key_check")]
+    return [
+        f"a row of {row[0]} refers to a row of {row[2]} that does not exist"
+        for row in db.all("PRAGMA foreign_key_check")
+    ]
 
 
 def recompute(db: Database, now: float) -> int:

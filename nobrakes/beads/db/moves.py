@@ -36,7 +36,7 @@ def refuse_while_it_lands(db: Database, bead: str, status: Status) -> None:
         if outcome != Outcome.INTERRUPTED.value or not may_land(data):
             return
         raise NotAllowed(
-            f"nobody knows whether bead {bead} is on main: its review was stopped before the remote had answered",
+            f"it is not known whether bead {bead} is on main: its review was stopped before the remote had answered",
             "Start nobrakes again: it asks the remote, and finishes the merge or lets you say this again.",
         )
     if is_landing(data):

@@ -380,7 +380,7 @@ def _refuse(bead: Bead) -> None:
     if bead.status in WORKING and bead.held is None:
         raise NotAllowed(
             f"{bead.assignee or 'somebody'} works on bead {bead.id} now: it is {bead.status.value}",
-            f"To begin anew: `nobrakes stop {bead.id}`, then this again.",
+            f"To start again: `nobrakes stop {bead.id}`, then this again.",
         )
 
 

@@ -252,7 +252,7 @@ def _terms(check: Settings, old: Settings) -> list[str]:
     said = [", ".join(f"{name} = {value}" for name, value in terms.items())]
     said += [f"{name} was {old[name]}" for name in ("kind", *terms) if name in old and old[name] != check[name]]
     if check["kind"] == "test" and check["format"] == "exit":
-        said.append("its exit code alone decides: nobody sees that tests went missing")
+        said.append("its exit code alone decides: missing tests go unnoticed")
     if check["kind"] == "test" and check["min_tests"] == 0:
         said.append("it passes without any test")
     return said

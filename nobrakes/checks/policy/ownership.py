@@ -50,7 +50,7 @@ def why_not(
     if scaffolding and role == DOER and path == CONTRACT:
         return None
     if OWN_FOLDER in parts:  # one deeper down would be found first by a person who works there
-        return "nobody but nobrakes changes .nobrakes/"
+        return "only nobrakes changes .nobrakes/"
     if ".git" in parts or any(part.startswith("git~") and part[4:].isdecimal() for part in parts):
         return "git's own folder is not work"
     if scaffolding:

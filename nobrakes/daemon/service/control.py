@@ -79,7 +79,7 @@ def expire(store: "Store", git: Git, keep_days: float | None, actor: str) -> lis
     if keep_days is None:
         raise UsageError(
             "retention.archive_days is not set, so everything is kept",
-            "Set it in .nobrakes/config.toml to let go of it.",
+            "Set it in .nobrakes/config.toml to let old work be removed.",
         )
     going = [one for one in look(store, git, keep_days) if one.goes]
     for bead in dict.fromkeys(one.bead for one in going):

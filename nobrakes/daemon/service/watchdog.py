@@ -297,7 +297,7 @@ def _put_aside(path: str) -> None:
 def _folder(env: Mapping[str, str]) -> str:
     home = env.get("XDG_CONFIG_HOME") or os.path.join(env.get("HOME", ""), ".config")
     if not os.path.isabs(home):
-        raise UsageError("HOME is not set, so nobody knows whose units are meant", "Set HOME, and try again.")
+        raise UsageError("HOME is not set, so it is not known whose units are meant", "Set HOME, and try again.")
     return os.path.join(home, "systemd", "user")
 
 

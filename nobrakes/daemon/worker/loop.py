@@ -355,7 +355,7 @@ class Jumps:
             jump = 0.0
         self._kept = before
         if jump:
-            text = f"the clock jumped by {jump / 60:+.0f} min (set, or the machine slept): it counts against nobody"
+            text = f"the clock jumped by {jump / 60:+.0f} min (set, or the machine slept): it counts against no agent"
             self.ports.notifier.tell(Notice(text))
         return jump
 

@@ -94,7 +94,7 @@ def resolve(
     (decisions.machine), or it was decided before.
     """
     if how not in WAYS:
-        raise UsageError(f"'{how[:40]}' is no way to decide an escalation", f"Use one of: {', '.join(WAYS)}.")
+        raise UsageError(f"'{how[:40]}' is not a decision", f"Use one of: {', '.join(WAYS)}.")
     found = store.escalation(n)
     if found.resolved_at is not None:
         raise NotAllowed(

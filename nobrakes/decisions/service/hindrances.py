@@ -398,7 +398,7 @@ def of_daemon(store: "Store", pid: int | None) -> Iterator[Hindrance]:
     if dead is not None:
         yield Hindrance(
             Kind.DAEMON_DEAD,
-            f"the daemon is dead (it was process {dead}): nobody stopped it",
+            f"the daemon is dead (it was process {dead}), and it was not stopped",
             "what it said last is at the end of .nobrakes/daemon.log; its agents' work is taken up again",
             ("nobrakes daemon start", "nobrakes daemon stop"),
         )
@@ -484,7 +484,7 @@ def _escalated(one: Escalation) -> Hindrance:
 
 _STANDS: Mapping[State, str] = {
     State.ERROR: "does not go on",
-    State.EXPIRED: "has expired: nobody said a word for too long",
+    State.EXPIRED: "has expired: nothing was said for too long",
     State.PAUSED: "is paused",
 }
 

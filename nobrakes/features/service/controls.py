@@ -360,7 +360,7 @@ def _tell(store: "Store", id: str, form: str, text: str, actor: str, bead: str) 
     feature, words = store.feature(id), _text("text", text)
     if feature.session is None:
         raise NotAllowed(
-            f"nobody has begun to plan feature {id} yet",
+            f"planning of feature {id} has not begun yet",
             f"`nobrakes forge edit {id}` changes what its Shaper is told first.",
         )
     if not words:

@@ -68,7 +68,7 @@ def tell(store: "Store", feature: Feature, text: str, severity: str) -> None:
 
 BEGIN = "Begin. What you are given above is all there is so far."
 SHAPERS_GO_ON = (
-    "Your turn ended, and nobody waits for anything: no question of yours is open, and you did not say that the plan "
+    "Your turn ended without a next step: no question of yours is open, and you did not say that the plan "
     "is whole. Go on: ask what only a person can decide, propose what is missing, or say that the plan is whole."
 )
 MOST_WORDS, MOST_ANSWER = 3500, 400
@@ -281,7 +281,7 @@ class Shapers:
             return False
         if store.session(feature.session).state in (At.RUNNING, At.READY):
             return False
-        store.move_feature(feature.id, Step.EXPIRED, BY, "nobody said a word for too long")
+        store.move_feature(feature.id, Step.EXPIRED, BY, "nothing was said for too long")
         store.renew_session(feature.session)
         waiting = store.session(feature.session).waiting
         store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None, keys.LEFT: waiting}, BY)

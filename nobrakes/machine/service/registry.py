@@ -281,7 +281,7 @@ _SETTINGS = """# The settings of your own sessions. docs/reference/settings.md h
 main = "main"
 
 [limits]
-# Nobody works on beads here.
+# No agent works on beads here.
 doers = 0
 """
 

@@ -41,7 +41,7 @@ _SHIPPED = {
     f"{TEMPLATES}/{TASK}": "task.md",
     f"{TEMPLATES}/{SETTINGS}": "settings.json",
 }
-AGAIN = "Mend the file, or move it away: it is made anew."
+AGAIN = "Mend the file, or move it away: it is written again."
 MOST = 200_000
 """Characters of a template or skill that are read."""
 

@@ -96,7 +96,7 @@ def offer(store: "Store", git: Git, config: "Config", sprints: int, needs_tests:
     boxes = tuple(Box(one.is_checked, clean(one.text), one.line) for one in projects_model.criteria(brief))
     if not boxes:
         raise NotAllowed(
-            "the brief on main has no success criteria, so nobody could say when the project is complete",
+            "the brief on main has no success criteria, so the project could never be complete",
             "Write boxes (`- [ ] …`) below `## Success Criteria` in CLAUDE.md, and commit it.",
         )
     caps = limits(store, config).caps

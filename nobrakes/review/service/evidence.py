@@ -281,7 +281,7 @@ def diff(store: "Store", git: Git, bead: str, most: int = MOST) -> DiffView:
     found = _found(store, git, wanted)
     if found is None:
         raise NotAllowed(
-            f"bead {bead} has no branch and no merge: nobody has worked on it yet", f"`nobrakes show {bead}` shows it."
+            f"bead {bead} has no branch and no merge: work on it has not begun", f"`nobrakes show {bead}` shows it."
         )
     return _view(git, bead, found, most)
 

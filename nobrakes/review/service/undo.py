@@ -233,7 +233,7 @@ def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, p
             return made.commit
         if landed.may_have_landed:
             raise GitFailed(
-                f"nobody knows yet whether the merge of {bead.id} was taken back: {landed.reason}",
+                f"it is not known yet whether the merge of {bead.id} was taken back: {landed.reason}",
                 "Say it again in a moment: it is done once.",
             )
         if landed.landing is Landing.BLOCKED:

@@ -685,7 +685,7 @@ class Readings:
             if outcome != reading.DROPPED:
                 store.record(Event(Kind.CODE_REVIEW_ENDED, bead, attempt, data=told))
         if outcome == reading.FAILED and session.data.get(reading.TRY, 1) >= reading.TRIES:
-            self.ports.notifier.tell(Notice(f"{bead}: nobody came through with a review: {why[:300]}", bead))
+            self.ports.notifier.tell(Notice(f"{bead}: no agent finished a review: {why[:300]}", bead))
 
     def settle(self, reads: Collection[int]) -> None:
         """End what reads for a review that is over; `reads`: the open reviews that are being read."""

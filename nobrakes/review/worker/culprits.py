@@ -82,7 +82,7 @@ _ENDS = {
     "nothing_known": "No earlier tip is known to have passed in a run of its own, so no commit is blamed.",
     "unsure": "The search for the commit ended: the checks could not say whether an earlier commit passes.",
     "still_red": "main stays red without it as well, so it was not taken back.",
-    "person": "It is no merge of a bead, so it is not taken back: whoever made it decides.",
+    "person": "It is no merge of a bead, so nobrakes does not take it back: its author decides.",
     "conflict": "Later work builds on it, so it cannot be taken back by itself.",
 }
 
@@ -115,7 +115,7 @@ class Culprits:
             store.set_setting(FROZEN, None)
             store.set_setting(BROKEN, None)
             store.record(Event(Kind.MAIN_UNFROZEN, data={"commit": watch.tip}))
-        self._resolve(watch, why or ("main is green again" if watch.tip else "nobody looks at main any more"))
+        self._resolve(watch, why or ("main is green again" if watch.tip else "main is not checked any more"))
         return replace(watch, escalation=0, results=(), frozen=False)
 
     def tell_green(self, watch: Watch) -> None:
@@ -305,7 +305,7 @@ class Lost:
             return self._give_up(attempt, journal)
         if is_head_gone and not self._taken_in_again(attempt, head):
             return self._nowhere(attempt, journal, head, limits)
-        text = "git lost objects of its review (a prune?), and it is built anew"
+        text = "git lost objects of its review (a prune?), and it is built again"
         self.ports.notifier.tell(Notice(f"{attempt.bead}: {text}", attempt.bead))
         gone = Fact.HEAD_GONE if is_head_gone or not journal.candidate else Fact.CANDIDATE_GONE
         return machine.advance(journal, gone)

@@ -256,7 +256,7 @@ def find_session(store: "Store", paths: Paths, name_or_bead: str) -> AgentOutput
         past = [a for a in store.attempts(store.bead(name_or_bead).id) if a.role not in NO_AGENTS]
     except NoSuchBead:
         raise NoSuchBead(
-            f"nobody called '{name_or_bead[:64]}' works now, and no bead has this id", f"At work now: {names}."
+            f"no agent called '{name_or_bead[:64]}' works now, and no bead has this id", f"At work now: {names}."
         ) from None
     if not past:
         raise NotAllowed(f"no agent has worked on bead {name_or_bead} yet", f"At work now: {names}.")

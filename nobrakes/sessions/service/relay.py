@@ -100,7 +100,7 @@ def conversations_say(store: "Store", paths: Paths, number: int, text: str, acto
     _own(store, number)
     if store.session(number).kind in REVIEWERS:
         raise UsageError(
-            f"session {number} is a review, and nobody talks with it",
+            f"session {number} is a review, and you cannot talk with it",
             "Talk with the session that made the plan, or decide what it found: `nobrakes escalations`.",
         )
     said = store.say(number, text, actor)

@@ -109,7 +109,7 @@ def test_what_is_shown_meanwhile_is_what_held_before(run: Run) -> None:
     run("status")
     config.write_text(config.read_text() + "\n[limits")
     _, said, told = run("providers --json")
-    assert "the settings of before" in told and json.loads(said)["ok"]
+    assert "the previous settings" in told and json.loads(said)["ok"]
     Path(".nobrakes/config.checked").unlink()
     assert "every setting's default" in run("providers")[2]
 

@@ -159,7 +159,7 @@ def test_cancel_ends_the_turn_and_keeps_the_rest(store: Store, paths: Paths) -> 
 
 def test_a_change_is_told_to_the_shaper_with_its_step(store: Store, paths: Paths) -> None:
     one = begun(store, paths)
-    with pytest.raises(NotAllowed, match="begun to plan"):
+    with pytest.raises(NotAllowed, match="has not begun"):
         controls.ask_change(store, paths, one.id, "smaller", "me")
     session = store.begin_session(SessionKind.PLANNING, "f", "t", ("script", "", ""), "begin", "nobrakes").id
     store.change_feature(one.id, {"session": session}, "nobrakes")

@@ -252,7 +252,7 @@ def test_what_a_remote_did_not_say_is_told_as_unknown_and_can_be_said_again(stor
     git = MainWithOneMerge(landings=[Landing.MOVED])
     lands = git.land
     git.land = lambda new, old: Land(Landing.BLOCKED, "origin does not answer", may_have_landed=True)
-    with pytest.raises(GitFailed, match="nobody knows yet whether the merge of m was taken back") as told:
+    with pytest.raises(GitFailed, match="it is not known yet whether the merge of m was taken back") as told:
         undo.undo(store, git, "me", merged, prove=print)
     assert "Say it again" in told.value.hint and store.bead("m").status is Status.DONE
     git.land = lands
