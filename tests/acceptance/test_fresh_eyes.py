@@ -136,7 +136,7 @@ def test_who_says_nothing_is_tried_twice_and_then_it_is_told(project: Scripted, 
         assert project.status("one") == "done" and not read(project, "one")["read"]
         return
     one = asked(project)
-    assert "nobody read it" in one["detail"] and project.landed() == {}
+    assert "no agent reviewed the code" in one["detail"] and project.landed() == {}
     finds(project, 3)
     project.nobrakes("answer", str(one["id"]), "read it again")
     project.nobrakes("run")
