@@ -175,7 +175,7 @@ def test_a_hostile_answer_steers_nothing(project: Scripted, tmp_path: Path, what
         project.does(f"session~{session}", play)
     project.nobrakes("run", expect=40)
     assert project.flag("code").read_text().split() == ["2", "2"]
-    assert "nobody read it" in asked(project)["detail"] and project.landed() == {}
+    assert "no agent reviewed the code" in asked(project)["detail"] and project.landed() == {}
 
 
 def test_markup_and_escapes_of_a_finding_are_shown_as_text(project: Scripted) -> None:
