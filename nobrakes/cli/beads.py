@@ -49,7 +49,9 @@ def _minutes(text: str) -> int:
         raise UsageError(f"'{text[:40]}' {error}", "For example: --estimate 1h30m") from None
 
 
-Estimate = Annotated[int | None, Option("--estimate", help="Minutes, or a text as 45m, 2h, 1h30m.", parser=_minutes)]
+Estimate = Annotated[
+    int | None, Option("--estimate", help="Minutes, or a text as 45m, 2h, 1h30m.", parser=_minutes, metavar="TIME")
+]
 Touches = Annotated[list[str] | None, Option("--touches", help="A glob of files that it will change.")]
 Tests = Annotated[bool | None, Option("--tests/--no-tests", help="Whether a Test Writer works first; yes.")]
 Notes = Annotated[str | None, Option("--notes", help="Notes for those who work on it.")]
