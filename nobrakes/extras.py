@@ -8,7 +8,6 @@
 import os
 import shlex
 import sys
-from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -65,6 +64,8 @@ def command(extra: str, prefix: str = sys.prefix, python: str = sys.executable, 
 
 def requirement(extra: str) -> str:
     """The distribution in the versions that the package asks for."""
+    from importlib.metadata import PackageNotFoundError, requires  # with it come forty modules, for a message
+
     wanted = EXTRAS[extra].distribution
     try:
         found = requires("nobrakes") or []

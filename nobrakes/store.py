@@ -5,27 +5,69 @@ one is written there and named here. Several calls are one transaction inside `w
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from .agents.db import spending
-from .beads.db import attempts as attempts_db
-from .beads.db import levels as levels_db
-from .beads.db import planning, transitions
 from .commands import db as commands_db
-from .db import views
 from .db.database import MEMORY, Database, secret
-from .decisions import db as decisions_db
-from .events import db as events_db
-from .features import db as features_db
-from .notices import db as notices_db
-from .projects import db as projects_db
 from .records import frozen
-from .requests import db as requests_db
-from .sessions import db as sessions_db
-from .snapshot import db as snapshot_db
+
+
+# A command asks few subjects: the SQL of the others, and the records that it makes, are not loaded for it.
+class Later:
+    """A module of functions, imported when one of them is first called as a method of the store."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> "_Method":
+        return _Method(self._module, name)
+
+
+class _Method:
+    def __init__(self, module: str, function: str) -> None:
+        self._module = module
+        self._function = function
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._owner, self._name = owner, name
+
+    def __get__(self, store: object, owner: type) -> Any:
+        function = getattr(import_module(self._module), self._function)
+        setattr(self._owner, self._name, function)
+        return getattr(owner if store is None else store, self._name)
+
 
 if TYPE_CHECKING:
+    from .agents.db import spending
+    from .beads.db import attempts as attempts_db
+    from .beads.db import levels as levels_db
+    from .beads.db import planning, transitions
+    from .db import views
+    from .decisions import db as decisions_db
+    from .events import db as events_db
+    from .features import db as features_db
     from .host.port import Clock
+    from .notices import db as notices_db
+    from .projects import db as projects_db
+    from .requests import db as requests_db
+    from .sessions import db as sessions_db
+    from .snapshot import db as snapshot_db
+else:
+    spending = Later("nobrakes.agents.db.spending")
+    attempts_db = Later("nobrakes.beads.db.attempts")
+    levels_db = Later("nobrakes.beads.db.levels")
+    planning = Later("nobrakes.beads.db.planning")
+    transitions = Later("nobrakes.beads.db.transitions")
+    views = Later("nobrakes.db.views")
+    decisions_db = Later("nobrakes.decisions.db")
+    events_db = Later("nobrakes.events.db")
+    features_db = Later("nobrakes.features.db")
+    notices_db = Later("nobrakes.notices.db")
+    projects_db = Later("nobrakes.projects.db")
+    requests_db = Later("nobrakes.requests.db")
+    sessions_db = Later("nobrakes.sessions.db")
+    snapshot_db = Later("nobrakes.snapshot.db")
 
 
 class Store(Database):

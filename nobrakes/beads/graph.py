@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from statistics import fmean, median_high
 from typing import NamedTuple
 
 from ..records import frozen
@@ -324,7 +323,7 @@ def usual(known: int | None, past: Sequence[Took]) -> Usual:
         both = [one.estimate / one.minutes for one in past if one.estimate]
         if len(both) < LEAST:
             return Usual(known)
-        scale = median_high(both)
+        scale = _median(both)
     took: dict[str, list[float]] = {}
     for one in past:
         took.setdefault(one.type, []).append(one.minutes * scale)
@@ -349,8 +348,12 @@ def weight(type_: str, estimate: int | None, expected: Usual) -> int:
 
 def typical(found: Sequence[float]) -> int:
     """Minutes that stand for all of these; there has to be one."""
-    most = OUTLIER * median_high(found)
-    return max(1, math.ceil(fmean(min(one, most) for one in found)))
+    most = OUTLIER * _median(found)
+    return max(1, math.ceil(math.fsum(min(one, most) for one in found) / len(found)))
+
+
+def _median(found: Sequence[float]) -> float:
+    return sorted(found)[len(found) // 2]  # statistics.median_high, whose module loads ten others
 
 
 _IN_GRAPH = ("type", "title", "priority", "estimate", "epic")

@@ -15,7 +15,6 @@ from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
 from ..errors import StopCut
 from ..paths import HOOKS, Paths, own_path, process_environment, resource
@@ -62,8 +61,12 @@ class LocalZone(tzinfo):
 
 def named_zone(name: str) -> tzinfo | None:
     """The zone of this name, as Europe/Berlin; None: it is empty, or this machine knows none of that name."""
+    if not name:
+        return None
+    from zoneinfo import ZoneInfo  # reads the folders of zones when it is imported
+
     try:
-        return ZoneInfo(name) if name else None
+        return ZoneInfo(name)
     except (KeyError, OSError, ValueError):
         return None
 

@@ -6,7 +6,6 @@
 """
 
 import os
-import secrets
 import shutil
 import stat
 import threading
@@ -61,7 +60,7 @@ def draw(root: str) -> str:
     folder = git_folder(root)
     if folder is None:
         return ""
-    write_atomic(os.path.join(folder, FILE), f"{secrets.token_hex(_LENGTH // 2)}\n".encode(), 0o600)
+    write_atomic(os.path.join(folder, FILE), f"{os.urandom(_LENGTH // 2).hex()}\n".encode(), 0o600)
     return identity(root)
 
 
