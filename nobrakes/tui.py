@@ -378,7 +378,7 @@ def _event(event: "Event", view: "LiveView") -> Row:
 
 
 def _style(event: "Event") -> str:
-    return EVENT_STYLES.get(words.STYLES.get(event.kind, ""), "")
+    return EVENT_STYLES.get(words.style(event), "")
 
 
 def bead_text(found: "BeadHistory") -> Content:

@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator
 
+from docs.generate.event_keys import KEYS
 from nobrakes.agents.worker.end import MACHINE_FAULTS, STARTS_AFRESH
 from nobrakes.beads.lifecycle import MOVING
 from nobrakes.beads.model import TABLE, Outcome, retry_after
+from nobrakes.beads.stages import OUTCOMES
 from nobrakes.config.editing import USER, settings
 from nobrakes.config.sections import LimitSettings
 from nobrakes.config.setup.changing import allowed, known
 from nobrakes.config.user import UserConfig
 from nobrakes.decisions import machine as decisions
+from nobrakes.decisions.machine import ESCALATIONS
 from nobrakes.decisions.model import STOPS_BEAD, EscalationType
-from nobrakes.events.glossary import ESCALATIONS, EVENTS, KEYS, OUTCOMES
+from nobrakes.events.catalog import TABLE as KINDS
 from nobrakes.events.kinds import Kind
-from nobrakes.events.words import PUBLIC_NAMES
 
 
 def row(*cells: str) -> str:
@@ -104,18 +106,18 @@ def events_page() -> str:
     """docs/reference/events.md."""
     out = [_EVENTS_INTRO, "", row("kind", "public name", "what happened", "keys"), "|---|---|---|---|"]
     for kind in Kind:
-        found = EVENTS[kind]
+        found = KINDS[kind]
         name = f"`{kind.value}`" + (" ●" if kind in MOVING else "")
         out.append(
             row(
                 name,
-                f"`{PUBLIC_NAMES.get(kind, kind.value)}`",
+                f"`{KINDS[kind].json or kind.value}`",
                 found.meaning,
                 ", ".join(f"`{key}`" for key in found.keys),
             )
         )
     out += ["", "## Keys", "", row("key", "what it says"), "|---|---|"]
-    out += [row(f"`{key}`", KEYS[key]) for key in sorted({key for found in EVENTS.values() for key in found.keys})]
+    out += [row(f"`{key}`", KEYS[key]) for key in sorted({key for found in KINDS.values() for key in found.keys})]
     return "\n".join(out) + "\n"
 
 

@@ -8,8 +8,9 @@ from docs.generate.pages import row
 from docs.generate.public_samples import examples
 from nobrakes.cli.repository import dumps
 from nobrakes.events import payloads, public
+from nobrakes.events.catalog import TABLE
 from nobrakes.events.kinds import Kind
-from nobrakes.events.public import Name
+from nobrakes.events.payloads import Name, Rule
 from nobrakes.events.schema import schema, types_of
 
 _INTRO = """# Public events
@@ -65,11 +66,10 @@ def _about() -> str:
     return "\n".join([row("key", "what it says", "type"), "|---|---|---|", *rows])
 
 
-def rules() -> Iterator[tuple[Kind, public.Rule]]:
+def rules() -> Iterator[tuple[Kind, Rule]]:
     """Every way in which a public event is made."""
-    for kind, made in public.TABLE.items():
-        for rule in made:
-            yield kind, rule
+    for kind, found in TABLE.items():
+        yield from ((kind, rule) for rule in found.public)
 
 
 def public_events_page() -> str:
@@ -91,7 +91,7 @@ def public_events_page() -> str:
             out += [row("field", "type"), "|---|---|"]
             out += [*(row(f"`{name}`", shown(schema(type_))) for name, type_ in types.items()), ""]
     out += ["## Not public", "", row("the store's", "why"), "|---|---|"]
-    out += [row(f"`{kind.value}`", why) for kind, why in public.INTERNAL.items()]
+    out += [row(f"`{kind.value}`", one.inside) for kind, one in TABLE.items() if one.inside]
     out += ["", "## Examples", "", "One of each, made by the function that makes them all.", "", "```json"]
     seen: set[Name] = set()
     for kind in Kind:

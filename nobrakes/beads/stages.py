@@ -89,7 +89,58 @@ ENDINGS: Mapping[str, str] = {
     Outcome.CAPPED.value: "a spending cap was reached",
     Outcome.CANCELLED.value: "the bead was taken away",
 }
-"""Each ending, short, {main} as in `STAGES`; `events.glossary` says it at length."""
+"""Each ending, short, {main} as in `STAGES`; OUTCOMES says it at length."""
+OUTCOMES: Mapping[Outcome, str] = {
+    Outcome.COMPLETED: "It did what it was to do.",
+    Outcome.GAVE_UP_CONTEXT: "The agent says that its context ran out, or it was stopped because it was nearly full "
+    "(`context_share`).",
+    Outcome.GAVE_UP_TESTS: "The agent says that it cannot make the tests pass, or they failed alike again and again.",
+    Outcome.FAILED: "The agent says that it failed, or a script exited with an error.",
+    Outcome.FAILED_REVIEW: "A check failed on the work, and not on main.",
+    Outcome.BOUNDARY: "The branch changes a file that the role may not change, or was rewritten.",
+    Outcome.WEAK_TESTS: "The new tests are red, but also pass with a program that does nothing right: empty bodies, a "
+    "constant. The next attempt reads which. Or a test file that was there asserts less than before.",
+    Outcome.NOT_RED: "The new tests do not fail, or not for a reason that a Doer can remove.",
+    Outcome.NO_WORK: "The agent says that it is done, and the branch has nothing new.",
+    Outcome.CONTRADICTED_ITSELF: "Its last words hold two different markers.",
+    Outcome.EMPTY_OUTPUT: "The agent CLI ended well, and nothing that its model said or did can be read.",
+    Outcome.CRASHED: "The agent CLI broke down in the middle.",
+    Outcome.KILLED: "The process was killed from outside.",
+    Outcome.STALLED: "No output, changed file, commit or CPU for `idle_minutes`.",
+    Outcome.TIMED_OUT: "It ran for `agent_minutes`.",
+    Outcome.CONTEXT_OVERFLOW: "The provider refused: the prompt is too long.",
+    Outcome.INVALID_REQUEST: "The provider refused what the session had come to.",
+    Outcome.TURN_LIMIT: "It used up `max_turns`, `max_budget_usd` or `caps.attempt`.",
+    Outcome.BLOCKED: "The agent waits for an answer.",
+    Outcome.CONFLICT: "The branch conflicts with main.",
+    Outcome.CHECKS_CHANGED: "The branch changes what decides whether work is good; a person is shown the difference.",
+    Outcome.UNUSUAL_CONTENT: "The branch has names that hide something, a secret key, or text of a filtered file.",
+    Outcome.MERGE_REVIEW: "Everything passed, and the merge waits for a person's yes.",
+    Outcome.CODE_REVIEW: "Everything passed; a person decides on what fresh eyes found, or that nobody read it.",
+    Outcome.FINDINGS: "Everything passed, and fresh eyes found what is to be mended; the next attempt is told.",
+    Outcome.REMARKS: "People want changes of the pull request; the next attempt is told what they wrote.",
+    Outcome.ASKED_AGAIN: "People asked for changes of the same point of the pull request again, after it was answered.",
+    Outcome.PULL_CLOSED: "People closed the pull request without merging it.",
+    Outcome.BROKEN_CHECKS: "A check could not say yes or no, or none is configured, or main itself is red.",
+    Outcome.LOST: "It ended unseen: its own process was killed, or the machine. The third time counts as `killed`.",
+    Outcome.WORKSPACE_FAILED: "The clone, its checkout or the set-up command failed.",
+    Outcome.SESSION_LOST: "The session that was to go on is gone or taken.",
+    Outcome.MISSING_EXECUTABLE: "The agent's command was not found.",
+    Outcome.BAD_CONFIGURATION: "The agent CLI did not start: its settings or installation are broken, or it is mute.",
+    Outcome.GUARD_FAILED: "The guard did not answer, or let through what it must refuse: the run was stopped.",
+    Outcome.NOBRAKES_FAILED: "nobrakes met what it did not expect while it worked for this bead.",
+    Outcome.VERSION_UNSUPPORTED: "The agent CLI is too old or too new for its options, or not served any more.",
+    Outcome.AUTH: "The provider does not accept the credentials.",
+    Outcome.BILLING: "The provider wants money.",
+    Outcome.RATE_LIMITED: "A usage limit.",
+    Outcome.PROVIDER_DOWN: "The provider has an outage.",
+    Outcome.NETWORK: "The provider cannot be reached.",
+    Outcome.MODEL_UNAVAILABLE: "The provider has no such model.",
+    Outcome.INTERRUPTED: "It was stopped by `nobrakes stop`, alone or with all, or with the daemon.",
+    Outcome.CAPPED: "It was stopped because a cap of its bead, the day or the run was reached.",
+    Outcome.CANCELLED: "A person took the bead away.",
+}
+"""What each ending means."""
 
 
 ROLES: Mapping[str, str] = {

@@ -564,7 +564,7 @@ class Picture:
         with self._lock:
             if heading:
                 self._events.append(("", heading))
-            self._events.append((words.STYLES.get(event.kind, ""), line))
+            self._events.append((words.style(event), line))
             self._counts = ""
 
     def board(self, board: Board) -> None:

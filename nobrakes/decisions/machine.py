@@ -338,3 +338,68 @@ def chosen(found: Escalation, label: str, bead: Bead | None = None) -> Effect | 
     if forms.is_blocker(found.evidence):
         return OPTIONS[BLOCKER].get(label)
     return OPTIONS[FEATURE].get(label) if found.evidence.get(asking.FEATURE) else None
+
+
+ESCALATIONS: Mapping[EscalationType, str] = {
+    EscalationType.CONFLICT: "The branch and main change the same lines. Nobody resolves it for you.",
+    EscalationType.CHECKS_CHANGED: "The branch changes a protected file, a protected section of a manifest or a file "
+    "that a check's command names. You see the difference: `--approve` lets the review of this very commit go on, "
+    "`--retry` sends the work back. "
+    "Of a scaffolding bead's contract (`.nobrakes/config.toml`) you approve the very bytes.",
+    EscalationType.UNUSUAL_CONTENT: "The branch has names with control, direction or invisible characters, what looks "
+    "like a secret key, or clear text of what git keeps through a filter: `--approve` lets the review of this very "
+    "commit go on, `--retry` sends the work back.",
+    EscalationType.MERGE_REVIEW: "Everything passed, and the merge waits for your yes: the bead or an epic above "
+    "it has the label `merge-review`, or `review.approve` is `always`. You see tests and code: `--approve` merges "
+    "them, `--retry` sends them back with your note. The yes counts for this content alone, also on another base.",
+    EscalationType.CODE_REVIEW: "Everything passed, and an agent that did not do the work found something in it, or no "
+    "agent could read it (`review.code_review`). `--approve` goes on with it as it is, `--retry` sends it back.",
+    EscalationType.ASKED_AGAIN: "People asked twice for a change of one point. `--retry`: a Doer tries once more.",
+    EscalationType.PULL_CLOSED: "People closed the bead's pull request unmerged. `--retry`: a Doer, and a new request.",
+    EscalationType.WEAK_TESTS: "As repeated_failure; the tests were too weak: the bead may say too little of them.",
+    EscalationType.REPEATED_FAILURE: "So many counted attempts as `max_failures` says; all of them are in it, and a "
+    "likely cause where something that was seen speaks for it.",
+    EscalationType.DOER_SUGGESTION: "An agent saw work outside of its bead (`nobrakes agent escalate`).",
+    EscalationType.QUESTION: "An agent asks (`nobrakes agent ask`), or stopped as blocked and says by what.",
+    EscalationType.PLAN_REVIEW: "A session that plans, or a bead with the label `plan-review`, waits until you approve "
+    "its plan (`nobrakes agent request-review`).",
+    EscalationType.BROKEN_CHECKS: "A check is missing, collected no test, timed out or was killed.",
+    EscalationType.BROKEN_ENVIRONMENT: "The agent does not start (one question for all beads), or its login, model or "
+    "settings are wrong; or five faults of the machine in a row.",
+    EscalationType.MAIN_RED: "main fails its own checks: before a branch is blamed for it, or after a merge. One red "
+    "main is one question, to which all that is found out is added.",
+    EscalationType.BREAKER_OPEN: "Every agent of the role has failed on the bead in the same way, or without a commit, "
+    "as often as `[breaker]` says. Deciding it lets each of them try once more.",
+    EscalationType.CAP_REACHED: "The bead has cost what `[caps.bead]` allows.",
+    EscalationType.CHECKOUT_BEHIND: "A merge has waited for a quarter of an hour for a checkout of main. Its text says "
+    "where, and what to type there. The merge goes on, and this is resolved, once that is done.",
+    EscalationType.MERGE_HELD_UP: "A merge passed every check, and main cannot be moved: the remote refuses the "
+    "push, does not let this account in or did not answer for five minutes, a filter fails, a lock was left, a disk is "
+    "full. It goes on, and this is resolved, once that is mended.",
+    EscalationType.NOBRAKES_FAILED: "nobrakes met what it did not expect while it worked for this bead, and everything "
+    "else went on. The traceback is in it. The second time the bead is held as well (`nobrakes release`).",
+}
+"""What each type means; a type without a meaning stops docs/reference/outcomes.md from being printed."""
+CAUSES: Mapping[EscalationType, str] = {
+    EscalationType.CONFLICT: "conflicts with main",
+    EscalationType.REPEATED_FAILURE: "failed too often",
+    EscalationType.WEAK_TESTS: "its tests prove too little",
+    EscalationType.DOER_SUGGESTION: "an agent suggests more work",
+    EscalationType.QUESTION: "an agent's question",
+    EscalationType.PLAN_REVIEW: "its plan waits for your yes",
+    EscalationType.BROKEN_CHECKS: "a check can say neither yes nor no",
+    EscalationType.BROKEN_ENVIRONMENT: "the agent or the machine is broken",
+    EscalationType.CHECKS_CHANGED: "changes what decides about work",
+    EscalationType.UNUSUAL_CONTENT: "has unusual names or content",
+    EscalationType.MERGE_REVIEW: "passed, and its merge waits for your yes",
+    EscalationType.CODE_REVIEW: "passed, and you decide on what a reviewer found",
+    EscalationType.ASKED_AGAIN: "people asked twice for the same change of its pull request",
+    EscalationType.PULL_CLOSED: "its pull request was closed unmerged",
+    EscalationType.MAIN_RED: "main fails its checks",
+    EscalationType.CHECKOUT_BEHIND: "your edits hold its merge up",
+    EscalationType.MERGE_HELD_UP: "it passed, and main cannot be moved",
+    EscalationType.BREAKER_OPEN: "every agent fails on it",
+    EscalationType.CAP_REACHED: "it has cost what it may",
+    EscalationType.NOBRAKES_FAILED: "nobrakes itself failed on it",
+}
+"""Why a person is asked, in a few words."""

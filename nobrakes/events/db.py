@@ -1,7 +1,4 @@
-"""The event log: appended to in the transaction of what happened, never changed.
-
-Every kind but the `QUIET` ones says that a fact of the plan changed, or something that a person decides or was asked.
-"""
+"""The event log: appended to in the transaction of what happened, never changed."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -10,41 +7,6 @@ from typing import Any
 from ..db import rows
 from ..db.database import Database
 from .kinds import Event, Kind
-
-QUIET = frozenset(
-    {
-        Kind.TEST_WRITER_STARTED,
-        Kind.DOER_STARTED,
-        Kind.REVIEW_STARTED,
-        Kind.CHECKS_BEGAN,
-        Kind.REVIEW_STEP,
-        Kind.FLAKED,
-        Kind.CODE_REVIEW_BEGAN,
-        Kind.CODE_REVIEW_ENDED,
-        Kind.PULL_OPENED,
-        Kind.PULL_REVIEW_BEGAN,
-        Kind.PULL_ISSUE_FOUND,
-        Kind.PULL_APPROVED,
-        Kind.PULL_MERGED,
-        Kind.LOGGED,
-        Kind.PROGRESSED,
-        Kind.NOTIFIED,
-        Kind.TESTED,
-        Kind.HANDED_OFF,
-        Kind.FILES_CHANGED,
-        Kind.TESTS_RUN,
-        Kind.DANGER_SEEN,
-        Kind.SESSION_BEGAN,
-        Kind.SESSION_SAID,
-        Kind.TURN_STARTED,
-        Kind.TURN_ENDED,
-        Kind.SESSION_ENDED,
-        Kind.DAEMON_STARTED,
-        Kind.DAEMON_STOPPED,
-        Kind.RECOVERED,
-    }
-)
-"""What a database that is made anew need not know."""
 
 
 def append(
@@ -57,7 +19,7 @@ def append(
     attempt: int | None = None,
 ) -> int:
     """Write one event down; its seq."""
-    db.noted |= kind not in QUIET
+    db.noted |= not kind.is_quiet
     return db.insert(
         "events",
         {

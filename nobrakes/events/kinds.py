@@ -13,9 +13,22 @@ from ..errors import UsageError
 from ..records import frozen
 from ..text.cleaning import is_seen, only_seen
 
+QUIET: Final = True
+"""Marks a kind that a database which is made anew need not know. Every other one says that a fact of the plan changed,
+or something that a person decides or was asked."""
+
 
 class Kind(StrEnum):
-    """Every kind of event, in the order of a bead's life."""
+    """Every kind of event, in the order of a bead's life; `events.catalog` has what is said of each."""
+
+    is_quiet: bool
+
+    def __new__(cls, value: str, is_quiet: bool = False) -> "Kind":
+        """A kind with its mark."""
+        made = str.__new__(cls, value)
+        made._value_ = value
+        made.is_quiet = is_quiet
+        return made
 
     # the graph
     PROPOSED = "proposed"
@@ -31,34 +44,34 @@ class Kind(StrEnum):
     DEPENDENCY_ADDED = "dependency_added"
     DEPENDENCY_REMOVED = "dependency_removed"
     # attempts
-    TEST_WRITER_STARTED = "test_writer_started"
+    TEST_WRITER_STARTED = "test_writer_started", QUIET
     TESTS_PROVEN_RED = "tests_proven_red"
     TESTS_REJECTED = "tests_rejected"
     TEST_WRITER_STOPPED = "test_writer_stopped"
-    DOER_STARTED = "doer_started"
+    DOER_STARTED = "doer_started", QUIET
     WORK_SUBMITTED = "work_submitted"
     DOER_STOPPED = "doer_stopped"
     STOP_ASKED = "stop_asked"
     # review
-    REVIEW_STARTED = "review_started"
-    CHECKS_BEGAN = "checks_began"
-    REVIEW_STEP = "review_step"
+    REVIEW_STARTED = "review_started", QUIET
+    CHECKS_BEGAN = "checks_began", QUIET
+    REVIEW_STEP = "review_step", QUIET
     REVIEW_REJECTED = "review_rejected"
     REVIEW_INTERRUPTED = "review_interrupted"
     LANDED = "landed"
     MERGED = "merged"
     FOUND_MERGED = "found_merged"
     REVERTED = "reverted"
-    FLAKED = "flaked"
-    CODE_REVIEW_BEGAN = "code_review_began"
-    CODE_REVIEW_ENDED = "code_review_ended"
+    FLAKED = "flaked", QUIET
+    CODE_REVIEW_BEGAN = "code_review_began", QUIET
+    CODE_REVIEW_ENDED = "code_review_ended", QUIET
     # pull requests
     PUSH_ALLOWED = "push_allowed"
-    PULL_OPENED = "pull_opened"
-    PULL_REVIEW_BEGAN = "pull_review_began"
-    PULL_ISSUE_FOUND = "pull_issue_found"
-    PULL_APPROVED = "pull_approved"
-    PULL_MERGED = "pull_merged"
+    PULL_OPENED = "pull_opened", QUIET
+    PULL_REVIEW_BEGAN = "pull_review_began", QUIET
+    PULL_ISSUE_FOUND = "pull_issue_found", QUIET
+    PULL_APPROVED = "pull_approved", QUIET
+    PULL_MERGED = "pull_merged", QUIET
     # people
     ESCALATED = "escalated"
     SUGGESTED = "suggested"
@@ -75,21 +88,21 @@ class Kind(StrEnum):
     EPIC_COMPLETED = "epic_completed"
     EPIC_LANDED = "epic_landed"
     # what agents say
-    LOGGED = "logged"
-    PROGRESSED = "progressed"
-    NOTIFIED = "notified"
-    TESTED = "tested"
-    HANDED_OFF = "handed_off"
+    LOGGED = "logged", QUIET
+    PROGRESSED = "progressed", QUIET
+    NOTIFIED = "notified", QUIET
+    TESTED = "tested", QUIET
+    HANDED_OFF = "handed_off", QUIET
     # what the daemon sees of their work
-    FILES_CHANGED = "files_changed"
-    TESTS_RUN = "tests_run"
-    DANGER_SEEN = "danger_seen"
+    FILES_CHANGED = "files_changed", QUIET
+    TESTS_RUN = "tests_run", QUIET
+    DANGER_SEEN = "danger_seen", QUIET
     # sessions
-    SESSION_BEGAN = "session_began"
-    SESSION_SAID = "session_said"
-    TURN_STARTED = "turn_started"
-    TURN_ENDED = "turn_ended"
-    SESSION_ENDED = "session_ended"
+    SESSION_BEGAN = "session_began", QUIET
+    SESSION_SAID = "session_said", QUIET
+    TURN_STARTED = "turn_started", QUIET
+    TURN_ENDED = "turn_ended", QUIET
+    SESSION_ENDED = "session_ended", QUIET
     PROJECT_SET = "project_set"
     # features
     FEATURE_BEGAN = "feature_began"
@@ -109,8 +122,8 @@ class Kind(StrEnum):
     # projects
     SPRINT_MOVED = "sprint_moved"
     # the machine
-    DAEMON_STARTED = "daemon_started"
-    DAEMON_STOPPED = "daemon_stopped"
+    DAEMON_STARTED = "daemon_started", QUIET
+    DAEMON_STOPPED = "daemon_stopped", QUIET
     PAUSED = "paused"
     RESUMED = "resumed"
     LIMITS_CHANGED = "limits_changed"
@@ -125,7 +138,7 @@ class Kind(StrEnum):
     MAIN_UNFROZEN = "main_unfrozen"
     MAIN_REWRITTEN = "main_rewritten"
     CULPRIT_FOUND = "culprit_found"
-    RECOVERED = "recovered"
+    RECOVERED = "recovered", QUIET
     BROUGHT_BACK = "brought_back"
     ARCHIVE_EXPIRED = "archive_expired"
     UNDONE = "undone"

@@ -21,8 +21,8 @@ from ..host import messages
 from ..lightjson import dumps, loads, visible
 from ..records import frozen
 from . import public as events_public
-from .payloads import Begun
-from .public import Name, PublicEvent, path_mistake, public
+from .payloads import Begun, Name
+from .public import PublicEvent, path_mistake, public
 
 if TYPE_CHECKING:
     from ..store import Store

@@ -33,7 +33,6 @@ from ..db.fast import CLAIMABLE, EPIC_COMPLETE, EPIC_LANDED, IN_ORDER, REVIEWABL
 from ..db.model import Changes, Position, Restored
 from ..decisions.model import Escalation, EscalationType, fingerprint
 from ..events import db as events_db
-from ..events.db import QUIET
 from ..events.kinds import Kind
 from ..features import db as features_db
 from ..review.journal import LABEL
@@ -89,7 +88,7 @@ PEOPLES = ("paused", "limits", "quarantine")
 """The settings that people make (daemon.service.control, review.service.evidence)."""
 
 _OF_SETTINGS = (Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED, Kind.QUARANTINED, Kind.QUARANTINE_LIFTED)
-_QUIET = ", ".join(f"'{kind.value}'" for kind in sorted(QUIET))
+_QUIET = ", ".join(f"'{kind.value}'" for kind in sorted(kind for kind in Kind if kind.is_quiet))
 _NAMED = f"""SELECT seq, at, bead, kind,
 CASE WHEN bead IS NULL THEN json_extract(data, '$.escalation') END AS escalation FROM events
 WHERE seq > ? AND kind NOT IN ({_QUIET}) ORDER BY seq LIMIT ?"""

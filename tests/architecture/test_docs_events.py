@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from docs.generate.event_keys import KEYS
 from nobrakes.agents.db import edits
 from nobrakes.agents.limits import Breaker, Cooldown, State
 from nobrakes.beads.model import BeadType, Outcome, Role, of_person
@@ -17,7 +18,7 @@ from nobrakes.config.settings import Config
 from nobrakes.daemon.service import control
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
-from nobrakes.events import glossary
+from nobrakes.events.catalog import TABLE
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.events.words import as_json
 from nobrakes.features.model import Feature, Finding, FindingState, ItemKind, ItemState, ReviewState, Step
@@ -145,10 +146,10 @@ def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -
         world.run()
         note(seen, world.store)
     assert set(Kind) - set(seen) <= unseen
-    told = {kind: set(glossary.EVENTS[kind].keys) for kind in seen}
+    told = {kind: set(TABLE[kind].keys) for kind in seen}
     assert {kind: keys - told[kind] for kind, keys in seen.items() if keys - told[kind]} == {}
     assert _untold(seen, unseen, rare) == {}
-    assert {key for found in glossary.EVENTS.values() for key in found.keys} == set(glossary.KEYS)
+    assert {key for found in TABLE.values() for key in found.keys} == set(KEYS)
 
 
 def test_an_event_as_json_has_the_keys_of_the_page() -> None:
@@ -161,5 +162,5 @@ def test_an_event_as_json_has_the_keys_of_the_page() -> None:
 
 def _untold(seen: Seen, unseen: set[Kind], rare: set[str]) -> dict[Kind, set[str]]:
     """Keys that the glossary has and no story; what few stories have need not have had all its keys in one of them."""
-    often = {kind: set(glossary.EVENTS[kind].keys) - keys - rare for kind, keys in seen.items() if kind not in unseen}
+    often = {kind: set(TABLE[kind].keys) - keys - rare for kind, keys in seen.items() if kind not in unseen}
     return {kind: keys for kind, keys in often.items() if keys}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nobrakes.events.public import Name
+from nobrakes.events.payloads import Name
 from nobrakes.events.schema import mistakes, schema
 from nobrakes.events.service import public_events
 from tests.support.dose import everyday

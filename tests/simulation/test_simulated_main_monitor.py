@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.beads.model import Status
-from nobrakes.events import glossary
+from nobrakes.events.catalog import TABLE
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.host.port import Command, Step
 from nobrakes.review.main_monitor import Phase
@@ -96,7 +96,7 @@ def test_the_merge_that_turned_bad_is_taken_back_and_no_other(seed: int, rates: 
         assert world.store.bead(bad).status is Status.ESCALATED
         assert world.store.setting("frozen") is None
         for kind in (Kind.MAIN_GREEN, Kind.MAIN_FROZEN, Kind.MAIN_UNFROZEN, Kind.CULPRIT_FOUND):
-            assert {key for event in until(world, kind) for key in event.data} == set(glossary.EVENTS[kind].keys)
+            assert {key for event in until(world, kind) for key in event.data} == set(TABLE[kind].keys)
     else:
         assert reverted == [] and world.store.setting("frozen")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from nobrakes.beads.model import BeadType, Status
-from nobrakes.events import glossary
+from nobrakes.events.catalog import TABLE
 from nobrakes.events.kinds import Kind
 from tests.world.rates import Rates
 from tests.world.world import World
@@ -55,7 +55,7 @@ def test_whatever_moment_the_database_goes_back_to_nothing_is_merged_twice(
         events = [one for one in world.store.events(0, 100_000) if one.kind is Kind.FOUND_MERGED]
         found += len(events)
         for event in events:
-            assert set(event.data) == set(glossary.EVENTS[Kind.FOUND_MERGED].keys) - {"with", "whole"}  # of epics
+            assert set(event.data) == set(TABLE[Kind.FOUND_MERGED].keys) - {"with", "whole"}  # of epics
         assert len(world.git.landings) == before, "what was merged already was merged again"
         assert Counter(world.git.merged()) == landed
         for bead in world.store.beads():

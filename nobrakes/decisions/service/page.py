@@ -13,16 +13,16 @@ from ...agents.limits import Amount
 from ...beads.model import CLOSED, FORK, NO_AGENTS, Attempt, Bead, Outcome, Role, blocked_by
 from ...beads.progress import approaches
 from ...beads.proposals import is_by_person, submitted
-from ...beads.stages import main_of
+from ...beads.stages import OUTCOMES, main_of
 from ...daemon.model import Limits
 from ...errors import NobrakesError, NoSuchBead
-from ...events.glossary import CAUSES, ESCALATIONS, OUTCOMES
 from ...git.port import Clash, Git, Hunk
 from ...paths import Paths
 from ...records import frozen
 from ...review.evidence import Made
 from ...sessions.service import live
 from ...text.cleaning import count
+from ..machine import CAUSES, ESCALATIONS
 from ..model import FAILURES, OF_A_WAIT, STOPS_BEAD, UNKNOWN, Escalation, EscalationType
 from .view import (
     WHOLE,

@@ -8,6 +8,7 @@ from nobrakes.beads import stages
 from nobrakes.beads.model import Outcome
 from nobrakes.cli.repository import dumps
 from nobrakes.events import words
+from nobrakes.events.catalog import TABLE
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.review.journal import Step
 from nobrakes.review.main_monitor import Phase, told_as
@@ -31,7 +32,7 @@ def test_a_kind_without_a_public_name_keeps_its_own():
 
 
 def test_public_names_are_not_used_twice():
-    names = [words.PUBLIC_NAMES.get(kind, kind.value) for kind in Kind]
+    names = [TABLE[kind].json or kind.value for kind in Kind]
     assert len(set(names)) == len(names)
 
 

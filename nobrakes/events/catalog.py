@@ -1,0 +1,780 @@
+"""What each kind of event is: what it means, the keys of its data, what it says in public, and its line for people.
+
+1. Every kind has one row. A kind that says nothing in public has the reason there.
+2. The keys of an event's data are what the store is seen to record: tests/architecture/test_docs_events.py
+   compares them with simulated runs.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..beads import stages
+from ..beads.model import Outcome
+from ..decisions.model import EscalationType
+from ..features.model import PLANNED, Stage
+from ..text.cleaning import count, lasted, one_line
+from . import payloads as say
+from .kinds import Event, Kind
+from .payloads import Name, Payload, Rule
+
+CRASHES = frozenset(
+    {Outcome.CRASHED, Outcome.KILLED, Outcome.STALLED, Outcome.TIMED_OUT, Outcome.LOST, Outcome.CONTEXT_OVERFLOW}
+)
+"""Endings without a word of the agent: `crash_timeout` tells of them, too."""
+
+
+class Happening(NamedTuple):
+    """One kind of event."""
+
+    meaning: str  # for the reference
+    keys: tuple[str, ...]  # of its data
+    public: tuple[Rule, ...]  # what it says in public
+    inside: str = ""  # why it says nothing in public
+    word: str = ""  # for people; empty: the kind's own name
+    line: Callable[[Event], str] | None = None  # what happened and why, where word, ending and reason are not enough
+    style: str = ""  # the line's colour
+    says_end: bool = False  # the word says how the attempt ended
+    json: str = ""  # its name in `events --json`; empty: the kind's own
+
+
+def _started(event: Event) -> str:
+    number = event.data.get("number")
+    again = f", attempt {number}" if isinstance(number, int) and number > 1 else ""
+    return f"{TABLE[event.kind].word}{again}"
+
+
+def _merged(event: Event) -> str:
+    commit = one_line(str(event.data.get("merged_commit") or ""))[:12]
+    return f"merged as {commit}" if commit else "merged"
+
+
+def _landed(event: Event) -> str:
+    commit = one_line(str(event.data.get("merged_commit") or ""))[:12]
+    return f"landed on its epic's branch as {commit}" if commit else "landed on its epic's branch"
+
+
+def _asked(event: Event) -> str:
+    number, kind = event.data.get("escalation", ""), stages.plain(str(event.data.get("type") or ""))
+    return f"escalation {number}: {kind}: {one_line(str(event.data.get('title') or ''))}"
+
+
+def _checked(event: Event) -> str:
+    step = stages.stage(str(event.data.get("step") or ""), str(event.data.get("epic") or ""))
+    results = event.data.get("results")
+    rows: Sequence[Any] = results if isinstance(results, list | tuple) else ()
+    said = verdict([row for row in rows if isinstance(row, Mapping)])
+    return f"{step}: {said}" if said else step
+
+
+def verdict(results: Sequence[Mapping[str, Any]]) -> str:
+    """What checks came to, in a few words: the first that did not pass with its reason, or that all passed."""
+    if not results:
+        return ""
+    bad = [row for row in results if row.get("outcome") != "pass"]
+    if bad:
+        others = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
+        return one_line(f"{bad[0].get('name', '?')}: {bad[0].get('reason') or bad[0].get('outcome')}{others}")
+    seconds = sum(float(row.get("seconds") or 0) for row in results)
+    return f"passed in {lasted(seconds)}"
+
+
+def _checks_began(event: Event) -> str:
+    last = event.data.get("seconds")
+    took = f", took {lasted(float(last))} last time" if isinstance(last, int | float) else ""
+    step, epic = (str(event.data.get(key) or "") for key in ("step", "epic"))
+    return f"checks begin on {stages.subject(step, epic)}{took}"
+
+
+def _culprit(event: Event) -> str:
+    why = stages.plain(str(event.data.get("why") or ""))
+    return ": ".join(
+        part for part in ("culprit found" if event.data.get("commit") else "no culprit found", why) if part
+    )
+
+
+def _sprint(event: Event) -> str:
+    data = event.data
+    what = f"sprint {data['sprint']}" if data.get("sprint") is not None else "the sprints"
+    return f"{what}: {data.get('state', '')}" + (f": {data['reason']}" if data.get("reason") else "")
+
+
+def _project(event: Event) -> str:
+    name, chat = (one_line(str(event.data.get(key) or "")) for key in ("projectName", "sessionId"))
+    return f"project {name} set for session {chat}"
+
+
+def _said(event: Event, key: str) -> str:
+    return stages.plain(one_line(str(event.data.get(key) or "")))
+
+
+_FEATURE_STATES = {"active": "is", "error": "does not go on", "expired": "has expired"}
+
+
+def _moved(event: Event) -> str:
+    stage, state = _said(event, "stage"), _said(event, "state")
+    came = f"feature {_FEATURE_STATES.get(state, f'is {state}')} in {stage}"
+    why = one_line(str(event.data.get("reason") or ""))
+    return f"{came}: {why}" if why else came
+
+
+def _plan_kept(event: Event) -> str:
+    return f"plan is whole: version {event.data.get('version')}, {count(event.data.get('beads', 0), 'bead')}"
+
+
+def _plan_review(event: Event) -> str:
+    whose = f"round {event.data.get('round')}, {_said(event, 'domain')}"
+    if event.kind is Kind.PLAN_REVIEW_BEGAN:
+        return f"plan review began: {whose}"
+    detail = one_line(str(event.data.get("detail") or ""))
+    found = f"{whose}: {_said(event, 'state')}, {event.data.get('findings')} found"
+    return f"plan review ended: {found}{f': {detail}' if detail else ''}"
+
+
+def _read(event: Event) -> str:
+    data = event.data
+    who = f"{_said(event, 'agent')}, round {data.get('round')} of {data.get('of')}"
+    if event.kind is Kind.CODE_REVIEW_BEGAN:
+        return f"read by fresh eyes: {who}"
+    if data.get("state") == "failed":
+        return f"no review by {who}: {one_line(str(data.get('why') or ''))}"
+    counts = ", ".join(f"{data[key]} {key.upper()}" for key in ("p1", "p2", "p3") if data.get(key))
+    return f"review by {who}: {counts or 'nothing found'}"
+
+
+def _found(event: Event) -> str:
+    kind = _said(event, "category")
+    return f"finding P{event.data.get('priority')}, {kind}: {one_line(str(event.data.get('issue') or ''))}"
+
+
+def _collected(event: Event) -> str:
+    file = one_line(str(event.data.get("file") or ""))
+    where = f" ({file}:{event.data.get('line')})" if file else ""
+    return f"collected {_said(event, 'kind')}: {one_line(str(event.data.get('text') or ''))}{where}"
+
+
+def _pull(said: str) -> Callable[[Event], str]:
+    return lambda event: f"{_pull_name(event)} {said}"
+
+
+def _pull_name(event: Event) -> str:
+    number = event.data.get("pr_number")
+    return f"pull request #{number}" if number else f"branch {one_line(str(event.data.get('branch') or ''))}"
+
+
+def _pull_by(event: Event) -> str:
+    return f"{_pull_name(event)} is approved by {one_line(str(event.data.get('by') or 'somebody'))}"
+
+
+def _pull_issue(event: Event) -> str:
+    data = event.data
+    issue, check = (one_line(str(data.get(key) or "")) for key in ("issue", "check"))
+    if check:
+        return f"{_pull_name(event)} has a red check: {check}" + (f": {issue}" if issue else "")
+    file = one_line(str(data.get("file") or ""))
+    where = f", {file}:{data['line']}" if file and data.get("line") else f", {file}" if file else ""
+    return f"{_pull_name(event)} has a remark of {one_line(str(data.get('by') or 'somebody'))}{where}: {issue}"
+
+
+def _push_allowed(event: Event) -> str:
+    head, branch = (one_line(str(event.data.get(key) or "")) for key in ("head", "branch"))
+    return f"let {head[:12]} be pushed as {branch}"
+
+
+def _is_question(event: Event) -> bool:
+    return event.data.get("type") in (EscalationType.QUESTION.value, EscalationType.PLAN_REVIEW.value)
+
+
+def _has_a_bead(event: Event) -> bool:
+    return event.bead is not None
+
+
+def _is_first(event: Event) -> bool:
+    return event.data.get("number") == 1
+
+
+def _crashed(event: Event) -> bool:
+    return event.data.get("outcome") in CRASHES
+
+
+def _conflicted(event: Event) -> bool:
+    return event.data.get("outcome") == Outcome.CONFLICT
+
+
+def _came_to(stage: Stage) -> Callable[[Event], bool]:
+    return lambda event: event.data.get("stage") == stage.value != event.data.get("before")
+
+
+def _state_changed(event: Event) -> bool:
+    return event.data.get("state") != event.data.get("was")
+
+
+def _replans(event: Event) -> bool:
+    return event.data.get("before") in (Stage.IMPLEMENTATION, Stage.REQUEST) and event.data.get("stage") in PLANNED
+
+
+_CLI = {"cli": "agent"}
+_READ = {
+    "iteration_number": "round",
+    "max_iterations": "of",
+    "session_id": "session",
+    "cli": "agent",
+    "detail": "why",
+}
+_LOOK = {"iteration_number": "round", "session_id": "session"}
+_STAGES: Mapping[Stage, Name] = {
+    Stage.DISCOVERY: Name.STAGE_DISCOVERY,
+    Stage.PLANNING: Name.STAGE_PLANNING,
+    Stage.REVIEW: Name.STAGE_REVIEW,
+    Stage.IMPLEMENTATION: Name.STAGE_IMPLEMENTATION,
+    Stage.REQUEST: Name.STAGE_PR_CREATION,
+    Stage.DONE: Name.STAGE_DONE,
+}
+_QUESTION = {"question_id": "escalation", "text": "title", "session_id": "session"}
+_STEP_STARTED = Rule(Name.STEP_STARTED, say.Spawned, _CLI, when=_is_first)
+_STATUS = Rule(Name.STATUS, say.Status, when=_has_a_bead)
+_CRASH = Rule(Name.CRASH_TIMEOUT, say.Ended, when=_crashed)
+
+
+def _closed(name: Name, kind: Kind, commit: str = "commit") -> Rule:
+    return Rule(name, say.StepClosed, {"commit": commit}, {"how": kind.value})
+
+
+_MOVED = "before return_to"
+_STARTED = "role name agent model number"
+_ENDED = "outcome detail role name number head merged_commit"
+_EDGE = "needs type"
+_ASKED = "escalation type title"
+_CLOSED = f"reason escalation {_MOVED}"
+_SAID = "text data"
+_AT_HOST = "pr_number pr_url"
+_PULL = f"{_AT_HOST} title branch head merged_commit"
+
+
+def _row(meaning: str, keys: str = "", *public: Rule, **more: Any) -> Happening:
+    return Happening(meaning, tuple(keys.split()), public, **more)
+
+
+TABLE: Mapping[Kind, Happening] = {
+    Kind.PROPOSED: _row("The bead was added.", "status needs", Rule(Name.STEP_ADDED, say.StepAdded), word="added"),
+    Kind.CHANGED: _row(
+        "A person edited the bead.", "fields", Rule(Name.STEP_UPDATED, say.StepUpdated, {"changes": "fields"})
+    ),
+    Kind.APPROVED: _row("A draft went live.", "", Rule(Name.PLAN_APPROVED, Payload)),
+    Kind.CHANGE_PROPOSED: _row(
+        "A change of the bead was proposed; a person has not approved it yet.",
+        "parts",
+        inside="Nothing is changed by it; what a person approves of it is public by itself.",
+    ),
+    Kind.CHANGE_DROPPED: _row("A proposed change was dropped.", "parts why", inside="Nothing is changed by it."),
+    Kind.CHANGE_APPROVED: _row(
+        "A person approved what was proposed for the bead.", "parts", inside="What it changes is public by itself."
+    ),
+    Kind.STRATEGY_APPROVED: _row(
+        "A person approved proposed changes, with the drafts that waited.",
+        "first drafts changes",
+        Rule(Name.PLAN_APPROVED, Payload),
+    ),
+    Kind.HELD: _row(
+        "A person holds the bead.", "reason before red", Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "reason"})
+    ),
+    Kind.RELEASED: _row(
+        "A held bead may go on.", "before", Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "released"})
+    ),
+    Kind.DEFERRED: _row(
+        "No agent starts on the bead before a moment.",
+        "until before",
+        Rule(Name.PAUSED_BLOCKER, say.Paused, fixed={"blocker": "deferred"}),
+    ),
+    Kind.DEPENDENCY_ADDED: _row(
+        "The bead depends on another one.", _EDGE, Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": True})
+    ),
+    Kind.DEPENDENCY_REMOVED: _row(
+        "The bead depends on it no more.", _EDGE, Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": False})
+    ),
+    Kind.TEST_WRITER_STARTED: _row(
+        "A Test Writer holds the bead.",
+        _STARTED,
+        Rule(Name.TEST_WRITER_SPAWNED, say.Spawned, _CLI),
+        _STEP_STARTED,
+        _STATUS,
+        word="test writer started",
+        line=_started,
+        json="test_writer_spawned",
+    ),
+    Kind.TESTS_PROVEN_RED: _row(
+        "The tests fail as they should; a Doer is next.",
+        _ENDED,
+        Rule(Name.TEST_WRITER_COMPLETED, say.Ended),
+        _STATUS,
+        word="tests proven red",
+        json="test_writer_completed",
+        says_end=True,
+    ),
+    Kind.TESTS_REJECTED: _row(
+        "The new tests are not red, or for no good reason.",
+        _ENDED,
+        Rule(Name.TEST_WRITER_FAILED, say.Ended),
+        _STATUS,
+        style="yellow",
+    ),
+    Kind.TEST_WRITER_STOPPED: _row(
+        "The Test Writer ended without proven tests.",
+        _ENDED,
+        _CRASH,
+        Rule(Name.TEST_WRITER_FAILED, say.Ended),
+        _STATUS,
+        word="test writer stopped",
+        style="yellow",
+    ),
+    Kind.DOER_STARTED: _row(
+        "A Doer holds the bead.",
+        _STARTED,
+        Rule(Name.DOER_SPAWNED, say.Spawned, _CLI),
+        _STEP_STARTED,
+        _STATUS,
+        word="doer started",
+        line=_started,
+        json="doer_spawned",
+    ),
+    Kind.WORK_SUBMITTED: _row(
+        "The Doer handed in; the Reviewer is next.",
+        _ENDED,
+        Rule(Name.DOER_COMPLETED, say.Ended),
+        _STATUS,
+        word="handed in",
+        json="doer_completed",
+        says_end=True,
+    ),
+    Kind.DOER_STOPPED: _row(
+        "The Doer ended without handing in.",
+        _ENDED,
+        _CRASH,
+        Rule(Name.DOER_FAILED, say.Ended),
+        _STATUS,
+        word="doer stopped",
+        json="doer_failed",
+        style="yellow",
+    ),
+    Kind.STOP_ASKED: _row(
+        "`nobrakes stop` for one agent; it ends as `interrupted`. Of a turn of a session: `session` alone.",
+        "name number session",
+        Rule(Name.STOP_REQUESTED, say.StopAsked, {"worker": "name"}),
+    ),
+    Kind.REVIEW_STARTED: _row(
+        "The Reviewer holds the bead.",
+        _STARTED,
+        Rule(Name.REVIEW_STARTED, say.Spawned, _CLI),
+        word="review started",
+        line=_started,
+    ),
+    Kind.CHECKS_BEGAN: _row(
+        "Checks are run from now on.",
+        "step commit run seconds epic",
+        inside="A sign for people that something slow begins; what it came to is public.",
+        line=_checks_began,
+    ),
+    Kind.REVIEW_STEP: _row(
+        "A validation of the review ended.",
+        "step commit run results epic",
+        inside="The steps of a review change with its machine; what it came to is public.",
+        line=_checked,
+    ),
+    Kind.REVIEW_REJECTED: _row(
+        "The work goes back to a Doer.",
+        _ENDED,
+        Rule(Name.REBASE_CONFLICT, say.Ended, when=_conflicted),
+        Rule(Name.REVIEW_FAILED, say.Ended),
+        _STATUS,
+        word="rejected",
+        json="review_failed",
+        style="yellow",
+    ),
+    Kind.REVIEW_INTERRUPTED: _row(
+        "The review ended without a judgement of the work.",
+        _ENDED,
+        Rule(Name.REBASE_CONFLICT, say.Ended, when=_conflicted),
+        Rule(Name.REVIEW_INTERRUPTED, say.Ended),
+    ),
+    Kind.LANDED: _row(
+        "The bead is on the branch of its epic; of an epic: what it had so far is merged, and it goes on.",
+        _ENDED,
+        Rule(Name.REVIEW_PASSED, say.Ended),
+        _STATUS,
+        line=_landed,
+        style="green",
+        says_end=True,
+    ),
+    Kind.MERGED: _row(
+        "The bead is on main.",
+        _ENDED,
+        Rule(Name.REVIEW_PASSED, say.Ended),
+        _closed(Name.STEP_COMPLETED, Kind.MERGED, "merged_commit"),
+        _STATUS,
+        line=_merged,
+        json="review_passed",
+        style="green",
+        says_end=True,
+    ),
+    Kind.FOUND_MERGED: _row(
+        "Main carries the bead's merge: the pull request of its epic was merged, or the database was older than main. "
+        "The bead is done.",
+        f"merged_commit base reason with whole {_MOVED}",
+        _closed(Name.STEP_COMPLETED, Kind.FOUND_MERGED, "merged_commit"),
+        _STATUS,
+        style="green",
+    ),
+    Kind.REVERTED: _row(
+        "The merge was taken back by a commit on main, by a person or by main's monitor; the bead is open again.",
+        f"commit revert undone results {_MOVED}",
+        Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reverted"}),
+        style="red",
+    ),
+    Kind.FLAKED: _row(
+        "A check failed and passed on the same tree, under the same contract.",
+        "check tests tree run",
+        Rule(Name.CHECK_FLAKED, say.Flaked),
+    ),
+    Kind.CODE_REVIEW_BEGAN: _row(
+        "Fresh eyes read what passed its checks.",
+        "session round of agent model head",
+        Rule(Name.CODE_REVIEW_STARTED, say.WorkRead, _READ),
+        line=_read,
+    ),
+    Kind.CODE_REVIEW_ENDED: _row(
+        "A reviewer of work is through, or failed.",
+        "session round of agent model state why p1 p2 p3 findings cost_usd",
+        Rule(Name.CODE_REVIEW_ENDED, say.WorkRead, _READ),
+        line=_read,
+    ),
+    Kind.PUSH_ALLOWED: _row(
+        "A person let the work be pushed that has passed, and its request be opened (`nobrakes pr open`).",
+        "head branch",
+        Rule(Name.PR_ALLOWED, say.PushAllowed),
+        line=_push_allowed,
+    ),
+    Kind.PULL_OPENED: _row(
+        "The bead's pull request is there.", _PULL, Rule(Name.PR_CREATED, say.Requested), line=_pull("is there")
+    ),
+    Kind.PULL_REVIEW_BEGAN: _row(
+        "People or checks of the code host began to look at it.",
+        _PULL,
+        Rule(Name.PR_REVIEW_STARTED, say.Requested),
+        line=_pull("is being looked at"),
+    ),
+    Kind.PULL_ISSUE_FOUND: _row(
+        "Somebody who may write left a remark on it, or a check of the code host is red; each is told once.",
+        f"{_AT_HOST} issue severity suggestion by check file line",
+        Rule(Name.PR_ISSUE_FOUND, say.RequestIssue),
+        line=_pull_issue,
+        style="yellow",
+    ),
+    Kind.PULL_APPROVED: _row(
+        "Somebody who may write approved it.",
+        f"{_AT_HOST} by",
+        Rule(Name.PR_APPROVED, say.RequestApproved),
+        line=_pull_by,
+        style="green",
+    ),
+    Kind.PULL_MERGED: _row(
+        "People merged it; the end of its review follows.",
+        _PULL,
+        Rule(Name.PR_MERGED, say.Requested),
+        line=_pull("is merged"),
+    ),
+    Kind.ESCALATED: _row(
+        "A person is asked, and the bead waits.",
+        f"{_ASKED} session form",
+        Rule(Name.ESCALATION, say.Asked, fixed={"stops": True}),
+        Rule(Name.QUESTION_ASKED, say.Question, _QUESTION, when=_is_question),
+        Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "title"}, {"needs_input": True}, when=_has_a_bead),
+        _STATUS,
+        line=_asked,
+        json="escalation",
+        style="red",
+    ),
+    Kind.SUGGESTED: _row(
+        "A person gets a notice, and nothing waits.",
+        f"{_ASKED} severity",
+        Rule(Name.ESCALATION, say.Asked, fixed={"stops": False}),
+        line=_asked,
+    ),
+    Kind.ANSWERED: _row(
+        "A person answered.",
+        "escalation answer",
+        Rule(Name.QUESTION_ANSWERED, say.Answered, {"question_id": "escalation"}),
+    ),
+    Kind.ANSWER_READ: _row(
+        "An agent acts by the answer from now on: it began with it, or read it. It cannot be taken back any more.",
+        "escalation",
+        Rule(Name.QUESTION_READ, say.AnswerRead, {"question_id": "escalation"}),
+    ),
+    Kind.ANSWER_TAKEN_BACK: _row(
+        "A person took an answer back that nobody had read.",
+        "escalation answer",
+        Rule(Name.QUESTION_REOPENED, say.Answered, {"question_id": "escalation"}),
+    ),
+    Kind.RESOLVED: _row("A person decided.", "escalation resolution to", Rule(Name.RESUMED, say.Resumed), _STATUS),
+    Kind.RETRIED: _row(
+        "A person sends the bead back to agents with a clean count.",
+        "failures reason",
+        Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "retry"}),
+    ),
+    Kind.TAKEN: _row(
+        "A person works on the bead, and it is held for them.",
+        f"reason folder {_MOVED}",
+        Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "reason"}),
+    ),
+    Kind.HANDED_IN: _row(
+        "A person handed in work; the Reviewer is next, and what stopped the bead is settled.",
+        f"head number folder {_MOVED}",
+        Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "handed in by a person"}),
+    ),
+    Kind.CANCELLED: _row("A person gave the bead up.", _CLOSED, _closed(Name.STEP_CANCELLED, Kind.CANCELLED)),
+    Kind.DONE_BY_HAND: _row(
+        "A person did the bead.", _CLOSED, _closed(Name.STEP_COMPLETED, Kind.DONE_BY_HAND), _STATUS
+    ),
+    Kind.REOPENED: _row(
+        "A closed bead is live again.",
+        f"reason {_MOVED}",
+        Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reopened"}),
+    ),
+    Kind.EPIC_COMPLETED: _row(
+        "The last child of the epic was closed.", _MOVED, _closed(Name.STEP_COMPLETED, Kind.EPIC_COMPLETED)
+    ),
+    Kind.EPIC_LANDED: _row("The beads of the epic are on its branch; its pull request is next.", _MOVED, _STATUS),
+    Kind.LOGGED: _row("`nobrakes agent log`.", _SAID, Rule(Name.AGENT_LOGGED, say.Said)),
+    Kind.PROGRESSED: _row("`nobrakes agent progress`.", _SAID, _STATUS),
+    Kind.NOTIFIED: _row(
+        "`nobrakes agent notify`; the person gets a notice.", _SAID, Rule(Name.AGENT_NOTIFIED, say.Said)
+    ),
+    Kind.TESTED: _row(
+        "`nobrakes agent test`: how each check ended.", _SAID, Rule(Name.AGENT_TESTED, say.Said), _STATUS
+    ),
+    Kind.HANDED_OFF: _row(
+        "`nobrakes agent done`: the agent left a note for the next one; its process has not ended yet.",
+        "outcome",
+        Rule(Name.AGENT_HANDED_OFF, say.HandedOff),
+        word="left a note for the next one",
+    ),
+    Kind.FILES_CHANGED: _row("An agent changed files in its workspace; told once in a while.", "changed", _STATUS),
+    Kind.TESTS_RUN: _row("An agent ran the tests by a tool of its own.", "call passed", _STATUS),
+    Kind.DANGER_SEEN: _row(
+        "A tool call looked dangerous; the person gets a notice.",
+        "call text why",
+        Rule(Name.SAFETY_DANGER_SEEN, say.DangerSeen, {"session_id": "session"}),
+    ),
+    Kind.SESSION_BEGAN: _row(
+        "A conversation with an agent began.",
+        "session kind agent title",
+        Rule(Name.SESSION_BEGAN, say.SessionBegan, {"session_id": "session", "cli": "agent"}),
+    ),
+    Kind.SESSION_SAID: _row(
+        "Something was said to a session.",
+        "session text",
+        Rule(Name.SESSION_SAID, say.SessionSaid, {"session_id": "session"}),
+    ),
+    Kind.TURN_STARTED: _row(
+        "A session's agent was started.",
+        "session turn agent model",
+        Rule(Name.SESSION_TURN_STARTED, say.TurnStarted, {"session_id": "session", "cli": "agent"}),
+    ),
+    Kind.TURN_ENDED: _row(
+        "A session's agent ended.",
+        "session turn outcome detail state",
+        Rule(Name.SESSION_TURN_ENDED, say.TurnEnded, {"session_id": "session"}),
+    ),
+    Kind.SESSION_ENDED: _row(
+        "A session was ended.", "session", Rule(Name.SESSION_ENDED, say.InSession, {"session_id": "session"})
+    ),
+    Kind.PROJECT_SET: _row(
+        "A chat agent's session works on this project from now on.",
+        "sessionId projectName projectPath isNew",
+        Rule(Name.PROJECT_SET, say.ProjectSet),
+        line=_project,
+        json="project.set",
+    ),
+    Kind.FEATURE_BEGAN: _row(
+        "A person began a feature; the bead is its epic.",
+        "title base criteria files",
+        Rule(Name.STAGE_DISCOVERY, say.Staged, {"feature_description": "title"}),
+    ),
+    Kind.FEATURE_MOVED: _row(
+        "A feature came to another stage or state.",
+        "step stage state before was reason",
+        *(Rule(name, say.Staged, when=_came_to(stage)) for stage, name in _STAGES.items()),
+        Rule(Name.FEATURE_STATE, say.FeatureState, when=_state_changed),
+        Rule(Name.REPLANNING, say.Staged, when=_replans),
+        line=_moved,
+    ),
+    Kind.FEATURE_CHANGED: _row(
+        "A person changed what is said of a feature.",
+        "parts",
+        Rule(Name.FEATURE_CHANGED, say.FeatureChanged, {"fields": "parts"}),
+    ),
+    Kind.FEATURE_TOLD: _row(
+        "nobrakes tells people of a feature: its session expires soon, its agent changes, its context is nearly full.",
+        "text severity session",
+        inside="A notice for people; what it tells of is public by itself.",
+    ),
+    Kind.PLAN_KEPT: _row(
+        "A version of a feature's plan is kept as it was.",
+        "version beads reason",
+        Rule(Name.PLAN_CREATED, say.PlanCreated, {"steps": "beads"}),
+        line=_plan_kept,
+    ),
+    Kind.PLAN_REVIEW_BEGAN: _row(
+        "A reviewer looks at a feature's plan.",
+        "round domain version session",
+        Rule(Name.PLAN_REVIEW_STARTED, say.PlanReviewed, _LOOK),
+        line=_plan_review,
+    ),
+    Kind.PLAN_REVIEW_ENDED: _row(
+        "A reviewer of a plan is through, or failed.",
+        "round domain state findings detail",
+        Rule(Name.PLAN_REVIEW_ENDED, say.PlanReviewed, _LOOK),
+        line=_plan_review,
+    ),
+    Kind.PLAN_ROUND_ENDED: _row(
+        "A round of reviews of a plan is over.",
+        "round version end findings failed done most accepted",
+        inside="What its reviewers found, and that each is through, is public by itself.",
+    ),
+    Kind.SIGN_OFF_ASKED: _row(
+        "A plan was reviewed enough: a person may sign it off.",
+        "reviews most version",
+        inside="A notice for people: the reviews that it counts are public by themselves.",
+    ),
+    Kind.SIGNED_OFF: _row(
+        "A person signed a version of a plan off.",
+        "version reviews most risk reason open degraded",
+        inside="Nothing goes live by it; that a person makes the plan live is public by itself.",
+    ),
+    Kind.FINDING_MADE: _row(
+        "A reviewer of a plan found something.",
+        "finding round domain category priority issue at_bead",
+        Rule(Name.REVIEW_FINDINGS, say.Found, {"iteration_number": "round", "step_id": "at_bead"}),
+        line=_found,
+    ),
+    Kind.FINDING_SETTLED: _row(
+        "A person decided a finding.", "finding state answer", Rule(Name.FINDING_SETTLED, say.Found)
+    ),
+    Kind.ITEM_COLLECTED: _row(
+        "Something was collected for a feature's next checkpoint.",
+        "item kind text file line at_bead",
+        Rule(Name.TODO_COLLECTED, say.Collected, {"type": "kind", "description": "text"}),
+        line=_collected,
+    ),
+    Kind.ITEM_SETTLED: _row(
+        "What was collected was looked at, or is not there any more.",
+        "item state",
+        Rule(Name.TODO_SETTLED, say.Collected),
+    ),
+    Kind.SPRINT_MOVED: _row(
+        "A sprint went on, or its run.", "sprint state reason", Rule(Name.SPRINT_MOVED, say.SprintMoved), line=_sprint
+    ),
+    Kind.DAEMON_STARTED: _row(
+        "A daemon works, in the foreground or the background.", "pid", Rule(Name.DAEMON_STARTED, say.Process)
+    ),
+    Kind.DAEMON_STOPPED: _row(
+        "It ended in order. Without this event it was killed.", "pid", Rule(Name.DAEMON_STOPPED, say.Process)
+    ),
+    Kind.PAUSED: _row(
+        "`nobrakes pause` or `nobrakes stop`.",
+        "settings",
+        Rule(Name.PAUSED, say.Paused, fixed={"blocker": "paused by a person"}),
+    ),
+    Kind.RESUMED: _row(
+        "`nobrakes resume`.", "settings", Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "resumed by a person"})
+    ),
+    Kind.LIMITS_CHANGED: _row("`nobrakes set`.", "before after", Rule(Name.LIMITS_CHANGED, say.Limits)),
+    Kind.QUARANTINED: _row(
+        "A person lets a test or a check fail for a time.",
+        "check test reason",
+        Rule(Name.CHECK_QUARANTINED, say.CheckNamed),
+    ),
+    Kind.QUARANTINE_LIFTED: _row(
+        "It has to pass again.", "check test reason", Rule(Name.CHECK_QUARANTINE_LIFTED, say.CheckNamed)
+    ),
+    Kind.GATE_CLOSED: _row(
+        "A provider refused: nothing is started there for now.",
+        "provider reason until times detail",
+        Rule(Name.PROVIDER_REFUSED, say.Provider),
+        word="provider refuses",
+        style="yellow",
+    ),
+    Kind.GATE_OPENED: _row(
+        "Agents start at the provider again: its cooldown is over, or a person ended it.",
+        "provider",
+        Rule(Name.PROVIDER_AVAILABLE, say.Provider),
+        word="provider available",
+    ),
+    Kind.BREAKER_RESET: _row(
+        "A person lets an agent try the bead again.",
+        "provider",
+        inside="A count inside; that the bead goes on is said by `execution.resumed`.",
+    ),
+    Kind.CAP_REACHED: _row(
+        "Nothing new is started under the cap.", "cap spent limit until", Rule(Name.CAP_REACHED, say.Cap), style="red"
+    ),
+    Kind.MAIN_GREEN: _row(
+        "Nobody worked, and main's tip passed a run of its own.", "commit unsteady", Rule(Name.MAIN_GREEN, say.Main)
+    ),
+    Kind.MAIN_FROZEN: _row(
+        "main is red (twice, or before a review blamed a branch), or its set-up fails: no merge until it is green.",
+        "commit results",
+        Rule(Name.MAIN_FROZEN, say.Main),
+        style="red",
+    ),
+    Kind.MAIN_UNFROZEN: _row(
+        "Merges go on: main is green again.", "commit", Rule(Name.MAIN_UNFROZEN, say.Main), style="green"
+    ),
+    Kind.MAIN_REWRITTEN: _row(
+        "A person took done beads off main; a notice says which, and what can be done.",
+        "commit text",
+        Rule(Name.MAIN_REWRITTEN, say.Main, {"why": "text"}),
+        style="red",
+    ),
+    Kind.CULPRIT_FOUND: _row(
+        "The search for what made main red is over.",
+        "commit why green",
+        Rule(Name.MAIN_CULPRIT_FOUND, say.Main),
+        line=_culprit,
+    ),
+    Kind.RECOVERED: _row(
+        "A daemon took up what an earlier one left.",
+        "alive ended",
+        inside="How a daemon took over; what ended by it is public by itself.",
+    ),
+    Kind.BROUGHT_BACK: _row(
+        "The database was older than what is kept beside it, and is as that says: of a bead its `status` and what it "
+        "was `before`; of all of it, how much.",
+        "before status beads attempts escalations settings",
+        inside="Only the end of an attempt is public: the facts that came back were public before.",
+        style="yellow",
+    ),
+    Kind.ARCHIVE_EXPIRED: _row(
+        "A person let go of archived branches that were merged.", "refs", inside="Housekeeping of refs."
+    ),
+    Kind.UNDONE: _row(
+        "`nobrakes undo` took a step back; on a bead that moved by it, the status is taken back. What was settled when "
+        "the bead was closed is open again, and stops it.",
+        f"undone beads {_MOVED} asked",
+        Rule(Name.STEP_UNDONE, say.Undone),
+    ),
+    Kind.UNCONFINED: _row(
+        "A daemon starts, and its agents and checks run without sandbox and wall.",
+        "why",
+        Rule(Name.SAFETY_REDUCED, say.Warned),
+    ),
+    Kind.DEGRADED: _row(
+        "Less is asked of an agent than it should be able to do: when a daemon starts, and when it changes.",
+        "why",
+        Rule(Name.SAFETY_REDUCED, say.Warned),
+    ),
+    Kind.HOSTS_REFUSED: _row(
+        'A run asked for hosts that `network = "provider"` does not let it reach.',
+        "run hosts",
+        Rule(Name.SAFETY_HOSTS_REFUSED, say.HostsRefused),
+    ),
+}
+"""Every kind, in the order of a bead's life."""
