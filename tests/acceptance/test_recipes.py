@@ -3,6 +3,7 @@
 Each recipe names the files that it makes and those that it adds a line to; what it touches besides would be a lie.
 """
 
+import json
 import os
 import re
 import shutil
@@ -52,11 +53,13 @@ class Copy:
         assert text.count(before) == 1, f"{name} has {text.count(before)} times {before!r}"
         self.write(name, text.replace(before, line + before))
 
-    def run(self, *argv: str) -> None:
+    def run(self, *argv: str) -> str:
+        """What it prints; it has to end well."""
         env = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
         env["PYTHONPATH"] = str(self.folder)
         done = subprocess.run(argv, cwd=self.folder, env=env, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, f"{' '.join(argv)}:\n{done.stdout[-6000:]}{done.stderr[-3000:]}"
+        return done.stdout
 
     def is_green(self, *tests: str) -> None:
         """The static gates, and these tests."""
@@ -93,7 +96,7 @@ def a_command(copy: Copy) -> None:
     copy.line(
         "nobrakes/cli/table.py",
         '    Entry("doctor"',
-        '    Entry("paused", "providers:is_paused", BREAKER, "Whether agents may start."),\n',
+        '    Entry("paused", "daemon:is_paused", BREAKER, "Whether agents may start."),\n',
     )
     copy.line("tests/unit/cli/test_wrong_settings.py", '    "daemon status",', '    "paused",\n')
     copy.run(sys.executable, "-m", "docs.generate.reference", "--write", "docs/reference")
@@ -104,10 +107,9 @@ def an_agent(copy: Copy) -> None:
     launch, test = "nobrakes/agents/script.py", "tests/unit/agents/test_script.py"
     assert {launch, test} <= copied
     named = "agents.script.command"
-    copy.write("nobrakes/agents/echo/__init__.py", '"""An agent that is one fixed command."""\n')
     text = copy.read(launch).replace("class Script", "class Echo").replace('name = "script"', 'name = "echo"')
-    copy.write("nobrakes/agents/echo/launch.py", text)
-    text = copy.read(test).replace("nobrakes.agents.script import Script", "nobrakes.agents.echo.launch import Echo")
+    copy.write("nobrakes/agents/echo.py", text.replace("steering: tuple[str, ...] = ()", 'steering = ("ECHO.md",)'))
+    text = copy.read(test).replace("nobrakes.agents.script import Script", "nobrakes.agents.echo import Echo")
     text = re.sub(r"\bScript\(\)", "Echo()", text)
     assert named in text
     copy.write("tests/unit/agents/test_echo.py", text)
@@ -126,21 +128,15 @@ def a_check_reader(copy: Copy) -> None:
     copied, lines, _ = recipe("a check reader")
     assert copied == {"nobrakes/checks/runners.py"}
     assert lines == {"nobrakes/checks/counts.py", "tests/unit/checks/test_test_counts.py"}
+    readers, counts = "nobrakes/checks/runners.py", "nobrakes/checks/counts.py"
     copy.write(
-        "nobrakes/core/checks/readers/echo.py",
-        '"""A runner that says `echoed 3 of 4`."""\n\nimport re\nfrom collections.abc import Sequence\n\n'
-        "from .tally import Tally, added\n\n"
-        '_SUMMARY = re.compile(r"echoed ([0-9]+) of ([0-9]+)")\n\n\n'
-        "def read(lines: Sequence[str]) -> Tally | None:\n"
-        '    """Its one line."""\n'
-        "    found = [Tally(int(m[1]), int(m[2]) - int(m[1]), 0) for m in map(_SUMMARY.match, lines) if m]\n"
-        "    return added(found)\n",
+        readers,
+        copy.read(readers) + '\n\n_ECHOED = re.compile(r"echoed ([0-9]+) of ([0-9]+)")\n\n\n'
+        "def read_echo(lines: Sequence[str]) -> Tally | None:\n"
+        '    """A runner that says `echoed 3 of 4`."""\n'
+        "    return added([Tally(int(m[1]), int(m[2]) - int(m[1]), 0) for m in map(_ECHOED.match, lines) if m])\n",
     )
-    counts = "nobrakes/checks/counts.py"
-    copy.write(
-        counts, copy.read(counts).replace("from .readers import cmake, go,", "from .readers import cmake, echo, go,")
-    )
-    copy.line(counts, '    "ctest": Reader(', '    "echo": Reader(("echoed ",), echo.read),\n')
+    copy.line(counts, '    "ctest": Reader(', '    "echo": Reader(("echoed ",), runners.read_echo),\n')
     tests = "tests/unit/checks/test_test_counts.py"
     copy.write(
         tests,
@@ -153,14 +149,11 @@ def a_check_reader(copy: Copy) -> None:
 def a_notifier(copy: Copy) -> None:
     copied, lines, _ = recipe("a notifier")
     assert "nobrakes/notices/senders.py" in copied and "nobrakes/notices/senders.py" in lines
-    text = (
-        copy.read("nobrakes/notices/senders.py")
-        .replace("StdoutNotifier", "StderrNotifier")
-        .replace("sys.stdout", "sys.stderr")
-    )
-    copy.write("nobrakes/notifiers/stderr.py", text.replace("flush=True)", "flush=True, file=sys.stderr)"))
     registry = "nobrakes/notices/senders.py"
-    copy.line(registry, "from .stdout import", "from .stderr import StderrNotifier\n")
+    text = copy.read(registry)
+    known = text[text.index("class StdoutNotifier") : text.index("# `App.notifier` chooses.")]
+    new = known.replace("StdoutNotifier", "StderrNotifier").replace("sys.stdout", "sys.stderr")
+    copy.line(registry, "# `App.notifier` chooses.", new.replace("flush=True)", "flush=True, file=sys.stderr)"))
     copy.line(registry, '    "stdout": StdoutNotifier,', '    "stderr": StderrNotifier,\n')
     copy.write(
         "tests/integration/host/test_stderr_notices.py",
@@ -177,6 +170,10 @@ def test_whoever_follows_the_recipes_ends_with_green_gates(tmp_path: Path) -> No
         follow(copy)
     copy.run(str(BIN / "ruff"), "check", "--fix", "--quiet", ".")  # as CONTRIBUTING says: mend what can be mended
     copy.run(str(BIN / "ruff"), "format", "--quiet", ".")
+    budget = "tests/architecture/budget.json"
+    now = json.loads(copy.run(sys.executable, "tests/architecture/test_budget.py"))
+    loads = {"loads: a bead to main": json.loads(copy.read(budget))["loads: a bead to main"] + 1}  # the agent
+    copy.write(budget, json.dumps(json.loads(copy.read(budget)) | now | loads, indent=2) + "\n")
     copy.is_green(
         "tests/unit/agents",
         "tests/unit/cli",
