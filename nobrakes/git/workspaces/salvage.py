@@ -208,6 +208,7 @@ def _entries(index: bytes, width: int, found: set[str]) -> int:
     if version == 2 and b"link" not in index:
         return 0  # this form can leave nothing out
     at, name = 12, b""
+    room = 2 * len(index)  # names share their beginnings in version 4: made by an agent they grow without end
     for _ in range(count):
         begin, at = at, at + 40 + width
         is_extended = index[at] & 0x40
@@ -222,6 +223,9 @@ def _entries(index: bytes, width: int, found: set[str]) -> int:
             at, same = at + 1, len(name) - drop
         end = index.index(b"\0", at)
         name = name[:same] + index[at:end]
+        room -= len(name)
+        if room < 0:
+            raise ValueError("its names are longer than it is")
         at = end + 1 if version == 4 else begin + ((end - begin + 8) & ~7)
         if is_left_out:
             found.add(os.fsdecode(name))

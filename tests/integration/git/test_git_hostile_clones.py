@@ -11,6 +11,7 @@ from git_worlds import sh, write
 
 from nobrakes.beads.branches import branch_of
 from nobrakes.errors import GitFailed, NobrakesError
+from nobrakes.git.workspaces import salvage
 
 
 @pytest.fixture
@@ -640,6 +641,19 @@ def test_an_index_that_is_cut_off_keeps_no_clone_from_being_archived(world, clon
     in_a_cone(clone)
     index = clone / ".git" / "index"
     index.write_bytes(index.read_bytes()[:cut])
+    write(clone, {"src/a.py": "changed\n"})
+    world.git.retire(bead_of(clone), 1)
+    files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
+    assert files["src/a.py"] == "changed\n"
+
+
+def test_an_index_whose_names_grow_without_end_is_read_no_further(world, clone):
+    entry = bytes(60) + b"\x40\0\x40\0" + b"\0a\0"  # left out, and called like the one before with an a behind it
+    (clone / ".git" / "index").write_bytes(
+        b"DIRC" + (4).to_bytes(4, "big") + (20_000).to_bytes(4, "big") + entry * 20_000
+    )
+    found = salvage._left_out(world.git.place, str(clone))
+    assert found and sum(map(len, found)) <= 2 * (clone / ".git" / "index").stat().st_size
     write(clone, {"src/a.py": "changed\n"})
     world.git.retire(bead_of(clone), 1)
     files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
