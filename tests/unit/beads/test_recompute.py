@@ -75,7 +75,7 @@ def test_what_is_wrong_with_the_file_goes_before_what_could_not_be_read(tmp_path
         store.check()
     store.run("PRAGMA foreign_keys = OFF")
     store.run("INSERT INTO edges (bead, type, needs) VALUES ('b1', 'blocks', 'ghost')")
-    assert store.check() and all(text.startswith("a row of edges refers to beads") for text in store.check())
+    assert store.check() and all(text.startswith("a row of edges refers to a row of beads") for text in store.check())
     store.close()
 
 
