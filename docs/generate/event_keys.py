@@ -70,7 +70,7 @@ KEYS: Mapping[str, str] = {
     "open": "how many findings were not decided",
     "reviews": "how many rounds somebody looked in, by then",
     "risk": "whether a person took the risk of fewer reviews",
-    "round": "the iteration of the plan's reviews, or of the readings by fresh eyes, counted from 1",
+    "round": "the iteration of the plan's reviews, or of the code reviews, counted from 1",
     "of": "how many rounds of readings there may be",
     "cost_usd": "what the reading has cost, in dollars",
     "p1": "how many findings must be mended",

@@ -23,7 +23,7 @@ CRASHES = frozenset(
 """Endings without a word of the agent: `crash_timeout` tells of them, too."""
 
 
-class Happening(NamedTuple):
+class KindDescription(NamedTuple):
     """One kind of event."""
 
     meaning: str  # for the reference
@@ -134,7 +134,7 @@ def _read(event: Event) -> str:
     data = event.data
     who = f"{_said(event, 'agent')}, round {data.get('round')} of {data.get('of')}"
     if event.kind is Kind.CODE_REVIEW_BEGAN:
-        return f"read by fresh eyes: {who}"
+        return f"code review by {who}"
     if data.get("state") == "failed":
         return f"no review by {who}: {one_line(str(data.get('why') or ''))}"
     counts = ", ".join(f"{data[key]} {key.upper()}" for key in ("p1", "p2", "p3") if data.get(key))
@@ -212,15 +212,15 @@ def _replans(event: Event) -> bool:
     return event.data.get("before") in (Stage.IMPLEMENTATION, Stage.REQUEST) and event.data.get("stage") in PLANNED
 
 
-_CLI = {"cli": "agent"}
-_READ = {
+_CLI_FIELDS = {"cli": "agent"}
+_READ_FIELDS = {
     "iteration_number": "round",
     "max_iterations": "of",
     "session_id": "session",
     "cli": "agent",
     "detail": "why",
 }
-_LOOK = {"iteration_number": "round", "session_id": "session"}
+_LOOK_FIELDS = {"iteration_number": "round", "session_id": "session"}
 _STAGES: Mapping[Stage, Name] = {
     Stage.DISCOVERY: Name.STAGE_DISCOVERY,
     Stage.PLANNING: Name.STAGE_PLANNING,
@@ -229,8 +229,8 @@ _STAGES: Mapping[Stage, Name] = {
     Stage.REQUEST: Name.STAGE_PR_CREATION,
     Stage.DONE: Name.STAGE_DONE,
 }
-_QUESTION = {"question_id": "escalation", "text": "title", "session_id": "session"}
-_STEP_STARTED = Rule(Name.STEP_STARTED, say.Spawned, _CLI, when=_is_first)
+_QUESTION_FIELDS = {"question_id": "escalation", "text": "title", "session_id": "session"}
+_STEP_STARTED = Rule(Name.STEP_STARTED, say.Spawned, _CLI_FIELDS, when=_is_first)
 _STATUS = Rule(Name.STATUS, say.Status, when=_has_a_bead)
 _CRASH = Rule(Name.CRASH_TIMEOUT, say.Ended, when=_crashed)
 
@@ -239,22 +239,22 @@ def _closed(name: Name, kind: Kind, commit: str = "commit") -> Rule:
     return Rule(name, say.StepClosed, {"commit": commit}, {"how": kind.value})
 
 
-_MOVED = "before return_to"
-_STARTED = "role name agent model number"
-_ENDED = "outcome detail role name number head merged_commit"
+_MOVE_KEYS = "before return_to"
+_START_KEYS = "role name agent model number"
+_END_KEYS = "outcome detail role name number head merged_commit"
 _EDGE = "needs type"
-_ASKED = "escalation type title"
-_CLOSED = f"reason escalation {_MOVED}"
-_SAID = "text data"
-_AT_HOST = "pr_number pr_url"
-_PULL = f"{_AT_HOST} title branch head merged_commit"
+_ASK_KEYS = "escalation type title"
+_CLOSE_KEYS = f"reason escalation {_MOVE_KEYS}"
+_SAID_KEYS = "text data"
+_HOST_KEYS = "pr_number pr_url"
+_PULL_KEYS = f"{_HOST_KEYS} title branch head merged_commit"
 
 
-def _row(meaning: str, keys: str = "", *public: Rule, **more: Any) -> Happening:
-    return Happening(meaning, tuple(keys.split()), public, **more)
+def _row(meaning: str, keys: str = "", *public: Rule, **more: Any) -> KindDescription:
+    return KindDescription(meaning, tuple(keys.split()), public, **more)
 
 
-TABLE: Mapping[Kind, Happening] = {
+TABLE: Mapping[Kind, KindDescription] = {
     Kind.PROPOSED: _row("The bead was added.", "status needs", Rule(Name.STEP_ADDED, say.StepAdded), word="added"),
     Kind.CHANGED: _row(
         "A person edited the bead.", "fields", Rule(Name.STEP_UPDATED, say.StepUpdated, {"changes": "fields"})
@@ -286,15 +286,19 @@ TABLE: Mapping[Kind, Happening] = {
         Rule(Name.PAUSED_BLOCKER, say.Paused, fixed={"blocker": "deferred"}),
     ),
     Kind.DEPENDENCY_ADDED: _row(
-        "The bead depends on another one.", _EDGE, Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": True})
+        "The bead depends on another one.",
+        _EDGE,
+        Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": True}),
     ),
     Kind.DEPENDENCY_REMOVED: _row(
-        "The bead depends on it no more.", _EDGE, Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": False})
+        "The bead depends on it no more.",
+        _EDGE,
+        Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": False}),
     ),
     Kind.TEST_WRITER_STARTED: _row(
         "A Test Writer holds the bead.",
-        _STARTED,
-        Rule(Name.TEST_WRITER_SPAWNED, say.Spawned, _CLI),
+        _START_KEYS,
+        Rule(Name.TEST_WRITER_SPAWNED, say.Spawned, _CLI_FIELDS),
         _STEP_STARTED,
         _STATUS,
         word="test writer started",
@@ -303,7 +307,7 @@ TABLE: Mapping[Kind, Happening] = {
     ),
     Kind.TESTS_PROVEN_RED: _row(
         "The tests fail as they should; a Doer is next.",
-        _ENDED,
+        _END_KEYS,
         Rule(Name.TEST_WRITER_COMPLETED, say.Ended),
         _STATUS,
         word="tests proven red",
@@ -312,14 +316,14 @@ TABLE: Mapping[Kind, Happening] = {
     ),
     Kind.TESTS_REJECTED: _row(
         "The new tests are not red, or for no good reason.",
-        _ENDED,
+        _END_KEYS,
         Rule(Name.TEST_WRITER_FAILED, say.Ended),
         _STATUS,
         style="yellow",
     ),
     Kind.TEST_WRITER_STOPPED: _row(
         "The Test Writer ended without proven tests.",
-        _ENDED,
+        _END_KEYS,
         _CRASH,
         Rule(Name.TEST_WRITER_FAILED, say.Ended),
         _STATUS,
@@ -328,8 +332,8 @@ TABLE: Mapping[Kind, Happening] = {
     ),
     Kind.DOER_STARTED: _row(
         "A Doer holds the bead.",
-        _STARTED,
-        Rule(Name.DOER_SPAWNED, say.Spawned, _CLI),
+        _START_KEYS,
+        Rule(Name.DOER_SPAWNED, say.Spawned, _CLI_FIELDS),
         _STEP_STARTED,
         _STATUS,
         word="doer started",
@@ -338,7 +342,7 @@ TABLE: Mapping[Kind, Happening] = {
     ),
     Kind.WORK_SUBMITTED: _row(
         "The Doer handed in; the Reviewer is next.",
-        _ENDED,
+        _END_KEYS,
         Rule(Name.DOER_COMPLETED, say.Ended),
         _STATUS,
         word="handed in",
@@ -347,7 +351,7 @@ TABLE: Mapping[Kind, Happening] = {
     ),
     Kind.DOER_STOPPED: _row(
         "The Doer ended without handing in.",
-        _ENDED,
+        _END_KEYS,
         _CRASH,
         Rule(Name.DOER_FAILED, say.Ended),
         _STATUS,
@@ -362,8 +366,8 @@ TABLE: Mapping[Kind, Happening] = {
     ),
     Kind.REVIEW_STARTED: _row(
         "The Reviewer holds the bead.",
-        _STARTED,
-        Rule(Name.REVIEW_STARTED, say.Spawned, _CLI),
+        _START_KEYS,
+        Rule(Name.REVIEW_STARTED, say.Spawned, _CLI_FIELDS),
         word="review started",
         line=_started,
     ),
@@ -381,7 +385,7 @@ TABLE: Mapping[Kind, Happening] = {
     ),
     Kind.REVIEW_REJECTED: _row(
         "The work goes back to a Doer.",
-        _ENDED,
+        _END_KEYS,
         Rule(Name.REBASE_CONFLICT, say.Ended, when=_conflicted),
         Rule(Name.REVIEW_FAILED, say.Ended),
         _STATUS,
@@ -391,13 +395,13 @@ TABLE: Mapping[Kind, Happening] = {
     ),
     Kind.REVIEW_INTERRUPTED: _row(
         "The review ended without a judgement of the work.",
-        _ENDED,
+        _END_KEYS,
         Rule(Name.REBASE_CONFLICT, say.Ended, when=_conflicted),
         Rule(Name.REVIEW_INTERRUPTED, say.Ended),
     ),
     Kind.LANDED: _row(
         "The bead is on the branch of its epic; of an epic: what it had so far is merged, and it goes on.",
-        _ENDED,
+        _END_KEYS,
         Rule(Name.REVIEW_PASSED, say.Ended),
         _STATUS,
         line=_landed,
@@ -406,7 +410,7 @@ TABLE: Mapping[Kind, Happening] = {
     ),
     Kind.MERGED: _row(
         "The bead is on main.",
-        _ENDED,
+        _END_KEYS,
         Rule(Name.REVIEW_PASSED, say.Ended),
         _closed(Name.STEP_COMPLETED, Kind.MERGED, "merged_commit"),
         _STATUS,
@@ -418,14 +422,14 @@ TABLE: Mapping[Kind, Happening] = {
     Kind.FOUND_MERGED: _row(
         "Main carries the bead's merge: the pull request of its epic was merged, or the database was older than main. "
         "The bead is done.",
-        f"merged_commit base reason with whole {_MOVED}",
+        f"merged_commit base reason with whole {_MOVE_KEYS}",
         _closed(Name.STEP_COMPLETED, Kind.FOUND_MERGED, "merged_commit"),
         _STATUS,
         style="green",
     ),
     Kind.REVERTED: _row(
         "The merge was taken back by a commit on main, by a person or by main's monitor; the bead is open again.",
-        f"commit revert undone results {_MOVED}",
+        f"commit revert undone results {_MOVE_KEYS}",
         Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reverted"}),
         style="red",
     ),
@@ -435,15 +439,15 @@ TABLE: Mapping[Kind, Happening] = {
         Rule(Name.CHECK_FLAKED, say.Flaked),
     ),
     Kind.CODE_REVIEW_BEGAN: _row(
-        "Fresh eyes read what passed its checks.",
+        "An agent reviews what passed its checks.",
         "session round of agent model head",
-        Rule(Name.CODE_REVIEW_STARTED, say.WorkRead, _READ),
+        Rule(Name.CODE_REVIEW_STARTED, say.WorkRead, _READ_FIELDS),
         line=_read,
     ),
     Kind.CODE_REVIEW_ENDED: _row(
         "A reviewer of work is through, or failed.",
         "session round of agent model state why p1 p2 p3 findings cost_usd",
-        Rule(Name.CODE_REVIEW_ENDED, say.WorkRead, _READ),
+        Rule(Name.CODE_REVIEW_ENDED, say.WorkRead, _READ_FIELDS),
         line=_read,
     ),
     Kind.PUSH_ALLOWED: _row(
@@ -453,39 +457,39 @@ TABLE: Mapping[Kind, Happening] = {
         line=_push_allowed,
     ),
     Kind.PULL_OPENED: _row(
-        "The bead's pull request is there.", _PULL, Rule(Name.PR_CREATED, say.Requested), line=_pull("is there")
+        "The bead's pull request is there.", _PULL_KEYS, Rule(Name.PR_CREATED, say.Requested), line=_pull("is there")
     ),
     Kind.PULL_REVIEW_BEGAN: _row(
         "People or checks of the code host began to look at it.",
-        _PULL,
+        _PULL_KEYS,
         Rule(Name.PR_REVIEW_STARTED, say.Requested),
         line=_pull("is being looked at"),
     ),
     Kind.PULL_ISSUE_FOUND: _row(
         "Somebody who may write left a remark on it, or a check of the code host is red; each is told once.",
-        f"{_AT_HOST} issue severity suggestion by check file line",
+        f"{_HOST_KEYS} issue severity suggestion by check file line",
         Rule(Name.PR_ISSUE_FOUND, say.RequestIssue),
         line=_pull_issue,
         style="yellow",
     ),
     Kind.PULL_APPROVED: _row(
         "Somebody who may write approved it.",
-        f"{_AT_HOST} by",
+        f"{_HOST_KEYS} by",
         Rule(Name.PR_APPROVED, say.RequestApproved),
         line=_pull_by,
         style="green",
     ),
     Kind.PULL_MERGED: _row(
         "People merged it; the end of its review follows.",
-        _PULL,
+        _PULL_KEYS,
         Rule(Name.PR_MERGED, say.Requested),
         line=_pull("is merged"),
     ),
     Kind.ESCALATED: _row(
         "A person is asked, and the bead waits.",
-        f"{_ASKED} session form",
+        f"{_ASK_KEYS} session form",
         Rule(Name.ESCALATION, say.Asked, fixed={"stops": True}),
-        Rule(Name.QUESTION_ASKED, say.Question, _QUESTION, when=_is_question),
+        Rule(Name.QUESTION_ASKED, say.Question, _QUESTION_FIELDS, when=_is_question),
         Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "title"}, {"needs_input": True}, when=_has_a_bead),
         _STATUS,
         line=_asked,
@@ -494,7 +498,7 @@ TABLE: Mapping[Kind, Happening] = {
     ),
     Kind.SUGGESTED: _row(
         "A person gets a notice, and nothing waits.",
-        f"{_ASKED} severity",
+        f"{_ASK_KEYS} severity",
         Rule(Name.ESCALATION, say.Asked, fixed={"stops": False}),
         line=_asked,
     ),
@@ -521,34 +525,34 @@ TABLE: Mapping[Kind, Happening] = {
     ),
     Kind.TAKEN: _row(
         "A person works on the bead, and it is held for them.",
-        f"reason folder {_MOVED}",
+        f"reason folder {_MOVE_KEYS}",
         Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "reason"}),
     ),
     Kind.HANDED_IN: _row(
         "A person handed in work; the Reviewer is next, and what stopped the bead is settled.",
-        f"head number folder {_MOVED}",
+        f"head number folder {_MOVE_KEYS}",
         Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "handed in by a person"}),
     ),
-    Kind.CANCELLED: _row("A person gave the bead up.", _CLOSED, _closed(Name.STEP_CANCELLED, Kind.CANCELLED)),
+    Kind.CANCELLED: _row("A person gave the bead up.", _CLOSE_KEYS, _closed(Name.STEP_CANCELLED, Kind.CANCELLED)),
     Kind.DONE_BY_HAND: _row(
-        "A person did the bead.", _CLOSED, _closed(Name.STEP_COMPLETED, Kind.DONE_BY_HAND), _STATUS
+        "A person did the bead.", _CLOSE_KEYS, _closed(Name.STEP_COMPLETED, Kind.DONE_BY_HAND), _STATUS
     ),
     Kind.REOPENED: _row(
         "A closed bead is live again.",
-        f"reason {_MOVED}",
+        f"reason {_MOVE_KEYS}",
         Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reopened"}),
     ),
     Kind.EPIC_COMPLETED: _row(
-        "The last child of the epic was closed.", _MOVED, _closed(Name.STEP_COMPLETED, Kind.EPIC_COMPLETED)
+        "The last child of the epic was closed.", _MOVE_KEYS, _closed(Name.STEP_COMPLETED, Kind.EPIC_COMPLETED)
     ),
-    Kind.EPIC_LANDED: _row("The beads of the epic are on its branch; its pull request is next.", _MOVED, _STATUS),
-    Kind.LOGGED: _row("`nobrakes agent log`.", _SAID, Rule(Name.AGENT_LOGGED, say.Said)),
-    Kind.PROGRESSED: _row("`nobrakes agent progress`.", _SAID, _STATUS),
+    Kind.EPIC_LANDED: _row("The beads of the epic are on its branch; its pull request is next.", _MOVE_KEYS, _STATUS),
+    Kind.LOGGED: _row("`nobrakes agent log`.", _SAID_KEYS, Rule(Name.AGENT_LOGGED, say.Said)),
+    Kind.PROGRESSED: _row("`nobrakes agent progress`.", _SAID_KEYS, _STATUS),
     Kind.NOTIFIED: _row(
-        "`nobrakes agent notify`; the person gets a notice.", _SAID, Rule(Name.AGENT_NOTIFIED, say.Said)
+        "`nobrakes agent notify`; the person gets a notice.", _SAID_KEYS, Rule(Name.AGENT_NOTIFIED, say.Said)
     ),
     Kind.TESTED: _row(
-        "`nobrakes agent test`: how each check ended.", _SAID, Rule(Name.AGENT_TESTED, say.Said), _STATUS
+        "`nobrakes agent test`: how each check ended.", _SAID_KEYS, Rule(Name.AGENT_TESTED, say.Said), _STATUS
     ),
     Kind.HANDED_OFF: _row(
         "`nobrakes agent done`: the agent left a note for the next one; its process has not ended yet.",
@@ -625,13 +629,13 @@ TABLE: Mapping[Kind, Happening] = {
     Kind.PLAN_REVIEW_BEGAN: _row(
         "A reviewer looks at a feature's plan.",
         "round domain version session",
-        Rule(Name.PLAN_REVIEW_STARTED, say.PlanReviewed, _LOOK),
+        Rule(Name.PLAN_REVIEW_STARTED, say.PlanReviewed, _LOOK_FIELDS),
         line=_plan_review,
     ),
     Kind.PLAN_REVIEW_ENDED: _row(
         "A reviewer of a plan is through, or failed.",
         "round domain state findings detail",
-        Rule(Name.PLAN_REVIEW_ENDED, say.PlanReviewed, _LOOK),
+        Rule(Name.PLAN_REVIEW_ENDED, say.PlanReviewed, _LOOK_FIELDS),
         line=_plan_review,
     ),
     Kind.PLAN_ROUND_ENDED: _row(
@@ -758,7 +762,7 @@ TABLE: Mapping[Kind, Happening] = {
     Kind.UNDONE: _row(
         "`nobrakes undo` took a step back; on a bead that moved by it, the status is taken back. What was settled when "
         "the bead was closed is open again, and stops it.",
-        f"undone beads {_MOVED} asked",
+        f"undone beads {_MOVE_KEYS} asked",
         Rule(Name.STEP_UNDONE, say.Undone),
     ),
     Kind.UNCONFINED: _row(

@@ -48,7 +48,7 @@ class Name(StrEnum):
     REVIEW_FAILED = "review_failed", "The work goes back."
     REVIEW_INTERRUPTED = "review_interrupted", "The review ended without a judgement; another one follows if it can."
     REBASE_CONFLICT = "rebase_conflict", "The work conflicts with main. The review's end follows."
-    CODE_REVIEW_STARTED = "code_review.started", "Fresh eyes read what passed its checks."
+    CODE_REVIEW_STARTED = "code_review.started", "An agent reviews what passed its checks."
     CODE_REVIEW_ENDED = "code_review.ended", "They are through, or failed; what they found."
     # pull requests
     PR_ALLOWED = "pr.allowed", "A person let the work be pushed that has passed, and its pull request be opened."
