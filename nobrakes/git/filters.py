@@ -60,7 +60,7 @@ class Refused(Exception):
 
 def allowing(setting: str, allowed: Iterable[str], name: str) -> str:
     """What a person types to allow the filter as well, in the section `git` of the settings."""
-    return f"nobrakes config set git.{setting} {','.join((*allowed, name))}"
+    return f"nobrakes config set git.{setting} {shlex.quote(','.join((*allowed, name)))}"
 
 
 class Filters:

@@ -220,6 +220,8 @@ def _entries(index: bytes, width: int, found: set[str]) -> int:
             while index[at] & 0x80:
                 at += 1
                 drop = (drop + 1 << 7) | (index[at] & 0x7F)
+                if drop > len(name):
+                    raise ValueError("it drops more of a name than there is")
             at, same = at + 1, len(name) - drop
         end = index.index(b"\0", at)
         name = name[:same] + index[at:end]

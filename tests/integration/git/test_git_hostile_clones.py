@@ -658,3 +658,9 @@ def test_an_index_whose_names_grow_without_end_is_read_no_further(world, clone):
     world.git.retire(bead_of(clone), 1)
     files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
     assert files["src/a.py"] == "changed\n"
+
+
+def test_an_index_that_drops_more_of_a_name_than_there_is_is_read_no_further(world, clone):
+    entry = bytes(60) + b"\x40\0\x40\0" + b"\xff" * 50_000_000  # a number that grows with each byte
+    (clone / ".git" / "index").write_bytes(b"DIRC" + (4).to_bytes(4, "big") + (1).to_bytes(4, "big") + entry)
+    assert salvage._left_out(world.git.place, str(clone)) == set()
