@@ -190,7 +190,7 @@ class ReviewSettings(Section):
     code_review_agents: Annotated[tuple[Annotated[str, Rule(min_length=1)], ...], OneOrMore()] = ()
 
     def reading_rules(self) -> "ReadingRules":
-        """The settings of review by fresh eyes, as its decider reads them."""
+        """The settings of code review, as its decider reads them."""
         from ..review.reading import Rules as ReadingRules
 
         own = (self.code_review, self.code_review_rounds, self.code_review_usd, self.code_review_minutes)

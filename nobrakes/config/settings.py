@@ -189,11 +189,6 @@ class Config(Section):
             return tuple(json.load(file))
 
 
-GONE = {
-    "review.dependants": "pull requests do not stack any more, and beads wait until what they need is merged: "
-    "take this line out.",
-}
-"""Settings of earlier versions, and what to do about each."""
 RENAMED = {
     "canary_hours": "main_check_hours",
     "decoy": "mutation_probes",
@@ -201,6 +196,16 @@ RENAMED = {
     **{f"fresh_eyes_{one}": f"code_review_{one}" for one in ("rounds", "usd", "minutes", "agents")},
 }
 """Settings of [review] by their old names, which are read for one version more: what they are called now."""
+GONE = {
+    **{
+        f"review.{old}": f"is {new} now, and both are set: `nobrakes config unset review.{old}`"
+        for old, new in RENAMED.items()
+    },
+    "review.after_merge": "is revalidate now: take this line out, or write `revalidate`.",
+    "review.dependants": "pull requests do not stack any more, and beads wait until what they need is merged: "
+    "take this line out.",
+}
+"""Settings of earlier versions, and what to do about each."""
 
 
 def validated(kind: type[S], values: Mapping[str, Any], unknown: str = "is not a setting") -> S:
@@ -221,13 +226,10 @@ def validated(kind: type[S], values: Mapping[str, Any], unknown: str = "is not a
 
 
 def _rename(review: Any) -> None:
-    """Give settings that stand there by an old name their new one; ConfigError where both stand there."""
+    """Give settings that stand there by an old name their new one, unless that stands there as well."""
     for old in RENAMED.keys() & review if isinstance(review, dict) else ():
-        if RENAMED[old] in review:
-            raise ConfigError(
-                f"review.{old}: is {RENAMED[old]} now, and both are set. Type: nobrakes config unset review.{old}"
-            )
-        review[RENAMED[old]] = review.pop(old)
+        if RENAMED[old] not in review:
+            review[RENAMED[old]] = review.pop(old)
 
 
 def _meant(kind: type[S], place: Sequence[Any]) -> str:

@@ -321,6 +321,9 @@ def edited(text: str, wanted: Sequence[Wanted], where: str) -> tuple[str, tuple[
         raw = _raw(text, key, where)
         one = _known(key, raw, text, is_unset=word is None)
         before = editing.value_at(raw, one.path)
+        for old in (("review", old) for old, new in RENAMED.items() if one.path == ("review", new)):
+            before = editing.value_at(raw, old) if before is None else before
+            text = editing.without(text, old, "", where)  # its new name takes its place
         if word is None:
             text = editing.without(text, one.path, commented(one.path), where)
         else:

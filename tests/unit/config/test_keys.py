@@ -2,7 +2,7 @@
 
 import pytest
 
-from nobrakes.config.setup.changing import allowed, keys, known, typed
+from nobrakes.config.setup.changing import allowed, edited, keys, known, typed
 from nobrakes.errors import ConfigError
 
 RAW = {"checks": [{"name": "test", "command": "x"}, {"name": "unit.fast", "command": "y"}]}
@@ -96,3 +96,11 @@ def test_a_check_that_is_not_there_begins_with_its_command():
 def test_every_setting_is_known_by_its_key_and_says_what_it_takes():
     for key in keys():
         assert key == "checks" or allowed(known(key, {}).kind)
+
+
+@pytest.mark.parametrize("word", ["true", None])
+def test_a_setting_by_its_old_name_is_changed_by_its_new_one(word):
+    text, (change,) = edited("[review]\n# mine\ndecoy = false\n", [("review.mutation_probes", word)], "x")
+    assert "decoy" not in text and "# mine" in text
+    assert (change.before, change.after) == (False, True)
+    assert ("mutation_probes = true" in text) == (word is not None)

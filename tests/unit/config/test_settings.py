@@ -83,8 +83,11 @@ def test_a_renamed_setting_is_read_by_its_old_name_and_never_by_both() -> None:
     ).review
     assert (found.main_check_hours, found.code_review, found.code_review_agents) == (3, "ask", ("a",))
     assert not found.mutation_probes
-    with pytest.raises(ConfigError, match="config unset review"):
-        parse("[review]\ndecoy = false\nmutation_probes = true", "x")
+    both = "[review]\ndecoy = false\nmutation_probes = true\ncanary_hours = 1\nmain_check_hours = 2\nunitt = 1"
+    with pytest.raises(ConfigError) as mistakes:
+        parse(both, "x")
+    lines = str(mistakes.value).splitlines()
+    assert len(lines) == 3 and sum("nobrakes config unset review." in line for line in lines) == 2
 
 
 def test_every_mistake_is_named_at_once() -> None:
