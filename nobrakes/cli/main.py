@@ -457,6 +457,8 @@ def help(
 ) -> Output:
     """The help of a command, as its --help prints it; without one, of the commands that you need first."""
     text = io.StringIO()
+    if words and all_commands:
+        raise UsageError("--all is of no single command", "Leave out the command, or --all.")
     if all_commands:
         for module, noun in NOUNS.items():
             entries = [one for one in COMMANDS if one.target.startswith(f"{module}:") and not one.hidden]

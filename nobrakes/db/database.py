@@ -215,6 +215,7 @@ class Database:
         self._told: Callable[[], None] | None = None
         self._settle: Callable[[], None] | None = None
         self.before_commit: Callable[[], None] | None = None
+        self.guard: Callable[[], None] = lambda: None  # may raise, before a transaction that writes is committed
         self._cache: Cache | None = None
         self._errors = _Errors(path)
         if path != MEMORY and not create and not os.path.exists(path):
@@ -337,12 +338,16 @@ class Database:
             yield
             if self.before_commit is not None and not derived:
                 self.before_commit()
+            self.guard()
         if self.noted and told and self._told is not None:
             self._told()
 
     def alone(self, sql: str, values: Values = (), rows: Of = ()) -> int:
         """`run` a statement that is a whole transaction. Inside one, a part of it."""
-        if self.connection.in_transaction or self.can_write_alone:
+        if self.connection.in_transaction:
+            return self.run(sql, values, rows)
+        if self.can_write_alone:
+            self.guard()
             return self.run(sql, values, rows)
         with self.write():
             return self.run(sql, values, rows)

@@ -222,6 +222,10 @@ TABLE: Mapping[EscalationType, Rows] = {
                 Effect.BACK, "Try again", "It is tried again by itself; you are asked again if it lasts.", is_usual=True
             ),
         },
+        "dismiss": {
+            **_CLOSED,
+            About.MACHINE: Way(Effect.END, _CLOSE, "Nothing more than that; you are asked again if it lasts."),
+        },
     },
     EscalationType.CHECKS_CHANGED: _of_a_head(_ACCEPTED, Effect.BACK, _WHOLE),
     EscalationType.UNUSUAL_CONTENT: _of_a_head(_ACCEPTED, Effect.BACK, _WHOLE),
@@ -328,7 +332,7 @@ def ways(found: Escalation, bead: Bead | None = None) -> dict[Word, Way]:
 def chosen(found: Escalation, label: str, bead: Bead | None = None) -> Effect | None:
     """What an option of nobrakes' own does beside being the answer; None: nothing more, or it was decided before.
 
-    An epic that fresh eyes read is mended by whatever else is answered.
+    An epic in code review is mended by whatever else is answered.
     """
     if bead is None or found.resolved_at is not None:
         return None
@@ -341,7 +345,7 @@ def chosen(found: Escalation, label: str, bead: Bead | None = None) -> Effect | 
 
 
 ESCALATIONS: Mapping[EscalationType, str] = {
-    EscalationType.CONFLICT: "The branch and main change the same lines. Nobody resolves it for you.",
+    EscalationType.CONFLICT: "The branch and main change the same lines. No agent resolves it for you.",
     EscalationType.CHECKS_CHANGED: "The branch changes a protected file, a protected section of a manifest or a file "
     "that a check's command names. You see the difference: `--approve` lets the review of this very commit go on, "
     "`--retry` sends the work back. "

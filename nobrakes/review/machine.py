@@ -63,9 +63,9 @@ class Fact(StrEnum):
     COMMIT_PROVEN = "commit_proven"  # one of the commits that lead to the candidate
     FOLDED = "folded"
     MAY_LAND = "may_land"
-    TO_READ = "to_read"  # it is proven, and fresh eyes have to read it first
+    TO_READ = "to_read"  # it is proven, and an agent has to review it first
     READ = "read"
-    SENT_BACK = "sent_back"  # for what fresh eyes found
+    SENT_BACK = "sent_back"  # for what the code review found
     # what a validation said
     RAN_GREEN = "ran_green"
     RAN_RED = "ran_red"
@@ -372,9 +372,13 @@ def of_run(results: Sequence[CheckResult]) -> Fact:
     return _RAN[verdict(results)]
 
 
-def of_main(journal: Journal, results: Sequence[CheckResult], is_repair: bool) -> Fact:
-    """What these results of main, which are not unsure, are to work that fails: whether main is to blame for that."""
-    is_better = is_repair or _fails_elsewhere(journal.results, results)
+def of_main(journal: Journal, results: Sequence[CheckResult], is_repair: bool, neither_runs: bool = False) -> Fact:
+    """What these results of main, which are not unsure, are to work that fails: whether main is to blame for that.
+
+    A repair and scaffolding have to turn main green. `neither_runs`: no check can be run, with the work or on main.
+    """
+    has_to_mend = (is_repair or journal.is_scaffolding) and not neither_runs
+    is_better = has_to_mend or _fails_elsewhere(journal.results, results)
     return Fact.MAIN_PASSES if is_better or of_run(results) is Fact.RAN_GREEN else Fact.MAIN_RED
 
 

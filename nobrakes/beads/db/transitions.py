@@ -50,6 +50,7 @@ def record(db: Database, event: Event) -> Bead | None:
     is_aside = event.kind.is_quiet and event.kind not in (*MOVING, *_REMARKS)
     if event.bead is not None and is_aside and db.can_write_alone:
         found = whole_bead(db, event.bead)
+        db.guard()
         events_db.append(db, now, event.kind, event.bead, event.actor, event.data, event.attempt)
         return found
     with db.write():

@@ -117,7 +117,7 @@ def serve(
             store.record(Event(Kind.UNCONFINED, data={"why": nothing}))
         launch.tell(ports)
         try:
-            store.before_commit = ports.in_place  # so nothing of what fails in another repository is written down
+            store.guard = ports.in_place  # so nothing of what fails in another repository is written down
             recovered = loop.recover(daemon, waker, ready, lambda: signals.asked > 0, until_idle)
             if not recovered:
                 return store.board(ports.limits())
@@ -131,7 +131,7 @@ def serve(
             limit.asked(at_once=True)
             raise
         finally:
-            store.before_commit = None
+            store.guard = lambda: None  # what is told of its end
             with limit.part("notices that are being sent", SERVANT_SECONDS):
                 daemon.courier.close(at_once=signals.asked >= 2)
             close(ports, waker, limit)  # while the lock is held: the next daemon finds nobody at work

@@ -502,8 +502,9 @@ def _propose(session: str, plan: str) -> Reply:
         raise UsageError(f"the plan has more than {plans_service.MOST_CHARACTERS} characters", "Propose it in parts.")
     read = plans_service.plan_in(plan, "plan")
     with project_store(folder) as (store, paths):
+        rules = load(paths.config).forge.rules()  # before anything is filed
         made = plain(approving.propose(store, read, Actor(session, Surface.MCP).name))
-        command, first = approval(store, load(paths.config).forge.rules())
+        command, first = approval(store, rules)
     said = f"A person approves it{first and f'; {first}'}: `{command}` in {folder}, or the pages of `nobrakes web`"
     return _json({"proposed": made, "next": said})
 

@@ -347,8 +347,8 @@ class Verdicts:
             why = f"The work fails, and whether {evidence.main_of(self.ports)} fails too could not be told.\n{told}"
             return Report(fact, ending=unsure(replace(journal, failure=why)))
         own = [result_of(row) for row in journal.results]
-        is_repair = context.bead.type is BeadType.REPAIR and not (broken and cannot_run(own))
-        fact = machine.of_main(journal, results, is_repair=is_repair)
+        neither_runs = bool(broken and cannot_run(own))
+        fact = machine.of_main(journal, results, context.bead.type is BeadType.REPAIR, neither_runs)
         if fact is Fact.MAIN_PASSES:
             if cannot_run(own) and not journal.mended:
                 return Report(Fact.MENDED)

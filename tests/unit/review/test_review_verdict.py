@@ -1,5 +1,7 @@
 """What a validation's results mean for the review that wanted them."""
 
+from dataclasses import replace
+
 import pytest
 
 from nobrakes.checks.contract import CheckOutcome, CheckResult
@@ -43,6 +45,14 @@ def failed_in(*names: str) -> Journal:
 )
 def test_main_is_to_blame_for_what_fails_there_too(main: tuple[str, ...], is_repair: bool, fact: Fact) -> None:
     assert machine.of_main(failed_in("check0"), ran(*main), is_repair) is fact
+
+
+@pytest.mark.parametrize("neither_runs", [False, True])
+def test_what_has_to_turn_main_green_does_not_wait_for_a_green_main(neither_runs: bool) -> None:
+    fact = Fact.MAIN_RED if neither_runs else Fact.MAIN_PASSES
+    scaffolding, repair = replace(failed_in("check0"), is_scaffolding=True), failed_in("check0")
+    assert machine.of_main(scaffolding, ran("fail"), False, neither_runs) is fact
+    assert machine.of_main(repair, ran("fail"), True, neither_runs) is fact
 
 
 def test_where_nothing_is_known_of_the_work_a_red_main_is_to_blame() -> None:
