@@ -267,7 +267,7 @@ def _zone(name: str | None) -> tzinfo | None:
         minutes = int(offset[2]) * 60 + int(offset[3] or 0)
         return timezone(timedelta(minutes=minutes if offset[1] == "+" else -minutes))
     if known not in _OFFSETS:
-        raise ValueError(f"nobody knows the zone {name}")
+        raise ValueError(f"the time zone {name} is unknown")
     return timezone(timedelta(hours=_OFFSETS[known]))
 
 

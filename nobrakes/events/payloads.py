@@ -118,7 +118,10 @@ class Name(StrEnum):
     MAIN_FROZEN = "main.frozen", "Main is red, or its set-up fails: nothing is merged."
     MAIN_UNFROZEN = "main.unfrozen", "Main is green again."
     MAIN_REWRITTEN = "main.rewritten", "A person took done beads off main."
-    MAIN_CULPRIT_FOUND = "main.culprit_found", "The search for what made main red is over; without a commit: in vain."
+    MAIN_CULPRIT_FOUND = (
+        "main.culprit_found",
+        "The search for what made main red is over; without a commit: none was found.",
+    )
     # the machine
     DAEMON_STARTED = "daemon.started", "A daemon works."
     DAEMON_STOPPED = "daemon.stopped", "It ended in order."

@@ -372,7 +372,7 @@ class Sprints:
         ports = self.ports
         seat, why = self._seat()
         if seat is None:
-            return ports.store.settle_run(going.run.id, RunState.WAITS, f"nobody can plan: {why}", BY)
+            return ports.store.settle_run(going.run.id, RunState.WAITS, f"no agent can plan: {why}", BY)
         main = MainFiles(ports.git, ports.git.main())
         texts = main.documents()
         findings = main.findings(texts) if going.done else []

@@ -1,7 +1,7 @@
 """The text of a pull request, made of records alone: the same records give the same text.
 
-1. Title, summary, test plan, what a person has to try, what fresh eyes found in numbers, evidence, linked beads; then
-   the repository's template as it is.
+1. Title, summary, test plan, what a person has to try, what the code review found in numbers, evidence, linked beads;
+   then the repository's template as it is.
 2. Words of beads are shown, and do nothing: nobody is mentioned by them, and no comment of theirs is ours.
 3. The line `mark` is how the request is found again: it names the bead. That the branch is ours is known by its commit.
 4. It is bounded; whoever gives it to a host has cleaned it of secrets.
@@ -44,7 +44,7 @@ _MENTION = re.compile(r"(?<![\w`])@(?=[A-Za-z0-9])")
 class Facts:
     """What the text is made of. `checks`: rows of the validation that the candidate passed; `before` and `after`:
     tests that passed on the base and on the candidate; `manual`: what no check says; `files`: paths that change;
-    `read`: the readings by fresh eyes, as review.reading keeps them.
+    `read`: the code reviews, as review.reading keeps them.
     """
 
     bead: Bead

@@ -80,7 +80,7 @@ class Step(StrEnum):
     COUNT_BASE = "count_base"  # only when nobody ran main's tests yet: does the candidate have as many?
     SWAP = "swap"
     VALIDATE_MAIN = "validate_main"
-    READING = "reading"  # only where fresh eyes read what passed (review.reading); it holds no place in the queue
+    READING = "reading"  # only where an agent reviews what passed (review.reading); it holds no place in the queue
     PULL_REQUEST = "pull_request"  # in the place of the two before it, where people merge
     CLEAN_UP = "clean_up"
 
@@ -130,7 +130,7 @@ class Journal:
     carried_for: str = ""  # the commit and the key of the checks that they are of
     rebuilt: int = 0  # how often it was built anew since git had lost what it names
     approval: Mapping[str, Any] = field(default_factory=dict)  # the yes that it lands with; empty: it needs none
-    reading: Mapping[str, Any] = field(default_factory=dict)  # what fresh eyes said; empty: nobody was to read it
+    reading: Mapping[str, Any] = field(default_factory=dict)  # what the code review said; empty: there was to be none
     merged_as: str = ""  # the commit that people merged it as; empty: the candidate itself came to main
     published: bool = False  # it waits, and yet the candidate is at the remote, or may be
 

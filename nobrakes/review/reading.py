@@ -1,4 +1,4 @@
-"""Review by fresh eyes: whether a candidate that passed was read, who reads it next, and what follows from the answer.
+"""Code review: whether a candidate that passed was reviewed, who reviews it next, and what follows from the answer.
 
 1. It is read after every check passed, and never in their place: a reviewer's word lets nothing land that did not pass.
 2. A reading is one session. What it was of, and how it ended, is in the session's data, so that a crash finds it again:

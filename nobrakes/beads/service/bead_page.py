@@ -235,7 +235,7 @@ class BeadPage:
     """`waits_for` and `waited_for_by` are (bead, type of the dependency); `reasons` say why it is not ready.
 
     `children` are those of an epic; `can` names the commands that its status allows; `request`: its newest pull
-    request; `readings`: those by fresh eyes, and `read` what they came to, in a line.
+    request; `readings`: the code reviews, and `read` what they came to, in a line.
     """
 
     history: BeadHistory

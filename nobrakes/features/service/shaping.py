@@ -215,7 +215,7 @@ def _judge(store: "Store", feature: Feature, nodes: Sequence[Mapping[str, Any]])
     if wrong or deadlocks(seen, edges):
         raise NotAllowed(
             "the plan is not whole, since a bead could never start: " + "; ".join(wrong[:5]),
-            "Propose it without what it waits for in vain.",
+            "Propose it without the dependencies that do not exist.",
         )
 
 

@@ -532,7 +532,7 @@ def question(journal: Journal, found: Next, content: str, merged: int, whose: Wh
 BY = "nobrakes"
 
 
-# Review by fresh eyes. A reviewer's begin and end are one transaction with their event: a crash finds the session
+# Code review. A reviewer's begin and end are one transaction with their event: a crash finds the session
 # again. While it reads, the review holds no place in the queue; what was read counts as long as the difference is the
 # same. What is found in an epic that is merged as a whole is mended by a bead of it (beads.service.beads).
 class Readings:

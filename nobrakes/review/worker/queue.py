@@ -238,7 +238,7 @@ class Train:
 
     def begin_landing(self, board: Board, said: Sequence[Mapping[str, Any]]) -> str:
         """Journal that main is about to move to the last of the first candidates, one for each of `said`, which is what
-        a person and fresh eyes said about each; that candidate.
+        a person and the code review said about each; that candidate.
 
         From here on a person cannot take any of these beads away. All or none: Stale when somebody just did.
         """
