@@ -34,10 +34,17 @@ SKIPPED: list[str] = []
 
 _NUMBERS = count()
 HERE = Path(__file__).parent
-DOSES = {"acceptance": 8, "hostile": 4, "integration": 8, "browser": 2, "simulation": 2}
+DOSES = {"acceptance": 12, "hostile": 4, "integration": 10, "browser": 2, "simulation": 3}
 """Of so many tests that start whole programs, or simulate for long, one is CI's: by folder."""
-WHOLE = ("test_cli_run.py", "test_examples.py", "test_docs_run.py", "test_journeys.py", "test_first_screens.py")
-"""The main job, and what the docs say."""
+WHOLE = (
+    "test_cli_run.py",
+    "test_command_examples.py",
+    "test_docs_run.py",
+    "test_examples.py",
+    "test_first_screens.py",
+    "test_journeys.py",
+)
+"""The main job, and what the docs say; of its how-to pages test_docs_run.py has a dose of its own."""
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -11,8 +11,6 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-
 from nobrakes.cli.table import COMMANDS, entry, example
 from tests.support.scripted import Scripted, until
 from tests.support.warm import NOBRAKES
@@ -95,7 +93,6 @@ def typed(project: Scripted, words: str) -> tuple[int, str]:
     return (0 if process.returncode == 130 else process.returncode) if first else -1, said
 
 
-@pytest.mark.ci
 def test_the_examples_of_the_commands_work(tmp_path: Path) -> None:
     order = [words for line in RUN for words in line.split(", ")]
     others = [one.words for one in COMMANDS if not one.hidden and one.words not in order]

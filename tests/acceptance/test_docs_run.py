@@ -14,11 +14,12 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from nobrakes.config import settings
+from tests.support.dose import each_dosed
 from tests.support.scripted import Scripted
 from tests.support.warm import NOBRAKES
 
@@ -280,8 +281,15 @@ BEFORE: Mapping[str, Callable[[Scripted], None]] = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in PAGES if list(blocks((ROOT / page).read_text()))])
+def doses() -> list[Any]:
+    """Each page that has a block: of the how-to pages one in six is CI's, the others always."""
+    pages = [page for page in PAGES if list(blocks((ROOT / page).read_text()))]
+    of_tasks = [page for page in pages if page.startswith("docs/how-to/")]
+    others = [pytest.param(page, marks=pytest.mark.slow) for page in pages if page not in of_tasks]
+    return [*others, *each_dosed("page", of_tasks, parts=6)]
+
+
+@pytest.mark.parametrize("page", doses())
 def test_what_a_page_says_to_type_works(page: str, tmp_path: Path) -> None:
     reader = Reader(page, tmp_path)
     for block in blocks((ROOT / page).read_text()):
