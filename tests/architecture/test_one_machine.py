@@ -7,15 +7,17 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "nobrakes"
-CHOOSERS = {"beads/lifecycle.py", "beads/model.py", "review/machine.py", "review/journal.py"}
-MADE_UP = {"beads/readiness.py"}
-"""What is only imagined."""
+CHOOSERS = {"beads/lifecycle.py"}
 FIELDS = {"status", "return_to", "step"}
 TELLS = {"Reason"}
 """What names a status without giving it to a bead."""
-
-
-NAMED = re.compile(r"\b(Status|Step|first_status|returns_to)\b|SET status")
+MACHINES = ("beads/lifecycle.py", "beads/model.py", "review/machine.py", "review/journal.py")
+KINDS = {"Status", "Step"}
+PARTS = {"first_status", "returns_to"}
+"""Functions of MACHINES that know nothing of what happened: who calls one chooses."""
+ANSWERS = {"added", "changed", "given_up", "live_status"}
+"""Functions of MACHINES that say where a bead is after something happened."""
+NAMED = re.compile(rf"\b({'|'.join(KINDS | PARTS)})\b|SET status")
 """What a choice is made of: a text without any of these makes none."""
 
 
@@ -45,20 +47,32 @@ def chosen(text: str) -> list[int]:
 
 def _chooses(value: ast.expr) -> bool:
     for node in ast.walk(value):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("Status", "Step"):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in KINDS:
             return True
-        if isinstance(node, ast.Name) and node.id in ("first_status", "returns_to"):
+        if isinstance(node, ast.Name) and node.id in PARTS:
             return True
     return False
 
 
 def test_no_other_module_chooses_a_status_or_a_step() -> None:
-    paths = []
+    found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        name = path.relative_to(PACKAGE).as_posix()
-        if name not in CHOOSERS | MADE_UP:
-            paths += [f"{name}:{line}" for line in chosen(path.read_text(encoding="utf-8"))]
+        if lines := chosen(path.read_text(encoding="utf-8")):
+            found[path.relative_to(PACKAGE).as_posix()] = lines
+    paths = [f"{name}:{line}" for name, lines in found.items() for line in lines if name not in CHOOSERS]
     assert paths == [], "ask beads.lifecycle where the bead is then, review.machine how the review goes on"
+    assert found.keys() == CHOOSERS, "a module that chooses no more is taken off the list"
+
+
+def test_what_a_choice_is_made_of_is_what_the_machines_offer() -> None:
+    kinds, functions = set(), set()
+    for name in MACHINES:
+        for node in ast.parse((PACKAGE / name).read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                kinds |= {node.name} & KINDS
+            elif isinstance(node, ast.FunctionDef) and ast.unparse(node.returns or node.args) in KINDS:
+                functions |= set() if node.name.startswith("_") else {node.name}
+    assert (kinds, functions) == (KINDS, PARTS | ANSWERS)
 
 
 @pytest.mark.parametrize(
