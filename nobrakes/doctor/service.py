@@ -61,6 +61,7 @@ def _place(_: "_Patient") -> Iterator[Finding]:
 
 
 _SHOWN = 5
+_KEPT = "; the snapshot, what changed since and git still hold the graph"
 
 
 def _privacy(patient: "_Patient") -> Iterator[Finding]:
@@ -555,17 +556,16 @@ def _database(patient: _Patient) -> Iterator[Finding]:
 
 def _unusable(error: NobrakesError) -> Finding:
     if isinstance(error, StoreBroken) and not isinstance(error, StoreNewer):
-        kept = "the snapshot, what changed since and git still hold the graph"
-        return Finding("database", ERROR, f"{error}; {kept}", "rebuild")
+        return Finding("database", ERROR, f"{error}{_KEPT}", "rebuild")
     return Finding("database", ERROR, error.whole)
 
 
 def _soundness(problems: list[str]) -> Finding:
     if not problems:
         return Finding("database", OK, "the database is sound, and its counters agree with a recomputation")
-    counters = all(", and should be " in text for text in problems)
-    shown = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
-    return Finding("counters" if counters else "database", ERROR, shown, "counters" if counters else "rebuild")
+    bad = any(", and should be " not in text for text in problems)
+    said = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
+    return Finding("database", ERROR, said + _KEPT, "rebuild") if bad else Finding("counters", ERROR, said, "counters")
 
 
 def _told(circle: Circle) -> str:

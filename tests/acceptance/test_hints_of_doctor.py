@@ -27,21 +27,22 @@ from nobrakes.store import Store, open_store
 
 LONG = ("nobrakes run", "nobrakes daemon start", "nobrakes shape", "npm ")
 """They begin a night's work, a talk or a download."""
-REFUSED = {2, 17, 23}
-DESTROYS = (
-    "--hard",
-    "--force",
-    " -f",
-    " -D",
-    "clean",
-    "rm ",
-    "git checkout",
-    "restore",
-    "stash",
-    "prune",
-    "reflog",
-    " -d ",
+ENDS_WITH = {
+    ("an agent without its program", "nobrakes doctor"): 1,
+    ("an agent that is not installed", "nobrakes doctor"): 1,
+    ("refs that cannot be read", "nobrakes doctor"): 1,
+    ("frozen", "nobrakes doctor"): 1,
+    ("a dead daemon", "nobrakes daemon stop"): 24,
+}
+"""What is typed in a state and ends with anything but 0: it looks again, or says what it found."""
+SAY_NOTHING = {"a setting that is none", "settings that are no TOML", "main that is not there", "a lost archive"}
+"""States of which no command mends anything: a person edits a file, commits, or has a copy."""
+DESTROYS = re.compile(
+    r"\brm -|--hard|--force| -f\b| -D\b| -d\b|\bgit (?:clean|checkout|restore|stash|prune|gc|reflog|push)\b|--repair rebuild"
 )
+REBUILDS = {"no database", "a damaged database", "a dependency on nothing"}
+"""States in which the database is made anew; doctor says beside it what still holds the graph."""
+HOLDS = "still hold the graph"
 TYPED = re.compile("`((?:nobrakes|git|chmod|cp) [^`]+)`(?! failed| works again)")
 UNMARKED = re.compile(
     "nobrakes (?:run|config|doctor|init|edit|retry) |git (?:config|lfs|sparse-checkout|merge) |chmod "
@@ -93,14 +94,14 @@ class Place:
         main.run(["doctor", "--json"])
         return [one for one in json.loads(self.capsys.readouterr().out)["data"] if one["level"] != "ok"]
 
-    def typed(self, command: str) -> tuple[bool, str]:
-        """Whether it is accepted, and what it says."""
+    def typed(self, command: str) -> tuple[int, str]:
+        """The code that it ends with, and what it says."""
         words = shlex.split(command)
         if words[0] == "nobrakes":
             code = main.run(words[1:])
-            return code not in REFUSED, "".join(self.capsys.readouterr())
+            return code, "".join(self.capsys.readouterr())
         done = subprocess.run(words, cwd=self.root, capture_output=True, text=True)
-        return done.returncode == 0, done.stderr
+        return done.returncode, done.stderr
 
 
 def checkout_behind(place: Place) -> None:
@@ -220,6 +221,7 @@ def cancelled_epic(place: Place) -> None:
 
 
 CIRCLE = "INSERT INTO edges (bead, type, needs) VALUES ('a', 'blocks', 'c')"
+DANGLING = "INSERT INTO edges (bead, type, needs) VALUES ('a', 'blocks', 'nowhere')"
 EMPTY = Bead("e", "E", type=BeadType.EPIC, status=Status.OPEN)
 STATES: dict[str, State] = {
     "a setting that is none": lambda place: place.settings(more="what = 1\n"),
@@ -232,6 +234,7 @@ STATES: dict[str, State] = {
     "an agent that is not installed": lambda place: place.settings('["script"]', '["codex"]'),
     "main that is not there": lambda place: place.settings('"main"', '"trunk"'),
     "wrong counters": lambda place: place.sql("UPDATE beads SET open_blockers = 0 WHERE id = 'c'"),
+    "a dependency on nothing": lambda place: place.sql(DANGLING),
     "beads in a circle": lambda place: place.sql(CIRCLE),
     "a cancelled blocker": lambda place: beads.cancel(place.store, "a", "no", "me") and None,
     "a cancelled epic": cancelled_epic,
@@ -294,14 +297,48 @@ def test_what_doctor_says_to_type_is_accepted(place: Place, state: str) -> None:
     STATES[state](place)
     found = [one for one in place.findings() if one["text"] not in before]
     assert found, "it is found"
-    for command in (command for one in found for command in commands_of(one)):
-        assert not any(word in command for word in DESTROYS), command
-        if not command.startswith(LONG):
-            accepted, said = place.typed(command)
-            assert accepted, f"{command}: {said}"
+    assert [one["text"] for one in found if bool(commands_of(one)) is (state in SAY_NOTHING)] == []
+    for one in found:
+        if printed := DESTROYS.findall(" ".join((one["text"], *commands_of(one)))):
+            assert set(printed) == {"--repair rebuild"} and state in REBUILDS and HOLDS in one["text"], one
+    otherwise = {}
+    for command in (command for one in found for command in commands_of(one) if not command.startswith(LONG)):
+        code, said = place.typed(command)
+        if code != 0:
+            otherwise[state, command] = code
+            assert ENDS_WITH.get((state, command)) == code, f"{command} ended with {code}: {said}"
+    assert otherwise == {typed: code for typed, code in ENDS_WITH.items() if typed[0] == state}
+
+
+def test_each_list_is_of_states() -> None:
+    assert {state for state, _ in ENDS_WITH} | SAY_NOTHING | REBUILDS <= STATES.keys()
+
+
+@pytest.mark.parametrize("state", sorted(REBUILDS))
+def test_where_the_database_is_made_anew_doctor_says_so(place: Place, state: str) -> None:
+    STATES[state](place)
+    assert "rebuild" in [one["repair"] for one in place.findings()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rm -rf .nobrakes",
+        "git reset --hard",
+        "git clean -fdx",
+        "git push --force",
+        "git checkout -- .",
+        "git restore .",
+        "git branch -D work",
+        "git stash",
+        "nobrakes doctor --repair rebuild",
+    ],
+)
+def test_what_destroys_is_seen(text: str) -> None:
+    assert DESTROYS.search(text)
 
 
 def test_a_filter_is_allowed_beside_those_that_are_allowed(place: Place) -> None:
     filtered("other")(place)
     (command,) = [one for finding in place.findings() for one in commands_of(finding) if "git.filters" in one]
-    assert place.typed(command)[0] and load(place.paths.config).git.filters == ("other", "crypt")
+    assert place.typed(command)[0] == 0 and load(place.paths.config).git.filters == ("other", "crypt")
