@@ -198,17 +198,26 @@ def test_a_design_page_says_of_a_file_what_the_file_says(page: Path) -> None:
     assert [line for line, times in Counter(files.LINE.findall(text)).items() if times > 1] == []
 
 
+VERBS = {"Added": "Add ", "Changed": "Change ", "Fixed": "Fix ", "Removed": "Remove "}
+
+
 def test_the_unreleased_part_of_the_changelog_is_a_summary_by_kind() -> None:
     part = (ROOT / "CHANGELOG.md").read_text().split("## [Unreleased]\n")[1].split("\n## [")[0].splitlines()
     assert len(part) <= 60, "extend the line of a theme, or make two lines one"
-    verbs = {"Added": "Add ", "Changed": "Change ", "Fixed": "Fix ", "Removed": "Remove "}
-    kinds = [line.removeprefix("### ") for line in part if line.startswith("#")]
-    assert kinds == list(verbs)
-    kind = ""
+    assert [line.removeprefix("### ") for line in part if line.startswith("#")] == list(VERBS)
     for line in filter(None, part):
-        kind = line.removeprefix("### ") if line.startswith("#") else kind
-        assert line.startswith(("### ", f"- {verbs[kind]}")), f"under {kind}: {line}"
+        assert line.startswith(("### ", "- ")), f"no entry: {line}"
         assert len(line) <= 300, f"too long for a line: {line}"
+
+
+def test_each_entry_of_the_changelog_begins_with_its_verb() -> None:
+    """Of every version: that of its kind, one of Add, Change, Fix and Remove."""
+    kind, wrong = "", []
+    for line in (ROOT / "CHANGELOG.md").read_text().splitlines():
+        kind = line.removeprefix("### ") if line.startswith("#") else kind
+        if line.startswith("- ") and not line.startswith(f"- {VERBS[kind]}"):
+            wrong.append(line)
+    assert wrong == []
 
 
 def test_every_page_is_in_an_index() -> None:
