@@ -109,7 +109,7 @@ def hand_in(app: App, beads: int) -> None:
             attempt,
             Kind.WORK_SUBMITTED,
             Outcome.COMPLETED,
-            head=git.take_in(bead, bead.fence),
+            head=git.fetch_work(bead, bead.fence),
             data={"start": main},
         )
     git.close()

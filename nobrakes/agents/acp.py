@@ -279,7 +279,7 @@ class Acp(EventCli[Read]):
             files={RUN: json.dumps(run(a)).encode(), SYSTEM: a.system_prompt.encode(errors="replace")},
             prologue=(proof(a),),
             programs=(own.command[0],),
-            tells=True,
+            reports_usage=True,
             greets=(*client, "--greet"),
         )
 

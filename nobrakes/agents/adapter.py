@@ -81,7 +81,7 @@ class Launch:
     login: tuple[tuple[str, str], ...] = ()  # (the human's file, where a sandbox has its copy: in what it may write)
     confined: Mapping[str, str] = field(default_factory=dict)  # variables for a sandbox alone; nothing secret
     context_tokens: int = 0  # how many the model's context holds, where that is known before
-    tells: bool = False  # its stdout may tell how full the context is, and how many it holds
+    reports_usage: bool = False  # its stdout may tell how full the context is, and how many it holds
     diary: tuple[str, str] | None = None  # (folder, glob) of the files in which it tells of its calls, if not in stdout
     greets: tuple[str, ...] = ()  # argv that starts the agent, sees that it answers, and ends it, without a prompt
     hosts: tuple[str, ...] = ()  # addresses (https://…) of its provider: the hosts that a sandbox lets it reach

@@ -578,7 +578,7 @@ def _shown(filters: Filters, name: str) -> str:
     return f"{shlex.join(['env', *without, *here, *confined])} %f"
 
 
-def take_in(filters: Filters, clone: str, main: str, head: str, sizes: Sizes) -> None:
+def fetch_lfs_objects(filters: Filters, clone: str, main: str, head: str, sizes: Sizes) -> None:
     """Copy from an agent's clone what Git LFS kept there of the files that it changed."""
     if not os.path.isdir(os.path.join(clone, ".git", lfs.NAME)):
         return

@@ -288,11 +288,11 @@ class Work(Protocol):
     def tip(self, bead: Bead) -> str | None:
         """The head of the branch in the bead's clone, copied to our objects, held by no ref; None: no clone or branch.
 
-        Tampered, TooLarge: as for `take_in`.
+        Tampered, TooLarge: as for `fetch_work`.
         """
         ...
 
-    def take_in(self, bead: Bead, fence: int) -> str | None:
+    def fetch_work(self, bead: Bead, fence: int) -> str | None:
         """Fetch the branch's head from the clone to refs/nobrakes/incoming/<bead>/<fence>; None: no clone or branch.
 
         Tampered: it is not whole, or not git's; TooLarge: it is more than the settings let in. Nothing is fetched then.

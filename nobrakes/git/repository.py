@@ -320,8 +320,8 @@ class Work(Tools):
     def tip(self, bead: Bead) -> str | None:
         return self._workspaces.tip(bead)
 
-    def take_in(self, bead: Bead, fence: int) -> str | None:
-        return self._workspaces.take_in(bead, fence)
+    def fetch_work(self, bead: Bead, fence: int) -> str | None:
+        return self._workspaces.fetch_work(bead, fence)
 
     def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
         return self._workspaces.scratch(commit, path)

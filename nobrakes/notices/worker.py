@@ -1,4 +1,4 @@
-"""The courier: takes notices from the outbox to the channels of the settings, beside everything else.
+"""The sender of notices: takes notices from the outbox to the channels of the settings, beside everything else.
 
 1. It never waits: a turn settles what has ended, routes what is new, and begins at most one message a channel.
 2. What is begun is settled after its end. A kill in between sends it again: at least once, and never lost.
@@ -68,7 +68,7 @@ CLOSING_SECONDS = 2.0
 """So long a daemon that ends waits for what is being sent."""
 
 
-class Courier:
+class NotificationSender:
     """Sends notices. What it remembers, a new one finds in the outbox."""
 
     def __init__(self, ports: Ports) -> None:
@@ -290,7 +290,7 @@ def _whose(event: Event) -> str:
     return of_bead(event.bead) if event.bead is not None else ""
 
 
-class News:
+class EventConsumer:
     """Follows the event log."""
 
     def __init__(self, ports: Ports, wanted: Wanted) -> None:

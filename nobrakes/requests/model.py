@@ -211,7 +211,7 @@ def turn(seen: Seen, pull: PullRequest) -> Turn:
         return Turn.WAIT
     if failed(seen.checks) and not running(seen.checks):
         return Turn.RED
-    if news(seen.remarks, pull):
+    if unheard_comments(seen.remarks, pull):
         return Turn.REMARKS
     return Turn.CONFLICTS if told.conflicts else Turn.WAIT
 
@@ -226,7 +226,7 @@ def running(checks: Sequence[HostCheck]) -> list[HostCheck]:
     return [check for check in checks if check.state is CheckState.RUNNING]
 
 
-def news(remarks: Sequence[Remark], pull: PullRequest) -> list[Remark]:
+def unheard_comments(remarks: Sequence[Remark], pull: PullRequest) -> list[Remark]:
     """The remarks that no Doer was told of."""
     return [one for one in remarks if one.key not in pull.heard and not one.approves]
 
@@ -264,7 +264,7 @@ def log_of_red(seen: Seen, pull: PullRequest) -> str:
 
 def log_of_remarks(seen: Seen, pull: PullRequest) -> str:
     """What a Doer is told of people's remarks: each with its place, as somebody else's words."""
-    found = news(seen.remarks, pull)
+    found = unheard_comments(seen.remarks, pull)
     parts = [f"People reviewed pull request {pull.name} and asked for changes. They wrote:"]
     for one in found[:MOST_REMARKS]:
         place = f"{clean(one.path)[:200]}:{one.line}" if one.line else clean(one.path)[:200]

@@ -182,7 +182,7 @@ _WITH_CANDIDATE: Mapping[Fact, Rule] = {
         counts=_names("rebuilt"),
     ),
 }
-_ON_THE_TRAIN: Mapping[Fact, Rule] = {
+_IN_THE_QUEUE: Mapping[Fact, Rule] = {
     **_WITH_CANDIDATE,
     Fact.MAY_LAND: _to(Step.SWAP, "tip approval reading"),  # its head takes it along, whatever it was about to do
 }
@@ -220,7 +220,7 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
             "base candidate tree chain contract",
             forgets="checked kept apart red is_suspect is_broken counted before",
         ),
-        **_ON_THE_TRAIN,
+        **_IN_THE_QUEUE,
     },
     Step.VALIDATE_REBASED: {
         Fact.CHECKS_EDITED: _OTHER_CHECKS,
@@ -240,7 +240,7 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         Fact.RAN_OUTDATED: _RAN_OTHER_CHECKS,
         Fact.MAY_ASK: _to(Step.PULL_REQUEST, "approval reading"),
         Fact.TO_READ: _to(Step.READING),
-        **_ON_THE_TRAIN,
+        **_IN_THE_QUEUE,
     },
     Step.COUNT_BASE: {
         Fact.CHECKS_EDITED: _OTHER_CHECKS,
@@ -248,7 +248,7 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         **_VALIDATES,
         Fact.RAN_COUNTED: _to(Step.VALIDATE_REBASED, "counted before"),
         Fact.RAN_OUTDATED: _RAN_OTHER_CHECKS,
-        **_ON_THE_TRAIN,
+        **_IN_THE_QUEUE,
     },
     Step.VALIDATE_BASE: {
         Fact.CHECKS_EDITED: _OTHER_CHECKS,
@@ -260,7 +260,7 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         Fact.MENDED: _to(Step.VALIDATE_REBASED, forgets=f"failure red is_suspect {_CONFIRMS}", counts="mended"),
         Fact.MAIN_MOVED: _to(Step.REBASE, forgets=f"failure is_suspect {_CONFIRMS}"),
         Fact.RAN_OUTDATED: _RAN_OTHER_CHECKS,
-        **_ON_THE_TRAIN,
+        **_IN_THE_QUEUE,
     },
     Step.SWAP: {
         Fact.NOT_YET: _WAIT,
@@ -274,7 +274,7 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         Fact.CUT_OFF: _VALIDATES[Fact.CUT_OFF],
         Fact.RAN_BESIDE: _stays(),
         Fact.STOPPED_BEFORE_LANDING: Rule(Step.REBASE, Act.GIVE_BACK, forgets=_names("tip")),
-        **_ON_THE_TRAIN,
+        **_IN_THE_QUEUE,
     },
     Step.VALIDATE_MAIN: {
         Fact.PROVEN: _to(Step.CLEAN_UP),
@@ -336,7 +336,7 @@ def advance(journal: Journal, fact: Fact, **brought: Any) -> Next:
     return Next(replace(journal, step=rule.to or journal.step, **changed), rule.act)
 
 
-_SHARED = {"any_step": _IN_EACH, "with_a_candidate": _WITH_CANDIDATE, "on_the_train": _ON_THE_TRAIN}
+_SHARED = {"any_step": _IN_EACH, "with_a_candidate": _WITH_CANDIDATE, "in_the_queue": _IN_THE_QUEUE}
 """What may happen in many steps, by a name for those in the diagram."""
 
 
@@ -346,7 +346,7 @@ def mermaid() -> str:
     """
     lines = ["stateDiagram-v2", f"    [*] --> {next(iter(Step)).value}"]
     for step, row in TABLE.items():
-        lines += _lines(step.value, {fact: rule for fact, rule in row.items() if _ON_THE_TRAIN.get(fact) is not rule})
+        lines += _lines(step.value, {fact: rule for fact, rule in row.items() if _IN_THE_QUEUE.get(fact) is not rule})
     drawn: set[Fact] = set()
     for name, row in _SHARED.items():
         lines += _lines(name, {fact: rule for fact, rule in row.items() if fact not in drawn})

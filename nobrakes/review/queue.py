@@ -1,4 +1,4 @@
-"""The merge queue, as pure rules: prefixes, the train, quarantine, and what may be a flake.
+"""The merge queue, as pure rules: prefixes, the queue, quarantine, and what may be a flake.
 
 Flakes: of the same tree and contract a pass and a failure. What the ledger says of a check, and when to ask again.
 
@@ -361,9 +361,8 @@ def _last(ends: str) -> str:
     return ends[-WINDOW_OF_SHARE:]
 
 
-# Who is on the train and in which order is read from the journals and from where main is, and kept nowhere else: what
-# leaves the middle leaves those behind it on nothing, and they are built anew. Scaffolding is the last of its train, so
-# that nobody is blamed for it.
+# Who is in the queue, and in which order, is read from the journals and from main alone. What leaves the middle leaves
+# those behind it on nothing, and they are built again. Scaffolding is the last of its queue: nobody is blamed for it.
 @frozen
 class Rules:
     """How the merge queue works, as the config says.
@@ -379,7 +378,7 @@ class Rules:
 
 @frozen
 class Entry:
-    """One open review as the train sees it."""
+    """One open review as the queue sees it."""
 
     attempt: int
     bead: str
@@ -387,7 +386,7 @@ class Entry:
 
 
 def at_once(rules: Rules, pace: Pace) -> int:
-    """How many reviews may be open, and thereby on the train."""
+    """How many reviews may be open, and thereby in the queue."""
     if rules.is_serial:
         return 1
     return rules.validators if rules.every_commit_green else pace.together * pace.deep(rules.validators)
@@ -396,33 +395,32 @@ def at_once(rules: Rules, pace: Pace) -> int:
 def joined(main: str, entries: Sequence[Entry], contract: Callable[[str], str]) -> list[Entry]:
     """Those of the reviews that stand on main, directly or on one another, in that order.
 
-    `entries` are in the order in which they were opened; `contract` gives the key of the checks of now, for what a
-    review brings.
+    `entries`: as they were opened; `contract`: the key of the checks of now, for what a review brings.
     """
     left = [
         entry
         for entry in entries
         if entry.journal.candidate and entry.journal.contract == contract(entry.journal.brings)
     ]
-    train: list[Entry] = []
+    found: list[Entry] = []
     onto = main
     while True:
         entry = next((entry for entry in left if entry.journal.base == onto), None)
         if entry is None:
-            return train
-        train.append(entry)
+            return found
+        found.append(entry)
         left.remove(entry)
         onto = entry.journal.candidate
 
 
-def may_join(train: Sequence[Entry], rules: Rules, pace: Pace) -> bool:
-    """Whether another candidate may be put on the last one of the train."""
-    return len(train) < at_once(rules, pace) and not any(entry.journal.is_scaffolding for entry in train)
+def may_join(entries: Sequence[Entry], rules: Rules, pace: Pace) -> bool:
+    """Whether another candidate may be put on the last one of the queue."""
+    return len(entries) < at_once(rules, pace) and not any(entry.journal.is_scaffolding for entry in entries)
 
 
-def to_land(train: Sequence[Entry], tip: str) -> list[Entry]:
-    """The head of the train up to the candidate `tip`; empty when that is not on it."""
-    for number, entry in enumerate(train, 1):
+def to_land(entries: Sequence[Entry], tip: str) -> list[Entry]:
+    """The head of the queue up to the candidate `tip`; empty when that is not on it."""
+    for number, entry in enumerate(entries, 1):
         if entry.journal.candidate == tip:
-            return list(train[:number])
+            return list(entries[:number])
     return []

@@ -542,7 +542,7 @@ class TurnLauncher:
         )
         if session.data.get(DIRECTORY):
             launch = process.in_directory(launch, str(session.data[DIRECTORY]))
-        known = {NAMED: launch.session, WINDOW: launch.context_tokens, DIARY: launch.diary, TELLS: launch.tells}
+        known = {NAMED: launch.session, WINDOW: launch.context_tokens, DIARY: launch.diary, TELLS: launch.reports_usage}
         ports.store.note_turn(turn.id, {**known, **told.notes})
         now = ports.store.now()
         least = [limits.agent_seconds / 60, limits.caps.attempt.minutes, told.minutes]

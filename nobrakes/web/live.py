@@ -107,7 +107,7 @@ class Stream:
         if self._feed is not None:
             self._feed.wake()
 
-    def news(self, client: Client) -> list[dict[str, Any]]:
+    def updates(self, client: Client) -> list[dict[str, Any]]:
         """The messages that bring the client up to now; none: it is."""
         with self._lock:
             events = [event for event in self._events if event["seq"] > client.seq]
@@ -318,7 +318,7 @@ async def _tell(socket: WebSocket, stream: Stream, client: Client, hearing: "asy
     site: Site = socket.app.state.site
     while not hearing.done() and not stream.is_over:
         client.bell.clear()
-        for message in stream.news(client):
+        for message in stream.updates(client):
             await socket.send_text(json.dumps(message, separators=(",", ":")))
         try:
             await asyncio.wait_for(client.bell.wait(), BEAT_SECONDS)

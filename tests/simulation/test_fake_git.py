@@ -67,7 +67,7 @@ def test_edits_in_the_way_block(git: FakeGit) -> None:
 
 def test_retiring_keeps_commits_edits_and_what_was_taken_in(git: FakeGit) -> None:
     first = work(git, a="1")
-    assert git.take_in(BEAD, 1) == first
+    assert git.fetch_work(BEAD, 1) == first
     git.clones.rewrite("b1", 2.0)
     second = git.clones.clone("b1").head
     git.clones.edit("b1", {"b": "2"})

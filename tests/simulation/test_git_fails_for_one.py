@@ -13,7 +13,7 @@ KIND = Rates(fail=0, conflict=0, machine=0, crash=0, trouble=0, people=0, refuse
 
 def failing_for(world: World, bead: str, times: float = float("inf")) -> list[float]:
     """When git failed to take in what was handed in for this bead."""
-    take_in, met = world.git.take_in, list[float]()
+    take_in, met = world.git.fetch_work, list[float]()
 
     def taken_in(one: Bead, fence: int) -> str | None:
         if one.id == bead and len(met) < times:
@@ -21,7 +21,7 @@ def failing_for(world: World, bead: str, times: float = float("inf")) -> list[fl
             raise GitFailed("the repository has no commit 99ceaa48")
         return take_in(one, fence)
 
-    world.git.take_in = taken_in  # type: ignore[method-assign]
+    world.git.fetch_work = taken_in  # type: ignore[method-assign]
     return met
 
 

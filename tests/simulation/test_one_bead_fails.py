@@ -13,7 +13,7 @@ from nobrakes.decisions.model import EscalationType
 from nobrakes.errors import NoAnswer
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.worker.turn import Forge
-from nobrakes.notices.worker import Courier
+from nobrakes.notices.worker import NotificationSender
 from nobrakes.parking import Unexpected, park
 from nobrakes.projects.worker import Sprints
 from nobrakes.review.waits import PASSES
@@ -103,7 +103,7 @@ def test_a_part_of_the_daemon_that_fails_ends_nothing_else(
     [
         (Definitions, "look"),
         pytest.param(MainMonitor, "turn", marks=pytest.mark.ci),
-        pytest.param(Courier, "turn", marks=pytest.mark.ci),
+        pytest.param(NotificationSender, "turn", marks=pytest.mark.ci),
         pytest.param(Upkeep, "turn", marks=pytest.mark.ci),
     ],
 )

@@ -268,8 +268,8 @@ BUGS = (
     Bug(
         "who lost a race for main pushes again without a look",
         "review/worker/driver.py",
-        "is_head = not train or train[0].attempt == context.attempt.id",
-        "is_head = not train",
+        "is_head = not entries or entries[0].attempt == context.attempt.id",
+        "is_head = not entries",
         seed=4,
     ),
     Bug(
@@ -304,7 +304,7 @@ BUGS = (
     Bug(
         "those behind the head land without a yes",
         "review/worker/driver.py",
-        "or self.approvals.is_missing(context.board, train[place])",
+        "or self.approvals.is_missing(context.board, entries[place])",
         "",
         options=APPROVED,
         seed=60,
@@ -459,7 +459,7 @@ BUGS = (
         seed=25,
     ),
     Bug(
-        "whoever waits is on the train",
+        "whoever waits is in the queue",
         "review/queue.py",
         "entry = next((entry for entry in left if entry.journal.base == onto), None)",
         "entry = next((entry for entry in left), None)",
@@ -484,8 +484,8 @@ BUGS = (
     Bug(
         "those behind the head may be taken away while they land",
         "review/worker/queue.py",
-        "for entry, brought in zip(seen.train, said, strict=False)",
-        "for entry, brought in zip(seen.train[:1], said, strict=False)",
+        "for entry, brought in zip(seen.entries, said, strict=False)",
+        "for entry, brought in zip(seen.entries[:1], said, strict=False)",
         options=QUEUES,
         runs=120,
         seed=20,
@@ -696,7 +696,7 @@ BUGS = (
     Bug(
         "a bead with a living process is given away",
         "daemon/worker/loop.py",
-        "if not (isinstance(action, StartAgent) and action.bead in haunted)",
+        "if not (isinstance(action, StartAgent) and action.bead in with_leftovers)",
         "if True",
         seed=5,
     ),

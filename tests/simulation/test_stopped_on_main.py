@@ -58,7 +58,7 @@ def test_a_stop_before_main_is_run_again_hides_nothing(outcome: str, knows: dict
     world.store.record(Event(Kind.REVIEW_STEP, review.bead, review.id, data=data))
     journal = replace(Journal.of(review.data), validating="")
     if "proven" in knows:
-        knows = {"proven": world.daemon.performer.review.main.train.proof(journal, journal.candidate)}
+        knows = {"proven": world.daemon.performer.review.main.queue.proof(journal, journal.candidate)}
     journal = replace(journal, **knows)  # type: ignore[arg-type]
     world.store.journal(review.id, journal.as_data())
     world.store.end_run(run.id)

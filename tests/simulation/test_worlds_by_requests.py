@@ -12,7 +12,7 @@ from nobrakes.requests import model as requests_model
 from nobrakes.requests.model import PullRequest, Seen, Turn
 from nobrakes.requests.worker import exchange as exchanging
 from nobrakes.requests.worker import review
-from nobrakes.review.worker.main_monitor import NewsOfMain
+from nobrakes.review.worker.main_monitor import RemoteMain
 from tests.support.dose import each_dosed, everyday
 from tests.world.fake_code_host import FakeCodeHost
 from tests.world.rates import Rates
@@ -98,7 +98,7 @@ def test_a_planted_bug_is_seen(bug: object, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.slow
 def test_a_red_main_that_nobody_asks_about_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """In some worlds people break main, and mend it when reviews wait for that."""
-    monkeypatch.setattr(NewsOfMain, "turn", lambda self, board, is_red: False)
+    monkeypatch.setattr(RemoteMain, "turn", lambda self, board, is_red: False)
     told = ""
     for seed in range(400, 465):  # which of them tells it changes with the program
         try:

@@ -67,7 +67,7 @@ class Asker:
             elif way is Turn.CLOSED:
                 row = replace(row, state=PullState.CLOSED, head="")
             elif way in (Turn.RED, Turn.REMARKS, Turn.CONFLICTS):
-                new = tuple(one.key for one in requests_model.news(seen.remarks, row))
+                new = tuple(one.key for one in requests_model.unheard_comments(seen.remarks, row))
                 row = replace(row, heard=(*row.heard, *new), head="")  # it is done again, on the base as it is
         self.rows[bead] = row
         for kind, data in found:

@@ -185,7 +185,7 @@ class Reviews:
             Path(workspace.path, file).write_text(f"made for {name}\n")
             self.sh("git", "add", "-A", cwd=workspace.path)
             self.sh("git", "commit", "-q", "-m", f"Work on {name}", cwd=workspace.path)
-            head = git.take_in(bead, bead.fence)
+            head = git.fetch_work(bead, bead.fence)
             data = {"start": self.begun}
             store.close_attempt(attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED, head=head, data=data)
         git.close()

@@ -13,7 +13,7 @@ from nobrakes.errors import GitFailed
 if TYPE_CHECKING:
     from .scene import Scene
 
-UNTOUCHED = frozenset({"git.has", "git.is_whole", "git.take_in", "git.tip", "git.archive", "git.retire"})
+UNTOUCHED = frozenset({"git.has", "git.is_whole", "git.fetch_work", "git.tip", "git.archive", "git.retire"})
 """They ask whether a commit is there, or fetch it."""
 
 

@@ -174,7 +174,7 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
         self._fetched(clone.head)
         return clone.head
 
-    def take_in(self, bead: Bead, fence: int) -> str | None:
+    def fetch_work(self, bead: Bead, fence: int) -> str | None:
         """Fetch the branch's head to refs/nobrakes/incoming/<bead>/<fence>; None: no clone or branch."""
         clone = self.clones.of_bead.get(bead.id)
         if clone is None:

@@ -78,7 +78,7 @@ class FakeProcesses:
         prepare: Prepare,
         program: Program,
         rng: random.Random,
-        haunted: float = 0.0,
+        leftovers: float = 0.0,
         cut: float = 0.0,
         linger: float = 0.0,
     ) -> None:
@@ -86,7 +86,7 @@ class FakeProcesses:
         self.prepare = prepare
         self.program = program
         self.rng = rng
-        self.haunted = haunted  # how often an agent leaves a process behind
+        self.leftovers = leftovers  # how often an agent leaves a process behind
         self.cut = cut  # how often a wrapper is killed
         self.linger = linger  # how often an agent that has finished lives on
         self.lingering = random.Random(f"lingering {linger}")
@@ -109,7 +109,7 @@ class FakeProcesses:
             self.children[run] = child
             if child.is_agent:
                 self.begins(run)
-                child.leaves_one_behind = self.rng.random() < self.haunted
+                child.leaves_one_behind = self.rng.random() < self.leftovers
                 drawn = self.lingering.random() if self.linger else 1.0
                 child.lingers = drawn / self.linger if drawn < self.linger else 0.0
             self._later(run, "prologue", self.rng.uniform(0.1, 3))

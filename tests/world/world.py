@@ -92,8 +92,8 @@ class World:
             self.config = by_epics.settings(self.config, seed) if self.rates.epics else self.config
         rates = self.rates
         linger = rates.linger or (0.2 if some_have_it(seed, "lingering") else 0.0)
-        haunted = rates.fail / 4
-        self.processes = FakeProcesses(self.clock, self._prepare, self._program, self.rng, haunted, rates.cut, linger)
+        leftovers = rates.fail / 4
+        self.processes = FakeProcesses(self.clock, self._prepare, self._program, self.rng, leftovers, rates.cut, linger)
         self.providers = Providers(self.clock, self.rng, self.rates.refuse)
         self.providers.breaking = rates.broken or (0.03 if some_have_it(seed, "broken CLIs") else 0.0)
         self.background = FakeBackground(self.rng)

@@ -41,7 +41,7 @@ from .. import limits
 from ..adapter import Verdict
 from ..limits import RESUMES, Breaker, Thresholds, gate_key
 from . import process
-from .watch import in_diary
+from .watch import tokens_in_journal
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -92,7 +92,7 @@ def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
 def _tokens(ports: Ports, attempt: Attempt, verdict: Verdict) -> int:
     """What the attempt took. Who goes on with a session may tell the whole session's sum at its end, as Codex does."""
     told = total(verdict.tokens)
-    own = in_diary(ports, attempt) if attempt.data.get(RESUMES) is not None else 0
+    own = tokens_in_journal(ports, attempt) if attempt.data.get(RESUMES) is not None else 0
     return min(told, own) if own else told
 
 

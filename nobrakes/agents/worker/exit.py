@@ -89,7 +89,7 @@ class AgentEndings:
         try:
             if attempt.id in self.refused:
                 raise self.refused.pop(attempt.id)
-            head = self.ports.git.take_in(bead, attempt.fence)
+            head = self.ports.git.fetch_work(bead, attempt.fence)
         except Tampered as error:  # the agent's doing: it must not hold up the others
             self.ports.store.journal(attempt.id, attempt.data)
             settle(self.ports, attempt, self._verdict(attempt, run)[0])
@@ -407,12 +407,12 @@ class Fetches:
             if attempt.ended_at is not None:
                 return True
             self._begun.add(run.id)
-            background.begin(name, partial(self._take_in, self.ports.store.bead(attempt.bead), attempt, run))
+            background.begin(name, partial(self._fetch, self.ports.store.bead(attempt.bead), attempt, run))
         return background.over(name)
 
-    def _take_in(self, bead: Bead, attempt: Attempt, run: Run) -> None:
+    def _fetch(self, bead: Bead, attempt: Attempt, run: Run) -> None:
         try:
-            self.ports.git.take_in(bead, attempt.fence)
+            self.ports.git.fetch_work(bead, attempt.fence)
         except Tampered as error:
             self.refused[attempt.id] = error
         except NobrakesError:
@@ -428,15 +428,15 @@ class Fetches:
         return self._begun
 
     @property
-    def excused(self) -> Set[str]:
+    def exempt(self) -> Set[str]:
         """The ids of the runs whose silence is no fault of theirs: they are dead, or may be."""
         return self._begun | self.unseen
 
     def without_dead(self, board: Board) -> Board:
         """The board for who looks at what the living do. No plan can be made by it: an attempt there has no run."""
-        excused = self.excused
-        runs = {attempt: run for attempt, run in board.runs.items() if run.id not in excused}
-        of_turns = {turn: run for turn, run in board.turn_runs.items() if run.id not in excused}
+        exempt = self.exempt
+        runs = {attempt: run for attempt, run in board.runs.items() if run.id not in exempt}
+        of_turns = {turn: run for turn, run in board.turn_runs.items() if run.id not in exempt}
         same = len(runs) + len(of_turns) == len(board.all_runs)
         return board if same else replace(board, runs=runs, turn_runs=of_turns)
 

@@ -161,7 +161,7 @@ class Launcher:
             RESUMES: last.number if last else None,
             WINDOW: launch.context_tokens,
             DIARY: launch.diary,
-            **({TELLS: True} if launch.tells else {}),
+            **({TELLS: True} if launch.reports_usage else {}),
         }
         if not ports.store.journal(attempt.id, data, briefing.answers):
             self.start(attempt, limits)  # an answer was taken back since the prompt was made with it

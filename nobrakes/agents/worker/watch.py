@@ -336,7 +336,7 @@ class Meter:
         changed = False
         for run in board.all_runs:
             work = board.work_of(run)
-            if work is None or not self._tells(work, run) or run.term_at is not None:
+            if work is None or not self._reports_usage(work, run) or run.term_at is not None:
                 continue
             output = os.path.join(self.ports.paths.runs, run.id, f"{STEP}.out")
             count = self._counts.setdefault(run.id, _Count(work, output))
@@ -372,13 +372,13 @@ class Meter:
         return True
 
     @staticmethod
-    def _tells(work: Attempt | Talk, run: Run) -> bool:
+    def _reports_usage(work: Attempt | Talk, run: Run) -> bool:
         tells = any(work.data.get(name) for name in (WINDOW, DIARY, TELLS))
         return run.kind is RunKind.AGENT and run.pid is not None and tells
 
     def _read(self, count: _Count) -> bool:
         before, work = count.tokens, count.work
-        _take_in(self.ports, _new(self.ports, count, METERING_MOST), count)
+        _count_usage(self.ports, _new(self.ports, count, METERING_MOST), count)
         if count.tokens <= max(before, work.tokens):
             return False
         if isinstance(work, Talk):
@@ -390,11 +390,11 @@ class Meter:
         return True
 
 
-def in_diary(ports: Ports, attempt: Attempt) -> int:
+def tokens_in_journal(ports: Ports, attempt: Attempt) -> int:
     """The tokens that the attempt's diary tells of; 0 where there is none."""
     count = _Count(attempt, "")
     for _ in range(METERING_LOOKS if attempt.data.get(DIARY) else 0):
-        if not _take_in(ports, _new(ports, count, METERING_MOST), count):
+        if not _count_usage(ports, _new(ports, count, METERING_MOST), count):
             break
     return count.tokens
 
@@ -408,7 +408,7 @@ def _new(ports: Ports, count: _Count, most: int) -> dict[str, bytes]:
     return {count.output: ports.processes.head(count.output, most, count.paths.get(count.output, 0))}
 
 
-def _take_in(ports: Ports, found: Mapping[str, bytes], count: _Count) -> int:
+def _count_usage(ports: Ports, found: Mapping[str, bytes], count: _Count) -> int:
     """Count what the whole lines say; how many bytes that was."""
     work = count.work
     adapter, total = ports.adapter(work.agent), 0

@@ -58,7 +58,7 @@ from ...events.kinds import Event
 from ...features.worker.turn import Forge
 from ...host.files import storage_errors
 from ...host.port import Notice, Remains
-from ...notices.worker import Courier, News, retiring
+from ...notices.worker import EventConsumer, NotificationSender, retiring
 from ...parking import Owner, Unexpected, about, of_run, owner_of, park, parked
 from ...ports import Ports
 from ...projects.worker import Sprints
@@ -112,9 +112,9 @@ class _Alone:
 class Troubles:
     """What is in the way just now."""
 
-    def __init__(self, ports: Ports, courier: Courier) -> None:
+    def __init__(self, ports: Ports, sender: NotificationSender) -> None:
         self.ports = ports
-        self.courier = courier
+        self.sender = sender
         self.until = 0.0
         """Until then nothing is begun."""
         self._met: NobrakesError | None = None
@@ -203,7 +203,7 @@ class Troubles:
             word = "Nothing is started until it is mended: " if stops else "Trying again soon: "
             with bearing(self.ports.paths.folder):
                 self.ports.notifier.tell(Notice(f"{word}{error.whole}", urgent=True))
-                self.courier.trouble(f"{word}{error.whole}", stops)
+                self.sender.trouble(f"{word}{error.whole}", stops)
         with bearing(self.ports.paths.folder):
             self._note(error, "", self._since)
 
@@ -408,11 +408,11 @@ class Daemon:
     def __init__(self, ports: Ports, tries_main: bool = False) -> None:
         """`tries_main`: before the first agent starts, main has to pass its checks (checks.proof)."""
         self.ports = ports
-        self.courier = Courier(ports)
-        self.intake = Fetches(ports)
-        self.work = WorkWatch(ports, self.intake.left)
-        self.performer = Performer(ports, self.courier.trouble, self.intake.refused, self.work, self._found_red)
-        self.news = News(ports, self.courier.wanted)
+        self.sender = NotificationSender(ports)
+        self.fetches = Fetches(ports)
+        self.work = WorkWatch(ports, self.fetches.left)
+        self.performer = Performer(ports, self.sender.trouble, self.fetches.refused, self.work, self._found_red)
+        self.consumer = EventConsumer(ports, self.sender.wanted)
         self.checks = CheckClock(self.performer.validation)
         self.guards = GuardWatch(ports)
         self.meter = Meter(ports)
@@ -423,13 +423,13 @@ class Daemon:
         self.upkeep = Upkeep(ports)
         self.forge = Forge(ports)
         self.sprints = Sprints(ports)
-        landings = self.performer.review.main.queueing.landings
+        landings = self.performer.review.main.review_steps.landings
         self.monitor = MainMonitor(ports, self.performer.validation, landings, self._heard)
         self.jumps = Jumps(ports)
-        self.rewritten = Rewritten(ports, self.courier.trouble)
+        self.rewritten = Rewritten(ports, self.sender.trouble)
         self.trial = Trial(ports, self.performer.validation, self.monitor) if tries_main else None
         self._ended_at: dict[str, float] = {}
-        self.troubles = Troubles(ports, self.courier)
+        self.troubles = Troubles(ports, self.sender)
 
     def _found_red(self, results: Sequence[CheckResult]) -> None:
         self.monitor.found_red(results)  # which is made of parts of the performer, who tells it
@@ -461,10 +461,10 @@ class Daemon:
             changed |= guarded(partial(self._close, run, board), of_run(self.ports, run.id), CLOSE)
         if ended or failed:
             board = self._look()
-        watched = guarded(partial(self._watch_guards, self.intake.without_dead(board)))
-        if guarded(partial(self.meter.look, self.intake.without_dead(board))) or watched:
+        watched = guarded(partial(self._watch_guards, self.fetches.without_dead(board)))
+        if guarded(partial(self.meter.look, self.fetches.without_dead(board))) or watched:
             changed, board = True, self._look()
-        guarded(partial(self.work.look, self.intake.without_dead(board)), of_part("the watch over agents' work"))
+        guarded(partial(self.work.look, self.fetches.without_dead(board)), of_part("the watch over agents' work"))
         if begun := board.now >= self.troubles.until:
             parts = {
                 "planning": self.forge.turn,
@@ -481,13 +481,13 @@ class Daemon:
         events: list[Event] = []
         if not changed or board.stopping:
             # what is told and tidied up may wait until everybody has work
-            guarded(partial(self._read_news, board, events))
+            guarded(partial(self._consume_events, board, events))
             guarded(self.performer.validation.scratch.settle)
             settles = {
                 "relay sessions": self.performer.settle_relays,
                 "the ends of reviews": self.performer.review.settle,
             }
-            for name, tidy in {"notices": self.courier.turn, **settles, "tidying up": self.upkeep.turn}.items():
+            for name, tidy in {"notices": self.sender.turn, **settles, "tidying up": self.upkeep.turn}.items():
                 guarded(partial(tidy, board), of_part(name))
             self.ports.export()
             if begun:
@@ -503,7 +503,7 @@ class Daemon:
         self._ended_at = {run: since for run, since in self._ended_at.items() if run in watched}
         for living in (self.checks, self.guards, self.meter, self.ends):
             living.keep(watched)
-        for each in (self.intake, self.work, self.danger):
+        for each in (self.fetches, self.work, self.danger):
             each.keep(known)
 
     def _look(self) -> Board:
@@ -520,7 +520,7 @@ class Daemon:
         models = {(name, role.value): agents.model_of(name, role.value) for name in providers for role in roles}
         room = self.performer.share.room(board)
         board = replace(board, providers=providers, models=models, contexts=self.meter.contexts(board), machine=room)
-        finished = self.ends.finished(self.intake.without_dead(board))
+        finished = self.ends.finished(self.fetches.without_dead(board))
         return self.work.seen(replace(board, finished=finished))
 
     def _measure_anew(self, jump: float) -> None:
@@ -531,7 +531,7 @@ class Daemon:
             watch.keep(set())
         self.performer.measure_anew()
         self.monitor.measure_anew(jump)
-        self.courier.measure_anew()
+        self.sender.measure_anew()
 
     def _provider(self, agent: str) -> str:
         try:
@@ -543,11 +543,11 @@ class Daemon:
         """The runs to close, validations first and alone, since all wait for them; those that cannot be looked at."""
         failed: list[tuple[Run, Unexpected]] = []
         runs = [run for run in board.all_runs if run.pid is not None or board.work_of(run) is None]
-        self.intake.unseen = set()
+        self.fetches.unseen = set()
         for validations in (True, False):
             some = (run for run in runs if (run.kind is RunKind.VALIDATION) is validations)
             if ended := [run for run in some if self._is_over(run, board, failed)]:
-                self.intake.unseen = {run.id for run in runs if validations and run.kind is not RunKind.VALIDATION}
+                self.fetches.unseen = {run.id for run in runs if validations and run.kind is not RunKind.VALIDATION}
                 return ended, failed
         return [], failed
 
@@ -557,7 +557,7 @@ class Daemon:
             if self.troubles.alone and self.troubles.holds(of_run(self.ports, run.id), CLOSE):
                 return False
             with about(self.ports, partial(of_run, self.ports, run.id)):
-                return (run.id in self.intake.begun or self._has_ended(run, board)) and self.intake.is_over(run)
+                return (run.id in self.fetches.begun or self._has_ended(run, board)) and self.fetches.is_over(run)
         except Unexpected as met:
             failed.append((run, met))
             return False
@@ -579,23 +579,23 @@ class Daemon:
                 self.ports.store.end_run(run.id)  # else it stays known: nothing lives on without a trace
         return True
 
-    def _read_news(self, board: Board, events: list[Event]) -> bool:
-        events.extend(self.news.read(board))
+    def _consume_events(self, board: Board, events: list[Event]) -> bool:
+        events.extend(self.consumer.read(board))
         return bool(events)
 
     def _decide(self, board: Board) -> list[Action]:
-        haunted = self._haunted(board)
+        with_leftovers = self._with_leftovers(board)
         return [
             action
             for action in (
-                *deciders.plan_supervision(board, self.intake.excused),
+                *deciders.plan_supervision(board, self.fetches.exempt),
                 *deciders.reviews(board),
                 *deciders.plan_assignments(board),
             )
-            if not (isinstance(action, StartAgent) and action.bead in haunted)
+            if not (isinstance(action, StartAgent) and action.bead in with_leftovers)
         ]
 
-    def _haunted(self, board: Board) -> set[str]:
+    def _with_leftovers(self, board: Board) -> set[str]:
         """Beads whose former attempt still has a living process or a clone that is being archived."""
         held = {attempt.id for attempt in board.attempts}
         former = {self.ports.store.attempt(run.attempt).bead for run in board.runs.values() if run.attempt not in held}
@@ -635,8 +635,8 @@ class Daemon:
         return True
 
     def _due_at(self, board: Board) -> float | None:
-        times = [deciders.wake_at(board, self.intake.begun), board.wake_at]
-        times += [deciders.turns_wake_at(board), self.courier.wake_at(board.now)]
+        times = [deciders.wake_at(board, self.fetches.begun), board.wake_at]
+        times += [deciders.turns_wake_at(board), self.sender.wake_at(board.now)]
         if board.ready or board.sessions:
             times += [limits.cooldowns_wake_at(board.gates, board.agents, board.now)]
             times += [limits.wake_at(board.limits.caps, board.spent, board.now)]
@@ -657,7 +657,7 @@ class Daemon:
     def finish(self, waker: Waker) -> None:
         """A run has nothing left to do: a last look at checkouts, and notices that are due get a bounded chance."""
         self.troubles.guarded(self.rewritten.look)
-        self.troubles.guarded(partial(self.courier.finish, self._look, waker.wait))
+        self.troubles.guarded(partial(self.sender.finish, self._look, waker.wait))
 
     def works(self, board: Board) -> bool:
         """Whether any child process is still alive, or main is being looked at."""

@@ -133,7 +133,7 @@ def serve(
         finally:
             store.guard = lambda: None  # what is told of its end
             with limit.part("notices that are being sent", SERVANT_SECONDS):
-                daemon.courier.close(at_once=signals.asked >= 2)
+                daemon.sender.close(at_once=signals.asked >= 2)
             close(ports, waker, limit)  # while the lock is held: the next daemon finds nobody at work
             store.record(Event(Kind.DAEMON_STOPPED, data={"pid": os.getpid()}))
             ports.export()

@@ -4,7 +4,7 @@
 2. Nothing of a clone is removed before all of it is kept under refs/nobrakes/archive/<bead>/. A clone whose branch
    cannot be kept (objects missing, borrowed or broken) is put aside, not removed.
 3. Work is found whatever HEAD an agent left: commits on top of the branch count as the branch's, others are archived.
-4. The daemon reads a clone's files and never runs git by its configuration (see clones, intake and salvage).
+4. The daemon reads a clone's files and never runs git by its configuration (see clones, fetching and salvage).
 """
 
 import errno
@@ -25,7 +25,7 @@ from .. import commands, objects, upkeep
 from ..commands import CHECKOUT, PLUMBING
 from ..commits import Person
 from ..commits import worker as identity
-from ..filters import NO_FILTERS, Filters, Through, take_in, through
+from ..filters import NO_FILTERS, Filters, Through, fetch_lfs_objects, through
 from ..history import History
 from ..location import PROMISOR, Place
 from ..objects import Objects
@@ -431,7 +431,7 @@ class Workspaces:
             self._bring(bead, head)
         return head
 
-    def take_in(self, bead: Bead, fence: int) -> str | None:
+    def fetch_work(self, bead: Bead, fence: int) -> str | None:
         """Fetch the branch's head to refs/nobrakes/incoming/<bead>/<fence>; None: no clone, or no such branch."""
         head = self._tip(bead)
         wanted = self._astray(bead, fence, head)
@@ -612,7 +612,7 @@ class Workspaces:
             raise self._refused[head]  # a commit never changes, and measuring took its time
         try:
             salvage.take(self.place, self.objects, self.history, main, self.path(bead.id), head, self.sizes)
-            take_in(self.filters, self.path(bead.id), main, head, self.sizes)
+            fetch_lfs_objects(self.filters, self.path(bead.id), main, head, self.sizes)
         except TooLarge as error:
             self._refused = {**dict(list(self._refused.items())[-_REMEMBERED:]), head: error}
             raise

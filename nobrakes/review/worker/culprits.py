@@ -321,7 +321,7 @@ class Lost:
             for name, commit in git.kept().items():
                 if commit == head and name.startswith(f"incoming/{attempt.bead}/"):
                     git.pin(name, None)  # it leads nowhere, and would be taken for the head
-            return git.take_in(store.bead(attempt.bead), fence) == head and self.ports.git.is_whole(head)
+            return git.fetch_work(store.bead(attempt.bead), fence) == head and self.ports.git.is_whole(head)
         except Tampered:  # the workspace's own state; any other trouble of git's passes, and is met again
             return False
 

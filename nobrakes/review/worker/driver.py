@@ -43,21 +43,23 @@ from . import verdicts
 from .asked import Approvals, NewContract, ProtectedFiles, Readings, Unusual
 from .culprits import BROKEN, FROZEN, Lost, handed_in, pin_of
 from .evidence import AttemptEnd, Report, blamed, questioned, refused, unsure
-from .queue import NOBODY, ReviewContext, Train, is_paced
+from .queue import NOBODY, MergeQueue, ReviewContext, is_paced
 from .verdicts import Landings, Verdicts, Watchman
 
 
-# Main moves in one place only, by compare-and-swap from the commit that was validated against; the train's head moves
+# Main moves in one place only, by compare-and-swap from the commit that was validated against; the queue's head moves
 # it, for itself and for those behind it that are proven with it. The journals say so before, on the disk: from then on
 # nobody takes the beads out of review. Who stands on something that is gone is built anew.
 class ReviewSteps:
     """Leads reviews through the queue."""
 
-    def __init__(self, ports: Ports, validation: Validation, train: Train, judging: Verdicts, pulls: PullSteps) -> None:
+    def __init__(
+        self, ports: Ports, validation: Validation, queue: MergeQueue, verdicts: Verdicts, pulls: PullSteps
+    ) -> None:
         self.ports = ports
         self.validation = validation
-        self.train = train
-        self.judging = judging
+        self.queue = queue
+        self.verdicts = verdicts
         self.landings = Landings(ports)
         self.pulls = pulls
         self.gates = ProtectedFiles(ports)
@@ -65,37 +67,37 @@ class ReviewSteps:
         self.readings = Readings(ports, self.approvals)
 
     def rebase(self, context: ReviewContext, journal: Journal) -> Report:
-        """The candidate: on the last one of the train, or on main where there is none."""
+        """The candidate: on the last one of the queue, or on main where there is none."""
         waits = self.landings.is_pending(context.attempt.id)  # what was begun is heard to its end
         was_freed = False
-        train = self.train.look(context.board).train
-        is_head = not train or train[0].attempt == context.attempt.id  # those behind it stand on what it saw
+        entries = self.queue.look(context.board).entries
+        is_head = not entries or entries[0].attempt == context.attempt.id  # those behind it stand on what it saw
         if self.ports.git.is_shared() and (waits or is_head):
             ready = self.landings.catch_up(context.attempt.id)
             if ready is None:
                 return Report(Fact.NOT_YET)
             if ready.landing is not Landing.MOVED:
                 return self._blocked(context, journal, ready)
-            self.train.changed()
+            self.queue.changed()
             if was_freed := bool(journal.waiting):
                 self._freed(journal)
         return replace(self._rebased(context, journal), was_freed=was_freed)
 
     def _rebased(self, context: ReviewContext, journal: Journal) -> Report:
-        seen = self.train.look(context.board)
+        seen = self.queue.look(context.board)
         main = seen.main
         landed = self._landed(context, journal, main)
         if landed is not None:
             return landed
-        if any(entry.attempt == context.attempt.id for entry in seen.train):
+        if any(entry.attempt == context.attempt.id for entry in seen.entries):
             # main moved away and is back where it was: the candidate stands, and nothing could stand on itself
             return Report(Fact.STANDS)
-        if not self.train.has_place(context.board, context.attempt.id):
+        if not self.queue.has_place(context.board, context.attempt.id):
             return Report(Fact.NOT_YET)
-        base = seen.train[-1].journal.candidate if seen.train else main
+        base = seen.entries[-1].journal.candidate if seen.entries else main
         if journal.brings and base != main:
             return Report(Fact.NOT_YET)  # nobody else is validated by it, so it lands by itself
-        if base != main and (journal.apart == base or not self.train.may_join(context.board)):
+        if base != main and (journal.apart == base or not self.queue.may_join(context.board)):
             return Report(Fact.NOT_YET)
         made = self._made(context, journal, base)
         if isinstance(made, Conflict) and base != main:
@@ -174,69 +176,69 @@ class ReviewSteps:
         return Conflict((CONTRACT,), "Main's was changed meanwhile, and what was approved is not what would land.")
 
     def validate_rebased(self, context: ReviewContext, journal: Journal) -> Report:
-        """Validate the candidate, land it, or send it back, as review.queue decides for the whole train."""
+        """Validate the candidate, land it, or send it back, as review.queue decides for the whole queue."""
         if journal.contract != self.validation.contract(journal.brings):
             return Report(Fact.CHECKS_EDITED)
-        train = self.train.look(context.board).train
-        place = next((number for number, entry in enumerate(train, 1) if entry.attempt == context.attempt.id), 0)
+        entries = self.queue.look(context.board).entries
+        place = next((number for number, entry in enumerate(entries, 1) if entry.attempt == context.attempt.id), 0)
         if not place:  # what it stood on is not there any more
             return Report(Fact.FELL_OFF)
-        move = self.train.move(context.board)
+        move = self.queue.move(context.board)
         if place in move.validate:
-            return self.judging.to_validate(context, journal, journal.candidate)
+            return self.verdicts.to_validate(context, journal, journal.candidate)
         if place == move.blame or (place == 1 and 0 in move.validate):
-            return self._blamed(context, journal, self.train.less(train, place - 1))
-        bent = self._bent(context, train, place - 1)
+            return self._blamed(context, journal, self.queue.less(entries, place - 1))
+        bent = self._bent(context, entries, place - 1)
         if bent:
             return questioned(self.gates.question_of_runner(journal, bent))
         is_in_batch = place <= move.publish and not context.limits.queue.every_commit_green
-        if place != 1 and is_in_batch and self.readings.is_missing(train[place - 1]):
+        if place != 1 and is_in_batch and self.readings.is_missing(entries[place - 1]):
             return Report(Fact.TO_READ)
-        if place != 1 and is_in_batch and self.approvals.is_missing(context.board, train[place - 1]):
+        if place != 1 and is_in_batch and self.approvals.is_missing(context.board, entries[place - 1]):
             return questioned(self.approvals.question(context.board, context.bead, journal))
         if place != 1 or not move.publish:
             return Report(Fact.NOT_YET)
-        return self._passed(context, journal, train, move.publish)
+        return self._passed(context, journal, entries, move.publish)
 
-    def _passed(self, context: ReviewContext, journal: Journal, train: Sequence[Entry], publish: int) -> Report:
-        """The head of the train is proven, and with it the first `publish` of those on it."""
-        if self.train.is_uncounted(journal):
+    def _passed(self, context: ReviewContext, journal: Journal, entries: Sequence[Entry], publish: int) -> Report:
+        """The head of the queue is proven, and with it the first `publish` of those on it."""
+        if self.queue.is_uncounted(journal):
             return Report(Fact.UNCOUNTED)
         if journal.checked < len(journal.chain):
             return self._validate_chain(context, journal)
         if journal.chain and len(journal.kept) < len(journal.chain):
             return self._folded(context, journal)
-        if self.readings.is_missing(train[0]):
+        if self.readings.is_missing(entries[0]):
             return Report(Fact.TO_READ)
-        if self.approvals.is_missing(context.board, train[0]):
+        if self.approvals.is_missing(context.board, entries[0]):
             return questioned(self.approvals.question(context.board, context.bead, journal))
-        count = next((n for n in range(1, publish) if self._is_held_back(context, train, n)), publish)
+        count = next((n for n in range(1, publish) if self._is_held_back(context, entries, n)), publish)
         if count < publish and not context.limits.queue.every_commit_green:
             return Report(Fact.NOT_YET)  # its own step asks about it, and the others are tried without it
         said = [
             {"approval": self.approvals.kept(context.board, entry), "reading": self.readings.kept(entry)}
-            for entry in train[:count]
+            for entry in entries[:count]
         ]
         if self.pulls.is_on:  # it stands on main alone, and people decide when it is merged
             return Report(Fact.MAY_ASK, said[0])
-        tip = self.train.begin_landing(context.board, said)
+        tip = self.queue.begin_landing(context.board, said)
         return Report(Fact.MAY_LAND, {"tip": tip, **said[0]})
 
-    def _is_held_back(self, context: ReviewContext, train: Sequence[Entry], place: int) -> bool:
+    def _is_held_back(self, context: ReviewContext, entries: Sequence[Entry], place: int) -> bool:
         """Whether somebody has to look at this candidate first."""
-        if self.readings.is_missing(train[place]):
+        if self.readings.is_missing(entries[place]):
             return True
-        return bool(self._bent(context, train, place)) or self.approvals.is_missing(context.board, train[place])
+        return bool(self._bent(context, entries, place)) or self.approvals.is_missing(context.board, entries[place])
 
-    def _bent(self, context: ReviewContext, train: Sequence[Entry], place: int) -> str:
+    def _bent(self, context: ReviewContext, entries: Sequence[Entry], place: int) -> str:
         """The altered test that the runner of this candidate did not report, and nobody accepted that; "": none."""
-        bent = self.train.bent(train, place)
-        entry = train[place]
+        bent = self.queue.bent(entries, place)
+        entry = entries[place]
         return "" if bent and self.gates.is_accepted(entry.bead, entry.journal.head) else bent
 
     def _blamed(self, context: ReviewContext, journal: Journal, less: str) -> Report:
         """The candidate is red on a green one: sent back, unless main itself is red."""
-        self.train.blamed(context.board)
+        self.queue.blamed(context.board)
         if journal.red and journal.is_broken:
             return Report(Fact.BLAMED_UNSURE, ending=unsure(journal))
         if journal.red:
@@ -248,15 +250,15 @@ class ReviewSteps:
         """Run main's own tests, which nobody did since it got there: a candidate has to prove as much."""
         if journal.contract != self.validation.contract(journal.brings):
             return Report(Fact.CHECKS_EDITED)
-        if not self.train.is_uncounted(journal):
+        if not self.queue.is_uncounted(journal):
             return Report(Fact.COUNTED)
-        return self.judging.to_validate(context, journal, journal.base)
+        return self.verdicts.to_validate(context, journal, journal.base)
 
     def _validate_chain(self, context: ReviewContext, journal: Journal) -> Report:
         """With merge = rebase: each commit on the way, which may fail by itself."""
         commit = journal.chain[journal.checked]
         if self.validation.passed(self.ports.git.tree(commit), context.attempt.id, journal.brings) is None:
-            return self.judging.to_validate(context, journal, commit)
+            return self.verdicts.to_validate(context, journal, commit)
         return Report(Fact.COMMIT_PROVEN, {"kept": (*journal.kept, commit)})
 
     def _folded(self, context: ReviewContext, journal: Journal) -> Report:
@@ -264,42 +266,42 @@ class ReviewSteps:
         git = self.ports.git
         steps = [Candidate(c, git.tree(c)) for c in (*journal.kept, journal.candidate)]
         last = git.fold(journal.base, steps, review_evidence.for_merge(self.ports, context.bead, context.attempt))
-        proven = self.train.proof(journal, last.commit) if journal.proven else ""
+        proven = self.queue.proof(journal, last.commit) if journal.proven else ""
         return Report(Fact.FOLDED, {"candidate": last.commit, "proven": proven})
 
     def swap(self, context: ReviewContext, journal: Journal) -> Report:
         """Move main, or wait for who moves it."""
         git = self.ports.git
-        train: list[Entry] = []
+        entries: list[Entry] = []
         if epics.is_whole_epic(context.bead) and not self.pulls.is_on:
             return Report(Fact.FELL_OFF)  # people were to merge it, and are not asked any more
         if not git.contains(journal.candidate, git.main()):
-            train = self.train.landing(context.board, journal.tip)
-            if not train:  # main, the checks or one of those that should land with it are not what they were
+            entries = self.queue.landing(context.board, journal.tip)
+            if not entries:  # main, the checks or one of those that should land with it are not what they were
                 self._freed(journal)
                 return Report(Fact.FELL_OFF)
-            if train[0].attempt != context.attempt.id:
+            if entries[0].attempt != context.attempt.id:
                 return Report(Fact.NOT_YET)  # the head moves main
-        land = self._frozen(context, journal, train) if train else None
+        land = self._frozen(context, journal, entries) if entries else None
         if land is not None and any(bead.type == BeadType.REPAIR for bead in context.board.to_review):
             return self._gives_way(journal, land)
-        if land is None and train and not self.landings.is_pending(context.attempt.id):
-            verdicts.hold(self.ports, self.judging.evidence, train)
+        if land is None and entries and not self.landings.is_pending(context.attempt.id):
+            verdicts.hold(self.ports, self.verdicts.evidence, entries)
         if land is None:
-            land = self.landings.land(context.attempt.id, train, journal.tip, journal.base)
+            land = self.landings.land(context.attempt.id, entries, journal.tip, journal.base)
         if land is None:
             return Report(Fact.NOT_YET)  # its end wakes the loop
         if land.landing is Landing.BLOCKED:
-            return self._blocked(context, journal, land, train)
-        self.train.changed()
+            return self._blocked(context, journal, land, entries)
+        self.queue.changed()
         self._freed(journal)
         return Report(Fact.LANDED if land.landing is Landing.MOVED else Fact.LOST_RACE)
 
-    def _frozen(self, context: ReviewContext, journal: Journal, train: Sequence[Entry]) -> Land | None:
+    def _frozen(self, context: ReviewContext, journal: Journal, entries: Sequence[Entry]) -> Land | None:
         """Why nothing lands while main is red; None: it is not, this one is on its way already, or a repair is."""
         where = self.ports.where
         tip = None if where.epic or where.base else self.ports.store.setting(FROZEN)
-        if tip is not None and any(self.ports.store.bead(entry.bead).type is BeadType.REPAIR for entry in train):
+        if tip is not None and any(self.ports.store.bead(entry.bead).type is BeadType.REPAIR for entry in entries):
             return None
         if tip is None or journal.published or self.landings.is_pending(context.attempt.id):
             return None
@@ -314,10 +316,10 @@ class ReviewSteps:
         ending = AttemptEnd(Outcome.INTERRUPTED, why, journal.head)
         return Report(Fact.GIVES_WAY, ending=ending)
 
-    def _blocked(self, context: ReviewContext, journal: Journal, land: Land, train: Sequence[Entry] = ()) -> Report:
+    def _blocked(self, context: ReviewContext, journal: Journal, land: Land, entries: Sequence[Entry] = ()) -> Report:
         """Main cannot be moved, or brought along, just now; a person is told.
 
-        Those that should land with it (`train`) wait as they did before, unless they may have landed already.
+        Those that should land with it (`entries`) wait as they did before, unless they may have landed already.
         """
         bead = context.attempt.bead
         now = self.ports.store.now()
@@ -345,8 +347,8 @@ class ReviewSteps:
             "behind": behind,
             "published": land.may_have_landed,
         }
-        is_up = journal.step is Step.SWAP and (land.may_have_landed or not train)
-        return Report(Fact.HELD_UP, waits) if is_up else Report(Fact.BLOCKED, waits, train=train)
+        is_up = journal.step is Step.SWAP and (land.may_have_landed or not entries)
+        return Report(Fact.HELD_UP, waits) if is_up else Report(Fact.BLOCKED, waits, entries=entries)
 
     def _freed(self, journal: Journal) -> None:
         """Main can be moved again: what a person was asked about that is over."""
@@ -356,7 +358,7 @@ class ReviewSteps:
 
     def is_under_way(self, attempt: int, board: Board) -> bool:
         """Whether the review is landing just now, by itself or with others, where a remote has to say so."""
-        opened = {entry.attempt: entry for entry in self.train.look(board).opened}
+        opened = {entry.attempt: entry for entry in self.queue.look(board).opened}
         tip = opened[attempt].journal.tip if attempt in opened else ""
         together = {entry.attempt for entry in opened.values() if tip and entry.journal.tip == tip}
         return any(self.landings.goes_on(one) for one in {attempt} | together)
@@ -379,23 +381,23 @@ class Review:
         self.ports = ports
         self.validation = validation
         self.new_contract = NewContract(ports)
-        self.train = Train(ports, validation)
+        self.queue = MergeQueue(ports, validation)
         self.lost = Lost(ports)
-        self.judging = Verdicts(ports, validation, self.train, self.lost, watchman)
+        self.verdicts = Verdicts(ports, validation, self.queue, self.lost, watchman)
         self.gates = ProtectedFiles(ports)
         self.unusual = Unusual(ports)
         self.pulls = PullSteps(ports)
-        self.queueing = ReviewSteps(ports, validation, self.train, self.judging, self.pulls)
+        self.review_steps = ReviewSteps(ports, validation, self.queue, self.verdicts, self.pulls)
         self.steps: dict[Step, Callable[[ReviewContext, Journal], Report]] = {
-            Step.TAKE_IN: self._take_in,
+            Step.TAKE_IN: self._fetch_head,
             Step.BOUNDARIES: self._boundaries,
-            Step.REBASE: self.queueing.rebase,
-            Step.VALIDATE_REBASED: self.queueing.validate_rebased,
+            Step.REBASE: self.review_steps.rebase,
+            Step.VALIDATE_REBASED: self.review_steps.validate_rebased,
             Step.VALIDATE_BASE: self._validate_base,
-            Step.COUNT_BASE: self.queueing.count_base,
-            Step.SWAP: self.queueing.swap,
+            Step.COUNT_BASE: self.review_steps.count_base,
+            Step.SWAP: self.review_steps.swap,
             Step.VALIDATE_MAIN: self._validate_main,
-            Step.READING: self.queueing.readings.turn,
+            Step.READING: self.review_steps.readings.turn,
             Step.PULL_REQUEST: self.pulls.turn,
             Step.CLEAN_UP: self._clean_up,
         }
@@ -403,7 +405,7 @@ class Review:
     def advance(self, attempt: Attempt, board: Board) -> bool:
         """Do what can be done now; whether anything was."""
         # another one's turn may have moved it since the board was made
-        attempt = self.train.look(board).attempts.get(attempt.id, attempt)
+        attempt = self.queue.look(board).attempts.get(attempt.id, attempt)
         journal = Journal.of(attempt.data)
         is_read = journal.step is Step.READING  # its end is heard whenever it comes
         if journal.waiting_until > board.now and not is_read and not self.pulls.is_due(attempt, journal):
@@ -413,7 +415,7 @@ class Review:
         for _ in range(MOST_STEPS):
             following = self._step(context, journal)
             if following is None:
-                self.train.changed()
+                self.queue.changed()
                 return True
             if following.act is Act.WAIT:
                 return moved
@@ -422,7 +424,7 @@ class Review:
             attempt = replace(attempt, data=journal.as_data())
             if journal.step not in _WITH_THE_NEXT or journal.merged_as:  # a merge by people is written down already
                 self.ports.store.journal(attempt.id, attempt.data)
-            self.train.journaled(self.train.seen, attempt)
+            self.queue.journaled(self.queue.seen, attempt)
             if has_joined and is_paced(board.limits):
                 return True  # a batch begins in the next turn, when all who can have joined it
             context = ReviewContext(self.ports, attempt, board)
@@ -446,12 +448,12 @@ class Review:
             if journal.step is Step.BOUNDARIES:
                 self.ports.store.journal(context.attempt.id, journal.as_data())
             if following.act is Act.WAIT:
-                self.train.wait(context.attempt.id, following.journal, report.train)
+                self.queue.wait(context.attempt.id, following.journal, report.entries)
             else:
-                self.judging.perform(context, following, report)
+                self.verdicts.perform(context, following, report)
             return None
         except GitFailed:
-            self.train.changed()
+            self.queue.changed()
             found = self.lost.look(context.attempt, made, context.limits)
             if found is not None:
                 return found if found.act is Act.GO_ON else None
@@ -461,7 +463,7 @@ class Review:
 
     # --- the steps -------------------------------------------------------------------------------
 
-    def _take_in(self, context: ReviewContext, journal: Journal) -> Report:
+    def _fetch_head(self, context: ReviewContext, journal: Journal) -> Report:
         if epics.is_whole_epic(context.bead):
             return epics.taken_in(self.ports, context.bead)
         done = handed_in(self.ports, context.attempt.bead)
@@ -523,13 +525,13 @@ class Review:
         return None
 
     def _validate_main(self, context: ReviewContext, journal: Journal) -> Report:
-        is_proven = journal.proven == self.train.proof(journal, journal.candidate)
+        is_proven = journal.proven == self.queue.proof(journal, journal.candidate)
         if is_proven or self.ports.config().review.revalidate == "cached":
             return Report(Fact.PROVEN)
-        return self.judging.to_validate(context, journal, journal.candidate)
+        return self.verdicts.to_validate(context, journal, journal.candidate)
 
     def _clean_up(self, context: ReviewContext, journal: Journal) -> Report:
-        self.queueing.landings.forget(context.attempt.bead)
+        self.review_steps.landings.forget(context.attempt.bead)
         self.pulls.forget(context.attempt.bead)
         if epics.is_whole_epic(context.bead):
             epics.let_go(self.ports, context.bead, journal)
@@ -550,7 +552,7 @@ class Review:
         known = not why_not and self.validation.passed(tree, context.attempt.id, journal.brings) is not None
         if known or (is_better and (begun or not why_not)):
             return blamed(journal)
-        return self.judging.to_validate(context, journal, journal.base)
+        return self.verdicts.to_validate(context, journal, journal.base)
 
     # --- from outside ----------------------------------------------------------------------------
 
@@ -560,37 +562,37 @@ class Review:
         """
         going = {attempt.id for attempt in board.attempts}
         self.pulls.settle(going)
-        self.queueing.landings.settle({NOBODY, *going})
+        self.review_steps.landings.settle({NOBODY, *going})
         reviews = (attempt for attempt in board.attempts if attempt.role is Role.REVIEWER)
-        self.queueing.readings.settle({one.id for one in reviews if Journal.of(one.data).step is Step.READING})
+        self.review_steps.readings.settle({one.id for one in reviews if Journal.of(one.data).step is Step.READING})
         return False
 
     def ended(self, attempt: Attempt, run: Run, board: Board) -> Attempt | None:
         """A validation of this review ended; the attempt to go on with, or None when there is nothing to do now."""
-        seen = self.train.look(board)
+        seen = self.queue.look(board)
         attempt = seen.attempts.get(attempt.id, attempt)
-        self.train.changed()
+        self.queue.changed()
         if run.stopping in (Outcome.INTERRUPTED, Outcome.CANCELLED):
             self.validation.judge(run)
             self.ports.store.end_run(run.id)
             self.stop(attempt, board)
             return None
-        following = self.judging.ended(ReviewContext(self.ports, attempt, board), run)
+        following = self.verdicts.ended(ReviewContext(self.ports, attempt, board), run)
         if following is not None:
-            self.train.journaled(seen, following, ended=True)
+            self.queue.journaled(seen, following, ended=True)
         return following
 
     def stop(self, attempt: Attempt, board: Board) -> bool:
         """Give the review back; one whose merge has landed is brought to its end instead. False: it lands just now."""
         ports = self.ports
-        if self.queueing.is_under_way(attempt.id, board):
+        if self.review_steps.is_under_way(attempt.id, board):
             return False
-        attempt = self.train.look(board).attempts.get(attempt.id, attempt)
+        attempt = self.queue.look(board).attempts.get(attempt.id, attempt)
         journal = Journal.of(attempt.data)
-        self.train.changed()
+        self.queue.changed()
         if self._has_landed(journal):
             if journal.step is Step.VALIDATE_MAIN:
-                self.judging.stopped_on_main(attempt, journal)
+                self.verdicts.stopped_on_main(attempt, journal)
             last = machine.advance(journal, Fact.STOPPED_AFTER_LANDING).journal
             ports.store.journal(attempt.id, last.as_data())
             self.advance(replace(attempt, data=last.as_data()), board)
@@ -687,7 +689,7 @@ class Reviews:
 
     def restart(self, attempt: Attempt) -> None:
         """Start the validation again that a crash may have cut off between its plan and its start."""
-        self.of(attempt.bead).judging.restart(attempt)
+        self.of(attempt.bead).verdicts.restart(attempt)
 
     def settle(self, board: Board) -> bool:
         """Hear the ends of what a code host was asked for reviews that are over, and end what was read for them."""
@@ -701,7 +703,7 @@ class Reviews:
     def measure_anew(self) -> None:
         """The clock jumped: that counts against no reading."""
         for one in (self.main, *self._others.values()):
-            one.queueing.readings.waits.anew()
+            one.review_steps.readings.waits.anew()
 
     def _found_red(self, epic: str, results: Sequence[CheckResult]) -> None:
         reason = (

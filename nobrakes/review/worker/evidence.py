@@ -411,7 +411,7 @@ class AttemptEnd:
 class Report:
     """A fact, what it brings to the journal, and what is needed to do what follows.
 
-    `results`: what a merge is taken back for. `train`: who would have landed together, itself first.
+    `results`: what a merge is taken back for. `entries`: who would have landed together, itself first.
     `was_freed`: before that it was seen that main can be moved again.
     """
 
@@ -419,7 +419,7 @@ class Report:
     brought: Mapping[str, Any] = field(default_factory=dict)
     ending: AttemptEnd | None = None
     results: Sequence[CheckResult] = ()
-    train: Sequence[Entry] = ()
+    entries: Sequence[Entry] = ()
     was_freed: bool = False
 
 

@@ -125,7 +125,7 @@ class Proving:
 MAIN = ("",)
 
 
-class NewsOfMain:
+class RemoteMain:
     """Asks for it as often as requests are looked at."""
 
     def __init__(self, ports: Ports) -> None:
@@ -169,7 +169,7 @@ class MainMonitor:
         self.validation = validation
         self.landings = landings
         self.culprits = Culprits(ports)
-        self.news = NewsOfMain(ports)
+        self.remote_main = RemoteMain(ports)
         self.clock = CheckClock(validation)
         self._watch: Watch | None = None
         self._idle_since: float | None = None
@@ -201,12 +201,12 @@ class MainMonitor:
 
     def wake_at(self) -> list[float]:
         """When it wants to be asked again, if nothing else happens."""
-        return [at for at in (self._wake, self.news.wake_at()) if at is not None]
+        return [at for at in (self._wake, self.remote_main.wake_at()) if at is not None]
 
     def measure_anew(self, jump: float) -> None:
         """The clock jumped: nothing is due for that, and nothing waits longer."""
         self._again_at, self._wake = 0.0, None
-        self.news.remote.at_once()
+        self.remote_main.remote.at_once()
         self._idle_since = self._passing_since = self._alone_since = None
         self.clock.keep(set())
         if jump < 0:
@@ -217,7 +217,7 @@ class MainMonitor:
         self.landings.settle({NOBODY, *(attempt.id for attempt in board.attempts)})
         self._wake = None
         config = self.ports.config()
-        if self.news.turn(board, self.watch.frozen):
+        if self.remote_main.turn(board, self.watch.frozen):
             return True
         on_trial = self.watch.trial or board.limits.starts is Starts.UNTRIED
         if not config.checks or not (config.review.watch_hours or on_trial):

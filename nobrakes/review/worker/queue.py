@@ -1,6 +1,6 @@
-"""The merge queue at work: who is on the train, what is known of each candidate, and what follows for them.
+"""The merge queue at work: who is in the queue, what is known of each candidate, and what follows for them.
 
-1. Nothing is kept here but the pace: the train is read from the open reviews' journals and from where main is.
+1. Nothing is kept here but the pace: the queue is read from the open reviews' journals and from where main is.
 2. A pass is a remembered validation of the candidate's tree. A red is in its review's journal, with how often.
 3. A tree that passes and proves less than what it stands on is red.
 4. What was read is used for the whole turn, by all reviews that wait. What a review writes in its journal is taken over
@@ -57,13 +57,13 @@ class QueueSnapshot:
 
     main: str
     opened: Sequence[Entry]
-    train: Sequence[Entry]
+    entries: Sequence[Entry]
     busy: frozenset[int]
     pace: Pace
     attempts: dict[int, Attempt]
 
 
-class Train:
+class MergeQueue:
     """What the open reviews know of each other."""
 
     def __init__(self, ports: Ports, validation: Validation) -> None:
@@ -110,7 +110,7 @@ class Train:
         return self._of(self.ports.git.main(), {a.id: a for a in attempts if self._is_ours(a)}, busy, pace)
 
     def _is_ours(self, attempt: Attempt) -> bool:
-        """Whether it is to land on the branch that this train is for."""
+        """Whether it is to land on the branch that this queue is for."""
         mine = self.ports.where
         if not self.ports.config().review.by_request:
             return mine == Where()
@@ -124,9 +124,9 @@ class Train:
     def may_join(self, board: Board) -> bool:
         """Whether another candidate may be put behind the last one."""
         seen = self.look(board)
-        if any(entry.journal.brings for entry in seen.opened):  # which waits until nobody else is on the train
+        if any(entry.journal.brings for entry in seen.opened):  # which waits until nobody else is in the queue
             return False
-        return may_join(seen.train, board.limits.queue, seen.pace)
+        return may_join(seen.entries, board.limits.queue, seen.pace)
 
     def has_place(self, board: Board, attempt: int) -> bool:
         """Whether the queue has room for this review, which may have left it and comes back."""
@@ -146,13 +146,13 @@ class Train:
     # --- deciding --------------------------------------------------------------------------------
 
     def move(self, board: Board) -> Move:
-        """What review.queue decides about the train; prefix i ends with its i-th entry."""
+        """What review.queue decides about the queue; prefix i ends with its i-th entry."""
         seen = self.look(board)
         if self._move is None:
-            verdicts = [self._of_main(entry) for entry in seen.train[:1]]
-            verdicts += [self._verdict(seen, place) for place in range(len(seen.train))]
+            verdicts = [self._of_main(entry) for entry in seen.entries[:1]]
+            verdicts += [self._verdict(seen, place) for place in range(len(seen.entries))]
             every = board.limits.queue.every_commit_green
-            suspect = {place for place, entry in enumerate(seen.train, 1) if entry.journal.is_suspect}
+            suspect = {place for place, entry in enumerate(seen.entries, 1) if entry.journal.is_suspect}
             self._move = decide(verdicts, self.free(board), every, seen.pace.together, suspect)
         return self._move
 
@@ -164,12 +164,12 @@ class Train:
         return Verdict.GREEN if known else Verdict.UNKNOWN
 
     def _verdict(self, seen: QueueSnapshot, place: int) -> Verdict:
-        entry = seen.train[place]
+        entry = seen.entries[place]
         # a journal may say so though a crash came before the start
         if entry.journal.validating == entry.journal.candidate and entry.attempt in seen.busy:
             return Verdict.RUNNING
         if self._is_green(entry):
-            return Verdict.CONFIRMED if self.less(seen.train, place) else Verdict.GREEN
+            return Verdict.CONFIRMED if self.less(seen.entries, place) else Verdict.GREEN
         return red(entry.journal.red) if entry.journal.red else Verdict.UNKNOWN
 
     def _is_green(self, entry: Entry) -> bool:
@@ -178,21 +178,21 @@ class Train:
             return journal.proven == self.proof(journal, journal.candidate)
         return self.validation.passed(journal.tree, entry.attempt, journal.brings) is not None
 
-    def less(self, train: Sequence[Entry], place: int) -> str:
+    def less(self, entries: Sequence[Entry], place: int) -> str:
         """Why a candidate proves less than main or than what it stands on; empty where it does not."""
-        with about(self.ports, of_bead(train[place].bead)):
-            return self._less(train, place)
+        with about(self.ports, of_bead(entries[place].bead)):
+            return self._less(entries, place)
 
-    def _less(self, train: Sequence[Entry], place: int) -> str:
-        journal = train[place].journal
+    def _less(self, entries: Sequence[Entry], place: int) -> str:
+        journal = entries[place].journal
         if journal.is_scaffolding:  # which may change what is proven
             return ""
         recorded = self.validation.recorded
         mine = recorded(journal.tree)
-        for before in dict.fromkeys((train[0].journal.base, journal.base)):
+        for before in dict.fromkeys((entries[0].journal.base, journal.base)):
             known = recorded(self.ports.git.tree(before))
-            if known is None and before == train[0].journal.counted:
-                known = {"results": train[0].journal.before}
+            if known is None and before == entries[0].journal.counted:
+                known = {"results": entries[0].journal.before}
             why = proves_less(self.ports, before, journal.candidate, known, mine)
             if why is not None:
                 return why
@@ -208,14 +208,14 @@ class Train:
             return not probes_of(before)
         return counts_of(mine) is not None and before is None
 
-    def bent(self, train: Sequence[Entry], place: int) -> str:
+    def bent(self, entries: Sequence[Entry], place: int) -> str:
         """The altered test that a candidate's runner did not report, where what it stands on did; "": none."""
-        journal, recorded = train[place].journal, self.validation.recorded
+        journal, recorded = entries[place].journal, self.validation.recorded
         missed = unnoticed(recorded(journal.tree))
         if not missed:
             return ""
-        bases = dict.fromkeys((train[0].journal.base, journal.base))
-        with about(self.ports, of_bead(train[place].bead)):
+        bases = dict.fromkeys((entries[0].journal.base, journal.base))
+        with about(self.ports, of_bead(entries[place].bead)):
             known = [probes_of(recorded(self.ports.git.tree(base))).items() for base in bases]
         reports = {check for found in known for check, told in found if told.startswith(SEEN)}
         return next((test for check, test in missed if check in reports), "")
@@ -244,14 +244,14 @@ class Train:
         """
         seen = self.look(board)
         count = len(said)
-        tip = seen.train[count - 1].journal.candidate
+        tip = seen.entries[count - 1].journal.candidate
         landing = [
             machine.advance(entry.journal, Fact.MAY_LAND, tip=tip, **brought).journal
-            for entry, brought in zip(seen.train, said, strict=False)
+            for entry, brought in zip(seen.entries, said, strict=False)
         ]
         attempts = [
             replace(seen.attempts[entry.attempt], data=journal.as_data())
-            for entry, journal in zip(seen.train, landing, strict=False)
+            for entry, journal in zip(seen.entries, landing, strict=False)
         ]
         with self.ports.store.write():
             for attempt in attempts:
@@ -265,14 +265,14 @@ class Train:
     def landing(self, board: Board, tip: str) -> list[Entry]:
         """Those that land with `tip`; empty when one of them is not there any more."""
         seen = self.look(board)
-        swapping = [entry for entry in seen.train if entry.journal.step is Step.SWAP and entry.journal.tip == tip]
+        swapping = [entry for entry in seen.entries if entry.journal.step is Step.SWAP and entry.journal.tip == tip]
         return to_land(joined(seen.main, swapping, self.validation.contract), tip)
 
-    def wait(self, attempt: int, journal: Journal, train: Sequence[Entry]) -> None:
+    def wait(self, attempt: int, journal: Journal, entries: Sequence[Entry]) -> None:
         """Main did not move: the review waits, with this in its journal, and those that would land with it with it."""
-        with self.ports.store.write() if train else contextlib.nullcontext():
+        with self.ports.store.write() if entries else contextlib.nullcontext():
             self.ports.store.journal(attempt, journal.as_data())
-            for entry in train[1:]:
+            for entry in entries[1:]:
                 behind = machine.advance(entry.journal, Fact.BLOCKED_HEAD).journal
                 self.ports.store.journal(entry.attempt, behind.as_data())
         self.changed()

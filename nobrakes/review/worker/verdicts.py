@@ -36,7 +36,7 @@ from ..queue import Entry
 from . import evidence
 from .culprits import Lost, question
 from .evidence import AttemptEnd, Evidence, Report, blamed, unsure
-from .queue import Beside, Flaky, ReviewContext, Train
+from .queue import Beside, Flaky, MergeQueue, ReviewContext
 
 PINS = "pushed"
 
@@ -63,14 +63,14 @@ class Landings:
         git = self.ports.git
         return self._ask(attempt, _catching_up(attempt), git.catch_up)
 
-    def land(self, attempt: int, train: Sequence[Entry], new: str, old: str) -> Land | None:
-        """Move main from `old` to `new`, which brings the beads of `train` (none: it did already); None: it goes on."""
+    def land(self, attempt: int, entries: Sequence[Entry], new: str, old: str) -> Land | None:
+        """Move main from `old` to `new`, bringing the beads of `entries` (none: it did already); None: it goes on."""
         self.ports.in_place()
         git = self.ports.git
-        if train and not self.is_pending(attempt):
+        if entries and not self.is_pending(attempt):
             self.ports.store.sync()  # here, since beside the loop nobody may touch it
         if git.is_shared() and not self._beside.is_pending(_landing(attempt)):
-            for entry in train:
+            for entry in entries:
                 journal = entry.journal
                 name = f"{PINS}/{entry.bead}/{journal.base}-{journal.contract}-{journal.tip}"
                 with about(self.ports, of_bead(entry.bead)):
@@ -140,7 +140,7 @@ def landing_pin(bead: str) -> str:
     return f"{LANDING}/{bead}"
 
 
-def hold(ports: Ports, evidence: Evidence, train: Sequence[Entry]) -> None:
+def hold(ports: Ports, evidence: Evidence, entries: Sequence[Entry]) -> None:
     """Keep the records of those that land now."""
     store = ports.store
     ports.git.hold(
@@ -148,7 +148,7 @@ def hold(ports: Ports, evidence: Evidence, train: Sequence[Entry]) -> None:
             landing_pin(entry.bead): evidence.prepared(
                 store.attempt(entry.attempt), store.bead(entry.bead), entry.journal
             )
-            for entry in train
+            for entry in entries
         }
     )
 
@@ -163,10 +163,10 @@ Watchman = Callable[[Sequence[CheckResult]], None]
 class Verdicts:
     """Starts a review's validations, reports what they said, and ends the review as the machine says."""
 
-    def __init__(self, ports: Ports, validation: Validation, train: Train, lost: Lost, watchman: Watchman) -> None:
+    def __init__(self, ports: Ports, validation: Validation, queue: MergeQueue, lost: Lost, watchman: Watchman) -> None:
         self.ports = ports
         self.validation = validation
-        self.train = train
+        self.queue = queue
         self.lost = lost
         self.evidence = Evidence(ports)
         self.flaky = Flaky(ports, validation)
@@ -178,7 +178,7 @@ class Verdicts:
             detail = "No check is configured, so nothing can be proven. Add [[checks]] to .nobrakes/config.toml."
             ending = AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.head)
             return Report(Fact.NO_CHECKS, ending=ending)
-        if not self.train.free(context.board):
+        if not self.queue.free(context.board):
             return Report(Fact.NOT_YET)
         return Report(Fact.UNPROVEN, {"validating": commit})
 
@@ -188,7 +188,7 @@ class Verdicts:
         if following.act is Act.VALIDATE:
             self.start(context.attempt, journal)
             if journal.step is Step.VALIDATE_REBASED and journal.validating == journal.candidate:
-                self.train.ran(context.board)
+                self.queue.ran(context.board)
         elif following.act is Act.FINISH:
             self._finish(context, journal)
         elif following.act is Act.REVERT:
@@ -239,7 +239,7 @@ class Verdicts:
 
     def start(self, attempt: Attempt, journal: Journal) -> None:
         """Validate in a child what the journal names, which is written first, so that a crash loses nothing."""
-        self.train.changed()  # also for who comes after us in this turn when the start fails
+        self.queue.changed()  # also for who comes after us in this turn when the start fails
         self.ports.store.journal(attempt.id, journal.as_data())
         self._start(attempt, journal)
 
@@ -317,7 +317,7 @@ class Verdicts:
             kept = (*journal.kept, commit) if fact is Fact.RAN_GREEN else journal.kept
             return Report(Fact.RAN_COMMIT, {**judged, "kept": kept})
         if fact is Fact.RAN_GREEN:
-            return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
+            return Report(fact, {**judged, "proven": self.queue.proof(journal, commit)})
         judged["failure"] = explain(results)  # whose fault it is depends on what it stands on
         is_broken = not cannot_run(results)  # else it is held against main, where it may fail as well
         return Report(fact, judged | ({"is_broken": is_broken} if fact is Fact.RAN_UNSURE else {}))
@@ -338,7 +338,7 @@ class Verdicts:
             self.watchman(results)
         elif fact is Fact.RAN_UNSURE:
             self._tell_unsure(context.attempt, journal, explain(results), judged["results"])
-        return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
+        return Report(fact, {**judged, "proven": self.queue.proof(journal, commit)})
 
     def _report_of_main(self, context: ReviewContext, journal: Journal, results: list[CheckResult]) -> Report:
         broken = cannot_run(results)
@@ -389,7 +389,7 @@ class Verdicts:
         last = self.ports.store.latest_events([Kind.REVIEW_STEP], limit=1, bead=attempt.bead)
         rows = last[0].data["results"] if last and last[0].attempt == attempt.id else []
         failed = [row for row in rows if row["outcome"] != CheckOutcome.PASS.value]
-        is_told = journal.proven == self.train.proof(journal, journal.candidate)  # it was said already, or all is well
+        is_told = journal.proven == self.queue.proof(journal, journal.candidate)  # it was said already, or all is well
         if failed and not is_told and last[0].data["step"] == Step.VALIDATE_MAIN.value:
             why = "It was to be run once more" if journal.confirming else "The checks were edited meanwhile"
             why += ", and the daemon was stopped before that.\n"

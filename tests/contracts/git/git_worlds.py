@@ -166,7 +166,7 @@ class RealWorld:
         it = bead(name)
         self.prepare(self.git.workspace(it, self.git.main(), "Ada").prologue)
         head = self.commit_in_workspace(it, files)
-        assert self.git.take_in(it, 7) == head
+        assert self.git.fetch_work(it, 7) == head
         return head
 
     def write_in_workspace(self, bead: Bead, files: Files) -> None:

@@ -10,7 +10,7 @@ def landed(git_world, begin, name, path=None):
     old = git.main()
     it = begin(name, old)
     head = git_world.commit_in_workspace(it, {path or f"src/{name}.py": f"{name}\n"})
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     made = git.squash(old, head, message(name))
     assert git.land(made.commit, old).landing is Landing.MOVED
     return old, made.commit

@@ -9,7 +9,7 @@ from nobrakes.git.port import Landing
 def candidate(git_world, begin, name="login", files=None):
     it = begin(name)
     head = git_world.commit_in_workspace(it, files or {f"src/{name}.py": "x\n"})
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     return it, git_world.git.squash(git_world.git.main(), head, message(name))
 
 
@@ -121,11 +121,11 @@ def test_nothing_to_keep_makes_no_refs(git_world, begin):
 def test_retire_removes_the_clone_and_keeps_its_work(git_world, begin):
     it = begin()
     head = git_world.commit_in_workspace(it, {"src/a.py": "a\n"})
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     git_world.git.retire(it, 1)
     assert not git_world.git.has_workspace("login")
     assert git_world.git.archived() == [("refs/nobrakes/archive/login/1-branch", head)]
-    assert git_world.git.take_in(it, 1) is None
+    assert git_world.git.fetch_work(it, 1) is None
     git_world.git.retire(it, 1)
     assert git_world.git.archived() == [("refs/nobrakes/archive/login/1-branch", head)]
 
@@ -133,11 +133,11 @@ def test_retire_removes_the_clone_and_keeps_its_work(git_world, begin):
 def test_what_was_handed_in_and_then_replaced_is_kept_too(git_world, begin):
     it = begin()
     first = git_world.commit_in_workspace(it, {"src/a.py": "first\n"})
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     git_world.git.retire(it, 2)
     again = begin()
     second = git_world.commit_in_workspace(again, {"src/a.py": "second\n"})
-    git_world.git.take_in(again, 3)
+    git_world.git.fetch_work(again, 3)
     git_world.git.retire(again, 4)
     assert {first, second} <= {commit for _, commit in git_world.git.archived("login")}
 
@@ -165,7 +165,7 @@ def test_a_new_attempt_after_retiring_starts_fresh(git_world, begin):
     git_world.commit_in_workspace(it, {"src/a.py": "a\n"})
     git_world.git.retire(it, 1)
     begin()
-    assert git_world.git.take_in(it, 2) == git_world.git.main()
+    assert git_world.git.fetch_work(it, 2) == git_world.git.main()
 
 
 @pytest.mark.slow
@@ -224,7 +224,7 @@ def test_clear_locks_does_no_harm_where_there_are_none(git_world):
 @pytest.mark.slow
 def test_no_checkout_is_behind_a_main_that_moved_in_order(git_world, begin):
     head = git_world.commit_in_workspace(begin(), {"src/app.py": "one = 2\n"})
-    git_world.git.take_in(begin(), 1)
+    git_world.git.fetch_work(begin(), 1)
     old = git_world.git.main()
     git_world.git.land(git_world.git.squash(old, head, message()).commit, old)
     git_world.git.commit_files({"by-us": b"x\n"}, message("x", trailers=()))

@@ -13,7 +13,7 @@ def git_world(tmp_path):
 
 def candidate(git_world, begin, name="login"):
     head = git_world.commit_in_workspace(begin(name), {f"src/{name}.py": "x\n"})
-    git_world.git.take_in(begin(name), 1)
+    git_world.git.fetch_work(begin(name), 1)
     return git_world.git.squash(git_world.git.main(), head, message(name)).commit
 
 

@@ -22,7 +22,7 @@ def conflicting(git_world, begin, main, branch, before="a\nb\nc\n"):
     git_world.commit_on_main({"f": before, "other": "o\n"})
     bead = begin()
     head = git_world.commit_in_workspace(bead, {"f": branch})
-    assert git_world.git.take_in(bead, 1) == head
+    assert git_world.git.fetch_work(bead, 1) == head
     return git_world.commit_on_main({"f": main}), head
 
 

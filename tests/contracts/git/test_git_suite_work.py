@@ -32,7 +32,7 @@ def test_a_workspace_has_the_branch_that_its_bead_was_started_with(git_world):
     made = git_world.git.workspace(it, git_world.git.main(), "Ada")
     git_world.prepare(made.prologue)
     head = git_world.commit_in_workspace(it, {"src/app.py": "one = 2\n"})
-    assert made.branch == "agents/login" and git_world.git.take_in(it, 1) == head
+    assert made.branch == "agents/login" and git_world.git.fetch_work(it, 1) == head
     assert git_world.git.workspace(it, head, "Bea").branch == "agents/login"
 
 
@@ -44,7 +44,7 @@ def test_a_workspace_that_is_there_is_kept_with_its_work(git_world, begin):
     assert kept.is_kept
     git_world.prepare(kept.prologue)
     assert git_world.checkout(kept.path)["src/app.py"] == "one = 2\n"
-    assert git_world.git.take_in(it, 1) == head
+    assert git_world.git.fetch_work(it, 1) == head
 
 
 def test_a_workspace_starts_at_the_given_commit_though_main_moved(git_world):
@@ -53,19 +53,19 @@ def test_a_workspace_starts_at_the_given_commit_though_main_moved(git_world):
     git_world.commit_on_main({"late": "x\n"})
     git_world.prepare(made.prologue)
     assert git_world.checkout(made.path) == git_world.files(start)
-    assert git_world.git.take_in(bead(), 1) == start
+    assert git_world.git.fetch_work(bead(), 1) == start
 
 
-def test_take_in_without_a_clone_is_none(git_world):
-    assert git_world.git.take_in(bead("nothing"), 1) is None
+def test_fetching_work_without_a_clone_is_none(git_world):
+    assert git_world.git.fetch_work(bead("nothing"), 1) is None
 
 
-def test_take_in_brings_every_commit_and_again_gives_the_same(git_world, begin):
+def test_fetching_work_brings_every_commit_and_again_gives_the_same(git_world, begin):
     it = begin()
     git_world.commit_in_workspace(it, {"src/a.py": "a\n"}, "one")
     head = git_world.commit_in_workspace(it, {"src/b.py": "b\n"}, "two")
-    assert git_world.git.take_in(it, 3) == head
-    assert git_world.git.take_in(it, 3) == head
+    assert git_world.git.fetch_work(it, 3) == head
+    assert git_world.git.fetch_work(it, 3) == head
     assert [text.strip() for _, _, text in git_world.log(head, git_world.git.main())] == ["one", "two"]
 
 
@@ -73,7 +73,7 @@ def test_fork_and_contains(git_world, begin):
     start = git_world.git.main()
     it = begin()
     head = git_world.commit_in_workspace(it, {"src/a.py": "a\n"})
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     newer = git_world.commit_on_main({"b": "2\n"})
     assert git_world.git.fork(newer, head) == start
     assert git_world.git.fork(start, head) == start
@@ -87,7 +87,7 @@ def test_changes_are_by_path_with_modes_and_renames_taken_apart(git_world, begin
     it = begin()
     start = git_world.git.main()
     head = git_world.commit_in_workspace(it, {"README": None, "READ ME": "read me\n", "src/app.py": "one = 2\n"})
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     assert git_world.git.changes(start, head) == (
         Change("READ ME", "000000", "100644"),
         Change("README", "100644", "000000"),
@@ -103,7 +103,7 @@ def test_changes_name_the_gate_sections_of_shared_files(git_world, begin):
     head = git_world.commit_in_workspace(
         it, {"pyproject.toml": '[project]\nname = "y"\n[tool.ruff]\nline-length = 200\n'}
     )
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     (change,) = git_world.git.changes(base, head)
     assert change.sections == ("tool.ruff",)
 
@@ -120,7 +120,7 @@ def test_squash_on_an_unmoved_main(git_world, begin):
     start = git_world.git.main()
     git_world.commit_in_workspace(it, {"src/a.py": "a\n"}, "one")
     head = git_world.commit_in_workspace(it, {"src/b.py": "b\n"}, "two")
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     made = git_world.git.squash(start, head, message(body="Why it is so."))
     assert isinstance(made, Candidate)
     assert made.tree == git_world.git.tree(head) == git_world.git.tree(made.commit)
@@ -133,7 +133,7 @@ def test_squash_on_an_unmoved_main(git_world, begin):
 def test_squash_merges_with_a_main_that_moved_and_is_the_same_again(git_world, begin):
     it = begin()
     head = git_world.commit_in_workspace(it, {"src/a.py": "a\n"})
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     main = git_world.commit_on_main({"b": "2\n"})
     made = git_world.git.squash(main, head, message())
     assert git_world.files(made.commit) == {**git_world.files(main), "src/a.py": "a\n"}
@@ -144,7 +144,7 @@ def test_squash_merges_with_a_main_that_moved_and_is_the_same_again(git_world, b
 def test_a_squash_of_nothing_has_the_tree_of_main(git_world, begin):
     it = begin()
     main = git_world.git.main()
-    head = git_world.git.take_in(it, 1)
+    head = git_world.git.fetch_work(it, 1)
     made = git_world.git.squash(main, head, message())
     assert made.tree == git_world.git.tree(main)
     assert made.commit != main
@@ -153,7 +153,7 @@ def test_a_squash_of_nothing_has_the_tree_of_main(git_world, begin):
 def test_a_conflict_names_its_files(git_world, begin):
     it = begin()
     head = git_world.commit_in_workspace(it, {"src/app.py": "one = 2\n", "src/ok.py": "fine\n"})
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     main = git_world.commit_on_main({"src/app.py": "one = 3\n"})
     made = git_world.git.squash(main, head, message())
     assert isinstance(made, Conflict)
@@ -169,7 +169,7 @@ def test_replay_keeps_each_commit_and_adds_the_trailers(git_world, begin):
     git_world.commit_in_workspace(it, {"src/a.py": "a\n"}, "one\n\nwhy one")
     git_world.commit_in_workspace(it, {"src/a.py": "aa\n"}, "two")
     head = git_world.commit_in_workspace(it, {"src/c.py": "c\n"}, "three")
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     main = git_world.commit_on_main({"b": "2\n"})
     steps = git_world.git.replay(main, head, message())
     assert [text.strip() for _, _, text in git_world.log(steps[-1].commit, main)] == [
@@ -186,7 +186,7 @@ def test_replay_keeps_each_commit_and_adds_the_trailers(git_world, begin):
 def test_replay_of_nothing_is_one_commit_with_the_tree_of_main(git_world, begin):
     it = begin()
     main = git_world.git.main()
-    (step,) = git_world.git.replay(main, git_world.git.take_in(it, 1), message())
+    (step,) = git_world.git.replay(main, git_world.git.fetch_work(it, 1), message())
     assert step.tree == git_world.git.tree(main)
 
 
@@ -194,7 +194,7 @@ def test_replay_leaves_out_what_main_has_already(git_world, begin):
     it = begin()
     git_world.commit_in_workspace(it, {"b": "2\n"}, "the same as main")
     head = git_world.commit_in_workspace(it, {"c": "3\n"}, "more")
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     main = git_world.commit_on_main({"b": "2\n"})
     (step,) = git_world.git.replay(main, head, message())
     assert git_world.files(step.commit) == {**git_world.files(main), "c": "3\n"}
@@ -205,7 +205,7 @@ def test_fold_keeps_only_the_given_steps(git_world, begin):
     git_world.commit_in_workspace(it, {"a": "1\n"}, "one")
     git_world.commit_in_workspace(it, {"a": "2\n"}, "two")
     head = git_world.commit_in_workspace(it, {"a": "3\n"}, "three")
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     main = git_world.git.main()
     one, _, three = git_world.git.replay(main, head, message())
     last = git_world.git.fold(main, [one, three], message())
@@ -222,7 +222,7 @@ def test_work_on_an_amended_main_is_what_it_changed_since_it_began(git_world, be
     it = begin()
     git_world.commit_in_workspace(it, {"src/a.py": "a\n"}, "one")
     head = git_world.commit_in_workspace(it, {"src/a.py": "aa\n", "src/b.py": "b\n"}, "two")
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     main = git_world.amend_main({"person": "two\n", "gone": None})
     git = git_world.git
     assert git.fork(main, head) == first
@@ -242,7 +242,7 @@ def test_work_on_a_main_with_another_beginning_has_a_fork_where_it_began(git_wor
     began = git_world.git.main()
     it = begin()
     head = git_world.commit_in_workspace(it, {"src/app.py": "one = 2\n"})
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     main = git_world.amend_main({"src/app.py": "one = 1\n", "more": "1\n"} if is_new else {"src/app.py": "one = 3\n"})
     assert git_world.git.fork(main, head) is None
     assert git_world.git.fork(main, head, began) == began
@@ -261,7 +261,7 @@ def test_where_work_began_is_its_fork_only_while_it_holds_it_and_main_does_not_h
     began = git_world.commit_on_main({"person": "one\n"})
     it = begin()
     head = git_world.commit_in_workspace(it, {"src/a.py": "a\n"})
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     main = git_world.commit_on_main({"person": "two\n"})
     assert git_world.git.fork(main, head, began) == began == git_world.git.fork(main, head)
     assert git_world.git.fork(main, head, first) == began, "main holds more of it"
@@ -274,7 +274,7 @@ def test_what_was_taken_off_main_does_not_come_back_with_the_work(git_world, beg
     began = git_world.commit_on_main({"person": "one\n"})
     it = begin()
     head = git_world.commit_in_workspace(it, {"src/a.py": "a\n"})
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     main = git_world.amend_main({"person": None})
     made = git_world.git.squash(main, head, message(), began)
     assert git_world.files(made.commit) == {**git_world.files(main), "src/a.py": "a\n"}
@@ -289,7 +289,7 @@ def test_lines_that_both_changed_are_merged_from_where_the_work_began(git_world,
     began = git_world.commit_on_main({"person": "one\n"})
     it = begin()
     head = git_world.commit_in_workspace(it, {"long": text + "work\n"})
-    git_world.git.take_in(it, 1)
+    git_world.git.fetch_work(it, 1)
     main = git_world.amend_main({"long": "person\n" + text})
     made = git_world.git.squash(main, head, message(), began)
     assert git_world.files(made.commit)["long"] == "person\n" + text + "work\n"

@@ -37,7 +37,7 @@ def test_a_hand_in_is_fetched_again_over_a_broken_ref(world: RealWorld, begin: C
     assert broken.ref == "refs/nobrakes/incoming/login/1" and broken.why
     (found,) = _refs(world.git)
     assert broken.ref in found.text and "nobrakes run" in found.text
-    assert world.git.take_in(it, 1) == head
+    assert world.git.fetch_work(it, 1) == head
     assert world.git.broken_refs() == [] and sh(world.root, "git", "fsck", "--no-dangling", "--no-progress") == ""
 
 

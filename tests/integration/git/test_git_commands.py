@@ -53,7 +53,7 @@ def test_nothing_of_the_callers_git_variables_reaches_git(world, begin, monkeypa
     old = world.git.main()
     it = begin()
     head = world.commit_in_workspace(it, {"src/a.py": "a\n"})
-    assert world.git.take_in(it, 1) == head
+    assert world.git.fetch_work(it, 1) == head
     made = world.git.squash(old, head, message())
     assert world.git.changes(old, head)[0].path == "src/a.py"
     assert world.git.land(made.commit, old).landing is Landing.MOVED
@@ -102,12 +102,12 @@ def test_a_broken_configuration_is_the_repositorys_and_no_object_is_judged_by_it
     (world.root / ".git" / "broken").write_text("[core\n")
     file.write_text(was + text)
     git = Repository(world.paths, "main")
-    for asked in (git.main, lambda: git.tree(head), lambda: git.is_whole(head), lambda: git.take_in(it, 1)):
+    for asked in (git.main, lambda: git.tree(head), lambda: git.is_whole(head), lambda: git.fetch_work(it, 1)):
         with pytest.raises(GitUnusable, match="does not work in this repository: fatal: ") as met:
             asked()
     assert "git config --list --show-origin" in met.value.hint
     file.write_text(was)
-    assert git.take_in(it, 1) == head and Place(str(world.root), "").trouble() == ""
+    assert git.fetch_work(it, 1) == head and Place(str(world.root), "").trouble() == ""
 
 
 def test_a_broken_configuration_of_the_account_is_told(world, tmp_path, monkeypatch):
@@ -206,7 +206,7 @@ def test_odd_authors_and_texts_survive_a_replay(world, begin):
     sh(clone, "git", "add", "-A")
     odd = {**ME, "GIT_AUTHOR_NAME": "Jean d'Œuvre", "GIT_AUTHOR_DATE": "@12345 +0530"}
     sh(clone, "git", "-c", "i18n.commitEncoding=latin-1", "commit", "-qm", "odd", env=odd)
-    head = world.git.take_in(it, 1)
+    head = world.git.fetch_work(it, 1)
     (step,) = world.git.replay(world.git.main(), head, message())
     assert world.sh("git", "log", "-1", "--format=%an|%ae|%ad", "--date=raw", step.commit).strip() == (
         "Jean d'Œuvre|human@example.org|12345 +0530"
@@ -233,7 +233,7 @@ def test_a_sha256_repository(tmp_path):
     sh(clone, "git", "add", "-A")
     sh(clone, "git", "commit", "-qm", "two")
     write(clone, {"e": "4\n"})
-    head = git.take_in(bead(), 1)
+    head = git.fetch_work(bead(), 1)
     made = git.squash(old, head, message())
     assert git.read(made.commit, "d/c") == b"3\n"
     assert git.land(made.commit, old).landing is Landing.MOVED
@@ -255,7 +255,7 @@ def test_a_shallow_repository(tmp_path):
     write(clone, {"c": "3\n"})
     sh(clone, "git", "add", "-A")
     sh(clone, "git", "commit", "-qm", "two")
-    made = git.squash(old, git.take_in(bead(), 1), message())
+    made = git.squash(old, git.fetch_work(bead(), 1), message())
     assert git.land(made.commit, old).landing is Landing.MOVED
     git.retire(bead(), 1)
 

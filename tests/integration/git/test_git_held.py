@@ -46,7 +46,7 @@ def test_what_is_handed_in_is_held_before_its_ref(
     it = begin()
     head = world.commit_in_workspace(it, {f"src/{n}.py": f"{n}\n" for n in range(files)})
     prunes_slowly(world, monkeypatch)
-    assert world.git.take_in(it, 1) == head and world.git.is_whole(head) and is_sound(world)
+    assert world.git.fetch_work(it, 1) == head and world.git.is_whole(head) and is_sound(world)
 
 
 def test_what_is_made_here_is_held_before_its_ref(
@@ -60,7 +60,7 @@ def test_what_is_made_here_is_held_before_its_ref(
     world.sh("git", "add", "-A")
     world.sh("git", "commit", "-q", "-m", "a person's", env=ME)
     prunes_slowly(world, monkeypatch)
-    world.git.take_in(it, 1)
+    world.git.fetch_work(it, 1)
     made = world.git.squash(world.git.main(), head, SAID)
     assert isinstance(made, Candidate)
     world.git.pin("candidate/login/review", made.commit)
@@ -73,7 +73,7 @@ def test_what_is_made_here_is_held_before_its_ref(
 def test_a_pack_is_held_for_a_while_and_a_persons_for_ever(world: RealWorld, begin: Callable[..., Bead]) -> None:
     it = begin()
     world.commit_in_workspace(it, {"src/a.py": "a\n"})
-    world.git.take_in(it, 1)
+    world.git.fetch_work(it, 1)
     place = Place(str(world.root), "main")
     theirs = Path(place.objects, "pack", "pack-mine.keep")
     theirs.write_bytes(b"")

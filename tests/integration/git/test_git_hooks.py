@@ -82,7 +82,7 @@ def test_who_goes_round_the_hooks_gains_nothing_and_the_next_worker_has_them(wor
     assert git(clone, it, "config", "core.hooksPath", "/dev/null").returncode == 0
     assert git(clone, it, "tag", "v1").returncode == 0
     main = world.git.main()
-    assert world.git.take_in(it, 1) == work and world.git.main() == main
+    assert world.git.fetch_work(it, 1) == work and world.git.main() == main
     world.prepare(world.git.workspace(it, main, "Bea").prologue)
     assert git(clone, it, "tag", "v2").returncode != 0
 

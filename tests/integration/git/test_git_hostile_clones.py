@@ -32,7 +32,7 @@ def clone(world, begin) -> Path:
 
 def everything(world, it, fence=1):
     """All that the daemon ever does with a clone."""
-    head = world.git.take_in(it, fence)
+    head = world.git.fetch_work(it, fence)
     world.git.archive(it, fence)
     world.git.has_workspace(it.id)
     world.git.workspace(it, world.git.main(), "Bea")
@@ -104,7 +104,7 @@ def test_borrowed_objects_from_elsewhere_are_refused(world, begin, clone, tmp_pa
     else:
         alternates.write_text(f"{other}/.git/objects\n")
     with pytest.raises(GitFailed):
-        world.git.take_in(bead_of(clone), 1)
+        world.git.fetch_work(bead_of(clone), 1)
 
 
 def bead_of(clone: Path):
@@ -189,7 +189,7 @@ def test_what_is_no_plain_branch_is_none_and_its_files_are_kept(world, clone, tm
     write(clone, {"uncommitted": "u\n"})
     tamper(clone, tmp_path)
     it = bead_of(clone)
-    assert world.git.take_in(it, 1) is None
+    assert world.git.fetch_work(it, 1) is None
     world.git.retire(it, 1)
     assert not clone.exists()
     files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
@@ -203,7 +203,7 @@ def test_a_clone_without_its_branch_is_archived_and_made_anew(world, clone, tmp_
     tamper(clone, tmp_path)
     made = world.git.workspace(bead_of(clone), world.git.main(), "Bea")
     world.prepare(made.prologue)
-    assert world.git.take_in(bead_of(clone), 2) == world.git.main()
+    assert world.git.fetch_work(bead_of(clone), 2) == world.git.main()
     assert world.git.archived("login")
 
 
@@ -240,7 +240,7 @@ def test_broken_objects_do_not_come_in_and_the_clone_is_put_aside(world, clone, 
         oid = sh(clone, "git", "rev-parse", "HEAD:src").strip()
         (clone / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
     with pytest.raises(GitFailed):
-        world.git.take_in(it, 1)
+        world.git.fetch_work(it, 1)
     assert world.sh("git", "for-each-ref", "refs/nobrakes/incoming") == ""
     with pytest.raises(GitFailed):
         world.git.archive(it, 1)
@@ -272,7 +272,7 @@ def test_a_branch_packed_by_git_gc_is_found(world, clone):
     sh(clone, "git", "pack-refs", "--all")
     sh(clone, "git", "gc", "-q", "--prune=now")
     assert not branch_file(clone).exists()
-    assert world.git.take_in(bead_of(clone), 1) == head
+    assert world.git.fetch_work(bead_of(clone), 1) == head
     world.sh("git", "fsck", "--full", "--strict")
 
 
@@ -281,13 +281,13 @@ def test_head_elsewhere_and_odd_refs_do_not_matter(world, clone):
     sh(clone, "git", "checkout", "-q", "--detach")
     sh(clone, "git", "update-ref", "refs/heads/--upload-pack=x", "HEAD")
     (clone / ".git" / "HEAD").write_text("ref: refs/heads/../../../etc\n")
-    assert world.git.take_in(bead_of(clone), 1) == head
+    assert world.git.fetch_work(bead_of(clone), 1) == head
 
 
 def test_many_objects_come_in_as_one_pack(world, begin):
     it = begin()
     head = world.commit_in_workspace(it, {f"src/f{n}.py": f"{n}\n" for n in range(150)})
-    assert world.git.take_in(it, 1) == head
+    assert world.git.fetch_work(it, 1) == head
     assert len(world.files(head)) == 153
     assert list(Path(world.root, ".git", "objects", "pack").glob("*.pack"))
     world.sh("git", "fsck", "--full", "--strict")
@@ -302,7 +302,7 @@ def test_an_evil_tree_does_not_come_in(world, clone):
     commit = sh(clone, "git", "commit-tree", "-p", "HEAD", "-m", "evil", tree).strip()
     sh(clone, "git", "update-ref", "HEAD", commit)
     with pytest.raises(GitFailed):
-        world.git.take_in(bead_of(clone), 1)
+        world.git.fetch_work(bead_of(clone), 1)
 
 
 REFUSED = '[submodule "../../evil"]\n\tpath = x\n\turl = -u./payload\n\tupdate = !sh\n'
@@ -431,7 +431,7 @@ def test_a_clone_that_is_a_link_is_neither_read_nor_followed(world, tmp_path):
     os.makedirs(world.paths.workspaces)
     os.symlink(precious, os.path.join(world.paths.workspaces, "login"))
     it = bead_of(Path("login"))
-    assert world.git.take_in(it, 1) is None
+    assert world.git.fetch_work(it, 1) is None
     world.git.retire(it, 1)
     assert not os.path.lexists(os.path.join(world.paths.workspaces, "login"))
     assert (precious / "file").read_text() == "x"
@@ -464,7 +464,7 @@ def test_a_merge_inside_the_branch_is_replayed_as_one_commit(world, clone):
     sh(clone, "git", "commit", "-qm", "side")
     sh(clone, "git", "checkout", "-q", branch_of(bead_of(clone)))
     sh(clone, "git", "merge", "-q", "--no-edit", "side")
-    head = world.git.take_in(bead_of(clone), 1)
+    head = world.git.fetch_work(bead_of(clone), 1)
     main = world.commit_on_main({"b": "b\n"})
     (step,) = world.git.replay(main, head, message())
     assert world.files(step.commit) == {**world.files(main), "side": "s\n", "src/a.py": "a\n"}
@@ -476,7 +476,7 @@ def test_unrelated_history_is_a_conflict_and_has_no_fork(world, clone):
     tree = sh(clone, "git", "rev-parse", "HEAD^{tree}").strip()
     commit = sh(clone, "git", "commit-tree", "-m", "root", tree).strip()
     sh(clone, "git", "update-ref", "HEAD", commit)
-    head = world.git.take_in(bead_of(clone), 1)
+    head = world.git.fetch_work(bead_of(clone), 1)
     assert world.git.fork(world.git.main(), head) is None
     assert world.git.squash(world.git.main(), head, message()).detail
     assert world.git.replay(world.git.main(), head, message()).detail
@@ -554,7 +554,7 @@ def test_two_threads_may_read_at_once(world):
 def test_a_head_that_was_handed_in_and_rewritten_away_stays(world, begin, clone):
     """An agent hands a commit in and then resets its branch: only our incoming ref still holds it."""
     it = begin()
-    handed_in = world.git.take_in(it, 7)
+    handed_in = world.git.fetch_work(it, 7)
     sh(clone, "git", "reset", "-q", "--hard", "HEAD~1")
     sh(clone, "git", "commit", "-q", "--allow-empty", "-m", "another")
     world.git.retire(it, 8)
@@ -604,7 +604,7 @@ def beside_a_repository(clone: Path) -> None:
 def test_what_an_agent_left_out_of_its_checkout_is_not_kept_as_removed(world, clone, narrow):
     world.commit_in_workspace(bead_of(clone), {"tests/deep/b.txt": "b\n", "top.txt": "t\n"})
     head = world.commit_in_workspace(bead_of(clone), {"src/gone.py": "g\n"})
-    assert world.git.take_in(bead_of(clone), 1) == head
+    assert world.git.fetch_work(bead_of(clone), 1) == head
     before = world.files(head)
     narrow(clone)
     assert not (clone / "tests" / "deep" / "b.txt").exists()

@@ -31,7 +31,7 @@ def candidate(world: RealWorld, begin, files=None) -> tuple[str, str]:
     it = begin()
     changed = {"src/app.py": "one = 2\n", "src/new.py": "new\n", "old": None, "deep/er/file": None}
     head = world.commit_in_workspace(it, files or changed)
-    assert world.git.take_in(it, 1) == head
+    assert world.git.fetch_work(it, 1) == head
     return world.git.squash(old, head, message()).commit, old
 
 

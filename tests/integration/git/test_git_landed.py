@@ -12,7 +12,7 @@ from nobrakes.git.objects import Objects
 def test_what_was_reset_away_outlives_a_gc_that_keeps_nothing(world, begin):
     first, made = world.git.main(), begin("login")
     head = world.commit_in_workspace(made, {"src/login.py": "x\n"})
-    world.git.take_in(made, 1)
+    world.git.fetch_work(made, 1)
     world.git.land(head, first)
     world.git.pin("incoming/login/1", None)
     world.sh("git", "update-ref", "refs/heads/main", first)

@@ -23,7 +23,7 @@ def test_built_in_ways_of_main_are_used(world, begin, tmp_path: Path, name: str,
     )
     it = begin()
     head = world.commit_in_workspace(it, {name: "1\nbranch\n", ".gitattributes": f"{ATTRIBUTES}* merge=union\n"})
-    world.git.take_in(it, 1)
+    world.git.fetch_work(it, 1)
     main = world.commit_on_main({name: "1\nmain\n"})
     made = getattr(world.git, how)(main, head, message())
     assert not (tmp_path / "sprung").exists()

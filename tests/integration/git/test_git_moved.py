@@ -33,9 +33,9 @@ def test_work_is_taken_in_and_gone_on_with_after_a_move(world, begin, how):
     assert world.git.settle_in() == () == world.git.settle_in()
     elsewhere(world, how)
     with pytest.raises(Tampered):
-        world.git.take_in(finished, 1)
+        world.git.fetch_work(finished, 1)
     assert sorted(world.git.settle_in()) == ["finished", "half"] and world.git.settle_in() == ()
-    assert world.git.take_in(finished, 1) == head
+    assert world.git.fetch_work(finished, 1) == head
     kept = world.git.workspace(half, world.git.main(), "Bea")
     assert kept.is_kept
     world.prepare(kept.prologue)
@@ -59,7 +59,7 @@ def test_what_an_agent_wrote_there_is_not_mended(world, begin, tmp_path):
     assert world.git.settle_in() == ()
     assert (outside / "alternates").read_text() == before
     with pytest.raises(Tampered):
-        world.git.take_in(other, 1)
+        world.git.fetch_work(other, 1)
 
 
 def test_one_that_cannot_be_written_is_left_and_the_others_are_mended(world, begin):

@@ -81,4 +81,4 @@ def test_a_tree_with_a_mode_of_its_own_does_not_come_in(world, begin, mode: str,
         subprocess.run(asked, cwd=folder, input=names, capture_output=True, check=True)
         sh(folder, "git", "prune-packed")
     with pytest.raises(Tampered):
-        world.git.take_in(it, 1)
+        world.git.fetch_work(it, 1)

@@ -31,7 +31,7 @@ def test_the_locks_of_killed_git_commands_do_not_stop_the_next_worker(world, lef
     world.prepare(world.git.workspace(it, world.git.main(), "Bea").prologue)
     made = commit(clone, "more")
     sh(clone, "git", "pack-refs", "--all")
-    assert world.git.take_in(it, 2) == made
+    assert world.git.fetch_work(it, 2) == made
 
 
 @pytest.mark.parametrize("where", [["--detach"], ["-b", "mine"]])
@@ -40,7 +40,7 @@ def test_commits_on_top_of_the_branch_are_taken_in_whatever_head_is(world, left,
     commit(clone, "one")
     sh(clone, "git", "checkout", "-q", *where)
     made = commit(clone, "two")
-    assert world.git.take_in(it, 1) == made
+    assert world.git.fetch_work(it, 1) == made
     world.prepare(world.git.workspace(it, world.git.main(), "Bea").prologue)
     assert sh(clone, "git", "symbolic-ref", "HEAD").strip() == f"refs/heads/{branch_of(it)}"
     assert sh(clone, "git", "rev-parse", "HEAD").strip() == made and sh(clone, "git", "status", "--porcelain") == ""
@@ -55,7 +55,7 @@ def test_commits_beside_the_branch_are_archived_and_not_taken(world, left):
     sh(clone, "git", "checkout", "-q", branch_of(it))
     branch = commit(clone, "one")
     sh(clone, "git", "checkout", "-q", "--detach", beside)
-    assert world.git.take_in(it, 1) == branch
+    assert world.git.fetch_work(it, 1) == branch
     assert (f"refs/nobrakes/archive/{it.id}/1-head", beside) in world.git.archived(it.id)
     world.git.retire(it, 1)
     assert {branch, beside} <= set(dict(world.git.archived(it.id)).values())

@@ -46,7 +46,7 @@ def test_every_object_stays_also_one_that_no_ref_leads_to(world, begin) -> None:
     assert objects(world.root) == before and lost.strip() in before
     assert loose(world.root) == 0 and len(packs(world.root)) == 1
     assert sh(world.workspace_path(it), "git", "status", "--short") == "", "a clone borrows from what was packed"
-    assert world.git.take_in(it, 1) == head
+    assert world.git.fetch_work(it, 1) == head
     assert sh(world.root, "git", "fsck", "--no-dangling", "--no-progress") == ""
 
 
@@ -105,7 +105,7 @@ def test_work_comes_in_while_others_pack(world, begin) -> None:
         for number in range(12):
             it = begin(f"b{number}")
             head = world.commit_in_workspace(it, {f"src/new{number}.py": f"{number}\n"})
-            assert world.git.take_in(it, 1) == head
+            assert world.git.fetch_work(it, 1) == head
             world.git.retire(it, 1)
             write(world.root, {f"own{number}": "a person's\n"})
             world.sh("git", "add", "-A")

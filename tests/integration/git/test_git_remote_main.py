@@ -30,7 +30,7 @@ def world(tmp_path: Path) -> Iterator[SharedWorld]:
 def work(world, begin) -> tuple[str, str]:
     """(new, old), ready to land."""
     head = world.commit_in_workspace(begin(), {"src/app.py": "one = 2\n", "src/new.py": "new\n"})
-    world.git.take_in(begin(), 1)
+    world.git.fetch_work(begin(), 1)
     old = world.git.main()
     return world.git.squash(old, head, message()).commit, old
 

@@ -142,7 +142,7 @@ def test_what_is_too_large_does_not_come_in_and_is_not_lost(small, begin, make):
     head = clone.commit(make(clone))
     began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(TooLarge, match=LARGE[make]):
-        small.git.take_in(it, 1)
+        small.git.fetch_work(it, 1)
     assert time.monotonic() - began < 20
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000, "kilobytes"
     assert small.sh("git", "for-each-ref", "refs/nobrakes") == ""
@@ -151,7 +151,7 @@ def test_what_is_too_large_does_not_come_in_and_is_not_lost(small, begin, make):
     kept = Path(str(clone.path) + "~broken-1", ".git", "objects", head[:2], head[2:])
     assert kept.is_file()
     other = begin("other")
-    assert small.git.take_in(other, 1) is not None
+    assert small.git.fetch_work(other, 1) is not None
 
 
 def test_a_giant_message_does_not_come_in(small, begin):
@@ -159,7 +159,7 @@ def test_a_giant_message_does_not_come_in(small, begin):
     clone = Clone(small.workspace_path(it), "feature/bead-login")
     clone.commit(sh(clone.path, "git", "rev-parse", "HEAD^{tree}").strip(), b"all work and no play\n" * 70_000)
     with pytest.raises(TooLarge, match="commit"):
-        small.git.take_in(it, 1)
+        small.git.fetch_work(it, 1)
 
 
 def test_what_is_within_the_limits_comes_in_by_either_way(small, begin):
@@ -170,7 +170,7 @@ def test_what_is_within_the_limits_comes_in_by_either_way(small, begin):
     for _ in range(15):
         tree = clone.tree(("40000", "d", tree))
     head = clone.commit(clone.beside_what_there_is("40000", tree))
-    assert small.git.take_in(it, 1) == head
+    assert small.git.fetch_work(it, 1) == head
     assert len(small.git.changes(small.git.main(), head)) == 150
 
 
@@ -188,7 +188,7 @@ def test_a_bead_is_measured_by_what_it_changed_and_not_by_all_files(world, begin
     it = begin()
     head = world.commit_in_workspace(it, {"lib/deep/new.py": "new\n", "f7.py": "other\n"})
     world.commit_on_main({"f8.py": "meanwhile\n"})
-    assert world.git.take_in(it, 1) == head
+    assert world.git.fetch_work(it, 1) == head
     # the commit, its parent, three folders, two files and the one that main has another of meanwhile: of both sides
     assert len(asked) <= 2 * 9
     assert set(world.files(head)) >= {"f7.py", "lib/deep/new.py"}
@@ -233,7 +233,7 @@ def test_files_that_are_too_large_are_put_aside_with_their_clone(small, begin, m
     head = small.commit_in_workspace(it, {"src/a.py": "a\n"})
     clone = Path(small.workspace_path(it))
     why = make(clone)
-    assert small.git.take_in(it, 1) == head, "what was committed is none of it"
+    assert small.git.fetch_work(it, 1) == head, "what was committed is none of it"
     with pytest.raises(TooLarge, match=why):
         small.git.archive(it, 1)
     small.git.retire(it, 1)
@@ -269,7 +269,7 @@ def test_a_link_with_a_giant_target_leads_out(world, begin):
     clone = Clone(world.workspace_path(it), "feature/bead-login")
     head = clone.commit(clone.beside_what_there_is("120000", clone.put(b"blob", b"a/" * 5000)))
     try:
-        assert world.git.take_in(it, 1) == head
+        assert world.git.fetch_work(it, 1) == head
     except Tampered:
         return  # some versions of git refuse it
     [change] = world.git.changes(world.git.main(), head)

@@ -28,7 +28,7 @@ def world(tmp_path: Path) -> Iterator[SharedWorld]:
 def landed(world: SharedWorld, begin: Callable[[], object], provoke: Callable[[SharedWorld], None]) -> Land:
     """What comes of landing work after `provoke`; main is nowhere else then."""
     head = world.commit_in_workspace(begin(), {"src/app.py": "one = 2\n", "src/new.py": "new\n"})
-    world.git.take_in(begin(), 1)
+    world.git.fetch_work(begin(), 1)
     old = world.git.main()
     new = world.git.squash(old, head, message()).commit
     provoke(world)

@@ -73,7 +73,7 @@ class World:
 
     def ends(self) -> None:
         self.ports.store.attempt = lambda _: ATTEMPT
-        self.ports.git.take_in = lambda bead, fence: "abc"
+        self.ports.git.fetch_work = lambda bead, fence: "abc"
         fetches = Fetches(self.ports)
         fetches.left = self.watch.left
         assert fetches.is_over(RUN)

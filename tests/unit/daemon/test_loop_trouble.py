@@ -68,8 +68,8 @@ class Rig:
         self.daemon.meter = SimpleNamespace(wake_at=list, is_silent=lambda now: False)  # type: ignore[assignment]
         self.daemon.ends = SimpleNamespace(wake_at=list, is_silent=lambda now: False)  # type: ignore[assignment]
         self.daemon.definitions = self.daemon.ends  # type: ignore[assignment]
-        courier: Any = SimpleNamespace(trouble=lambda text, stops: None)
-        self.daemon.troubles = Troubles(self.daemon.ports, courier)
+        sender: Any = SimpleNamespace(trouble=lambda text, stops: None)
+        self.daemon.troubles = Troubles(self.daemon.ports, sender)
         self.daemon.tick = self.tick  # type: ignore[method-assign, assignment]
 
     def tell(self, notice: Any) -> None:
@@ -164,8 +164,8 @@ class Settled:
         self.store = open_memory(self.clock.now)
         notifier = SimpleNamespace(tell=lambda notice: None)
         ports: Any = SimpleNamespace(store=self.store, notifier=notifier, paths=SimpleNamespace(folder="/state"))
-        courier: Any = SimpleNamespace(trouble=lambda text, stops: None)
-        self.troubles = Troubles(ports, courier)
+        sender: Any = SimpleNamespace(trouble=lambda text, stops: None)
+        self.troubles = Troubles(ports, sender)
 
     def turn(self, error: NobrakesError | None) -> tuple[str | None, int]:
         """What status is told at the end of a turn that met this, and how many questions are open."""
@@ -262,7 +262,7 @@ def test_what_waits_alone_is_told_with_its_bead() -> None:
 def test_a_question_of_a_daemon_that_was_killed_is_withdrawn_by_the_next_one() -> None:
     world = Settled()
     world.turn(lacking("fatal: could not read Username: terminal prompts disabled"))
-    after = Troubles(world.troubles.ports, world.troubles.courier)
+    after = Troubles(world.troubles.ports, world.troubles.sender)
     after.settle(world.clock.now())
     assert not world.store.escalations() and world.store.setting(control.TROUBLE) is None
 

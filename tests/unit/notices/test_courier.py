@@ -1,4 +1,4 @@
-"""The courier: what is due is sent beside the loop, tried again, counted in digests, held in quiet hours, told again."""
+"""The sender of notices: what is due is sent beside the loop, tried again, counted in digests, held in quiet hours, told again."""
 
 import random
 import re
@@ -16,7 +16,7 @@ from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.notices import model as notices_model
 from nobrakes.notices.model import DeliveryState, Message, NewNotice, NoticeKind, Sent, Severity
-from nobrakes.notices.worker import Courier, News
+from nobrakes.notices.worker import EventConsumer, NotificationSender
 from nobrakes.store import open_memory
 from tests.world.clock import FakeClock
 from tests.world.fake_channels import FakeChannels
@@ -77,15 +77,15 @@ class World:
             background=SimpleNamespace(busy=lambda name: False, over=lambda name: True, begin=lambda *_: None),
             git=SimpleNamespace(pin=lambda *_: None),
         )
-        self.courier = Courier(self.ports)
+        self.sender = NotificationSender(self.ports)
 
     def add(self, *texts: str, severity: Severity = Severity.INFO, kind: NoticeKind = NoticeKind.MERGED) -> None:
-        notices = self.courier.wanted([NewNotice(kind, severity, text, fingerprint=text) for text in texts])
+        notices = self.sender.wanted([NewNotice(kind, severity, text, fingerprint=text) for text in texts])
         self.store.add_notices(notices, notices_model.SAME_WITHIN)
 
     def turn(self, seconds: float = 0.0) -> None:
         self.clock.jump(seconds)
-        self.courier.turn(SimpleNamespace(now=self.clock.now()))  # type: ignore[arg-type]
+        self.sender.turn(SimpleNamespace(now=self.clock.now()))  # type: ignore[arg-type]
 
     def sent(self) -> list[str]:
         return [message.text for _, _, message in self.hand.begun]
@@ -119,12 +119,12 @@ def test_a_failure_is_tried_again_later_and_given_up_once() -> None:
         if world.hand.busy:
             world.hand.end("c", "no answer")
         world.turn()
-        wake = world.courier.wake_at(world.clock.now())
+        wake = world.sender.wake_at(world.clock.now())
         world.turn(0.0 if wake is None else max(0.0, wake - world.clock.now()))
     assert len(world.sent()) == 2 * notices_model.MOST_TRIES
     assert len(world.told) == 1 and "no answer" in world.told[0]
     assert {one.state for one in world.store.deliveries(9)} == {DeliveryState.FAILED}
-    assert world.courier.wake_at(world.clock.now()) is None
+    assert world.sender.wake_at(world.clock.now()) is None
 
 
 def test_a_new_daemon_sends_what_the_old_one_did_not_settle() -> None:
@@ -181,7 +181,7 @@ def test_quiet_hours_hold_what_is_not_urgent_until_their_end() -> None:
     world.hand.end("c")
     world.turn()
     assert world.sent() == ["two"]
-    assert world.courier.wake_at(world.clock.now()) == START + 19 * 3600
+    assert world.sender.wake_at(world.clock.now()) == START + 19 * 3600
     world.turn(8 * 3600 - 1)
     assert world.sent() == ["two"]
     world.turn(1)
@@ -196,7 +196,7 @@ def test_a_try_that_falls_into_quiet_hours_waits_for_their_end() -> None:
     world.hand.end("c", "no")
     world.turn()
     world.turn(40)
-    assert world.sent() == ["one"] and world.courier.wake_at(world.clock.now()) == START + 19 * 3600
+    assert world.sent() == ["one"] and world.sender.wake_at(world.clock.now()) == START + 19 * 3600
 
 
 def test_a_clock_that_is_set_back_holds_nothing_up() -> None:
@@ -206,7 +206,7 @@ def test_a_clock_that_is_set_back_holds_nothing_up() -> None:
     world.hand.end("c", "no")
     world.turn()
     world.clock.jump(-86_400)
-    world.courier.measure_anew()
+    world.sender.measure_anew()
     world.turn()
     assert world.sent() == ["one", "one"]
 
@@ -214,7 +214,7 @@ def test_a_clock_that_is_set_back_holds_nothing_up() -> None:
 def test_an_open_question_is_told_again_until_it_is_answered_and_not_for_ever() -> None:
     world = World(renotify_hours=4.0)
     number = world.store.escalate(NewEscalation(EscalationType.QUESTION, "Which?"), "a", None, "me").id
-    news = News(world.ports, world.courier.wanted)
+    news = EventConsumer(world.ports, world.sender.wanted)
     board: Any = SimpleNamespace(runs={}, attempts=())
     news.read(board)
     for _ in range(60):
@@ -222,7 +222,7 @@ def test_an_open_question_is_told_again_until_it_is_answered_and_not_for_ever() 
         if world.hand.busy:
             world.hand.end("c")
             world.turn()
-        wake = world.courier.wake_at(world.clock.now())
+        wake = world.sender.wake_at(world.clock.now())
         if wake is None:
             break
         world.turn(wake - world.clock.now())
@@ -238,7 +238,7 @@ def test_an_open_question_is_told_again_until_it_is_answered_and_not_for_ever() 
 def test_what_was_answered_meanwhile_is_not_sent() -> None:
     world = World(quiet_hours="11:00-13:00")
     number = world.store.escalate(NewEscalation(EscalationType.QUESTION, "Which?"), "a", None, "me").id
-    News(world.ports, world.courier.wanted).read(SimpleNamespace(runs={}, attempts=()))  # type: ignore[arg-type]
+    EventConsumer(world.ports, world.sender.wanted).read(SimpleNamespace(runs={}, attempts=()))  # type: ignore[arg-type]
     world.turn()
     world.store.answer(number, "this", "me")
     world.turn(3600)
@@ -256,11 +256,11 @@ def test_an_event_is_one_notice_however_often_the_daemon_dies() -> None:
 
     world.store.set_setting = dies  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
-        News(world.ports, world.courier.wanted).read(board)
+        EventConsumer(world.ports, world.sender.wanted).read(board)
     assert world.store.unrouted_notices(9) == []
     world.store.set_setting = real  # type: ignore[method-assign]
     for _ in range(2):
-        News(world.ports, world.courier.wanted).read(board)
+        EventConsumer(world.ports, world.sender.wanted).read(board)
     assert [one.text for one in world.store.unrouted_notices(9)] == ["Ada: hello"]
 
 
@@ -269,13 +269,13 @@ def test_without_a_channel_nothing_is_written_and_nothing_asked() -> None:
     world.add("one")
     world.store.queues = None  # type: ignore[method-assign, assignment]
     world.turn()
-    assert world.store.unrouted_notices(9) == [] and world.courier.wake_at(0.0) is None
+    assert world.store.unrouted_notices(9) == [] and world.sender.wake_at(0.0) is None
 
 
 def test_trouble_of_the_machine_is_told_once_in_a_while() -> None:
     world = World()
     for _ in range(3):
-        world.courier.trouble("the disk is full", stops=True)
+        world.sender.trouble("the disk is full", stops=True)
         world.turn(60.0)
     assert world.sent() == ["the disk is full"] and world.hand.begun[0][2].severity is Severity.URGENT
 

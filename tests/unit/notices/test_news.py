@@ -8,7 +8,7 @@ import pytest
 from nobrakes.beads.model import Bead, Status
 from nobrakes.errors import GitFailed
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.notices.worker import MOST, News
+from nobrakes.notices.worker import MOST, EventConsumer
 from nobrakes.store import open_memory
 
 BOARD: Any = SimpleNamespace(runs={}, attempts=())
@@ -50,7 +50,7 @@ class World:
             notifier=SimpleNamespace(tell=lambda notice: self.told.append(notice.text)),
         )
         self.store.put([Bead(one, one, status=Status.NEEDS_DOER, needs_tests=False) for one in ("a", "b")], [], "me")
-        self.news = News(self.ports, lambda notices: [])
+        self.news = EventConsumer(self.ports, lambda notices: [])
         self.news.read(BOARD)
 
     def say(self, text: str) -> None:
@@ -71,7 +71,7 @@ def test_nothing_is_told_before_a_clone_is_archived_and_nothing_is_read_twice(wo
     assert world.news.read(BOARD) == [] and world.read[0][1] == 1
     world.background.is_over = True
     assert len(world.news.read(BOARD)) == 3 and world.told == ["one", "two"]
-    assert News(world.ports, lambda notices: []).read(BOARD) == [] and world.told == ["one", "two"]
+    assert EventConsumer(world.ports, lambda notices: []).read(BOARD) == [] and world.told == ["one", "two"]
 
 
 def test_whoever_begins_anew_reads_from_what_was_dealt_with(world: World) -> None:
@@ -80,7 +80,7 @@ def test_whoever_begins_anew_reads_from_what_was_dealt_with(world: World) -> Non
     world.say("two")
     world.news.read(BOARD)
     world.background.is_over = True
-    News(world.ports, lambda notices: []).read(BOARD)
+    EventConsumer(world.ports, lambda notices: []).read(BOARD)
     assert world.told == ["one", "two"]
 
 

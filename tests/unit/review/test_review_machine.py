@@ -125,7 +125,7 @@ WITH_CANDIDATE = """
 stopped_after_landing  clean_up
 candidate_gone         rebase
 """
-ON_THE_TRAIN = """
+IN_THE_QUEUE = """
 may_land               swap
 """
 
@@ -192,7 +192,7 @@ def told() -> dict[tuple[Step, Fact], tuple[Step, Act]]:
             found[Step(step), Fact(fact)] = _end(Step(step), rest)
     train = (Step.REBASE, Step.VALIDATE_REBASED, Step.COUNT_BASE, Step.VALIDATE_BASE, Step.SWAP)
     candidate = (*train, Step.VALIDATE_MAIN, Step.READING, Step.PULL_REQUEST, Step.CLEAN_UP)
-    for lines, steps in ((ANYWHERE, tuple(Step)), (WITH_CANDIDATE, candidate), (ON_THE_TRAIN, train)):
+    for lines, steps in ((ANYWHERE, tuple(Step)), (WITH_CANDIDATE, candidate), (IN_THE_QUEUE, train)):
         for step, line in product(steps, filter(None, lines.split("\n"))):
             fact, *rest = line.split()
             found[step, Fact(fact)] = _end(step, rest)
@@ -416,7 +416,7 @@ def test_the_diagram_has_every_move_once() -> None:
     lines = mermaid().splitlines()
     assert lines[0] == "stateDiagram-v2" and len(lines) == len(set(lines))
     drawn = {line.strip() for line in lines}
-    shared = ("any_step", "with_a_candidate", "on_the_train")
+    shared = ("any_step", "with_a_candidate", "in_the_queue")
     for (step, fact), (then, act) in MOVES.items():
         if act not in (Act.GO_ON, Act.WAIT, Act.VALIDATE):
             ending = f"[*]: {fact.value}, {act.value}"
