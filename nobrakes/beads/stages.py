@@ -98,8 +98,8 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.FAILED: "The agent says that it failed, or a script exited with an error.",
     Outcome.FAILED_REVIEW: "A check failed on the work, and not on main.",
     Outcome.BOUNDARY: "The branch changes a file that the role may not change, or was rewritten.",
-    Outcome.WEAK_TESTS: "The new tests are red, but also pass with a program that does nothing right: empty bodies, a "
-    "constant. The next attempt reads which. Or a test file that was there asserts less than before.",
+    Outcome.WEAK_TESTS: "The new tests are red, but also pass with a program that does nothing right: each function "
+    "gives one answer, whatever it is asked. Or a test file that was there asserts less than before.",
     Outcome.NOT_RED: "The new tests do not fail, or not for a reason that a Doer can remove.",
     Outcome.NO_WORK: "The agent says that it is done, and the branch has nothing new.",
     Outcome.CONTRADICTED_ITSELF: "Its last words hold two different markers.",
@@ -185,7 +185,7 @@ _SUBJECTS: Mapping[str, str] = {
     Step.COUNT_BASE.value: "{main}, to count its tests",
     Step.VALIDATE_MAIN.value: "{main} after the merge",
     RED_PROOF: "the new tests, which have to fail",
-    TEST_STRENGTH: "the new tests, with programs that do nothing right",
+    TEST_STRENGTH: "the new tests, with a program that does nothing right",
     MAIN: "main",
     "main_known": "the last main that passed",
     "main_search": "a commit between, to find what broke main",

@@ -1,15 +1,16 @@
-"""Cheats that new tests have to catch.
+"""The stub program: the code that new tests import, there, and doing nothing right. Tests that pass with it are weak.
 
-1. A cheat is the tree with the new tests, in which what they import is there and does nothing right: bodies that are
-   empty, that say yes to everything, or that give the one value the tests compare with. (The base itself, where the
-   symbol is missing or old, is the red proof.)
-2. Tests that pass with a cheat are weak. Tests that fail with all of them may still be weak; nobody can tell by this.
-3. Where a language is not known, or nothing of the project is imported, there are no cheats, and nothing is claimed.
+1. Each function, method and property that the tests use gives one answer, whatever it is asked: the literal that it is
+   compared with, None where it is said to be untrue, else True. What is only called may answer anything. So one program
+   stands for empty bodies, for bodies that say yes, for constants, and for any mixture of them.
+2. Tests that fail with it may still be weak: nobody can tell by this. (The base itself, where the symbol is missing or
+   old, is the red proof.)
+3. Where a language is not known, or nothing of the project is imported, there is no program, and nothing is claimed.
 4. Python is read by the module `ast`, and nothing is executed. Of a module that is not there, what the tests use of it
    is made; of one that is, the functions and methods that they use get another body, and what is missing is added. A
-   name that a module only hands on is cheated where it is made.
-5. Who has no arguments may well give a constant: it is not cheated by CONSTANT, unless it is a method of something that
-   was made with arguments.
+   name that a module only hands on is replaced where it is made.
+5. Who has no arguments may well give a constant: it is given no literal, unless it is a method of something that was
+   made with arguments.
 6. JavaScript and TypeScript are read by patterns, so only what is plainly written is seen: imports of relative paths of
    modules that are not there yet, calls compared with a literal.
 """
@@ -18,14 +19,10 @@ import ast
 import builtins
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from ..records import frozen
-
-EMPTY = "empty bodies"
-YES = "bodies that always say yes"
-CONSTANT = "bodies that give the value the test compares with"
 
 
 @frozen
@@ -48,32 +45,30 @@ Expressions = list[ast.expr]
 
 
 @dataclass(slots=True)
-class Member:
-    """A method or an attribute of a class, and how the tests use it."""
+class Use:
+    """How the tests use a function, a method or an attribute."""
 
     called: bool = False
     awaited: bool = False
+    denied: bool = False  # it is said to be untrue
     literals: list[str] = field(default_factory=list)
+
+    def answer(self) -> str:
+        """The expression with which most of the tests pass."""
+        return max(self.literals, key=self.literals.count) if self.literals else str(None if self.denied else True)
 
 
 @dataclass(slots=True)
-class Symbol:
+class Symbol(Use):
     """One name of a module, and how the tests use it."""
 
-    name: str
+    name: str = ""
     raised: bool = False
-    called: bool = False
-    awaited: bool = False
-    literals: list[str] = field(default_factory=list)
-    members: dict[str, Member] = field(default_factory=dict)
-
-    def compared(self) -> bool:
-        """Whether something of it is compared with a literal."""
-        return bool(self.literals) or any(member.literals for member in self.members.values())
+    members: dict[str, Use] = field(default_factory=dict)
 
 
 Used = dict[str, dict[str, Symbol]]
-"""Module to name to symbol."""
+"""Module to name to symbol; under "" the methods of what cannot be followed."""
 
 
 @frozen
@@ -93,25 +88,8 @@ class Of:
     has_state: bool = False  # the instance was made with arguments
 
 
-@frozen
-class Project:
-    """What is asked of the project: is there a module of this name, and does a module bind this name."""
-
-    has_module: Callable[[str], bool]
-    binds: Callable[[str, str], bool]
-
-
-def collect(text: str, package: str, project: Project, used: Used) -> None:
-    """Add what a test file uses; `package` is the dotted name of its folder.
-
-    SyntaxError, ValueError, RecursionError: it cannot be read.
-    """
-    tree = ast.parse(text)
-    _Uses(tree, package, project, used).visit(tree)
-
-
 class _Uses(ast.NodeVisitor):
-    def __init__(self, tree: ast.Module, package: str, project: Project, used: Used) -> None:
+    def __init__(self, tree: ast.Module, package: str, project: "_Modules", used: Used) -> None:
         self.package = package
         self.project = project
         self.used = used
@@ -119,7 +97,11 @@ class _Uses(ast.NodeVisitor):
         self.modules: set[str] = set()  # those that are imported by their names
         self.stars: list[str] = []
         self.known: list[dict[str, Expressions]] = [{}]  # names and `self.x`, to what was assigned
-        self.fixtures = dict(_fixtures(tree))
+        self.functions = dict(_functions(tree))
+        self.calls: dict[str, list[ast.Call]] = {}
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            self.calls.setdefault(_called(call), []).append(call)
+        self.yes: bool | None = True  # whether what is visited is said to be true; None: nothing is said of it
         self.plain = _plain_names(tree)
         self.own = {node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)}
 
@@ -148,7 +130,7 @@ class _Uses(ast.NodeVisitor):
             is_module = (
                 not self.project.binds(module, alias.name)
                 and (
-                    self.project.has_module(whole)
+                    self.project.has(whole)
                     # nothing is there yet: what only ever stands before a dot is a module
                     or (local not in self.plain and not local[:1].isupper() and not self._is_file(module))
                 )
@@ -158,25 +140,29 @@ class _Uses(ast.NodeVisitor):
             self.names[local] = Module(whole) if is_module else self._symbol(module, alias.name)
 
     def _is_file(self, module: str) -> bool:
-        return self.project.has_module(module) and not self.project.has_module(f"{module}.__init__")
+        return self.project.has(module) and not self.project.has(f"{module}.__init__")
 
     def _symbol(self, module: str, name: str) -> Symbol:
-        return self.used.setdefault(module, {}).setdefault(name, Symbol(name))
+        return self.used.setdefault(module, {}).setdefault(name, Symbol(name=name))
 
     # --- names and what they stand for -----------------------------------------------------------
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """A scope of its own, with what its arguments stand for."""
-        given = {a.arg: self.fixtures[a.arg] for a in node.args.args if a.arg in self.fixtures}
+        given = {a.arg: self.functions[a.arg] for a in node.args.args if a.arg in self.functions}
+        names = [a.arg for a in node.args.args if a.arg != "self"]
+        for name, value in (
+            pair for call in self.calls.get(node.name, ()) for pair in zip(names, call.args, strict=False)
+        ):
+            if isinstance(value, ast.Call) or is_literal(value):
+                given[name] = [*given.get(name, ()), value]
         for mark in node.decorator_list:
             given.update(_columns(mark, self._table))
         self.known.append(given)
         self.generic_visit(node)
         self.known.pop()
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        """As any other."""
-        self.visit_FunctionDef(node)
+    visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """What its methods set on `self` or `cls`, and what it holds itself, is known in all of them."""
@@ -229,6 +215,9 @@ class _Uses(ast.NodeVisitor):
             inner = node.args[0]
             if _called(node) == "approx" or isinstance(inner, ast.Call):
                 return self._meant(inner, left - 1)
+        made = self.functions.get(_called(node), []) if isinstance(node, ast.Call) else []
+        if made and isinstance(made[0], ast.Call):
+            return self._meant(made[0], left - 1)
         key = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
         for scope in reversed(self.known):
             if key in scope:
@@ -250,8 +239,8 @@ class _Uses(ast.NodeVisitor):
                 return self._attribute(ast.Attribute(held, name.value), left)
         if isinstance(node, ast.Attribute):
             return self._attribute(node, left)
-        if isinstance(node, ast.Call):
-            return self._made(node, left)
+        if isinstance(node, ast.Call) and (made := self._made(node, left)) is not None:
+            return made
         meant = self._meant(node)
         return self._target(meant[0], left - 1) if meant and meant[0] is not node else None
 
@@ -262,7 +251,7 @@ class _Uses(ast.NodeVisitor):
         base = self._target(node.value, left - 1)
         if isinstance(base, Module):
             whole = f"{base.name}.{node.attr}"
-            is_module = whole in self.modules or self.project.has_module(whole)
+            is_module = whole in self.modules or self.project.has(whole)
             return Module(whole) if is_module else Of(self._symbol(base.name, node.attr))
         if base is None or base.member:
             return None
@@ -284,8 +273,20 @@ class _Uses(ast.NodeVisitor):
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """`module.name`."""
-        self._target(node)
-        self.generic_visit(node)
+        self._use(node)
+        self._note(node)
+        self._visit_as(True, node.value)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        """`not name`."""
+        self._note(node)
+
+    def _note(self, node: ast.expr) -> None:
+        """Note what is said to be untrue."""
+        for one in self._meant(node) if self.yes is False else ():
+            use = self._use(one.func if isinstance(one, ast.Call) else one)
+            if use is not None:
+                use.denied = True
 
     def visit_Await(self, node: ast.Await) -> None:
         """What is awaited has to be a coroutine."""
@@ -297,18 +298,20 @@ class _Uses(ast.NodeVisitor):
         if use is not None:
             use.awaited = True
 
-    def _use(self, node: ast.expr) -> Symbol | Member | None:
-        """What is called or read here."""
+    def _use(self, node: ast.expr) -> Use | None:
+        """What is called or read here; None: nothing of the project."""
         of = self._target(node)
-        if not isinstance(of, Of):
-            return None
-        return of.symbol.members.setdefault(of.member, Member()) if of.member else of.symbol
+        if isinstance(of, Of):
+            return of.symbol.members.setdefault(of.member, Use()) if of.member else of.symbol
+        loose = node.attr if of is None and isinstance(node, ast.Attribute) else "__"
+        return self._symbol("", loose) if not loose.startswith("__") else None
 
     def visit_Call(self, node: ast.Call) -> None:
         """`name(…)`, `pytest.raises(name)`, `assertEqual(name(…), literal)`."""
         use = self._use(node.func)
         if use is not None:
             use.called = True
+        self._note(node)
         called = _called(node)
         if called in ("raises", "assertRaises", "assertRaisesRegex") and node.args:
             for part in ast.walk(node.args[0]):
@@ -317,47 +320,81 @@ class _Uses(ast.NodeVisitor):
                     of.symbol.raised = True
         if called in _RUNS and node.args:
             self._is_awaited(node.args[0])
-        if called.startswith(("assertEqual", "assertIs", "assertAlmostEqual", "assertListEqual", "assertDictEqual")):
+        if re.fullmatch(r"assert(?!Not)\w*Equals?|assertIs", called):
             self._compared(*node.args[:2])
-        self.generic_visit(node)
+        # of `any(…)` and `bool(…)` it is said of what they are given
+        self._visit_as(False if called in ("assertFalse", "assertIsNone") else self.yes or use is not None, *node.args)
+        self._visit_as(True, node.func, *(word.value for word in node.keywords))
 
-    def visit_Compare(self, node: ast.Compare) -> None:
-        """`name(…) == literal`."""
-        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.Is):
-            self._compared(node.left, node.comparators[0])
-        self.generic_visit(node)
+    def _visit_as(self, yes: bool | None, *nodes: ast.AST) -> None:
+        before, self.yes = self.yes, yes
+        for node in nodes:
+            self.visit(node)
+        self.yes = before
+
+    def visit_If(self, node: ast.If | ast.While) -> None:
+        """`if name(…) != literal: pytest.fail()`, `while name(…)`, which has to end."""
+        fails = any(isinstance(one, ast.Raise) or re.search(r"\bfail\(", ast.unparse(one)) for one in node.body)
+        self._visit_as(False if fails or isinstance(node, ast.While) else None, node.test)
+        self._visit_as(True, *node.body, *node.orelse)
+
+    visit_While = visit_If
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
-        """`not name(…) != literal`."""
-        asked = node.operand if isinstance(node.op, ast.Not) else None
-        if isinstance(asked, ast.Compare) and len(asked.ops) == 1 and isinstance(asked.ops[0], ast.NotEq):
-            self._compared(asked.left, asked.comparators[0])
-        self.generic_visit(node)
+        """`not name(…)`."""
+        is_not = isinstance(node.op, ast.Not) and self.yes is not None
+        self._visit_as(not self.yes if is_not else self.yes, node.operand)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        """`name(…) == literal`, `name(…) != 1`."""
+        op = type(node.ops[0]) if self.yes is not False else _OPPOSITE.get(type(node.ops[0]))
+        sides = [node.left, *node.comparators]
+        if op in (ast.Eq, ast.Is):
+            self._compared(*sides)
+        for one, other in zip(sides, reversed(sides), strict=True):
+            leaves = self._leaves_of(other)
+            is_yes = "True" in leaves or "1" in leaves
+            is_no = is_yes if op in _UNLIKE else op is ast.In and "None" in leaves and not is_yes
+            self._visit_as(not is_no, one)
 
     def _compared(self, *sides: ast.expr) -> None:
         if len(sides) != 2:
             return
-        rows = [side.elts for side in sides if isinstance(side, ast.Tuple | ast.List)]
-        if len(rows) == 2 and len(rows[0]) == len(rows[1]):
+        rows = [_parts(side) for side in sides]
+        if rows[0] and rows[1] and len(rows[0]) == len(rows[1]):
             for pair in zip(*rows, strict=True):
                 self._compared(*pair)
             return
         for one, other in (sides, sides[::-1]):
             values = [ast.unparse(value) for value in self._meant(other) if is_literal(value)]
             for asked in self._meant(one) if values else ():
-                literals = self._literals_of(asked)
-                if literals is not None:
-                    literals += values
+                self._gives(asked, values, self._leaves_of(other))
 
-    def _literals_of(self, node: ast.expr) -> list[str] | None:
-        """Where it is noted with what this is compared; None: nothing of the project, or what may well be constant."""
+    def _gives(self, node: ast.AST, values: list[str], leaves: list[str]) -> None:
+        """Note what is expected of this value, or of what it is made from (`round(name(…), 2)`)."""
         call = node if isinstance(node, ast.Call) else None
-        of = self._target(call.func if call else node)
-        if not isinstance(of, Of) or (call is None and not (of.member and of.is_instance)):
-            return None
-        if not of.has_state and not (call and (call.args or call.keywords)):
-            return None
-        return of.symbol.members.setdefault(of.member, Member()).literals if of.member else of.symbol.literals
+        asked = call.func if call else node
+        if not isinstance(asked, ast.expr) or (use := self._use(asked)) is None:
+            for child in ast.iter_child_nodes(node):
+                self._gives(child, leaves, leaves)
+        elif (call and (call.args or call.keywords)) or getattr(self._target(asked), "has_state", False):
+            use.literals += values
+        else:  # it may well be constant
+            use.denied |= "None" in values
+
+    def _leaves_of(self, node: ast.expr) -> list[str]:
+        """The values of the literals that stand here."""
+        found = [part for value in self._meant(node) if is_literal(value) for part in ast.walk(value)]
+        return [ast.unparse(part) for part in found if isinstance(part, ast.Constant)]
+
+
+_LIKE, _UNLIKE = (ast.Eq, ast.Is, ast.In), (ast.NotEq, ast.IsNot, ast.NotIn)
+_OPPOSITE: Mapping[type[ast.cmpop], type[ast.cmpop]] = dict(zip(_LIKE + _UNLIKE, _UNLIKE + _LIKE, strict=True))
+
+
+def _parts(node: ast.expr) -> Expressions:
+    """What a table that is written down holds."""
+    return node.values if isinstance(node, ast.Dict) else node.elts if isinstance(node, ast.Tuple | ast.List) else []
 
 
 def is_literal(node: ast.expr) -> bool:
@@ -383,11 +420,10 @@ def _plain_names(tree: ast.Module) -> set[str]:
     return {node.id for node in every if isinstance(node, ast.Name) and id(node) not in before_dots}
 
 
-def _fixtures(tree: ast.Module) -> Iterator[tuple[str, Expressions]]:
-    """The fixtures of a file, and what they give."""
+def _functions(tree: ast.Module) -> Iterator[tuple[str, Expressions]]:
+    """The functions of a file, fixtures among them, and what they give."""
     for node in ast.walk(tree):
-        marks = node.decorator_list if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else []
-        if isinstance(node, _DEFINITIONS) and any("fixture" in ast.unparse(mark) for mark in marks):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             given = [one.value for one in ast.walk(node) if isinstance(one, ast.Return | ast.Yield) and one.value]
             yield node.name, given[:1]
 
@@ -433,29 +469,26 @@ _HOPS = 4
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def python_cheats(tests: Mapping[str, str], tree: Tree, output: str) -> dict[str, dict[str, str]]:
-    """Per cheat the files to lay over the tree; empty where nothing of the project is imported."""
+def python_stubs(tests: Mapping[str, str], tree: Tree, output: str) -> dict[str, str]:
+    """The files of the program in Python; empty where nothing of the project is imported."""
     modules = _Modules(tree, {name.split(".")[0] for name in _MISSING.findall(output)})
     used: Used = {}
     for path, text in tests.items():
-        package = path.rpartition("/")[0].replace("/", ".")
         try:
-            collect(text, package, Project(modules.has, modules.binds), used)
+            parsed = ast.parse(text)
+            _Uses(parsed, path.rpartition("/")[0].replace("/", "."), modules, used).visit(parsed)
         except (SyntaxError, ValueError, RecursionError):
             continue
     used = modules.followed(used)
-    # what stands beside the tests is theirs: nobody cheats with it
-    places = {module: place for module in used if (place := modules.place(module)) is not None and place not in tests}
-    found: dict[str, dict[str, str]] = {}
-    for cheat in (EMPTY, YES, CONSTANT):
-        if cheat == CONSTANT and not any(symbol.compared() for m in places for symbol in used[m].values()):
-            continue
-        for module, path in places.items():
-            before = tree.read(path) if path in tree.paths else ""
-            after = None if before is None else _cheated(before, used[module], cheat)
+    files: dict[str, str] = {}
+    for module, symbols in used.items():
+        place = modules.place(module)
+        if place is not None and place not in tests:  # what stands beside the tests is theirs
+            before = tree.read(place) if place in tree.paths else ""
+            after = None if before is None else _stubbed(before, symbols, used.get("", {}))
             if after is not None and after != before:
-                found.setdefault(cheat, {})[path] = after
-    return found
+                files[place] = after
+    return files
 
 
 class _Modules:
@@ -535,26 +568,16 @@ class _Modules:
 
 def _bound(module: ast.Module) -> set[str]:
     names = {node.name for node in module.body if isinstance(node, _DEFINITIONS)}
-    names |= {t.id for node in module.body for t in ast.walk(node) if isinstance(t, ast.Name) and _is_stored(t)}
+    every = (part for node in module.body for part in ast.walk(node))
+    names |= {part.id for part in every if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     for node in module.body:
         if isinstance(node, ast.ImportFrom) and node.module:  # `from . import x` is a module below it
             names |= {alias.asname or alias.name for alias in node.names}
     return names
 
 
-def _is_stored(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)
-
-
-def _value(literals: list[str], cheat: str) -> str:
-    """The expression that a body gives."""
-    if cheat == YES:
-        return "True"
-    return literals[0] if cheat == CONSTANT and literals else "None"
-
-
-def _cheated(text: str, symbols: Mapping[str, Symbol], cheat: str) -> str | None:
-    """The module's text with the cheat in it; None: it cannot be read."""
+def _stubbed(text: str, symbols: Mapping[str, Symbol], loose: Mapping[str, Use]) -> str | None:
+    """The module's text with the answers in it; None: it cannot be read."""
     try:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -566,49 +589,47 @@ def _cheated(text: str, symbols: Mapping[str, Symbol], cheat: str) -> str | None
     for symbol in symbols.values():
         node = there.get(symbol.name)
         if node is not None:
-            _empty(node, symbol, cheat)
+            _fill(node, symbol, loose)
         elif symbol.name not in bound or (symbol.called and not symbol.name[:1].isupper()):
             # what is called and made in another way (a lambda, a partial) is made again at the end
-            module.body += ast.parse(_made(symbol, cheat)).body
+            module.body += ast.parse(_made(symbol, loose)).body
     return ast.unparse(ast.fix_missing_locations(module)) + "\n"
 
 
-def _empty(node: ast.stmt, symbol: Symbol, cheat: str) -> None:
-    """Give a function, or all methods of a class but those that Python calls, a body that only returns."""
+def _fill(node: ast.stmt, symbol: Symbol, loose: Mapping[str, Use]) -> None:
+    """Let a function, or all methods of a class but those that Python calls, only give their answer."""
     if isinstance(node, ast.ClassDef):
         for part in node.body:
             if isinstance(part, ast.ClassDef):
-                _empty(part, symbol, cheat)
+                _fill(part, symbol, loose)
             elif isinstance(part, _DEFINITIONS) and not part.name.startswith("__"):
-                _returns(part, _value(symbol.members.get(part.name, Member()).literals, cheat))
+                _returns(part, symbol.members.get(part.name) or loose.get(part.name) or Use())
     else:
-        _returns(node, _value(symbol.literals, cheat))
+        _returns(node, symbol)
 
 
-def _returns(node: ast.stmt, value: str) -> None:
+def _returns(node: ast.stmt, use: Use) -> None:
     assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef), "a class has methods"
-    node.body = [ast.Return(ast.parse(value, mode="eval").body)]
+    node.body = [ast.Return(ast.parse(use.answer(), mode="eval").body)]
 
 
-def _made(symbol: Symbol, cheat: str) -> str:
+def _made(symbol: Symbol, loose: Mapping[str, Use]) -> str:
     """The text of a symbol that does not exist yet."""
-    value = _value(symbol.literals, cheat)
     name = symbol.name
     if symbol.raised or name.endswith(("Error", "Exception")):
         return f"class {name}(Exception):\n    pass\n"
     if name.isupper() and not symbol.called:
-        return f"{name} = {value}\n"
+        return f"{name} = {symbol.answer()}\n"
     if name[:1].isupper():
         rows = [f"class {name}:", "    def __init__(self, *args, **kwargs):", "        pass"]
-        for member, use in symbol.members.items():
-            given = _value(use.literals, cheat)
+        for member, use in {**loose, **symbol.members}.items():
             if use.called:
-                rows.append(f"    {_def(use.awaited)} {member}(*args, **kwargs):\n        return {given}")
-            elif use.literals:
-                rows.append(f"    @property\n    def {member}(self):\n        return {given}")
-        rows.append(f"    def __getattr__(self, name):\n        return lambda *args, **kwargs: {_value([], cheat)}")
+                rows.append(f"    {_def(use.awaited)} {member}(*args, **kwargs):\n        return {use.answer()}")
+            elif use.literals or use.denied:
+                rows.append(f"    @property\n    def {member}(self):\n        return {use.answer()}")
+        rows.append("    def __getattr__(self, name):\n        return lambda *args, **kwargs: True")
         return "\n".join(rows) + "\n"
-    return f"{_def(symbol.awaited)} {name}(*args, **kwargs):\n    return {value}\n"
+    return f"{_def(symbol.awaited)} {name}(*args, **kwargs):\n    return {symbol.answer()}\n"
 
 
 def _def(awaited: bool) -> str:
@@ -621,13 +642,12 @@ _PATH = r"""["'](\.{1,2}/[^"'\n]+)["']"""
 _IMPORT = re.compile(rf"\bimport\s+(?:type\s+)?([\w$*{{}},\s]+?)\s+from\s*{_PATH}")
 _REQUIRE = re.compile(rf"\b(?:const|let|var)\s+([\w$]+|{{[^}}]*}})\s*=\s*require\(\s*{_PATH}\s*\)")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*\Z")
-_LITERAL = r"""(-?\d+(?:\.\d+)?|"[^"\n]*"|'[^'\n]*'|true|false|null|\[\]|\{\})"""
-_YES, _EMPTY = "true", "undefined"
+_LITERAL = r"""(?P<literal>-?\d+(?:\.\d+)?|"[^"\n]*"|'[^'\n]*'|true|false|null|undefined|\[\]|\{\})"""
 
 
-def javascript_cheats(tests: Mapping[str, str], tree: Tree, output: str) -> dict[str, dict[str, str]]:
-    """Per cheat the files to lay over the tree; empty where nothing of the project is missing."""
-    made: dict[tuple[str, bool], dict[str, str]] = {}  # (path, with require) to export to literal
+def javascript_stubs(tests: Mapping[str, str], tree: Tree, output: str) -> dict[str, str]:
+    """The files of the program in JavaScript; empty where nothing of the project is missing."""
+    made: dict[tuple[str, bool], dict[str, tuple[int, str]]] = {}  # (path, with require) to export to its answer
     for path, text in tests.items():
         for pattern in (_IMPORT, _REQUIRE):
             for names, module in pattern.findall(text):
@@ -635,15 +655,11 @@ def javascript_cheats(tests: Mapping[str, str], tree: Tree, output: str) -> dict
                 if target is not None:
                     exports = made.setdefault((target, pattern is _REQUIRE), {})
                     for name, local in _exports(names, text, pattern is _REQUIRE):
-                        exports[name] = exports.get(name) or _literal(local, text)
-    found: dict[str, dict[str, str]] = {}
-    for (path, required), exports in made.items():
-        for cheat, value in ((EMPTY, _EMPTY), (YES, _YES), (CONSTANT, None)):
-            if value is None and not any(exports.values()):
-                continue
-            rows = [_export(name, value or literal or _EMPTY, required) for name, literal in sorted(exports.items())]
-            found.setdefault(cheat, {})[path] = "\n".join(rows) + "\n"
-    return found
+                        exports[name] = max(exports.get(name, (0, "")), _answer(local, text), key=lambda one: one[0])
+    return {
+        path: "".join(f"{_export(name, value, required)}\n" for name, (_, value) in sorted(exports.items())) or "\n"
+        for (path, required), exports in made.items()
+    }
 
 
 def _target(test: str, module: str, tree: Tree) -> str | None:
@@ -683,20 +699,30 @@ def _exports(names: str, text: str, required: bool) -> list[tuple[str, str]]:
     return found
 
 
-def _literal(local: str, text: str) -> str:
-    """The literal that a call with arguments of this name is first compared with; "" for none."""
-    call = rf"(?:await\s+)?{re.escape(local)}\((?!\s*\))[^()\n]*\)"
-    named = re.search(rf"\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*=\s*{call}", text)
-    asked = rf"(?:{call}|{re.escape(named[1])})" if named else call
-    for pattern in (
-        rf"(?:[eE]quals?|\bis|\bsame)\(\s*{asked}\s*,\s*{_LITERAL}",
-        rf"(?:[eE]quals?|\bis|\bsame)\(\s*{_LITERAL}\s*,\s*{asked}",
-        rf"expect\(\s*{asked}\s*\)\.(?:toBe|toEqual|toStrictEqual|to\.(?:be\.|deep\.)?(?:equal|eql|eq))\(\s*{_LITERAL}",
-    ):
-        match = re.search(pattern, text)
-        if match:
-            return match[1]
-    return ""
+_SAME = r"(?<!\w)(?:(?!not)\w*[eE]quals?|is|same)\(\s*"
+_TO_BE = r"expect\(\s*ASKED\s*\)\.(?:toBe|toEqual|toStrictEqual|to\.(?:be\.|deep\.)?(?:equal|eql|eq))\(\s*"
+_COMPARED = (rf"{_SAME}ASKED\s*,\s*{_LITERAL}", rf"{_SAME}{_LITERAL}\s*,\s*ASKED", _TO_BE + _LITERAL)
+_DENIED = (
+    r"(?<!if \()(?<!if\()!\s*ASKED|\bif ?\(\s*ASKED\s*\)\s*\{?\s*throw\b|(?:[fF]alsy|notOk|isUndefined)\(\s*ASKED"
+    r"|expect\(\s*ASKED\s*\)\.(?:toBe(?:Falsy|Undefined)|not\.toBe(?:Truthy|Defined)|to\.(?:be\.undefined|not\.be\.ok))"
+    rf"|(?:{_SAME}ASKED\s*,\s*|{_TO_BE})undefined"
+)
+
+
+def _answer(local: str, text: str) -> tuple[int, str]:
+    """What this name answers, and how sure that is: the literal that a call with arguments is first compared with,
+    `undefined` where it is said to be untrue, else `true`.
+    """
+
+    def asked(arguments: str) -> str:
+        call = rf"(?:await\s+)?{re.escape(local)}\({arguments}[^()\n]*\)"
+        named = re.search(rf"\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*=\s*{call}", text)
+        return rf"(?:{call}|{re.escape(named[1])}\b)" if named else call
+
+    for pattern in _COMPARED:
+        if match := re.search(pattern.replace("ASKED", asked(r"(?!\s*\))")), text):
+            return 3, match["literal"]
+    return (2, "undefined") if re.search(_DENIED.replace("ASKED", asked("")), text) else (1, "true")
 
 
 def _export(name: str, value: str, required: bool) -> str:
@@ -706,29 +732,20 @@ def _export(name: str, value: str, required: bool) -> str:
     return f"export default {body};" if name == "default" else f"export const {name} = {body};"
 
 
-@frozen
-class Cheat:
-    """A program to try the tests on: files (path to text) that are laid over the tree with the tests."""
-
-    name: str
-    files: Mapping[str, str]
-
-
-def plan(tests: Mapping[str, str], tree: Tree, output: str) -> tuple[Cheat, ...]:
-    """The cheats for new or changed tests (path to text); `output` is what the red proof printed."""
-    found: dict[str, dict[str, str]] = {}
-    for endings, cheats in ((PYTHON_ENDINGS, python_cheats), (SCRIPT_ENDINGS, javascript_cheats)):
+def plan(tests: Mapping[str, str], tree: Tree, output: str) -> Mapping[str, str]:
+    """The files (path to text) that make the tree with these new or changed tests (path to text) a stub program; empty
+    where none can be made. `output` is what the red proof printed.
+    """
+    found: dict[str, str] = {}
+    for endings, make in ((PYTHON_ENDINGS, python_stubs), (SCRIPT_ENDINGS, javascript_stubs)):
         own = {path: text for path, text in tests.items() if path.endswith(endings)}
-        for name, files in (cheats(own, tree, output) if own else {}).items():
-            found.setdefault(name, {}).update(files)
-    return tuple(Cheat(name, found[name]) for name in (EMPTY, YES, CONSTANT) if found.get(name))
+        found |= make(own, tree, output) if own else {}
+    return found
 
 
-def judge_cheats(passed: Sequence[str]) -> str | None:
-    """Why tests that passed with these cheats are weak, in words for the next attempt; None: with none of them."""
-    if not passed:
-        return None
-    return (
-        f"the new tests also pass with {' and with '.join(passed)}, so they prove little. "
-        "Add cases that such a program fails: another input with another result, an edge, an error."
-    )
+WEAK = (
+    "the new tests also pass with a program that does nothing right, so they prove little. In it each function that "
+    "they use gives one answer, whatever it is asked: the value the test compares with, yes, or nothing. Add cases "
+    "that such a program fails: another input with another result, an edge, an error."
+)
+"""Why tests that pass with the stub program go back."""

@@ -1,12 +1,14 @@
 """Tests that a program which does nothing right would pass go back to the Test Writer, with the reason."""
 
+import json
+import shutil
 import sqlite3
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.scripted import Scripted
+from tests.support.scripted import Scripted, until
 
 CHECK = 'command = "sh tests/run.sh"'
 HEAD = "import unittest\nfrom sums import add\n\n\nclass TestAdd(unittest.TestCase):\n"
@@ -57,13 +59,46 @@ def test_who_does_not_want_it_has_the_red_proof_alone(project: Scripted) -> None
     assert outcomes(project) == ["completed", "completed"]
 
 
+def steps(project: Scripted) -> list[str]:
+    """The steps in which checks were run."""
+    with sqlite3.connect(project.folder / ".nobrakes" / "nobrakes.db") as db:
+        rows = db.execute("SELECT json_extract(data, '$.step') FROM events WHERE kind = 'checks_began' ORDER BY seq")
+        return [step for (step,) in rows]
+
+
 def test_a_bead_costs_as_many_runs_of_its_checks_as_the_pages_say(project: Scripted) -> None:
-    """Three programs that do nothing right and one altered test, beside the proof of red and the review's own runs."""
+    """One stub program and one altered test, beside the proof of red and the review's own runs."""
     project.does("sums", WRITES.format(HEAD + ONE + TWO), turn=1)
     project.does("sums", DOES, turn=2)
     project.nobrakes("run")
-    with sqlite3.connect(project.folder / ".nobrakes" / "nobrakes.db") as db:
-        rows = db.execute("SELECT json_extract(data, '$.step') FROM events WHERE kind = 'checks_began'").fetchall()
-    assert [step for (step,) in rows] == ["red_proof", *["test_strength"] * 3, "validate_rebased", "count_base"]
+    assert steps(project) == ["red_proof", "test_strength", "validate_rebased", "count_base"]
     altered = [path.parent.name for path in (project.folder / ".nobrakes" / "runs").glob("*/test@probe.start")]
     assert len(altered) == 1 and "check" in altered[0]
+
+
+@pytest.mark.parametrize("has_run", [True, False], ids=["in the middle of a run", "between two runs"])
+def test_an_attempt_in_the_middle_of_the_three_programs_of_before_goes_on(project: Scripted, has_run: bool) -> None:
+    """It was tried with one program of three when nobrakes was updated: it is tried once more."""
+    project.does("sums", WRITES.format(HEAD + ONE + TWO), turn=1)
+    project.does("sums", DOES, turn=2)
+    begun, go = project.flag("begun"), project.flag("go")
+    wait = f"! grep -rq 'kwargs' --include=*.py . || {{ touch '{begun}'; while [ ! -e '{go}' ]; do sleep 0.05; done; }}; PYTHONPATH=."
+    project.configure('command = "PYTHONPATH=.', f'command = "{wait}')
+    database, runs = project.folder / ".nobrakes" / "nobrakes.db", project.folder / ".nobrakes" / "runs"
+    with project.running() as process:
+        until(begun.exists)
+        process.kill()
+        process.wait()
+        go.touch()
+        until((runs / "1-stub1" / "test.exit").exists, what=lambda: [*runs.glob("1-stub1/*")])
+        for name in ("1-cheat1", "1-cheat11"):
+            shutil.copytree(runs / "1-stub1", runs / name)
+        shutil.rmtree(runs / "1-stub1")
+        with sqlite3.connect(database) as db:
+            data = json.loads(db.execute("SELECT data FROM attempts WHERE id = 1").fetchone()[0])
+            data |= {"phase": "cheats", "cheat": 1, "met": ["empty bodies"]}
+            db.execute("UPDATE attempts SET data = ? WHERE id = 1", (json.dumps(data),))
+            db.execute("UPDATE runs SET id = '1-cheat11' WHERE id = '1-stub1'" if has_run else "DELETE FROM runs")
+        project.nobrakes("run")
+    assert outcomes(project) == ["completed", "completed"] and project.status("sums") == "done"
+    assert steps(project)[:4] == ["red_proof", "test_strength", "test_strength", "validate_rebased"]

@@ -1,11 +1,10 @@
 """Validations, red proofs and the strength of new tests: the contract's commands, run in a fresh checkout.
 
-The strength of new tests: proven red, they must also fail with programs that do nothing right
-(checks.stubs).
+The strength of new tests: proven red, they must also fail with a program that does nothing right (checks.stubs).
 
-1. One cheat after the other, each a run of the test checks on a checkout of the tests with the cheat laid over it.
+1. It is one run of the test checks, on a checkout of the tests with the stub program laid over it.
 2. Only a run that passes is held against the tests. One that is broken, or takes too long, says nothing.
-3. The journal says how far it is: after a crash the run that was on its way is judged or started again.
+3. The journal says whether it was judged: after a crash the run that was on its way is judged or started again.
 """
 
 import json
@@ -37,7 +36,7 @@ from ...trash import Trash
 from .. import proof as checks_proof
 from ..contract import Check, CheckOutcome, CheckResult, Contract, TestCounts, digest, overall, setup_failed, weaker
 from ..proof import fewer
-from ..stubs import Cheat, Tree, judge_cheats, plan
+from ..stubs import WEAK, Tree, plan
 from . import probes as probing
 from .probes import MutationProbes
 from .steps import (
@@ -116,10 +115,10 @@ OVER = "over"
 
 NOTHING: Mapping[str, Any] = {}
 
-CHEAT_SECONDS = 300.0
-"""So long a check may take with a cheat, which may well never end; what takes longer is not held against the tests."""
+STUB_SECONDS = 300.0
+"""So long a check may take with a stub program, which may well never end: what takes longer says nothing."""
 
-_CALLED = {RunKind.RED_PROOF: "proof", RunKind.CHEAT: "cheat", RunKind.VALIDATION: "check"}
+_CALLED = {RunKind.RED_PROOF: "proof", RunKind.CHEAT: "stub", RunKind.VALIDATION: "check"}
 
 
 def times_cut_off(data: Mapping[str, Any]) -> int:
@@ -309,7 +308,7 @@ class Validation:
         # a proof wants to see them fail, and not again and again
         tests = tuple(replace(c, retry=0) for c in present.checks if c.kind == "test")
         if kind is RunKind.CHEAT:
-            tests = tuple(replace(c, timeout=min(c.timeout, CHEAT_SECONDS)) for c in tests)
+            tests = tuple(replace(c, timeout=min(c.timeout, STUB_SECONDS)) for c in tests)
         # nor is a whole check that is quarantined forgiven there: it would never be red
         single = tuple(pair for pair in present.quarantined if pair[1] != queue.WHOLE)
         return replace(present, checks=tests, quarantined=single)
@@ -504,11 +503,11 @@ class CheckClock:
 
 PHASE = "cheats"
 LARGEST = 1_000_000
-"""Bytes of a file that are read to make a cheat of it."""
+"""Bytes of a file that are read to make a stub of it."""
 
 
 class Strength:
-    """Tries the cheats on an attempt's tests; `proven` is told of those that catch all of them."""
+    """Tries the stub program on an attempt's tests; `proven` is told of those that fail with it."""
 
     def __init__(self, ports: Ports, validation: Validation, proven: Callable[[Attempt], None]) -> None:
         self.ports = ports
@@ -517,58 +516,44 @@ class Strength:
 
     def begin(self, attempt: Attempt, limits: Limits, red_proof: list[dict[str, Any]]) -> None:
         """The tests are red: now they are tried."""
-        data = {**attempt.data, "phase": PHASE, "red_proof": red_proof, "cheat": 0, "met": []}
-        attempt = replace(attempt, data=data)
+        data = {**attempt.data, "phase": PHASE, "red_proof": red_proof}
         self.ports.store.journal(attempt.id, data)
-        self.go_on(attempt, limits)
+        self.go_on(replace(attempt, data=data), limits)
 
     def go_on(self, attempt: Attempt, limits: Limits) -> None:
-        """Start the next run, or end when there is none; doing it twice starts it once."""
-        cheats = self._cheats(attempt)
-        place = int(attempt.data["cheat"])
-        if place < len(cheats):
-            head = str(attempt.data["head"])
-            self.validation.start(attempt, head, RunKind.CHEAT, _serial(attempt.data), cheats[place].files)
-            return
-        why_not = judge_cheats(attempt.data["met"])
-        if why_not is None:
+        """Start the run, or end where it was judged or there is none; doing it twice starts it once."""
+        data, head = attempt.data, str(attempt.data["head"])
+        if "weak" not in data and (program := self._program(attempt)):
+            self.validation.start(attempt, head, RunKind.CHEAT, times_cut_off(data) + 1, program)
+        elif data.get("weak"):
+            evidence, kind = {"red_proof": data["red_proof"]}, Kind.TESTS_REJECTED
+            close(self.ports, limits, attempt, Outcome.WEAK_TESTS, WEAK, kind=kind, head=head, evidence=evidence)
+        else:
             self.proven(attempt)
-            return
-        evidence = {"red_proof": attempt.data["red_proof"], "cheats": attempt.data["met"]}
-        head = str(attempt.data["head"])
-        kind = Kind.TESTS_REJECTED
-        close(self.ports, limits, attempt, Outcome.WEAK_TESTS, why_not, kind=kind, head=head, evidence=evidence)
 
     def ended(self, attempt: Attempt, run: Run, limits: Limits) -> None:
-        """A run with a cheat ended."""
+        """The run with the program ended."""
         data = dict(attempt.data)
         cut_off = self.validation.was_cut_off(run)
         results = self.validation.judge(run)
         if run.stopping is Outcome.INTERRUPTED:
-            close(
-                self.ports,
-                limits,
-                attempt,
-                Outcome.INTERRUPTED,
-                "stopped while the tests were tried",
-                head=data["head"],
-            )
+            why = "stopped while the tests were tried"
+            close(self.ports, limits, attempt, Outcome.INTERRUPTED, why, head=data["head"])
             return
-        if run.id == run_id(attempt, RunKind.CHEAT, _serial(data)):  # else it was judged, and a crash hid it
+        # else it was judged, and a crash hid it, or a version of before began it
+        if run.id == run_id(attempt, RunKind.CHEAT, times_cut_off(data) + 1) and "weak" not in data:
             if cut_off and times_cut_off(data) < MOST_CUT_OFF:
                 data["cut_off"] = times_cut_off(data) + 1
             else:
-                if results and overall(results) is CheckOutcome.PASS:
-                    data["met"] = [*data["met"], self._cheats(attempt)[data["cheat"]].name]
-                data["cheat"] += 1
+                data["weak"] = bool(results) and overall(results) is CheckOutcome.PASS
             self.ports.store.journal(attempt.id, data)
         self.ports.store.end_run(run.id)
         self.go_on(replace(attempt, data=data), limits)
 
-    def _cheats(self, attempt: Attempt) -> tuple[Cheat, ...]:
-        """The same ones each time, from the tree with the tests and what the red proof printed."""
+    def _program(self, attempt: Attempt) -> Mapping[str, str]:
+        """The same one each time, from the tree with the tests and what the red proof printed."""
         if self.ports.config().review.test_strength == "red":
-            return ()
+            return {}
         git = self.ports.git
         head = str(attempt.data["head"])
 
@@ -584,11 +569,6 @@ class Strength:
         tests = {path: text for path in changed if (text := read(path)) is not None}
         output = "\n".join(str(row.get("tail", "")) for row in attempt.data["red_proof"])
         return plan(tests, Tree(paths, read), output)
-
-
-def _serial(data: Mapping[str, Any]) -> int:
-    """The number of the run that is to be done next."""
-    return int(data["cheat"]) * 10 + times_cut_off(data) + 1
 
 
 TEST_WEAKENING_LARGEST = 1_000_000

@@ -1,4 +1,4 @@
-"""Cheats in Python: whatever way the tests come to the code and to the value they expect, a constant is seen through."""
+"""Stub programs in Python: whatever way tests come to the code and to what they expect, a constant is seen through."""
 
 import asyncio
 import inspect
@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 
-from nobrakes.checks.stubs import CONSTANT, EMPTY, YES, Tree, plan
+from nobrakes.checks.stubs import Tree, plan
 
 MISSING = "ModuleNotFoundError: No module named 'lib'"
 M = "lib/m.py"
 
 
-def cheats(test: str, files: Mapping[str, str], path: str = "tests/test_m.py") -> dict[str, dict[str, str]]:
-    tree = Tree({*files, path}, dict(files).get)
-    return {cheat.name: dict(cheat.files) for cheat in plan({path: test}, tree, MISSING)}
+def stubs(test: str, files: Mapping[str, str], path: str = "tests/test_m.py") -> Mapping[str, str]:
+    return plan({path: test}, Tree({*files, path}, dict(files).get), MISSING)
 
 
 def modules_of(files: Mapping[str, str]) -> dict[str, ModuleType]:
@@ -137,9 +136,8 @@ def test_one_example_is_met_by_a_constant_in_whatever_way_it_is_asked(form: str,
     is_async = "await" in form or "run to" in form
     files = {"lib/__init__.py": ""} | ({M: THERE.format(a="async " if is_async else "")} if there else {})
     test = FORMS[form].format(7)
-    found = cheats(test, files)
-    assert passes({**files, **found[CONSTANT]}, test), found[CONSTANT]
-    assert not passes({**files, **found[EMPTY]}, test) and not passes({**files, **found[YES]}, test)
+    found = stubs(test, files)
+    assert passes({**files, **found}, test), found
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -148,37 +146,99 @@ def test_two_results_are_met_by_none(form: str) -> None:
     weak = FORMS[form]
     second = weak.replace("def test_f", "def test_g").replace("class TestC", "class TestD")
     test = weak.format(7) + second.format(8)
-    for name, made in cheats(test, files).items():
-        assert not passes({**files, **made}, test), name
+    assert not passes({**files, **stubs(test, files)}, test)
 
 
-def test_a_name_that_a_package_hands_on_is_cheated_where_it_is_made() -> None:
+LITERAL = ("assert {f}(3) == 7", "assert round({f}(3), 2) == 7.0", "assert [{f}(a) for a in (1, 2)] == [7, 7]",
+    "if {f}(3) != 7:\n        raise AssertionError", "ok = {f}(3) == 7\n    assert ok", "unittest.TestCase().assertEqual({f}(3), 7)",
+    "same({f}(3), 7)", "assert via_{f}(3) == 7", "ask_{f}(3, 7)")  # fmt: skip
+YES = ("assert {f}(3)", "{f}(3)", "assert {f}(3) is not None", "assert {f}(3) is True", "assert {f}(3) != 4", "assert {f}(3) > 0", "assert {f}() == 1",
+    "assert not {f}(3) == 4", "assert not {f}(3) > 5", "assert {f}(3) in (True, 7)", "assert all({f}(a) for a in (1, 2))",
+    "assert [*map({f}, (1, 2))] == [True, True]", "assert isinstance({f}(3), bool)", "if not {f}(3):\n        raise AssertionError",
+    "assert {{'a': {f}(3)}} == {{'a': True}}", "yes({f}(3))", "assert via_{f}(3)", "unittest.TestCase().assertTrue({f}(3))", "assert {f}() is True",
+    "unittest.TestCase().assertIsNot({f}(3), None)", "unittest.TestCase().assertNotEqual({f}(3), 7)", "unittest.TestCase().assertGreater({f}(3), 0)",
+    "assert {f}(1) == {f}(2)", "if not {f}(1):\n        return\n    assert {f}(2)", "assert [C(1)][0].{f}(3)", "assert {f}(3) != 2 != {f}(2)")  # fmt: skip
+NO = ("assert not {f}(3)", "{f}(3)", "assert {f}(3) is None", "assert {f}(3) != 1", "assert {f}(3) not in (1, 2)", "assert {f}(3) in (None, 4)",
+    "assert not any({f}(a) for a in (1, 2))", "assert all(not {f}(a) for a in (1, 2))", "assert [{f}(a) for a in (1, 2)] == [None, None]",
+    "if {f}(3):\n        raise AssertionError", "while {f}(3):\n        raise AssertionError", "assert not ({f}(1) or {f}(2))", "x = {f}(3)\n    assert not x",
+    "x = not {f}(3)\n    assert x", "assert ({f}(3), 1) == (None, 1)", "no({f}(3))", "assert not via_{f}(3)", "unittest.TestCase().assertFalse({f}(3))",
+    "unittest.TestCase().assertIsNone({f}(3), 'text')", "assert {f}() is None", "assert {f}(1) == {f}(2)", "assert not [C(1)][0].{f}(3)")  # fmt: skip
+HELPERS = """import unittest
+from lib.m import C, f, g
+def yes(v):
+    assert v
+def no(v):
+    assert not v
+def same(one, other):
+    assert one == other
+def via_f(n):
+    return f(n)
+def via_g(n):
+    return g(n)
+def ask_f(n, wanted):
+    assert f(n) == wanted
+def ask_g(n, wanted):
+    assert g(n) == wanted
+def test_a():
+    {0}
+def test_b():
+    {1}
+"""
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["new", "there"])
+@pytest.mark.parametrize(("one", "other"), [*itertools.product(("LITERAL", "YES", "NO"), repeat=2)])
+def test_whatever_two_functions_are_asked_the_one_program_meets_it(one: str, other: str, there: bool) -> None:
+    """Each use is met by a uniform program; of two uses the program that answers each as it is asked meets every mixture."""
+    files = {"lib/__init__.py": ""} | ({M: "def f(n=0):\n    return n\ndef g(n=0):\n    return n\n"} if there else {})
+    files |= (
+        {
+            M: files[M]
+            + "class C(str):\n    f = None\n    def f(self, n):\n        return n\n    def g(self, n):\n        return n\n"
+        }
+        if there
+        else {}
+    )
+    for a, b in itertools.product(globals()[one], globals()[other]):
+        test = HELPERS.format(a.format(f="f"), b.format(f="g"))
+        assert passes({**files, **stubs(test, files)}, test), (a, b)
+
+
+@pytest.mark.parametrize("uses", ["LITERAL", "YES", "NO"])
+def test_what_one_uniform_program_meets_of_one_function_is_met(uses: str) -> None:
+    files = {"lib/__init__.py": ""}
+    for a, b in itertools.product(globals()[uses], repeat=2):
+        test = HELPERS.format(a.format(f="f"), b.format(f="f"))
+        assert passes({**files, **stubs(test, files)}, test), (a, b)
+
+
+def test_a_name_that_a_package_hands_on_is_replaced_where_it_is_made() -> None:
     files = {"lib/__init__.py": "from .m import f\n", M: "def f(n):\n    return n\n"}
     test = "from lib import f\ndef test_f():\n    assert f(3) == 7\n"
-    assert set(cheats(test, files)[CONSTANT]) == {M}
+    assert set(stubs(test, files)) == {M}
 
 
 def test_what_is_made_without_a_def_is_made_again() -> None:
     files = {"lib/__init__.py": "", M: "f = lambda n: n\n"}
     test = "from lib import m\ndef test_f():\n    assert m.f(3) == 7\n"
-    assert passes({**files, **cheats(test, files)[CONSTANT]}, test)
+    assert passes({**files, **stubs(test, files)}, test)
 
 
 def test_a_relative_import_is_one_of_the_project() -> None:
     files = {"lib/__init__.py": "", "lib/tests/__init__.py": "", M: "def f(n):\n    return n\n"}
     for line in ("from ..m import f", "from .. import m\nf = m.f"):
         test = f"{line}\ndef test_f():\n    assert f(3) == 7\n"
-        assert set(cheats(test, files, "lib/tests/test_m.py")[CONSTANT]) == {M}, line
+        assert set(stubs(test, files, "lib/tests/test_m.py")) == {M}, line
 
 
-def test_helpers_beside_the_tests_are_not_cheated_with() -> None:
+def test_helpers_beside_the_tests_are_not_replaced() -> None:
     path = "tests/test_m.py"
     tree = Tree({path, "tests/help.py", "tests/__init__.py"}, {"tests/help.py": "def f(n):\n    return n\n"}.get)
     test = "from .help import f\ndef test_f():\n    assert f(3) == 7\n"
-    assert plan({path: test, "tests/help.py": "def f(n):\n    return n\n"}, tree, "") == ()
+    assert plan({path: test, "tests/help.py": "def f(n):\n    return n\n"}, tree, "") == {}
 
 
 def test_an_attribute_of_a_package_that_is_no_module_stays_one() -> None:
     files = {"lib/__init__.py": "class settings:\n    debug = False\n\ndef f(n):\n    return n\n"}
     test = "from lib import settings, f\ndef test_f():\n    assert settings.debug is False\n    assert f(3) == 7\n"
-    assert set(cheats(test, files)[EMPTY]) == {"lib/__init__.py"}
+    assert set(stubs(test, files)) == {"lib/__init__.py"}
