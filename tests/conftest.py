@@ -1,5 +1,6 @@
 """What every test stands on: nothing outside of its own folder, the same examples in CI, no silent skips there."""
 
+import gc
 import os
 import signal
 import sys
@@ -21,6 +22,9 @@ sys.dont_write_bytecode = False  # of pytest alone: to rewrite the asserts of al
 os.environ |= {
     f"GIT_{who}_{what}": "test@example.invalid" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
 }
+
+gc.set_threshold(50_000, 20, 50)
+"""Thousands of tests lie in memory: to search all of them often takes longer than most tests."""
 
 settings.register_profile("everyday", max_examples=25, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True, print_blob=True)
@@ -57,6 +61,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         is_long = folder != "simulation" or item.get_closest_marker("slow") is not None
         if is_long and not is_dosed(item.nodeid.partition("tests/")[2], DOSES[folder]):
             item.add_marker(pytest.mark.night)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected lives as long as the process: nothing of it is searched for what is not used any more."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
