@@ -5,7 +5,7 @@
 Targets: what agents call in a loop at most 2 times the floor, every other command at most 0.4 s or 40 times, whichever
 is more, and what goes through the whole graph at most 1.2 s.
 
-1. Every command of cli.table is here, or in LEFT_OUT with the reason; commands that change something come in pairs
+1. Every command of command_table is here, or in LEFT_OUT with the reason; commands that change something come in pairs
    that undo each other, so that each round does the same work.
 2. Python's files are compiled first, as pip does it. The store is open in this process, as it is in a daemon's while
    agents work. What agents write is measured without that, too: then each command is the last to close the database,
@@ -30,7 +30,7 @@ from measure import keep, ratios, seconds, table
 from nobrakes.agents.adapter import guard_argv
 from nobrakes.beads.model import Bead, Dependency, Role, Status
 from nobrakes.checks.policy.ownership import LABEL
-from nobrakes.cli.table import COMMANDS, Entry
+from nobrakes.command_table import COMMANDS, Entry
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.host.command import install
 from nobrakes.paths import Paths

@@ -15,7 +15,7 @@ from docs.generate.public_page import public_events_page
 from docs.generate.views_page import views_page
 from nobrakes import errors
 from nobrakes.cli.main import before, function_of, load, root
-from nobrakes.cli.table import COMMANDS, JOURNEYS, Entry, example
+from nobrakes.command_table import COMMANDS, JOURNEYS, Entry, example
 
 if TYPE_CHECKING:
     from nobrakes.agents.service.api import Operation

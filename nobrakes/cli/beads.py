@@ -1,13 +1,13 @@
 """Commands on single beads: add, edit, dependencies, and what a person decides about one."""
 
 import shlex
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 from ..beads import stages
 from ..beads.model import Status
+from ..beads.service.beads import known
 from ..beads.stages import main_of
 from ..errors import UsageError
 from ..events import words
@@ -17,7 +17,7 @@ from ..text.cleaning import count, cut, lines, one_line
 from ..text.times import spoken
 from . import hot
 from .hot import attempt_text
-from .repository import BeadId, Output, Sheet, actor, known, looked_at, opened, said, text_or_stdin
+from .repository import BeadId, Output, Sheet, actor, looked_at, opened, said
 from .screen import Screen, table
 
 if TYPE_CHECKING:
@@ -26,240 +26,6 @@ if TYPE_CHECKING:
     from ..beads.service.bead_page import BeadHistory, Review
     from ..beads.service.taking import Taken
     from ..review.service.evidence import DiffView, FileDiff
-
-
-Reason = Annotated[str, Option("--reason", "-m", help="Why, for those who read it later.")]
-Title = Annotated[str, Argument(help="One line: what is to be done.")]
-Description = Annotated[str | None, Option("--description", "-d", help="The whole story; '-' reads stdin.")]
-Acceptance = Annotated[list[str] | None, Option("--accept", help="When it is done; may be given again.")]
-Priority = Annotated[int | None, Option("--priority", "-p", help="0 (first) to 4 (last); 2 if not given.")]
-Type = Annotated[
-    str | None, Option("--type", "-t", help="feature, fix, task, chore, docs, test, refactor, repair or epic.")
-]
-Labels = Annotated[list[str] | None, Option("--label", "-l", help="A label; may be given again; '' for none.")]
-Epic = Annotated[str | None, Option("--epic", help="The epic that it belongs to; '' for none.")]
-
-
-def _minutes(text: str) -> int:
-    from ..plans.nodes import minutes_of
-
-    try:
-        return int(text) if text.isascii() and text.isdigit() else int(minutes_of(text))
-    except ValueError as error:
-        raise UsageError(f"'{text[:40]}' {error}", "For example: --estimate 1h30m") from None
-
-
-Estimate = Annotated[
-    int | None, Option("--estimate", help="Minutes, or a text as 45m, 2h, 1h30m.", parser=_minutes, metavar="TIME")
-]
-Touches = Annotated[list[str] | None, Option("--touches", help="A glob of files that it will change.")]
-Tests = Annotated[bool | None, Option("--tests/--no-tests", help="Whether a Test Writer works first; yes.")]
-Notes = Annotated[str | None, Option("--notes", help="Notes for those who work on it.")]
-FieldOf = dict[str, Any]
-
-
-def _fields(**given: Any) -> FieldOf:
-    """The fields that were given, as the bead calls them."""
-    found = {name: value for name, value in given.items() if value is not None}
-    if "description" in found and found["description"] == "-":
-        found["description"] = text_or_stdin("-", "description")
-    if "type" in found:
-        from ..beads.model import parse_type
-
-        found["type"] = parse_type(found["type"])
-    for name in ("acceptance", "labels", "touches"):
-        if name in found:
-            found[name] = tuple(found[name])
-    if found.get("labels") == ("",):
-        found["labels"] = ()
-    if found.get("epic") == "":
-        found["epic"] = None
-    return found
-
-
-def add(
-    title: Title,
-    type: Type = None,
-    description: Description = None,
-    acceptance: Acceptance = None,
-    priority: Priority = None,
-    labels: Labels = None,
-    epic: Epic = None,
-    estimate: Estimate = None,
-    needs_tests: Tests = None,
-    touches: Touches = None,
-    notes: Notes = None,
-    needs: Annotated[list[str] | None, Option("--needs", "-n", help="A bead to wait for; may be repeated.")] = None,
-    id: Annotated[str | None, Option("--id", help="Its id; made if not given.")] = None,
-    draft: Annotated[bool, Option("--draft", help="Wait for `nobrakes commit-strategy`.")] = False,
-    scaffolding: Annotated[bool, Option("--scaffolding", help="Sets the project up; needs no tests.")] = False,
-) -> Output:
-    """Add a bead. It is live at once, unless --draft."""
-    from ..beads.service import beads
-
-    fields = _fields(
-        type=type, description=description, acceptance=acceptance, priority=priority, labels=labels, epic=epic,
-        estimate=estimate, needs_tests=needs_tests, touches=touches, notes=notes,
-    )  # fmt: skip
-    if scaffolding:
-        fields |= {"scaffolding": True, "needs_tests": fields.get("needs_tests", False)}
-    with opened() as app:
-        for other in needs or ():
-            known(app.store, other)
-        bead = beads.add(
-            app.store,
-            title,
-            id=id,
-            needs=tuple(needs or ()),
-            draft=draft,
-            actor=actor(),
-            paths=app.paths,
-            **fields,
-        )
-    return said(plain(bead), f"{bead.id}  {one_line(bead.title)}  ({bead.status.value})")
-
-
-def edit(
-    bead: BeadId,
-    title: Annotated[str | None, Option("--title", help="The new title.")] = None,
-    type: Type = None,
-    description: Description = None,
-    acceptance: Acceptance = None,
-    priority: Priority = None,
-    labels: Labels = None,
-    epic: Epic = None,
-    estimate: Estimate = None,
-    needs_tests: Tests = None,
-    touches: Touches = None,
-    notes: Notes = None,
-) -> Output:
-    """Change a bead. What is not given stays as it is; lists are replaced whole."""
-    from ..beads.service import beads
-
-    fields = _fields(
-        title=title, type=type, description=description, acceptance=acceptance, priority=priority, labels=labels,
-        epic=epic, estimate=estimate, needs_tests=needs_tests, touches=touches, notes=notes,
-    )  # fmt: skip
-    if not fields:
-        raise UsageError("nothing to change was given", "`nobrakes edit --help` lists what can be changed.")
-    with opened() as app:
-        known(app.store, bead)
-        changed = beads.edit(app.store, bead, fields, actor=actor(), paths=app.paths)
-    return said(plain(changed), f"{changed.id}  {one_line(changed.title)}: {', '.join(sorted(fields))} changed")
-
-
-def _decided(bead: str, decide: Callable[..., Any], word: str, **arguments: Any) -> Output:
-    with opened() as app:
-        known(app.store, bead)
-        now = decide(app.store, bead, actor=actor(), paths=app.paths, **arguments)
-    return said(plain(now), f"{now.id} {word}  ({now.status.value})")
-
-
-def hold(bead: BeadId, reason: Reason = "") -> Output:
-    """Keep a bead from being worked on, until `nobrakes release`. What runs on it goes on."""
-    from ..beads.service import beads
-
-    return _decided(bead, beads.hold, "is held", reason=reason)
-
-
-def release(bead: BeadId) -> Output:
-    """Let a held bead go on."""
-    from ..beads.service import beads
-
-    return _decided(bead, beads.release, "is released")
-
-
-def defer(
-    bead: BeadId,
-    until: Annotated[str, Argument(help="90m, 8h, 2d, 2030-01-31, 2030-01-31T09:00; `now` ends it.")],
-) -> Output:
-    """Keep agents from a bead until a time."""
-    from ..beads.service import beads
-    from ..text.times import moment, spoken
-
-    with opened() as app:
-        known(app.store, bead)
-        when = None if until == "now" else moment(until, app.store.now())
-        now = beads.defer(app.store, bead, when, actor=actor(), paths=app.paths)
-    return said(plain(now), f"{now.id} is deferred until {spoken(when)}" if when else f"{now.id} may be worked on now")
-
-
-def cancel(bead: BeadId, reason: Reason = "") -> Output:
-    """Give a bead up. What was made is archived; `nobrakes undo` brings it back."""
-    from ..beads.service import beads
-
-    return _decided(bead, beads.cancel, "is cancelled", reason=reason)
-
-
-def done(bead: BeadId, reason: Reason = "") -> Output:
-    """Mark a bead as done by hand. What waited for it may go on."""
-    from ..beads.service import beads
-
-    return _decided(bead, beads.done, "is done", reason=reason)
-
-
-def reopen(bead: BeadId, reason: Reason = "") -> Output:
-    """Bring a done or cancelled bead back."""
-    from ..beads.service import beads
-
-    return _decided(bead, beads.reopen, "is open again", reason=reason)
-
-
-Kind = Annotated[str, Option("--type", "-t", help="blocks, parent-child, discovered-from or related.")]
-Needs = Annotated[str, Argument(metavar="NEEDS", help="The bead that it waits for.")]
-
-
-def _dependency(bead: str, needs: str, kind: str) -> Any:
-    from ..beads.model import Dependency, DependencyType
-
-    try:
-        return Dependency(bead, needs, DependencyType(kind))
-    except ValueError:
-        allowed = ", ".join(t.value for t in DependencyType)
-        raise UsageError(f"'{one_line(kind)[:40]}' is not a type of dependency", f"Use one of: {allowed}.") from None
-
-
-def depend(bead: BeadId, needs: Needs, type: Kind = "blocks") -> Output:
-    """Make BEAD wait for NEEDS. A circle is refused, and named."""
-    from ..beads.service import beads
-
-    dependency = _dependency(bead, needs, type)
-    with opened() as app:
-        known(app.store, bead), known(app.store, needs)
-        beads.depend(app.store, bead, needs, dependency.type, actor=actor(), paths=app.paths)
-    return said(plain(dependency), f"{bead} waits for {needs}" if type == "blocks" else f"{bead} {type} {needs}")
-
-
-def undepend(bead: BeadId, needs: Needs, type: Kind = "blocks") -> Output:
-    """Take the dependency of BEAD on NEEDS away."""
-    from ..beads.service import beads
-
-    dependency = _dependency(bead, needs, type)
-    with opened() as app:
-        known(app.store, bead), known(app.store, needs)
-        there = beads.undepend(app.store, bead, needs, dependency.type, actor=actor(), paths=app.paths)
-    text = f"{bead} does not wait for {needs} any more" if there else f"{bead} did not wait for {needs}"
-    return said({**plain(dependency), "removed": there}, text)
-
-
-def retry(
-    bead: BeadId,
-    note: Annotated[str, Option("--note", "-m", help="What is different now; the next attempt reads it.")] = "",
-    all: Annotated[bool, Option("--all", help="Decide everything that stops it so, of whatever sort.")] = False,
-) -> Output:
-    """Send a bead back to agents with a clean count: what stops it is resolved with --retry, a hold is released, and
-    failures and open breakers are forgotten. A done or cancelled bead is opened again with `reopen`.
-    """
-    from ..beads.service import taking
-
-    with opened() as app:
-        known(app.store, bead)
-        found = taking.retry(app.store, bead, actor(), note, all, app.paths)
-    did = [f"escalation {number} is resolved" for number in found.resolved]
-    did += [f"released (it was held: {one_line(found.released)})"] if found.released is not None else []
-    did += [f"{count(found.failures, 'failure')} forgotten"] if found.failures else []
-    did += [f"{count(found.breakers, 'breaker')} reset"] if found.breakers else []
-    return said(plain(found), "; ".join([f"{bead} is {found.bead.status.value} again", *did]))
 
 
 def take(

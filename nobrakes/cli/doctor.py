@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from ..beads.service.beads import known
 from ..errors import NobrakesError, NotAllowed, UsageError
 from ..events.schema import plain
 from ..paths import process_environment
 from ..text.cleaning import count, one_line
 from ..text.times import spoken
-from .repository import Output, actor, known, opened, said
+from .repository import Output, actor, opened, said
 from .screen import Screen
 
 if TYPE_CHECKING:

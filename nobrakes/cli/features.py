@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from ..beads.service.beads import known
 from ..errors import AgentFailed, NotAllowed, UsageError
 from ..events.schema import plain
 from ..paths import process_environment
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
 from .plans import difference_lines, waiting
-from .repository import BeadId, FeatureId, Output, actor, known, looked_at, opened, said, text_or_stdin, write
+from .repository import BeadId, FeatureId, Output, actor, looked_at, opened, said, text_or_stdin, write
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -401,7 +402,7 @@ def sign_off(
 
 def checkpoint(feature: FeatureId) -> Output:
     """Bring what was collected while a feature is built to its plan, now. Its live beads go on."""
-    from ..features.service.resting import checkpoint as ask
+    from ..features.plan_beads import checkpoint as ask
     from ..host.watching import wake
 
     with opened() as app:

@@ -13,35 +13,42 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
-from typing import Annotated, Any, NamedTuple
+from types import GenericAlias
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
 
 import typer
 from typer import Argument, Option
 from typer.core import TyperCommand, TyperGroup
 
 from .. import paths
+from ..command_table import ATOMIC, COMMANDS, FIRST, GROUPS, JOURNEYS, NOUNS, OLD_NAMES, SHOWN, UNKEYED, Entry, example
 from ..errors import NobrakesError, UsageError
 from ..text.cleaning import lines, one_line, unusable
 from .entry import interrupted as interrupted_early
 from .repository import (
     BEFORE,
     KEPT,
-    NEVER,
     PIPE_CLOSED,
     As,
     Asked,
     Interrupted,
     Output,
     RequestKey,
+    actor,
     asked,
     choose,
     emit,
     error_envelope,
+    opened,
+    plain,
     said,
+    text_or_stdin,
     write,
 )
 from .screen import Screen, screen_of
-from .table import COMMANDS, FIRST, GROUPS, JOURNEYS, NOUNS, OLD_NAMES, SHOWN, Entry, example
+
+if TYPE_CHECKING:
+    from .. import fields
 
 
 class Result(NamedTuple):
@@ -66,8 +73,46 @@ def _refuse_agents(entry: Entry) -> None:
 def function_of(entry: Entry) -> Callable[..., Output]:
     """Import the command's function."""
     module, name = entry.target.split(":")
+    if module.endswith(".commands"):
+        return _typed(getattr(import_module(f"nobrakes.{module}"), name))
     function: Callable[..., Output] = getattr(import_module(f"nobrakes.cli.{module}"), name)
     return function
+
+
+def _typed(command: "fields.Command") -> Callable[..., Output]:
+    """A command of every surface as the command line has it."""
+    from ..fields import parameters
+
+    wanted = {one.name: one for one in parameters(command)}
+
+    def called(**arguments: Any) -> Output:
+        given = {name: _given(wanted[name], value) for name, value in arguments.items() if value is not None}
+        with opened() as app:
+            found, text = command(app, actor(), **given)
+        return said(plain(found), text)
+
+    options = [_option(one) for one in wanted.values()]
+    called.__signature__ = inspect.Signature(options, return_annotation=Output)  # type: ignore[attr-defined]
+    called.__doc__, called.__name__ = command.__doc__, command.__name__
+    return called
+
+
+def _given(one: "fields.Parameter", value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(value)
+    return text_or_stdin(value, one.name) if one.field.reads_stdin and value == "-" else value
+
+
+def _option(one: "fields.Parameter") -> inspect.Parameter:
+    field, kind, default = one.field, one.type, one.default
+    if isinstance(kind, GenericAlias):
+        kind, default = list[get_args(kind)[0]], None  # type: ignore[misc]
+    if default is None:
+        kind = kind | None
+    how: Any = Argument(help=field.help, metavar=field.metavar or None)
+    if field.options:
+        how = Option(*field.options, help=field.help, metavar=field.metavar or None)
+    return inspect.Parameter(one.name, _ANYWHERE, default=default, annotation=Annotated[kind, how])
 
 
 def call(
@@ -87,9 +132,12 @@ def call(
         return Result(entry, function(**arguments, **own), as_json)
     from . import repository
 
-    _refuse(Asked(None, said.request if entry.words in repository.NEVER else None), entry)
+    _refuse(Asked(None, said.request if entry.changes == UNKEYED else None), entry)
     KEPT.set(True)
-    output = repository.once(entry.words, said.request, actor, arguments, lambda: function(**arguments, **own))
+    is_atomic = entry.changes == ATOMIC
+    output = repository.once(
+        entry.words, said.request, is_atomic, actor, arguments, lambda: function(**arguments, **own)
+    )
     return Result(entry, output, as_json)
 
 
@@ -313,7 +361,7 @@ def _more(entry: Entry) -> list[tuple[str, Any]]:
     """The options of every command that changes something."""
     if not entry.changes:
         return []
-    return [("act_as", As), *([("request_key", RequestKey)] if entry.words not in NEVER else [])]
+    return [("act_as", As), *([("request_key", RequestKey)] if entry.changes != UNKEYED else [])]
 
 
 def load(entry: Entry) -> TyperCommand:
@@ -460,8 +508,8 @@ def help(
     if words and all_commands:
         raise UsageError("--all is of no single command", "Leave out the command, or --all.")
     if all_commands:
-        for module, noun in NOUNS.items():
-            entries = [one for one in COMMANDS if one.target.startswith(f"{module}:") and not one.hidden]
+        for subject, noun in NOUNS.items():
+            entries = [one for one in COMMANDS if one.subject == subject and not one.hidden]
             text.write(f"{noun}:\n" + "".join(f"  {one.words:<20} {one.help}\n" for one in entries) + "\n")
     else:
         with redirect_stdout(text):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 from typer import Argument, Option
 
-from ..errors import NobrakesError, NoSuchBead, UsageError
+from ..errors import NobrakesError, UsageError
 from ..events.kinds import Actor, Surface, given, usual
 from ..events.schema import plain as plain
 from ..lightjson import visible
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..app import App
-    from ..beads.model import Bead
     from ..commands.service import Answer
     from ..decisions.service.view import Excerpt
-    from ..store import Store
 
 
 PIPE_CLOSED = 141  # as a shell reports a program that SIGPIPE ended
@@ -358,25 +356,6 @@ def actor() -> str:
     return present().name
 
 
-def near(wanted: str, ids: list[str]) -> str:
-    """A hint that names ids like `wanted`, or how to see them all."""
-    from difflib import get_close_matches
-
-    like = get_close_matches(wanted[:64], ids, n=3, cutoff=0.5)
-    return f"Did you mean {', '.join(like)}?" if like else NoSuchBead.hint
-
-
-def known(store: "Store", bead: str) -> "Bead":
-    """The bead; NoSuchBead that suggests ids like it."""
-    try:
-        return store.bead(bead)
-    except NoSuchBead as error:
-        from ..text.cleaning import cut, one_line
-
-        found = near(bead, [node.id for node in store.nodes()])
-        raise NoSuchBead(f"there is no bead '{cut(one_line(bead), 70)}'", found) from error
-
-
 def text_or_stdin(text: str, what: str) -> str:
     """`text`, or all of stdin for '-'; UsageError when it is empty."""
     found = sys.stdin.read() if text == "-" else text
@@ -385,39 +364,16 @@ def text_or_stdin(text: str, what: str) -> str:
     return found
 
 
-TOGETHER = frozenset(
-    {
-        "add",
-        "edit",
-        "depend",
-        "undepend",
-        "plan apply",
-        "propose",
-        "answer",
-        "resolve",
-        "quarantine",
-        "hold",
-        "release",
-        "retry",
-    }
-    | {"forge new", "forge edit", "forge change", "forge discuss"}
-    | {"forge pause", "forge resume", "forge cancel", "forge archive", "forge rollback"}
-    | {"forge sign-off", "forge checkpoint"}
-    | {"defer", "cancel", "done", "reopen", "pause", "resume", "stop", "set", "providers"}
-)
-"""Commands that change the store alone, at once: their key is in the same transaction. Others note it as they go."""
-NEVER = frozenset({"init", "config set", "config unset", "shape", "reshape", "run", "daemon run", "web"})
-"""Commands that begin a database, a talk, a server or a night's work: they may be given again, and take no key."""
-
-
-def once(words: str, key: str, actor: "Actor", arguments: Mapping[str, Any], function: Callable[[], Output]) -> Output:
+def once(
+    words: str, key: str, is_atomic: bool, actor: "Actor", arguments: Mapping[str, Any], function: Callable[[], Output]
+) -> Output:
     """Call the command, unless it was called under the key; then what it showed is shown again."""
     from ..commands import service as commands_service
     from ..host.watching import wake
 
     with shared() as app:
         wanted = commands_service.Once(
-            key, commands_service.named(words, dict(arguments), _stdin(arguments)), actor, words in TOGETHER
+            key, commands_service.named(words, dict(arguments), _stdin(arguments)), actor, is_atomic
         )
         shown: list[Output] = []
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from ..beads.service.beads import known
 from ..errors import NotARepository, UsageError
 from ..events.schema import plain
 from ..sessions.model import BEAD, PLAN, files_of
@@ -17,7 +18,6 @@ from .repository import (
     UserPlace,
     actor,
     dumps,
-    known,
     looked_at,
     opened_or_home,
     said,

@@ -17,7 +17,7 @@ from ..text.times import spoken
 from .daemon import cap_lines
 from .decisions import lines
 from .machine import machine_lines
-from .repository import Output, known, looked_at, opened, said, write
+from .repository import Output, looked_at, opened, said, write
 from .screen import Screen, table
 
 if TYPE_CHECKING:
@@ -211,6 +211,7 @@ def graph(
 
 
 def _drawn(format: str, output: Path | None, epic: str | None) -> Output:
+    from ..beads.service.beads import known
     from ..pictures import draw
 
     if format and format not in FORMATS:
@@ -233,6 +234,7 @@ def _drawn(format: str, output: Path | None, epic: str | None) -> Output:
 
 
 def _looked(mode: str, epic: str | None, search: str, live: bool) -> Output:
+    from ..beads.service.beads import known
     from ..pictures.service import graph_view
 
     if mode != "all" and (epic or search or live):

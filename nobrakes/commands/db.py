@@ -5,7 +5,19 @@ from contextlib import contextmanager
 from functools import partial
 
 from ..db.database import Database
-from .model import Request
+from ..records import frozen
+
+
+@frozen
+class Request:
+    """A command under its key. `result` is what it came to; None: it was cut off after it changed something."""
+
+    key: str
+    command: str
+    actor: str
+    at: float = 0.0
+    result: str | None = None
+
 
 _KEEP = "INSERT OR REPLACE INTO requests (key, command, actor, at, result) VALUES (?, ?, ?, ?, ?)"
 UNKNOWN = ""

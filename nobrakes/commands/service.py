@@ -41,7 +41,7 @@ from ..review.queue import Line as Flaked
 from ..review.queue import Quarantined
 from ..review.service.evidence import DiffView
 from ..sessions.service.live import AttemptLines
-from .model import Request
+from .db import Request
 
 if TYPE_CHECKING:
     from ..paths import Paths

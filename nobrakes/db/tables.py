@@ -28,7 +28,7 @@ from sqlmodel import Field, SQLModel, col, or_, select
 
 from ..agents.limits import Breaker
 from ..beads.model import NO_AGENTS, Attempt, AttemptLog, Bead, Dependency, Outcome, Role, Run
-from ..commands.model import Request
+from ..commands.db import Request
 from ..decisions.model import Escalation
 from ..events.kinds import Event
 from ..features.model import Feature, Finding, Item, PlanReview, PlanVersion

@@ -388,7 +388,6 @@ FAILING_PAUSE = "pause the feature"
 ROLL_BACK = "roll back the feature"
 OFFERED = frozenset({EscalationType.REPEATED_FAILURE, EscalationType.WEAK_TESTS, EscalationType.BREAKER_OPEN})
 """What is asked so."""
-PAUSED = "feature {feature} is paused"
 """Why a live bead is held while its feature rests."""
 RESHAPED = "the plan of feature {feature} is being changed because of it"
 """Why the bead that failed is held until its feature's plan was changed."""

@@ -57,6 +57,8 @@ TOLD = "told"  # the turn after which it was told to go on last
 REVISING = "revising"  # whether the Shaper works decisions into the plan; plan-ready takes it away
 CLOSED_ROUND = "closed_round"  # the last round that was told as ended
 REVIEWS_USD = "review_usd"  # what its reviews may cost, where a person raised it
+HELD_WITH = "feature {feature} is paused"
+"""Why a bead is held that is held with its feature alone."""
 FORGIVEN = "go_on_round"  # the round after which a person said: go on, although no reviewer came through
 SIGN_OFF_ASKED = "sign_off_asked"  # the version of the plan of which a person was told that they may sign it off
 SINCE = "rounds_since"  # the last round before the plan was opened anew: later ones are counted from 1 again

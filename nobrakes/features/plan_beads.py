@@ -1,10 +1,15 @@
-"""The plan of a feature: the beads under its epic, as a plan file would have them."""
+"""The plan of a feature: the beads under its epic, as a plan file would have them; held, let go, or checked.
+
+It imports little: `answer` loads it.
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..beads.model import CONTENT, Bead, BeadType, DependencyType, Status
+from ..beads.model import CLOSED, CONTENT, Bead, BeadType, DependencyType, Status
 from ..beads.proposals import CANCEL, LISTS, plain
+from ..events.kinds import Event, Kind
+from .model import CHECKPOINT_ASKED, HELD_WITH, Feature, Stage, require
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -74,3 +79,29 @@ def _node(store: "Store", bead: Bead) -> dict[str, Any]:
 def is_dropped(node: Mapping[str, Any]) -> bool:
     """Whether the plan gives the bead up."""
     return bool(node.get("proposed", {}).get(CANCEL))
+
+
+def hold(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
+    """Hold its live beads that are not held yet, in the caller's transaction; which."""
+    done = []
+    for bead in steps_under(store, feature):
+        if bead.held is None and bead.status not in (Status.DRAFT, *CLOSED):
+            store.record(Event(Kind.HELD, bead.id, actor=actor, data={"reason": HELD_WITH.format(feature=feature)}))
+            done.append(bead.id)
+    return tuple(done)
+
+
+def let_go(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
+    """Let go what is held for that alone; which."""
+    held = [bead.id for bead in steps_under(store, feature) if bead.held == HELD_WITH.format(feature=feature)]
+    for id_ in held:
+        store.record(Event(Kind.RELEASED, id_, actor=actor))
+    return tuple(held)
+
+
+def checkpoint(store: "Store", id_: str, actor: str) -> Feature:
+    """Ask for it; the daemon does it once no other feature is being planned. NoSuchFeature, NotAllowed."""
+    with store.write():
+        feature = store.feature(id_)
+        require(feature, Stage.IMPLEMENTATION, "a checkpoint is of what is being built")
+        return store.note_feature(id_, {CHECKPOINT_ASKED: True}, actor)

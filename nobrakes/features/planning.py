@@ -198,7 +198,7 @@ def is_over(feature: Feature, held: str | None, named: bool) -> bool:
     over = {
         HOLD_REASON: not (is_changing(feature) and named),
         actions.RESHAPED: feature.stage not in PLANNED and not feature.data.get(keys.CHECKPOINT_ASKED),
-        actions.PAUSED: feature.state is not State.PAUSED,
+        keys.HELD_WITH: feature.state is not State.PAUSED,
     }
     return any(held == reason.format(feature=feature.id) and done for reason, done in over.items())
 

@@ -24,6 +24,7 @@ from ..records import frozen
 from ..snapshot import beads_jsonl as interop
 from ..snapshot.reader import CLOSED_WORDS, OPEN_WORDS, SET_ASIDE_WORDS, moment
 from ..text.cleaning import clean
+from ..text.times import minutes_of
 
 # What the values of a plan file mean. One of another kind than the words that people write is handed on as it is, for
 # whoever judges kinds.
@@ -31,7 +32,6 @@ MAX_TEXT = 1_000_000
 MAX_KEY = 100
 MAX_HOLD = 2000
 MAX_MINUTES = 1_000_000
-_DURATION = re.compile(r"(?:(\d{1,4})\s*h)?\s*(?:(\d{1,5})\s*m(?:in)?)?", re.IGNORECASE)
 
 StatusWord = Literal["draft", "live", "done", "cancelled"]
 
@@ -66,16 +66,6 @@ def lines_of(value: Any) -> Any:
     """Texts, or a text with one on each line."""
     if isinstance(value, str):
         return [line.strip().removeprefix("- ").strip() for line in value.splitlines() if line.strip(" -\t")]
-    return value
-
-
-def minutes_of(value: Any) -> Any:
-    """Minutes, or a text that says how long."""
-    if isinstance(value, str):
-        found = _DURATION.fullmatch(value.strip())
-        if not found or not any(found.groups()):
-            raise ValueError("is no duration: use minutes, or texts like '45m', '2h', '1h30m'")
-        return int(found[1] or 0) * 60 + int(found[2] or 0)
     return value
 
 

@@ -1,10 +1,23 @@
 """Times as people write and read them, in the machine's own time zone."""
 
+import re
 from datetime import datetime
+from typing import Any
 
 from ..errors import UsageError
 
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+_DURATION = re.compile(r"(?:(\d{1,4})\s*h)?\s*(?:(\d{1,5})\s*m(?:in)?)?", re.IGNORECASE)
+
+
+def minutes_of(value: Any) -> Any:
+    """Minutes, or a text that says how long."""
+    if isinstance(value, str):
+        found = _DURATION.fullmatch(value.strip())
+        if not found or not any(found.groups()):
+            raise ValueError("is no duration: use minutes, or texts like '45m', '2h', '1h30m'")
+        return int(found[1] or 0) * 60 + int(found[2] or 0)
+    return value
 
 
 def moment(text: str, now: float) -> float:

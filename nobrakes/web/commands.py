@@ -9,18 +9,23 @@
 
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from .. import command_table
 from ..errors import NobrakesError, UsageError
 from ..events.kinds import MOST, Actor, Surface, usual
 from ..events.schema import plain
 from ..features.service import approving
+from ..fields import DANGERS, NOTE, TEXT, WORD, Danger, Parameter, parameters
+from ..fields import Command as Declared
 from ..records import frozen
 from ..text.cleaning import count, cut, one_line
 from . import rendering
@@ -141,7 +146,7 @@ def _sign_off(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
 
 
 def _checkpoint(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-    from ..features.service.resting import checkpoint
+    from ..features.plan_beads import checkpoint
 
     found = checkpoint(app.store, values["feature"], actor)
     return found, f"feature {found.id} goes back to its plan with what was collected"
@@ -161,7 +166,7 @@ ROWS: tuple[tuple[str, ForgingDo, tuple[Field, ...]], ...] = (
 )
 """(the words, what is done, the fields)"""
 PlanningValues = Mapping[str, Any]
-TEXT = "the plan"
+PLAN = "the plan"
 
 
 def pairs(lines: Sequence[str]) -> dict[str, str]:
@@ -180,7 +185,7 @@ def apply(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
     from ..host.watching import wake
     from ..plans import service as operations
 
-    plan = operations.plan_in(values["plan"], TEXT)
+    plan = operations.plan_in(values["plan"], PLAN)
     how = {name: bool(values.get(name)) for name in ("dry_run", "live", "cut")}
     report = operations.apply_plan(app.store, plan, actor=actor, **how)
     if report.applied:
@@ -195,7 +200,7 @@ def propose(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
     """File the beads of the plan as drafts."""
     from ..plans import service as operations
 
-    report = approving.propose(app.store, operations.plan_in(values["plan"], TEXT), actor)
+    report = approving.propose(app.store, operations.plan_in(values["plan"], PLAN), actor)
     changes = f", changes of {count(len(report.proposed), 'live bead')} proposed" if report.proposed else ""
     return report, f"{count(len(report.new), 'draft')} filed{changes}; they wait for your approval"
 
@@ -268,114 +273,6 @@ class Command:
 BEAD = Field("bead", word, True)
 REASON = Field("reason", text)
 NUMBER = Field("number", number, True)
-ONE_BEAD = (
-    Field("type", word),
-    Field("description", long_text),
-    Field("acceptance", rows),
-    Field("priority", number),
-    Field("labels", rows),
-    Field("epic", word),
-    Field("estimate", number),
-    Field("needs_tests", flag),
-    Field("touches", rows),
-    Field("notes", long_text),
-)
-_CONTENT = tuple(field.name for field in ONE_BEAD)
-
-
-def _content(values: Values, *more: str) -> dict[str, Any]:
-    from ..beads.model import parse_type
-
-    found = {name: values[name] for name in (*_CONTENT, *more) if name in values}
-    if found.get("type"):
-        found["type"] = parse_type(found["type"])
-    else:
-        found.pop("type", None)
-    if found.get("epic") == "":
-        found["epic"] = None
-    return found
-
-
-def _add(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..beads.service import beads
-
-    content = {name: value for name, value in _content(values).items() if value not in ("", None)}
-    if values.get("scaffolding"):
-        content |= {"scaffolding": True, "needs_tests": content.get("needs_tests", False)}
-    bead = beads.add(
-        app.store,
-        values["title"],
-        needs=values.get("needs", ()),
-        draft=bool(values.get("draft")),
-        actor=actor,
-        paths=app.paths,
-        **given(values, "id"),
-        **content,
-    )
-    return bead, f"{bead.id} {one_line(bead.title)} ({bead.status.value.replace('_', ' ')})"
-
-
-def _edit(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..beads.service import beads
-    from ..errors import UsageError
-
-    fields = _content(values, "title")
-    if not fields:
-        raise UsageError("nothing to change was given")
-    bead = beads.edit(app.store, values["bead"], fields, actor, app.paths)
-    return bead, f"{bead.id} {one_line(bead.title)}: changed"
-
-
-def _decided(name: str, said: str) -> Do:
-    def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-        from ..beads.service import beads
-
-        reason = {} if name == "release" else {"reason": values.get("reason", "")}
-        bead = getattr(beads, name)(app.store, values["bead"], actor=actor, paths=app.paths, **reason)
-        return bead, f"{bead.id} {said}"
-
-    return do
-
-
-def _retry(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..beads.service import taking
-
-    found = taking.retry(app.store, values["bead"], actor, values.get("note", ""), bool(values.get("all")), app.paths)
-    return found, f"{found.bead.id} is {found.bead.status.value.replace('_', ' ')} again"
-
-
-def _defer(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..beads.service import beads
-    from ..text.times import moment, spoken
-
-    until = values["until"]
-    when = None if until == "now" else moment(until, app.store.now())
-    bead = beads.defer(app.store, values["bead"], when, actor, app.paths)
-    return bead, f"{bead.id} is deferred until {spoken(when)}" if when else f"{bead.id} may be worked on now"
-
-
-def _dependency(name: str) -> Do:
-    def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-        from ..beads.model import Dependency, DependencyType
-        from ..beads.service import beads
-        from ..errors import UsageError
-
-        kind, bead, needs = values.get("type") or "blocks", values["bead"], values["needs"]
-        try:
-            dependency = Dependency(bead, needs, DependencyType(kind))
-        except ValueError:
-            allowed = ", ".join(one.value for one in DependencyType)
-            raise UsageError(
-                f"'{one_line(kind)[:40]}' is not a type of dependency", f"Use one of: {allowed}."
-            ) from None
-        app.store.bead(bead), app.store.bead(needs)
-        if name == "depend":
-            beads.depend(app.store, bead, needs, dependency.type, actor, app.paths)
-            return dependency, f"{bead} waits for {needs}"
-        there = beads.undepend(app.store, bead, needs, dependency.type, actor, app.paths)
-        return dependency, f"{bead} {'does not wait' if there else 'did not wait'} for {needs}"
-
-    return do
 
 
 def _answer(app: "App", values: Values, actor: str) -> tuple[Any, str]:
@@ -513,22 +410,34 @@ def _notify_test(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     return found, f"{count(len(found), 'channel')} took it"
 
 
+READS: Mapping[Any, Callable[[str, str], Any]] = {WORD: word, NOTE: text, TEXT: long_text}
+
+
+def _field(one: Parameter) -> Field:
+    is_list = isinstance(one.type, GenericAlias)
+    read = rows if is_list else {int: number, bool: flag}.get(one.type) or READS[one.field.most]
+    return Field(one.name, read, one.is_required())
+
+
+def _shared() -> Iterator[Command]:
+    """The commands that are written once, for the command line and for pages."""
+    for entry in command_table.COMMANDS:
+        module, name = entry.target.split(":")
+        if module.endswith(".commands"):
+            yield _command(entry, getattr(import_module(f"nobrakes.{module}"), name))
+
+
+def _command(entry: command_table.Entry, command: Declared) -> Command:
+    def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+        return command(app, actor, **values)
+
+    danger = DANGERS.get(command, Danger("", lambda app, values: False))
+    fields = tuple(map(_field, parameters(command)))
+    return Command(entry.words, do, fields, entry.changes == command_table.ATOMIC, danger.word, danger.when)
+
+
 COMMANDS: tuple[Command, ...] = (
-    Command(
-        "add",
-        _add,
-        (
-            Field("title", text, True),
-            *ONE_BEAD,
-            Field("needs", rows),
-            Field("id", word),
-            Field("draft", flag),
-            Field("scaffolding", flag),
-        ),
-    ),
-    Command("edit", _edit, (BEAD, Field("title", text), *ONE_BEAD)),
-    Command("depend", _dependency("depend"), (BEAD, Field("needs", word, True), Field("type", word))),
-    Command("undepend", _dependency("undepend"), (BEAD, Field("needs", word, True), Field("type", word))),
+    *_shared(),
     Command(
         "plan apply",
         apply,
@@ -565,13 +474,6 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("resolve", _resolve, (NUMBER, Field("how", word, True), Field("note", text))),
     Command("quarantine", _quarantine, (Field("check", word, True), Field("test", text), REASON, Field("lift", flag))),
-    Command("hold", _decided("hold", "is held"), (BEAD, REASON)),
-    Command("release", _decided("release", "is released"), (BEAD,)),
-    Command("retry", _retry, (BEAD, Field("note", text), Field("all", flag))),
-    Command("defer", _defer, (BEAD, Field("until", word, True))),
-    Command("cancel", _decided("cancel", "is cancelled"), (BEAD, REASON)),
-    Command("done", _decided("done", "is done"), (BEAD, REASON)),
-    Command("reopen", _decided("reopen", "is open again"), (BEAD, REASON)),
     Command(
         "undo",
         undo,

@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from nobrakes.cli.table import COMMANDS, entry, example
+from nobrakes.command_table import COMMANDS, entry, example
 from tests.support.scripted import Scripted, until
 from tests.support.warm import NOBRAKES
 

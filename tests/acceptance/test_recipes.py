@@ -81,25 +81,36 @@ def recipe(of: str) -> tuple[set[str], set[str], list[str]]:
 
 
 def a_command(copy: Copy) -> None:
-    copied, lines, _ = recipe("a CLI command")
-    always = {"nobrakes/cli/table.py", "tests/unit/cli/test_wrong_settings.py"}
-    at_times = {"nobrakes/cli/repository.py", "nobrakes/commands/service.py"}  # this one changes nothing
-    assert copied == {"nobrakes/cli/daemon.py"} and lines == always | at_times
-    module = "nobrakes/cli/daemon.py"
+    """One that shows, and one that changes something: that one is a function and a row, and every surface has it."""
+    copied, lines, _ = recipe("a command")
+    changing, showing = "nobrakes/beads/commands.py", "nobrakes/cli/daemon.py"
+    table, reads = "nobrakes/command_table.py", "tests/unit/cli/test_wrong_settings.py"
+    assert copied == {changing, showing} and lines == {table, reads, "nobrakes/commands/service.py"}
     copy.write(
-        module,
-        copy.read(module) + '\n\ndef is_paused() -> Output:\n    """Whether agents may start."""\n'
+        showing,
+        copy.read(showing) + '\n\ndef is_paused() -> Output:\n    """Whether agents may start."""\n'
         "    with looked_at() as app:\n"
         '        paused = app.store.setting("paused") is not None\n'
         '    return said({"paused": paused}, "paused" if paused else "not paused")\n',
     )
-    copy.line(
-        "nobrakes/cli/table.py",
-        '    Entry("doctor"',
-        '    Entry("paused", "daemon:is_paused", BREAKER, "Whether agents may start."),\n',
+    copy.write(
+        changing,
+        copy.read(changing) + '\n\ndef shelve(app: "App", by: str, bead: Id) -> tuple[Bead, str]:\n'
+        '    """Keep agents from a bead for a year."""\n'
+        "    found = beads.defer(app.store, bead, app.store.now() + 365 * 86400.0, actor=by, paths=app.paths)\n"
+        '    return found, f"{bead} is shelved"\n',
     )
-    copy.line("tests/unit/cli/test_wrong_settings.py", '    "daemon status",', '    "paused",\n')
+    copy.line(
+        table,
+        '    Entry("doctor"',
+        '    Entry("paused", "daemon:is_paused", BREAKER, "Whether agents may start."),\n'
+        '    Entry("shelve", "beads.commands:shelve", DESK, "Keep agents from a bead for a year.", ATOMIC),\n',
+    )
+    copy.line(reads, '    "daemon status",', '    "paused",\n')
     copy.run(sys.executable, "-m", "docs.generate.reference", "--write", "docs/reference")
+    copy.run(sys.executable, "-m", "nobrakes.web.openapi", "--write", "docs/reference/openapi.json")
+    assert "do/shelve" in copy.read("docs/reference/openapi.json")
+    assert "Keep agents from a bead" in copy.run(sys.executable, "-m", "nobrakes", "shelve", "--help")
 
 
 def an_agent(copy: Copy) -> None:

@@ -18,7 +18,7 @@ from nobrakes.app import SEEN_BY_CHILDREN
 from nobrakes.beads.model import Outcome
 from nobrakes.cli import main, plans
 from nobrakes.cli.main import before
-from nobrakes.cli.table import COMMANDS, GROUPS
+from nobrakes.command_table import COMMANDS, GROUPS
 from nobrakes.config import settings
 from nobrakes.decisions.model import EscalationType
 from nobrakes.events.kinds import Kind

@@ -23,7 +23,7 @@ PACKAGE = ROOT / "nobrakes"
 GROUND, RULES, SETTINGS, DOORS, SERVICE, WORKER, APP, SURFACE, ENTRY = range(9)
 FLOORS = (
     (ENTRY, ("cli", "cli.*", "hooks", "hooks.*", "acp_client", "__main__")),
-    (SURFACE, ("web", "web.*", "tui", "mcp_server")),
+    (SURFACE, ("web", "web.*", "tui", "mcp_server", "beads.commands")),
     (APP, ("app",)),
     (WORKER, ("ports", "parking", "*.worker", "*.worker.*", "conformance", "host.confine")),
     (SERVICE, ("*.service", "*.service.*", "config.setup", "config.setup.*", "doctor", "doctor.*", "snapshot.log")),
@@ -47,13 +47,26 @@ FLOORS = (
     (DOORS, ("git", "git.*", "host", "host.*", "agents", "agents.*", "sandbox", "sandbox.*", "loopback")),
     (
         GROUND,
-        ("", "errors", "globs", "records", "text", "text.*", "lightjson", "paths", "walking", "trash"),
+        (
+            "",
+            "errors",
+            "globs",
+            "records",
+            "text",
+            "text.*",
+            "lightjson",
+            "paths",
+            "walking",
+            "trash",
+            "fields",
+            "command_table",
+        ),
     ),
     (GROUND, ("extras", "replacing", "serving")),
     (RULES, ("beads", "beads.*", "events", "events.*", "decisions", "decisions.*", "review", "review.*")),
     (RULES, ("requests", "requests.*", "checks", "checks.*", "sessions", "sessions.*", "features", "features.*")),
     (RULES, ("projects", "projects.*", "notices", "notices.*", "daemon", "daemon.*", "machine", "machine.*")),
-    (RULES, ("commands", "commands.*", "plans", "plans.*", "snapshot", "snapshot.*", "pictures", "pictures.*")),
+    (RULES, ("commands", "plans", "plans.*", "snapshot", "snapshot.*", "pictures", "pictures.*")),
 )
 
 

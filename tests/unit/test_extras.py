@@ -21,7 +21,7 @@ class Hide:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Hide())
 from importlib import import_module
-from nobrakes.cli.table import COMMANDS
+from nobrakes.command_table import COMMANDS
 for entry in COMMANDS:
     module, name = entry.target.split(":")
     assert getattr(import_module("nobrakes.cli." + module), name)

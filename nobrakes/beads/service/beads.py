@@ -16,7 +16,7 @@ from ...errors import BadBead, Deadlock, NoSuchBead, NotAllowed
 from ...events.kinds import Event, Kind
 from ...host.watching import wake
 from ...paths import Paths
-from ...text.cleaning import shorten
+from ...text.cleaning import cut, one_line, shorten
 from .. import lifecycle
 from ..model import CONTENT, Bead, BeadType, Dependency, DependencyType, Status, check_bead, parse_type
 
@@ -47,6 +47,18 @@ def unused_id(is_taken: Callable[[str], bool]) -> str:
 
 def _exists(store: "Store", bead: str) -> bool:
     return bool(store.beads(ids=[bead]))
+
+
+def known(store: "Store", bead: str) -> Bead:
+    """The bead; NoSuchBead that suggests ids like it."""
+    try:
+        return store.bead(bead)
+    except NoSuchBead as error:
+        from difflib import get_close_matches
+
+        like = get_close_matches(bead[:64], [node.id for node in store.nodes()], n=3, cutoff=0.5)
+        hint = f"Did you mean {', '.join(like)}?" if like else NoSuchBead.hint
+        raise NoSuchBead(f"there is no bead '{cut(one_line(bead), 70)}'", hint) from error
 
 
 def content(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from ...beads.service import beads
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...features import actions as asking
-from ...features.model import ItemKind, State, Step
-from ...features.service import resting
+from ...features import plan_beads
+from ...features.model import HELD_WITH, ItemKind, State, Step
 from ...host.watching import wake
 from ...paths import Paths
 from ...records import frozen
@@ -336,12 +336,12 @@ def _pause_feature(store: "Store", found: Escalation, said: _Said) -> None:
     feature = store.feature(str(found.evidence[asking.FEATURE]))
     if feature.state is not State.PAUSED:
         store.move_feature(feature.id, Step.PAUSED, said.actor, f"chosen at escalation {found.id}")
-        resting.hold(store, feature.id, said.actor)
-    _hold(store, found, said, asking.PAUSED.format(feature=feature.id))
+        plan_beads.hold(store, feature.id, said.actor)
+    _hold(store, found, said, HELD_WITH.format(feature=feature.id))
 
 
 def _change_plan(store: "Store", found: Escalation, said: _Said) -> None:
-    feature = resting.checkpoint(store, str(found.evidence[asking.FEATURE]), said.actor)
+    feature = plan_beads.checkpoint(store, str(found.evidence[asking.FEATURE]), said.actor)
     text = f"{found.title}: a person wants the plan changed because of it"
     store.collect(feature.id, ItemKind.ESCALATION, text, said.actor, bead=found.bead, nth=found.id)
     _hold(store, found, said, asking.RESHAPED.format(feature=feature.id))

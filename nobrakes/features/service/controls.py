@@ -38,9 +38,8 @@ from ..model import (
     refuse_while_rolling,
     scan,
 )
-from ..plan_beads import beads_under, under
+from ..plan_beads import beads_under, hold, let_go, under
 from ..rounds import Stack, chosen, usual
-from .resting import hold, let_go
 from .rollback import settle_questions, stop_turns
 
 if TYPE_CHECKING:

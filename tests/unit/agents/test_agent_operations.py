@@ -16,7 +16,7 @@ from nobrakes.agents.db.channel import reply
 from nobrakes.agents.service import api, board_api, client, forging, own_bead
 from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.cli import agent as commands
-from nobrakes.cli.table import COMMANDS
+from nobrakes.command_table import COMMANDS
 from nobrakes.decisions.service import desk
 from nobrakes.errors import DoorClosed, NobrakesError, NotAllowed, Stale, StoreBusy, UsageError
 from nobrakes.events.kinds import Kind

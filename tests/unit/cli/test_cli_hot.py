@@ -83,7 +83,7 @@ def test_the_dispatcher_imports_nothing_that_costs():
     assert done.stdout == "[]\n"
 
 
-@pytest.mark.parametrize("module", ["typer", "nobrakes.cli.table", "nobrakes.cli.main"])
+@pytest.mark.parametrize("module", ["typer", "nobrakes.command_table", "nobrakes.cli.main"])
 def test_ctrl_c_while_the_command_is_loaded_ends_it_without_a_traceback(module):
     begin = (
         "import os, sys; sys.argv = ['nobrakes', 'version']; from nobrakes.cli.entry import main; "

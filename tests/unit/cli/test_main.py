@@ -9,7 +9,7 @@ import pytest
 
 from nobrakes.cli import main
 from nobrakes.cli.repository import said
-from nobrakes.cli.table import entry
+from nobrakes.command_table import entry
 from nobrakes.errors import Deadlock
 
 

@@ -8,15 +8,8 @@ from pathlib import Path
 import pytest
 
 from nobrakes.cli import main
-from nobrakes.cli.repository import NEVER, TOGETHER
-from nobrakes.cli.table import COMMANDS
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-def test_the_lists_name_commands_that_change_something() -> None:
-    changing = {entry.words for entry in COMMANDS if entry.changes}
-    assert changing >= TOGETHER | NEVER and not TOGETHER & NEVER
 
 
 @pytest.fixture

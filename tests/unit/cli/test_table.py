@@ -9,7 +9,7 @@ import pytest
 from nobrakes.cli import main
 from nobrakes.cli.main import before
 from nobrakes.cli.repository import Output
-from nobrakes.cli.table import COMMANDS, EXAMPLES, FIRST, GROUPS, JOURNEYS, NOUNS, OLD_NAMES, SHOWN, Entry, example
+from nobrakes.command_table import COMMANDS, EXAMPLES, FIRST, GROUPS, JOURNEYS, NOUNS, OLD_NAMES, SHOWN, Entry, example
 from nobrakes.errors import UsageError
 from tests.support.dose import everyday
 
@@ -64,7 +64,7 @@ def test_help_lists_every_command_without_importing_one(capsys):
     assert sorted(listed) == sorted([*(words for words, _ in FIRST), *SHOWN]) and len(listed) <= 20
     assert "nobrakes help --all" in first
     every = str(main.help(None, True).data["help"])
-    assert {entry.target.split(":")[0] for entry in COMMANDS} == set(NOUNS)
+    assert {entry.subject for entry in COMMANDS} == set(NOUNS)
     for entry in COMMANDS:
         assert (f"\n  {entry.words:<20} {entry.help}\n" in every) is not entry.hidden, entry.words
     assert "nobrakes.cli.beads" not in sys.modules and "nobrakes.cli.decisions" not in sys.modules

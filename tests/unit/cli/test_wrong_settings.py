@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.cli import entry, hot, main
-from nobrakes.cli.table import COMMANDS
+from nobrakes.command_table import COMMANDS
 from nobrakes.errors import ConfigError
 
 READING = [

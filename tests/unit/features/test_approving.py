@@ -7,7 +7,7 @@ import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, Role, Status
 from nobrakes.beads.service import beads
-from nobrakes.cli.table import COMMANDS
+from nobrakes.command_table import COMMANDS
 from nobrakes.config.sections import AgentSettings, CheckSettings, ClaudeSettings
 from nobrakes.config.settings import Config
 from nobrakes.config.setup import init

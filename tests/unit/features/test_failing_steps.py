@@ -12,9 +12,9 @@ from nobrakes.decisions.model import Escalation, EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NotAllowed
 from nobrakes.features import actions
-from nobrakes.features.model import ItemKind, ItemState, Stage, State
+from nobrakes.features.model import HELD_WITH, ItemKind, ItemState, Stage, State
+from nobrakes.features.plan_beads import checkpoint
 from nobrakes.features.service import controls
-from nobrakes.features.service.resting import checkpoint
 from nobrakes.features.worker.reviews import collect
 from tests.unit.features.test_checkpoints_done import Built
 
@@ -72,7 +72,7 @@ def test_the_feature_rests_with_all_its_live_beads_until_it_is_resumed(chosen: s
     asked = fails(world)
     desk.answer(world.store, asked.id, chosen, "ada")
     assert world.feature.state is State.PAUSED
-    reason = actions.PAUSED.format(feature="login")
+    reason = HELD_WITH.format(feature="login")
     assert [world.store.bead(one).held for one in ("form", "table")] == [reason, reason]
     world.settle()
     assert world.store.bead("form").held == reason, "nothing lets go of it while the feature rests"

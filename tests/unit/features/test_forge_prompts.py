@@ -12,7 +12,7 @@ import pytest
 
 from nobrakes.agents.prompts.prompts import persona
 from nobrakes.agents.service import api
-from nobrakes.cli.table import COMMANDS
+from nobrakes.command_table import COMMANDS
 from nobrakes.errors import ConfigError
 from nobrakes.features import markers, prompts
 from nobrakes.features.model import Criterion, Feature, Finding, FindingState, Item, ItemKind, PlanVersion, Stage

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.cli.repository import TOGETHER
-from nobrakes.cli.table import COMMANDS as TYPED
+from nobrakes.command_table import ATOMIC
+from nobrakes.command_table import COMMANDS as TYPED
 from nobrakes.errors import UsageError
 from nobrakes.web import rendering
 from nobrakes.web.commands import COMMANDS, NOT_HERE, named
@@ -22,7 +22,8 @@ def test_every_command_that_changes_something_is_in_the_table_or_has_a_reason_no
 
 
 def test_what_is_one_transaction_on_the_command_line_is_one_here() -> None:
-    assert {one.words for one in COMMANDS if one.together} == TOGETHER & BY_WORDS.keys()
+    atomic = {entry.words for entry in TYPED if entry.changes == ATOMIC}
+    assert {one.words for one in COMMANDS if one.together} == atomic & BY_WORDS.keys()
 
 
 def test_an_address_has_the_words_of_one_command() -> None:

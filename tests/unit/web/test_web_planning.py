@@ -69,4 +69,4 @@ def test_a_bead_is_sent_back_to_agents(app):
     beads.hold(app.store, "a", "wait", actor="me")
     values = rendering.values(BY_WORDS["retry"].fields, [("bead", "a"), ("note", "mended")])
     found, text = BY_WORDS["retry"].do(app, values, "me")
-    assert found.bead.held is None and text == "a is needs tests again"
+    assert found.bead.held is None and text == "a is needs_tests again; released (it was held: wait)"

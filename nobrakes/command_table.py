@@ -1,7 +1,8 @@
 """Every command: its words, where it lives, its one line of help. The one list that help, docs and tests read.
 
 1. A command's module is imported when the command is called, and not before.
-2. `changes`: the command changes something, so an agent (NOBRAKES_TOKEN is set) may not use it.
+2. `changes`: the command changes something, so an agent (NOBRAKES_TOKEN is set) may not use it. It is ATOMIC, STEPS or
+   UNKEYED.
 3. `journey` is where a person would look for it; the overview and `--help` are grouped by it. They show FIRST and
    SHOWN, twenty commands; `nobrakes help --all` shows all of them under their nouns (NOUNS).
 4. Whoever types an old name (OLD_NAMES) is told the new one.
@@ -17,78 +18,83 @@ AGENTS = "For agents"
 JOURNEYS = (FORGE, BOARD, DESK, BREAKER, AGENTS)
 
 
+ATOMIC = "atomic"
+"""The command changes the store alone, at once: its key (`--request`) is in the same transaction."""
+STEPS = "steps"
+"""The command also works on git or files, and notes its key as it goes."""
+UNKEYED = "unkeyed"
+"""The command begins a database, a talk, a server or a night's work: it may be given again, and takes no key."""
+
+
 class Entry(NamedTuple):
-    """One command. `words` is what a person types; `target` is module:function below nobrakes.cli."""
+    """One command. `words` is what a person types; `target` is module:function below nobrakes.cli, or of a subject's
+    `commands` (nobrakes.fields), which are for every surface.
+    """
 
     words: str
     target: str
     journey: str
     help: str
-    changes: bool = False
+    changes: str = ""
     hidden: bool = False
     streams: bool = False  # with --json it prints JSON lines instead of one envelope
 
+    @property
+    def subject(self) -> str:
+        """The key of its noun."""
+        return self.target.partition(":")[0].removesuffix(".commands")
+
 
 COMMANDS: tuple[Entry, ...] = (
-    Entry("init", "config:init", FORGE, "Set nobrakes up in this repository.", changes=True),
+    Entry("init", "config:init", FORGE, "Set nobrakes up in this repository.", UNKEYED),
     Entry("config", "config:config", FORGE, "Show the settings; set, get or unset one."),
-    Entry("config set", "config:set_value", FORGE, "Change one setting, and no other line.", changes=True),
+    Entry("config set", "config:set_value", FORGE, "Change one setting, and no other line.", UNKEYED),
     Entry("config get", "config:get", FORGE, "Show one setting, or a table of them."),
-    Entry("config unset", "config:unset", FORGE, "Go back to a setting's default.", changes=True),
-    Entry("add", "beads:add", FORGE, "Add a bead.", changes=True),
-    Entry("edit", "beads:edit", FORGE, "Change a bead's title, texts, priority or epic.", changes=True),
-    Entry("depend", "beads:depend", FORGE, "Make a bead wait for another one.", changes=True),
-    Entry("undepend", "beads:undepend", FORGE, "Remove a dependency.", changes=True),
-    Entry("plan apply", "plans:apply", FORGE, "Apply a plan file: new beads arrive as drafts.", changes=True),
+    Entry("config unset", "config:unset", FORGE, "Go back to a setting's default.", UNKEYED),
+    Entry("add", "beads.commands:add", FORGE, "Add a bead.", ATOMIC),
+    Entry("edit", "beads.commands:edit", FORGE, "Change a bead's title, texts, priority or epic.", ATOMIC),
+    Entry("depend", "beads.commands:depend", FORGE, "Make a bead wait for another one.", ATOMIC),
+    Entry("undepend", "beads.commands:undepend", FORGE, "Remove a dependency.", ATOMIC),
+    Entry("plan apply", "plans:apply", FORGE, "Apply a plan file: new beads arrive as drafts.", ATOMIC),
     Entry("plan example", "plans:example", FORGE, "Print a plan file to start from."),
-    Entry("propose", "plans:propose", FORGE, "File the beads of a plan as drafts, for approval.", changes=True),
-    Entry("shape", "features:shape", FORGE, "Plan with the Shaper, an agent that asks you questions.", changes=True),
+    Entry("propose", "plans:propose", FORGE, "File the beads of a plan as drafts, for approval.", ATOMIC),
+    Entry("shape", "features:shape", FORGE, "Plan with the Shaper, an agent that asks you questions.", UNKEYED),
+    Entry("reshape", "features:reshape", FORGE, "Plan the next step with the Shaper, from open escalations.", UNKEYED),
     Entry(
-        "reshape", "features:reshape", FORGE, "Plan the next step with the Shaper, from open escalations.", changes=True
+        "commit-strategy", "plans:commit_strategy", FORGE, "Approve drafts and proposed changes: they go live.", STEPS
     ),
-    Entry(
-        "commit-strategy",
-        "plans:commit_strategy",
-        FORGE,
-        "Approve drafts and proposed changes: they go live.",
-        changes=True,
-    ),
-    Entry("forge new", "features:new", FORGE, "Start a feature: an idea that an agent plans with you.", changes=True),
-    Entry("forge edit", "features:edit", FORGE, "Change a feature's title, description or criteria.", changes=True),
-    Entry("forge change", "features:change", FORGE, "Ask for a change to a feature's plan.", changes=True),
-    Entry("forge discuss", "features:discuss", FORGE, "Ask a feature's Shaper about a step of its plan.", changes=True),
-    Entry("forge pause", "features:pause", FORGE, "Pause a feature: its agent takes no further turn.", changes=True),
-    Entry("forge resume", "features:resume", FORGE, "Resume a feature.", changes=True),
-    Entry("forge cancel", "features:cancel", FORGE, "Stop a feature's agent now; the feature is paused.", changes=True),
-    Entry(
-        "forge rollback", "features:rollback", FORGE, "Take a whole feature back, its merges included.", changes=True
-    ),
-    Entry("forge archive", "features:archive", FORGE, "Hide a feature from lists.", changes=True),
+    Entry("forge new", "features:new", FORGE, "Start a feature: an idea that an agent plans with you.", ATOMIC),
+    Entry("forge edit", "features:edit", FORGE, "Change a feature's title, description or criteria.", ATOMIC),
+    Entry("forge change", "features:change", FORGE, "Ask for a change to a feature's plan.", ATOMIC),
+    Entry("forge discuss", "features:discuss", FORGE, "Ask a feature's Shaper about a step of its plan.", ATOMIC),
+    Entry("forge pause", "features:pause", FORGE, "Pause a feature: its agent takes no further turn.", ATOMIC),
+    Entry("forge resume", "features:resume", FORGE, "Resume a feature.", ATOMIC),
+    Entry("forge cancel", "features:cancel", FORGE, "Stop a feature's agent now; the feature is paused.", ATOMIC),
+    Entry("forge rollback", "features:rollback", FORGE, "Take a whole feature back, its merges included.", ATOMIC),
+    Entry("forge archive", "features:archive", FORGE, "Hide a feature from lists.", ATOMIC),
     Entry("forge list", "features:list_features", BOARD, "List your features, and where each one is."),
     Entry("forge show", "features:show", BOARD, "Show a feature: its plan, its reviews, what was collected."),
     Entry("forge scan", "features:scan", BOARD, "List `TODO` comments in the code that a feature starts from."),
-    Entry("forge sign-off", "features:sign_off", FORGE, "Approve a feature's plan after its reviews.", changes=True),
-    Entry(
-        "forge checkpoint", "features:checkpoint", FORGE, "Add what was collected to a feature's plan.", changes=True
-    ),
-    Entry("session start", "sessions:start", FORGE, "Talk with an agent that reads and changes nothing.", changes=True),
-    Entry("session say", "sessions:say", FORGE, "Say something to a session.", changes=True),
+    Entry("forge sign-off", "features:sign_off", FORGE, "Approve a feature's plan after its reviews.", ATOMIC),
+    Entry("forge checkpoint", "features:checkpoint", FORGE, "Add what was collected to a feature's plan.", ATOMIC),
+    Entry("session start", "sessions:start", FORGE, "Talk with an agent that reads and changes nothing.", STEPS),
+    Entry("session say", "sessions:say", FORGE, "Say something to a session.", STEPS),
     Entry("session show", "sessions:show", FORGE, "Show a session with everything said in it."),
-    Entry("session stop", "sessions:stop", FORGE, "Stop what a session is doing.", changes=True),
-    Entry("session end", "sessions:end", FORGE, "End a session.", changes=True),
+    Entry("session stop", "sessions:stop", FORGE, "Stop what a session is doing.", STEPS),
+    Entry("session end", "sessions:end", FORGE, "End a session.", STEPS),
     Entry("project list", "projects:list_projects", BOARD, "List the projects of your workspace."),
-    Entry("project new", "projects:new", FORGE, "Make a project: a repository with its brief.", changes=True),
-    Entry("project use", "projects:use", FORGE, "Confirm the project that a session works on.", changes=True),
+    Entry("project new", "projects:new", FORGE, "Make a project: a repository with its brief.", STEPS),
+    Entry("project use", "projects:use", FORGE, "Confirm the project that a session works on.", STEPS),
     Entry("project show", "projects:show", BOARD, "Show a project: its brief, its status, its criteria."),
     Entry("project status", "projects:status", BOARD, "Show every project, and every chat agent's session."),
     Entry(
         "project whats-next", "projects:whats_next", BOARD, "List contradictions in a project's documents and commits."
     ),
-    Entry("project run", "projects:run", FORGE, "Approve a number of sprints of a project.", changes=True),
-    Entry("project schedule", "projects:schedule", FORGE, "Start sprints of a project at set times.", changes=True),
-    Entry("project continue", "projects:go_on", BREAKER, "Start the daemons of unfinished projects.", changes=True),
-    Entry("project archive", "projects:archive", BREAKER, "Hide a project; nothing is removed.", changes=True),
-    Entry("relay", "sessions:relay", FORGE, "Let an agent work in a private clone; you get a branch.", changes=True),
+    Entry("project run", "projects:run", FORGE, "Approve a number of sprints of a project.", STEPS),
+    Entry("project schedule", "projects:schedule", FORGE, "Start sprints of a project at set times.", STEPS),
+    Entry("project continue", "projects:go_on", BREAKER, "Start the daemons of unfinished projects.", STEPS),
+    Entry("project archive", "projects:archive", BREAKER, "Hide a project; nothing is removed.", STEPS),
+    Entry("relay", "sessions:relay", FORGE, "Let an agent work in a private clone; you get a branch.", STEPS),
     Entry("sessions", "sessions:sessions", BOARD, "List the open sessions with agents."),
     Entry("status", "views:status", BOARD, "See the whole repository on one screen."),
     Entry("board", "views:board", BOARD, "Show the beads in columns, by state."),
@@ -101,71 +107,55 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("review", "review:review", BOARD, "Show the latest reviews; with a bead, the evidence of its merges."),
     Entry("verify", "review:verify", BOARD, "Check main against its evidence, from git alone."),
     Entry("flakes", "review:flakes", BOARD, "List checks and tests that failed and passed on the same files."),
-    Entry(
-        "repositories", "machine:repositories", BOARD, "List your repositories, and what waits in each.", changes=True
-    ),
+    Entry("repositories", "machine:repositories", BOARD, "List your repositories, and what waits in each.", STEPS),
     Entry("diff", "beads:diff", BOARD, "Show what a bead changes: its branch, or its merge on main."),
     Entry("watch", "sessions:watch", BOARD, "Follow an agent live, by its name or its bead.", streams=True),
     Entry("events", "sessions:events", BOARD, "List everything that happened, in order.", streams=True),
     Entry("escalations", "decisions:escalations", DESK, "List what waits for your decision, the most urgent first."),
     Entry("escalation", "decisions:escalation", DESK, "Show one escalation: what happened, and your choices."),
-    Entry("answer", "decisions:answer", DESK, "Answer a question; its bead continues.", changes=True),
-    Entry("resolve", "decisions:resolve", DESK, "Decide an escalation.", changes=True),
-    Entry("retry", "beads:retry", DESK, "Send a bead back to agents, its failures forgotten.", changes=True),
-    Entry("take", "beads:take", DESK, "Work on a bead yourself, in a worktree of your own.", changes=True),
-    Entry("hand-in", "beads:hand_in", DESK, "Hand your work on a bead to the Reviewer.", changes=True),
-    Entry("quarantine", "review:quarantine", DESK, "Let a flaky test or check fail for a time.", changes=True),
-    Entry("hold", "beads:hold", DESK, "Keep a bead from being worked on.", changes=True),
-    Entry("release", "beads:release", DESK, "Release a held bead.", changes=True),
-    Entry("defer", "beads:defer", DESK, "Let a bead wait until a time.", changes=True),
-    Entry("cancel", "beads:cancel", DESK, "Give a bead up; its work is archived.", changes=True),
-    Entry("done", "beads:done", DESK, "Mark a bead as done by hand.", changes=True),
-    Entry("reopen", "beads:reopen", DESK, "Open a done or cancelled bead again.", changes=True),
-    Entry("undo", "doctor:undo", DESK, "Take back the last step, or the one with this number.", changes=True),
-    Entry("archive", "doctor:archive", DESK, "List archived work; remove what was merged long ago.", changes=True),
-    Entry(
-        "run", "daemon:running_run", BREAKER, "Run agents in the foreground until nothing is left to do.", changes=True
-    ),
-    Entry("daemon start", "daemon:start", BREAKER, "Run agents in the background.", changes=True),
-    Entry("daemon stop", "daemon:stop", BREAKER, "Stop the daemon and its agents, in order.", changes=True),
+    Entry("answer", "decisions:answer", DESK, "Answer a question; its bead continues.", ATOMIC),
+    Entry("resolve", "decisions:resolve", DESK, "Decide an escalation.", ATOMIC),
+    Entry("retry", "beads.commands:retry", DESK, "Send a bead back to agents, its failures forgotten.", ATOMIC),
+    Entry("take", "beads:take", DESK, "Work on a bead yourself, in a worktree of your own.", STEPS),
+    Entry("hand-in", "beads:hand_in", DESK, "Hand your work on a bead to the Reviewer.", STEPS),
+    Entry("quarantine", "review:quarantine", DESK, "Let a flaky test or check fail for a time.", ATOMIC),
+    Entry("hold", "beads.commands:hold", DESK, "Keep a bead from being worked on.", ATOMIC),
+    Entry("release", "beads.commands:release", DESK, "Release a held bead.", ATOMIC),
+    Entry("defer", "beads.commands:defer", DESK, "Let a bead wait until a time.", ATOMIC),
+    Entry("cancel", "beads.commands:cancel", DESK, "Give a bead up; its work is archived.", ATOMIC),
+    Entry("done", "beads.commands:done", DESK, "Mark a bead as done by hand.", ATOMIC),
+    Entry("reopen", "beads.commands:reopen", DESK, "Open a done or cancelled bead again.", ATOMIC),
+    Entry("undo", "doctor:undo", DESK, "Take back the last step, or the one with this number.", STEPS),
+    Entry("archive", "doctor:archive", DESK, "List archived work; remove what was merged long ago.", STEPS),
+    Entry("run", "daemon:running_run", BREAKER, "Run agents in the foreground until nothing is left to do.", UNKEYED),
+    Entry("daemon start", "daemon:start", BREAKER, "Run agents in the background.", STEPS),
+    Entry("daemon stop", "daemon:stop", BREAKER, "Stop the daemon and its agents, in order.", STEPS),
     Entry("daemon status", "daemon:status", BREAKER, "Say whether a daemon runs here."),
-    Entry(
-        "daemon restart", "daemon:restart", BREAKER, "Replace the daemon with a new one; agents go on.", changes=True
-    ),
-    Entry("daemon install", "daemon:install", BREAKER, "Restart the daemon automatically when it dies.", changes=True),
-    Entry("daemon uninstall", "daemon:uninstall", BREAKER, "Remove the automatic restart.", changes=True),
-    Entry("daemon watch", "daemon:watch", BREAKER, "Check once whether the daemon needs a restart.", changes=True),
-    Entry("daemon run", "daemon:run", BREAKER, "The daemon itself, in the foreground.", changes=True, hidden=True),
-    Entry("notify test", "machine:test", BREAKER, "Send a test notice through each channel.", changes=True),
+    Entry("daemon restart", "daemon:restart", BREAKER, "Replace the daemon with a new one; agents go on.", STEPS),
+    Entry("daemon install", "daemon:install", BREAKER, "Restart the daemon automatically when it dies.", STEPS),
+    Entry("daemon uninstall", "daemon:uninstall", BREAKER, "Remove the automatic restart.", STEPS),
+    Entry("daemon watch", "daemon:watch", BREAKER, "Check once whether the daemon needs a restart.", STEPS),
+    Entry("daemon run", "daemon:run", BREAKER, "The daemon itself, in the foreground.", UNKEYED, hidden=True),
+    Entry("notify test", "machine:test", BREAKER, "Send a test notice through each channel.", STEPS),
     Entry("notify list", "machine:show", BREAKER, "List the channels: what waits, what was sent, what failed."),
-    Entry("notify secret", "machine:secret", BREAKER, "Store a channel's address or token.", changes=True),
-    Entry("pause", "daemon:pause", BREAKER, "Start nothing new; running work continues.", changes=True),
-    Entry("resume", "daemon:resume", BREAKER, "Start new work again.", changes=True),
-    Entry("stop", "daemon:breaker_stop", BREAKER, "Stop the agents, or one of them; their work is kept.", changes=True),
-    Entry("set", "daemon:set_limits", BREAKER, "Change limits while it runs.", changes=True),
-    Entry(
-        "providers",
-        "daemon:providers",
-        BREAKER,
-        "Show which providers refuse, and which caps are reached.",
-        changes=True,
-    ),
+    Entry("notify secret", "machine:secret", BREAKER, "Store a channel's address or token.", STEPS),
+    Entry("pause", "daemon:pause", BREAKER, "Start nothing new; running work continues.", ATOMIC),
+    Entry("resume", "daemon:resume", BREAKER, "Start new work again.", ATOMIC),
+    Entry("stop", "daemon:breaker_stop", BREAKER, "Stop the agents, or one of them; their work is kept.", ATOMIC),
+    Entry("set", "daemon:set_limits", BREAKER, "Change limits while it runs.", ATOMIC),
+    Entry("providers", "daemon:providers", BREAKER, "Show which providers refuse, and which caps are reached.", ATOMIC),
     Entry("pr list", "review:show_all", BREAKER, "List the pull requests that wait for people."),
     Entry("pr show", "review:show", BREAKER, "Show a bead's pull request."),
-    Entry("pr open", "review:view", BREAKER, "Let a pull request be opened; show it in the browser.", changes=True),
-    Entry("pr sync", "review:sync", BREAKER, "Check all pull requests now.", changes=True),
-    Entry(
-        "machine", "machine:machine", BREAKER, "Show or set limits for all your repositories together.", changes=True
-    ),
+    Entry("pr open", "review:view", BREAKER, "Let a pull request be opened; show it in the browser.", STEPS),
+    Entry("pr sync", "review:sync", BREAKER, "Check all pull requests now.", STEPS),
+    Entry("machine", "machine:machine", BREAKER, "Show or set limits for all your repositories together.", STEPS),
     Entry("doctor", "doctor:doctor", BREAKER, "Find what is broken, and repair it."),
     Entry("version", "doctor:version", BREAKER, "Show the versions of nobrakes and Python, and the platform."),
     Entry("help", "main:help", BREAKER, "Show the help of a command; with --all, list every command."),
     Entry("prompt", "features:prompt", AGENTS, "Print the prompt that the next agent on a bead would get."),
-    Entry("web", "machine:web", BOARD, "See and do everything in a browser or on a phone.", changes=True, streams=True),
+    Entry("web", "machine:web", BOARD, "See and do everything in a browser or on a phone.", UNKEYED, streams=True),
     Entry("mcp", "machine:mcp", AGENTS, "Serve the operations over MCP, on stdin and stdout.", streams=True),
-    Entry(
-        "mcp client", "machine:client", AGENTS, "Add or revoke clients that reach your workspace by HTTP.", changes=True
-    ),
+    Entry("mcp client", "machine:client", AGENTS, "Add or revoke clients that reach your workspace by HTTP.", STEPS),
     Entry("agent bead", "agent:bead", AGENTS, "Your bead, its criteria, and what people answered."),
     Entry("agent attempts", "agent:attempts", AGENTS, "What earlier attempts on your bead left."),
     Entry("agent whats-next", "agent:whats_next", AGENTS, "What to do next, by the facts."),

@@ -1,0 +1,206 @@
+"""Commands on single beads, for the command line and for pages alike."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from ..errors import UsageError
+from ..fields import NOTE, TEXT, Field
+from ..text.cleaning import count, one_line
+from .model import Bead, Dependency, DependencyType, parse_type
+from .service import beads
+from .service.beads import known
+
+if TYPE_CHECKING:
+    from ..app import App
+    from .service.taking import Retried
+
+Id = Annotated[str, Field("The bead's id.", metavar="BEAD")]
+Reason = Annotated[str, Field("Why, for those who read it later.", ("--reason", "-m"), most=NOTE)]
+Title = Annotated[str, Field("One line: what is to be done.", most=NOTE)]
+Type = Annotated[str, Field("feature, fix, task, chore, docs, test, refactor, repair or epic.", ("--type", "-t"))]
+Description = Annotated[
+    str | None, Field("The whole story; '-' reads stdin.", ("--description", "-d"), most=TEXT, reads_stdin=True)
+]
+Acceptance = Annotated[tuple[str, ...] | None, Field("When it is done; may be given again.", ("--accept",), most=TEXT)]
+Priority = Annotated[int | None, Field("0 (first) to 4 (last); 2 if not given.", ("--priority", "-p"))]
+Labels = Annotated[
+    tuple[str, ...] | None, Field("A label; may be given again; '' for none.", ("--label", "-l"), most=TEXT)
+]
+Epic = Annotated[str | None, Field("The epic that it belongs to; '' for none.", ("--epic",))]
+Estimate = Annotated[str, Field("Minutes, or a text as 45m, 2h, 1h30m.", ("--estimate",), metavar="TIME")]
+Tests = Annotated[bool | None, Field("Whether a Test Writer works first; yes.", ("--tests/--no-tests",))]
+Touches = Annotated[tuple[str, ...] | None, Field("A glob of files that it will change.", ("--touches",), most=TEXT)]
+Notes = Annotated[str | None, Field("Notes for those who work on it.", ("--notes",), most=TEXT)]
+
+
+def _content(type: str, estimate: str, **given: Any) -> dict[str, Any]:
+    """The fields that were given, as the bead calls them; one '' empties a list."""
+    found = {name: value for name, value in given.items() if value is not None}
+    found |= {"type": parse_type(type)} if type else {}
+    found |= {"estimate": _minutes(estimate)} if estimate else {}
+    found |= {"labels": ()} if found.get("labels") == ("",) else {}
+    return found | ({"epic": None} if found.get("epic") == "" else {})
+
+
+def _minutes(text: str) -> int:
+    from ..text.times import minutes_of
+
+    try:
+        return int(text) if text.isascii() and text.isdigit() else int(minutes_of(text))
+    except ValueError as error:
+        raise UsageError(f"'{text[:40]}' {error}", "For example: --estimate 1h30m") from None
+
+
+def add(
+    app: "App",
+    by: str,
+    title: Title,
+    type: Type = "",
+    description: Description = None,
+    acceptance: Acceptance = None,
+    priority: Priority = None,
+    labels: Labels = None,
+    epic: Epic = None,
+    estimate: Estimate = "",
+    needs_tests: Tests = None,
+    touches: Touches = None,
+    notes: Notes = None,
+    needs: Annotated[tuple[str, ...], Field("A bead to wait for; may be repeated.", ("--needs", "-n"), most=TEXT)] = (),
+    id: Annotated[str, Field("Its id; made if not given.", ("--id",))] = "",
+    draft: Annotated[bool, Field("Wait for `nobrakes commit-strategy`.", ("--draft",))] = False,
+    scaffolding: Annotated[bool, Field("Sets the project up; needs no tests.", ("--scaffolding",))] = False,
+) -> tuple[Bead, str]:
+    """Add a bead. It is live at once, unless --draft."""
+    found = _content(
+        type, estimate, description=description, acceptance=acceptance, priority=priority, labels=labels, epic=epic,
+        needs_tests=needs_tests, touches=touches, notes=notes,
+    )  # fmt: skip
+    if scaffolding:
+        found |= {"scaffolding": True, "needs_tests": found.get("needs_tests", False)}
+    for other in needs:
+        known(app.store, other)
+    bead = beads.add(app.store, title, id=id or None, needs=needs, draft=draft, actor=by, paths=app.paths, **found)
+    return bead, f"{bead.id}  {one_line(bead.title)}  ({bead.status.value})"
+
+
+def edit(
+    app: "App",
+    by: str,
+    bead: Id,
+    title: Annotated[str | None, Field("The new title.", ("--title",), most=NOTE)] = None,
+    type: Type = "",
+    description: Description = None,
+    acceptance: Acceptance = None,
+    priority: Priority = None,
+    labels: Labels = None,
+    epic: Epic = None,
+    estimate: Estimate = "",
+    needs_tests: Tests = None,
+    touches: Touches = None,
+    notes: Notes = None,
+) -> tuple[Bead, str]:
+    """Change a bead. What is not given stays as it is; lists are replaced whole."""
+    found = _content(
+        type, estimate, title=title, description=description, acceptance=acceptance, priority=priority, labels=labels,
+        epic=epic, needs_tests=needs_tests, touches=touches, notes=notes,
+    )  # fmt: skip
+    if not found:
+        raise UsageError("nothing to change was given", "`nobrakes edit --help` lists what can be changed.")
+    known(app.store, bead)
+    changed = beads.edit(app.store, bead, found, actor=by, paths=app.paths)
+    return changed, f"{changed.id}  {one_line(changed.title)}: {', '.join(sorted(found))} changed"
+
+
+Kind = Annotated[str, Field("blocks, parent-child, discovered-from or related.", ("--type", "-t"))]
+Needs = Annotated[str, Field("The bead that it waits for.", metavar="NEEDS")]
+
+
+def depend(app: "App", by: str, bead: Id, needs: Needs, type: Kind = "blocks") -> tuple[Dependency, str]:
+    """Make BEAD wait for NEEDS. A circle is refused, and named."""
+    made = _dependency(app, bead, needs, type)
+    beads.depend(app.store, bead, needs, made.type, actor=by, paths=app.paths)
+    return made, f"{bead} waits for {needs}" if made.type is DependencyType.BLOCKS else f"{bead} {type} {needs}"
+
+
+def undepend(app: "App", by: str, bead: Id, needs: Needs, type: Kind = "blocks") -> tuple[dict[str, Any], str]:
+    """Take the dependency of BEAD on NEEDS away."""
+    made = _dependency(app, bead, needs, type)
+    there = beads.undepend(app.store, bead, needs, made.type, actor=by, paths=app.paths)
+    text = f"{bead} does not wait for {needs} any more" if there else f"{bead} did not wait for {needs}"
+    return {"bead": bead, "needs": needs, "type": made.type, "removed": there}, text
+
+
+def _dependency(app: "App", bead: str, needs: str, kind: str) -> Dependency:
+    try:
+        made = Dependency(bead, needs, DependencyType(kind or "blocks"))
+    except ValueError:
+        allowed = ", ".join(one.value for one in DependencyType)
+        raise UsageError(f"'{one_line(kind)[:40]}' is not a type of dependency", f"Use one of: {allowed}.") from None
+    known(app.store, bead), known(app.store, needs)
+    return made
+
+
+def hold(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
+    """Keep a bead from being worked on, until `nobrakes release`. What runs on it goes on."""
+    return _decided(app, bead, "is held", beads.hold, actor=by, reason=reason)
+
+
+def release(app: "App", by: str, bead: Id) -> tuple[Bead, str]:
+    """Let a held bead go on."""
+    return _decided(app, bead, "is released", beads.release, actor=by)
+
+
+def cancel(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
+    """Give a bead up. What was made is archived; `nobrakes undo` brings it back."""
+    return _decided(app, bead, "is cancelled", beads.cancel, actor=by, reason=reason)
+
+
+def done(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
+    """Mark a bead as done by hand. What waited for it may go on."""
+    return _decided(app, bead, "is done", beads.done, actor=by, reason=reason)
+
+
+def reopen(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
+    """Bring a done or cancelled bead back."""
+    return _decided(app, bead, "is open again", beads.reopen, actor=by, reason=reason)
+
+
+def _decided(app: "App", bead: str, word: str, decide: Any, **given: Any) -> tuple[Bead, str]:
+    known(app.store, bead)
+    found = decide(app.store, bead, paths=app.paths, **given)
+    return found, f"{found.id} {word}  ({found.status.value})"
+
+
+def defer(
+    app: "App",
+    by: str,
+    bead: Id,
+    until: Annotated[str, Field("90m, 8h, 2d, 2030-01-31, 2030-01-31T09:00; `now` ends it.")],
+) -> tuple[Bead, str]:
+    """Keep agents from a bead until a time."""
+    from ..text.times import moment, spoken
+
+    known(app.store, bead)
+    when = None if until == "now" else moment(until, app.store.now())
+    found = beads.defer(app.store, bead, when, actor=by, paths=app.paths)
+    return found, f"{bead} is deferred until {spoken(when)}" if when else f"{bead} may be worked on now"
+
+
+def retry(
+    app: "App",
+    by: str,
+    bead: Id,
+    note: Annotated[str, Field("What is different now; the next attempt reads it.", ("--note", "-m"), most=NOTE)] = "",
+    all: Annotated[bool, Field("Decide everything that stops it so, of whatever sort.", ("--all",))] = False,
+) -> "tuple[Retried, str]":
+    """Send a bead back to agents with a clean count: what stops it is resolved with --retry, a hold is released, and
+    failures and open breakers are forgotten. A done or cancelled bead is opened again with `reopen`.
+    """
+    from .service import taking
+
+    known(app.store, bead)
+    found = taking.retry(app.store, bead, by, note, all, app.paths)
+    did = [f"escalation {number} is resolved" for number in found.resolved]
+    did += [f"released (it was held: {one_line(found.released)})"] if found.released is not None else []
+    did += [f"{count(found.failures, 'failure')} forgotten"] if found.failures else []
+    did += [f"{count(found.breakers, 'breaker')} reset"] if found.breakers else []
+    return found, "; ".join([f"{bead} is {found.bead.status.value} again", *did])
