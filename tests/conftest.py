@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.dose import is_dosed
+from tests.support.memory import copy_empty_databases
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a job in the background has it, and all that it starts
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -25,6 +26,8 @@ os.environ |= {
 
 gc.set_threshold(50_000, 20, 50)
 """Thousands of tests lie in memory: to search all of them often takes longer than most tests."""
+
+copy_empty_databases()
 
 settings.register_profile("everyday", max_examples=25, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True, print_blob=True)

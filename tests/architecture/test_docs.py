@@ -26,6 +26,7 @@ from nobrakes.host.runs import trees
 from nobrakes.plans import nodes
 from nobrakes.plans import service as plans_service
 from nobrakes.store import create_store
+from tests.support.tables import failing
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -134,9 +135,11 @@ def wrong(line: str) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("page", [*WRITTEN, *ROLES], ids=name_of)
-def test_a_command_that_a_page_names_exists(page: Path) -> None:
-    assert [(line, why) for line in mentioned(page.read_text()) if (why := wrong(line))] == []
+def test_a_command_that_a_page_names_exists() -> None:
+    def look(page: Path) -> None:
+        assert [(line, why) for line in mentioned(page.read_text()) if (why := wrong(line))] == []
+
+    assert failing([*WRITTEN, *ROLES], look, name_of) == []
 
 
 def test_a_command_that_the_program_tells_people_to_type_exists() -> None:
@@ -160,35 +163,44 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_no_link_is_dead(page: Path) -> None:
-    dead = []
-    for link in re.findall(r"\]\(([^)\s]+)\)", FENCE.sub("", page.read_text())):
-        if link.startswith(("http://", "https://")):
-            continue
-        path, _, anchor = link.partition("#")
-        target = (page.parent / path).resolve() if path else page
-        if not target.exists() or (anchor and anchor not in anchors(target)):
-            dead.append(link)
-    assert dead == []
+def test_no_link_is_dead() -> None:
+    def look(page: Path) -> None:
+        dead = []
+        for link in re.findall(r"\]\(([^)\s]+)\)", FENCE.sub("", page.read_text())):
+            if link.startswith(("http://", "https://")):
+                continue
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            if not target.exists() or (anchor and anchor not in anchors(target)):
+                dead.append(link)
+        assert dead == []
+
+    assert failing(PAGES, look, name_of) == []
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=name_of)
-def test_a_file_of_ours_that_a_page_names_exists(page: Path) -> None:
-    ours = "|".join(re.escape(folder.name) for folder in ROOT.iterdir() if folder.is_dir() and folder.name != ".git")
-    named = re.findall(rf"(?<![\w./-])(?:{ours})/[\w./*-]+", page.read_text())
-    names = {name.rstrip(".").removesuffix("/") for name in named if not name.startswith((".venv", ".nobrakes"))}
-    assert [name for name in sorted(names) if not list(ROOT.glob(name))] == []
+def test_a_file_of_ours_that_a_page_names_exists() -> None:
+    def look(page: Path) -> None:
+        ours = "|".join(
+            re.escape(folder.name) for folder in ROOT.iterdir() if folder.is_dir() and folder.name != ".git"
+        )
+        named = re.findall(rf"(?<![\w./-])(?:{ours})/[\w./*-]+", page.read_text())
+        names = {name.rstrip(".").removesuffix("/") for name in named if not name.startswith((".venv", ".nobrakes"))}
+        assert [name for name in sorted(names) if not list(ROOT.glob(name))] == []
+
+    assert failing(WRITTEN, look, name_of) == []
 
 
-@pytest.mark.parametrize(
-    "page", sorted([*DOCS.glob("*.md"), *DOCS.glob("design/*.md"), *DOCS.glob("how-to/*.md")]), ids=name_of
-)
-def test_no_two_rows_of_a_table_say_the_same(page: Path) -> None:
+def test_no_two_rows_of_a_table_say_the_same() -> None:
     """As they do where an old row was kept beside the new one."""
-    rows = [line for line in page.read_text().splitlines() if line.startswith("|")]
-    said = Counter(one for row in rows for one in set(re.split(r"(?<=[.;:]) ", row)) if len(one) >= 60)
-    assert [one for one, times in said.items() if times > 1] == []
+
+    def look(page: Path) -> None:
+        rows = [line for line in page.read_text().splitlines() if line.startswith("|")]
+        said = Counter(one for row in rows for one in set(re.split(r"(?<=[.;:]) ", row)) if len(one) >= 60)
+        assert [one for one, times in said.items() if times > 1] == []
+
+    assert (
+        failing(sorted([*DOCS.glob("*.md"), *DOCS.glob("design/*.md"), *DOCS.glob("how-to/*.md")]), look, name_of) == []
+    )
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("design/*.md")), ids=name_of)
@@ -230,15 +242,19 @@ def test_every_page_is_in_an_index() -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("how-to/*.md")), ids=name_of)
-def test_a_page_of_a_task_has_at_most_80_lines(page: Path) -> None:
-    assert len(page.read_text().splitlines()) <= 80, "one page a task: make two of it"
+def test_a_page_of_a_task_has_at_most_80_lines() -> None:
+    def look(page: Path) -> None:
+        assert len(page.read_text().splitlines()) <= 80, "one page a task: make two of it"
+
+    assert failing(sorted(DOCS.glob("how-to/*.md")), look, name_of) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_settings_in_a_page_are_settings(page: Path) -> None:
-    for block in blocks(page, "toml"):
-        settings.parse(block, name_of(page))
+def test_settings_in_a_page_are_settings() -> None:
+    def look(page: Path) -> None:
+        for block in blocks(page, "toml"):
+            settings.parse(block, name_of(page))
+
+    assert failing(PAGES, look, name_of) == []
 
 
 def test_every_key_of_a_plan_is_explained() -> None:
@@ -298,3 +314,15 @@ def test_the_pictures_name_files_that_are_there() -> None:
     named = {name for picture in pictures for name in re.findall(r"\b[a-z_]+(?:/[a-z_]+)*\.py\b", picture)}
     assert len(pictures) == 5 and len(named) > 25
     assert [name for name in sorted(named) if not (ROOT / "nobrakes" / name).is_file()] == []
+
+
+def test_of_a_table_each_row_that_fails_is_named() -> None:
+    def look(row: int) -> None:
+        assert row != 2
+        if row == 3:
+            pytest.fail("no")
+
+    first, second = failing([1, 2, 3], look)
+    assert first.startswith("2: AssertionError: assert 2 != 2") and second == "3: Failed: no"
+    with pytest.raises(AssertionError, match="empty table"):
+        failing([], look)

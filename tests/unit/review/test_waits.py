@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.review.waits import WAITS, Cause, cause_of, first_words, next_look, why
+from tests.support.tables import failing
 
 PUSHED = "error: failed to push some refs to 'https://example.org/x.git'"
 REJECTED = "!\tabc:refs/heads/main\t[remote rejected] (pre-receive hook declined)"
@@ -229,10 +230,13 @@ def test_what_is_only_asked_of_a_remote_is_not_refused_as_a_push(said: str, caus
     assert cause_of(said, is_push=False) is cause
 
 
-@pytest.mark.parametrize(("said", "cause"), SAID)
-def test_a_cause_is_read_from_what_is_printed(said: str, cause: Cause) -> None:
-    assert cause_of(said) is cause
-    assert cause_of(f"To example.org:x.git\n{said}\n{PUSHED}") is cause, "whatever git prints around it"
+def test_a_cause_is_read_from_what_is_printed() -> None:
+    def look(row: tuple[str, Cause]) -> None:
+        said, cause = row
+        assert cause_of(said) is cause
+        assert cause_of(f"To example.org:x.git\n{said}\n{PUSHED}") is cause, "whatever git prints around it"
+
+    assert failing(SAID, look) == []
 
 
 def test_of_what_git_prints_the_reason_is_shown() -> None:
