@@ -1,6 +1,7 @@
 """CONTRIBUTING's recipes, followed in a copy: a command, an agent, a check reader and a notifier, and the gates are green.
 
 Each recipe names the files that it makes and those that it adds a line to; what it touches besides would be a lie.
+All of them together raise the budget by at most MAY_RAISE: by 400 lines and by the module of the agent.
 """
 
 import json
@@ -16,6 +17,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
 BIN = Path(sys.executable).parent
+MAY_RAISE = {"lines": 400, "modules": 1, "loads: a bead to main": 1}
+"""Of budget.json: a sum that is not named here stays or falls."""
 pytestmark = pytest.mark.slow
 
 
@@ -37,6 +40,7 @@ class Copy:
                 shutil.copy2(ROOT / name, folder / name)
         subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
         subprocess.run(["git", "add", "-A"], cwd=folder, check=True)
+        subprocess.run(["git", "commit", "-q", "--no-verify", "-m", "Copy the project"], cwd=folder, check=True)
 
     def write(self, name: str, text: str) -> None:
         path = self.folder / name
@@ -182,9 +186,11 @@ def test_whoever_follows_the_recipes_ends_with_green_gates(tmp_path: Path) -> No
     copy.run(str(BIN / "ruff"), "check", "--fix", "--quiet", ".")  # as CONTRIBUTING says: mend what can be mended
     copy.run(str(BIN / "ruff"), "format", "--quiet", ".")
     budget = "tests/architecture/budget.json"
-    now = json.loads(copy.run(sys.executable, "tests/architecture/test_budget.py"))
-    loads = {"loads: a bead to main": json.loads(copy.read(budget))["loads: a bead to main"] + 1}  # the agent
-    copy.write(budget, json.dumps(json.loads(copy.read(budget)) | now | loads, indent=2) + "\n")
+    before = json.loads(copy.read(budget))
+    now = before | json.loads(copy.run(sys.executable, "tests/architecture/test_budget.py"))
+    assert {name: more for name in now if (more := now[name] - before[name]) > MAY_RAISE.get(name, 0)} == {}
+    now |= {name: before[name] + more for name, more in MAY_RAISE.items() if name.startswith("loads: ")}
+    copy.write(budget, json.dumps(now, indent=2) + "\n")
     copy.is_green(
         "tests/unit/agents",
         "tests/unit/cli",
