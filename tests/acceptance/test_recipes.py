@@ -110,6 +110,7 @@ def a_command(copy: Copy) -> None:
         '    Entry("paused", "daemon:is_paused", BREAKER, "Whether agents may start."),\n'
         '    Entry("shelve", "beads.commands:shelve", DESK, "Keep agents from a bead for a year.", ATOMIC),\n',
     )
+    copy.line(table, '    "release": "nb-7",', '    "shelve": "nb-7",\n')
     copy.line(reads, '    "daemon status",', '    "paused",\n')
     copy.run(sys.executable, "-m", "docs.generate.reference", "--write", "docs/reference")
     copy.run(sys.executable, "-m", "nobrakes.web.openapi", "--write", "docs/reference/openapi.json")
