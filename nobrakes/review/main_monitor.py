@@ -31,6 +31,8 @@ PATIENCE_SECONDS = 60.0
 """So long nothing must have happened before main is looked at."""
 AGAIN_SECONDS = 3600.0
 """While the queue is frozen, main is looked at again after this time: a machine may have been mended."""
+SOON_SECONDS = 60.0
+"""Where main's checks cannot be run, it is looked at again after this time, then after twice as long each time."""
 
 
 class Phase(StrEnum):
@@ -95,14 +97,32 @@ class Watch:
         return f"canary-{self.serial}"
 
 
-def due_at(watch: Watch, board: Board, main: str, ours_at: float | None, idle_since: float, hours: float) -> float:
+def again_at(watch: Watch, broken_since: float | None) -> float:
+    """When a frozen main is looked at again that nobody changed.
+
+    `broken_since`: since when its checks cannot be run; None: they can. Each wait is as long as the trouble had lasted
+    when the last run began, so that a trouble holds the work back for twice its length, and a run or two.
+    """
+    lasted = AGAIN_SECONDS if broken_since is None else watch.started_at - broken_since
+    return watch.looked_at + min(max(lasted, SOON_SECONDS), AGAIN_SECONDS)
+
+
+def due_at(
+    watch: Watch,
+    board: Board,
+    main: str,
+    ours_at: float | None,
+    idle_since: float,
+    hours: float,
+    broken_since: float | None = None,
+) -> float:
     """When main has to be looked at, should nothing happen until then.
 
     `ours_at`: when a review landed this very tip; None: somebody else moved main there.
     """
     if watch.frozen:
         # what nobody looked at yet may be the repair
-        return board.now if main != watch.searched else watch.looked_at + AGAIN_SECONDS
+        return board.now if main != watch.searched else again_at(watch, broken_since)
     known = main == watch.tip or ours_at is not None
     seen = max(watch.looked_at if main == watch.tip else 0.0, ours_at or 0.0)
     rested = idle_since + min(PATIENCE_SECONDS, hours * 3600)

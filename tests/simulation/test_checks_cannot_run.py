@@ -14,6 +14,7 @@ from nobrakes.host.port import Step as Part
 from nobrakes.review.journal import Journal, Step
 from tests.world.agents import Script
 from tests.world.fake_processes import AGENT
+from tests.world.main_monitor import watch_of
 from tests.world.people import ME
 from tests.world.rates import Rates
 from tests.world.world import World
@@ -26,6 +27,11 @@ BEFORE = {"set-up": f"x\nno left-pad\n{SETUP_FAILED}", "checkout": "mkdir: canno
 def not_found() -> Script:
     yield 1.0
     return 127, "sh: 1: tests: not found\n"
+
+
+def failed() -> Script:
+    yield 1.0
+    return 1, "1 failed, 3 passed\n"
 
 
 def broken(world: World, how: str) -> Callable[[], None]:
@@ -133,3 +139,61 @@ def test_checks_that_cannot_be_run_are_one_question_until_they_can(
             break
     assert world.store.setting("frozen") is None
     assert [one.id for one in world.store.beads() if one.status is Status.DONE]
+
+
+def mended_by_itself(seed: int, hours: float, lasts: float, how: str) -> tuple[float, int]:
+    """How many seconds after their trouble merges go on that nobody answers for; how often main was run meanwhile."""
+    world = begun(seed)
+    review = replace(world.config.review, main_check_hours=hours)
+    world.config = world.scene.config = replace(world.config, review=review)
+    while not any(one.status is Status.DOING for one in world.store.beads()):
+        assert world.step()
+    mend = broken(world, how)
+    while world.store.setting("frozen") is None:
+        assert world.step() and list(told(world)) == []
+    began, looks, run = world.clock.steady(), 0, ""
+    while world.store.setting("frozen") is not None:
+        if world.clock.steady() >= began + lasts:
+            mend()
+        assert world.step()
+        watch = watch_of(world.store)
+        looks += bool(watch.commit) and watch.run != run
+        run = watch.run if watch.commit else run
+    return world.clock.steady() - began - lasts, looks
+
+
+@pytest.mark.parametrize("hours", [0.2, 0.0])
+@pytest.mark.parametrize("lasts", [90.0, 600.0, pytest.param(2400.0, marks=pytest.mark.ci)])
+@pytest.mark.parametrize("how", HOW)
+def test_a_short_trouble_that_nobody_answers_holds_back_for_twice_its_length(
+    how: str, lasts: float, hours: float
+) -> None:
+    later, _ = mended_by_itself(4, hours, lasts, how)
+    assert later <= max(lasts, 60) + 240  # one run of the checks more, and what the world's own steps add
+
+
+@pytest.mark.parametrize("hours", [0.2, 0.0])
+def test_a_trouble_of_a_whole_night_costs_fifteen_runs_at_most(hours: float) -> None:
+    later, looks = mended_by_itself(4, hours, 8 * 3600.0, "program")
+    assert later <= 3600 + 600 and looks <= 15
+
+
+def test_checks_that_run_again_and_fail_are_asked_about_as_a_red_main() -> None:
+    world = begun(4)
+    while not any(one.status is Status.DOING for one in world.store.beads()):
+        assert world.step()
+    mend, program = broken(world, "program"), world.processes.program
+    while not watch_of(world.store).searched:
+        assert world.step()
+    mend()
+
+    def fails(command: Command, step: Part) -> Script:
+        return failed() if step.argv[0] != AGENT and "tests" in step.argv[-1] else program(command, step)
+
+    world.processes.program = fails
+    for _ in range(400):
+        assert world.step()
+        if any(one.type is EscalationType.MAIN_RED for one in world.store.escalations()):
+            break
+    asked = [one.type for one in world.store.escalations() if one.bead is None and one.type in OF_CHECKS]
+    assert asked == [EscalationType.MAIN_RED]

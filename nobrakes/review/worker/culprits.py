@@ -73,7 +73,8 @@ _MEANWHILE = "Merges wait until main is green again; nobrakes looks at every new
 _UNTIL_MENDED = (
     "It fails for every change alike, so none is blamed and nothing counts. Beads wait until the checks can be run on "
     "main: mend them, their set-up, or what they need. It is tried again by itself: at each new commit on main, each "
-    "edit of the checks, each start of `nobrakes run`, each hour, and at once where you answer this with `retry`.\n"
+    "edit of the checks, each start of `nobrakes run`, after 1, 2, 4 ... 60 minutes, then each hour, and at once where "
+    "you answer this with `retry`.\n"
 )
 
 _ENDS = {
@@ -127,6 +128,12 @@ class Culprits:
         """Whether a person resolved what was asked when main was frozen: then they want it to be looked at."""
         return bool(watch.escalation) and self.ports.store.escalation(watch.escalation).resolved_at is not None
 
+    def broken_since(self, watch: Watch) -> float | None:
+        """When a person was asked about checks that cannot be run; None: they can."""
+        if not watch.escalation or self.ports.store.setting(BROKEN) is None:
+            return None
+        return self.ports.store.escalation(watch.escalation).created_at
+
     def _is_open(self, watch: Watch) -> bool:
         return bool(watch.escalation) and self.ports.store.escalation(watch.escalation).resolved_at is None
 
@@ -138,7 +145,8 @@ class Culprits:
         if before.phase is Phase.LOOK and cannot_run(results) and self.ports.store.setting(BROKEN) is not None:
             return self._ask_of_checks(watch, results, _UNTIL_MENDED)
         if before.phase is Phase.LOOK:
-            return self._escalate(watch, "main is still red", explain(results)) if self.was_decided(before) else watch
+            is_news = self.was_decided(before) or self.ports.store.setting(BROKEN) is not None
+            return self._escalate(watch, "main is still red", explain(results)) if is_news else watch
         if before.phase is Phase.PROVE:
             return self.tell(watch, "still_red")
         return self.tell(watch, "environment" if before.phase is Phase.KNOWN and seen is Verdict.RED else "unsure")

@@ -287,7 +287,8 @@ class MainMonitor:
         except NoMain:
             return False
         hours = self.ports.config().review.watch_hours
-        due = main_monitor.due_at(watch, board, main, self._landed_at(main), self._idle_since, hours)
+        known = self._landed_at(main), self._idle_since, hours
+        due = main_monitor.due_at(watch, board, main, *known, self.culprits.broken_since(watch))
         contract = self.validation.contract()
         asked = self._looks_anew or self.culprits.was_decided(watch)
         self._looks_anew = False
@@ -404,7 +405,8 @@ class MainMonitor:
                 seen = Verdict.UNSURE
             begins = is_empty(results) and self._is_without_tests(watch.tip)
             mended = replace(board.limits, starts=Starts.SCAFFOLDING)
-            if seen is Verdict.UNSURE and (begins or self.ports.store.board(mended).ready):  # no person is needed
+            needs_nobody = not watch.frozen and (begins or self.ports.store.board(mended).ready)
+            if seen is Verdict.UNSURE and needs_nobody:
                 self._hear(watch.tip, Verdict.GREEN if begins else seen, results)
                 return self._save(replace(main_monitor.at_rest(again, board.now), trial=False))
             return self._conclude(watch, seen, results, board)
@@ -473,15 +475,15 @@ class MainMonitor:
     def _rest_unwatched(self, board: Board) -> bool:
         watch = self.watch
         moved = self.ports.git.main() != watch.tip or self.validation.contract() != watch.contract
-        may_run = (
-            self.ports.store.setting(BROKEN) is not None and board.now >= watch.looked_at + main_monitor.AGAIN_SECONDS
-        )
-        if moved or may_run or not watch.frozen or self.culprits.was_decided(watch):
+        if moved or not watch.frozen or self.culprits.was_decided(watch):
             over = replace(watch, unwatched=False)
-            what = "its checks may run again" if may_run else "main or its checks have changed"
-            why = f"{what}; the next review sees whether it is green"
+            why = "main or its checks have changed; the next review sees whether it is green"
             with self.ports.store.write():
                 return self._save(self.culprits.let_go(over, why))
+        broken_since = self.culprits.broken_since(watch)
+        due = broken_since is not None and board.now >= main_monitor.again_at(watch, broken_since)
+        if due and main_monitor.may_begin(watch, board):
+            return self._save(replace(main_monitor.look(watch, watch.tip), trial=True))
         self._wake = board.now + WAIT_SECONDS
         return False
 

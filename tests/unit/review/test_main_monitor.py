@@ -14,6 +14,7 @@ from nobrakes.review.main_monitor import (
     Verdict,
     Watch,
     after,
+    again_at,
     at_rest,
     due_at,
     is_mended,
@@ -51,6 +52,15 @@ def test_a_frozen_queue_looks_at_what_is_new_at_once_and_at_the_rest_each_hour()
     frozen = Watch(tip="red", searched="red", frozen=True, looked_at=500.0)
     assert due(frozen, main="repair") == 1000.0
     assert due(frozen, main="red") == 500.0 + AGAIN_SECONDS
+
+
+def test_checks_that_cannot_be_run_are_tried_after_as_long_as_they_could_not_an_hour_at_most() -> None:
+    looked, times = Watch(frozen=True, started_at=1000.0, looked_at=1000.0), []
+    for _ in range(9):
+        at = again_at(looked, 1000.0)
+        times.append((at - looked.looked_at) / 60)
+        looked = replace(looked, started_at=at, looked_at=at)
+    assert times == [1, 1, 2, 4, 8, 16, 32, 60, 60]
 
 
 def test_a_look_begins_only_while_nobody_works() -> None:
