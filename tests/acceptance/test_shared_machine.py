@@ -58,7 +58,7 @@ def test_limits_are_set_shown_and_judged(tmp_path: Path) -> None:
     made = Scripted(tmp_path / "one")
     assert "machine" not in made.nobrakes("status").stdout
     made.nobrakes("machine", "set", "agents=3", "usd_per_day=20")
-    for command in ("status", "board", "gates", "machine"):
+    for command in ("status", "board", "providers", "machine"):
         text = made.nobrakes(command).stdout
         assert "machine.agents: 0 of 3" in text and "machine.usd_per_day: 0 of 20" in text, command
     made.error("machine", "set", "agents=0", code=12)

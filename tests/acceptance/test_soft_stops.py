@@ -145,7 +145,7 @@ def test_one_agent_is_stopped_and_its_bead_is_held(tmp_path: Path) -> None:
 
 
 def test_nobody_goes_on_with_a_session_while_its_last_run_lives(tmp_path: Path) -> None:
-    made = project(tmp_path, "")
+    made = project(tmp_path, "", "grace_seconds = 10")  # longer than two commands take on a busy machine
     made.flag("stubborn").touch()
     with made.running() as run:
         until(lambda: begun(made))
