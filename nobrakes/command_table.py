@@ -313,7 +313,7 @@ NOUNS = {
     "main": "Help",
     "agent": "For agents",
 }
-"""The heading of the commands of a module, in the order of `nobrakes help --all`."""
+"""The heading of the commands of a subject, in the order of `nobrakes help --all`."""
 
 GROUPS = {
     "config": (FORGE, "Show the settings; set, get or unset one."),

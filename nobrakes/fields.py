@@ -4,18 +4,15 @@ A command is a function of a subject's `commands`: the app and who acts come fir
 type and its Field. It returns a record, which is JSON, and one line for people.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from inspect import Parameter as Given
 from inspect import signature
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from .records import frozen
 
-if TYPE_CHECKING:
-    from .app import App
-
-Command = Callable[..., tuple[Any, str]]
+CommandFunction = Callable[..., tuple[Any, str]]
 WORD, NOTE, TEXT = 200, 4000, 200_000
 """Characters of an id or a name, of a title or a note, of a description or a plan."""
 
@@ -36,7 +33,7 @@ class Field:
 
 @frozen
 class Parameter:
-    """One thing that a command is given. `type`: str, int, bool, or a tuple of str or int."""
+    """One thing that a command is given. `type`: str, int, bool, or tuple[str, ...]."""
 
     name: str
     type: Any
@@ -48,7 +45,7 @@ class Parameter:
         return self.default is Given.empty
 
 
-def parameters(command: Command) -> tuple[Parameter, ...]:
+def parameters(command: CommandFunction) -> tuple[Parameter, ...]:
     """What people give it."""
     return tuple(_parameter(one) for one in list(signature(command).parameters.values())[2:])
 
@@ -58,24 +55,3 @@ def _parameter(one: Given) -> Parameter:
     if isinstance(type_, UnionType):
         type_ = next(kind for kind in get_args(type_) if kind is not NoneType)
     return Parameter(one.name, type_, field, one.default)
-
-
-@frozen
-class Danger:
-    """`word`: what a person types to confirm it in a page. `when`: whether these values are dangerous."""
-
-    word: str
-    when: Callable[["App", Mapping[str, Any]], bool]
-
-
-DANGERS: dict[Command, Danger] = {}
-
-
-def dangerous(word: str, when: Callable[["App", Mapping[str, Any]], bool] = lambda app, values: True) -> Any:
-    """Mark a command that a page confirms."""
-
-    def mark(command: Command) -> Command:
-        DANGERS[command] = Danger(word, when)
-        return command
-
-    return mark

@@ -47,7 +47,7 @@ def _minutes(text: str) -> int:
     try:
         return int(text) if text.isascii() and text.isdigit() else int(minutes_of(text))
     except ValueError as error:
-        raise UsageError(f"'{text[:40]}' {error}", "For example: --estimate 1h30m") from None
+        raise UsageError(f"'{text[:40]}' {error}", "For example: 45m, 2h or 1h30m.") from None
 
 
 def add(

@@ -79,7 +79,7 @@ def function_of(entry: Entry) -> Callable[..., Output]:
     return function
 
 
-def _typed(command: "fields.Command") -> Callable[..., Output]:
+def _typed(command: "fields.CommandFunction") -> Callable[..., Output]:
     """A command of every surface as the command line has it."""
     from ..fields import parameters
 

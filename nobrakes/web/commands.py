@@ -24,8 +24,7 @@ from ..errors import NobrakesError, UsageError
 from ..events.kinds import MOST, Actor, Surface, usual
 from ..events.schema import plain
 from ..features.service import approving
-from ..fields import DANGERS, NOTE, TEXT, WORD, Danger, Parameter, parameters
-from ..fields import Command as Declared
+from ..fields import NOTE, TEXT, WORD, CommandFunction, Parameter, parameters
 from ..records import frozen
 from ..text.cleaning import count, cut, one_line
 from . import rendering
@@ -427,13 +426,12 @@ def _shared() -> Iterator[Command]:
             yield _command(entry, getattr(import_module(f"nobrakes.{module}"), name))
 
 
-def _command(entry: command_table.Entry, command: Declared) -> Command:
+def _command(entry: command_table.Entry, command: CommandFunction) -> Command:
     def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
         return command(app, actor, **values)
 
-    danger = DANGERS.get(command, Danger("", lambda app, values: False))
     fields = tuple(map(_field, parameters(command)))
-    return Command(entry.words, do, fields, entry.changes == command_table.ATOMIC, danger.word, danger.when)
+    return Command(entry.words, do, fields, entry.changes == command_table.ATOMIC)
 
 
 COMMANDS: tuple[Command, ...] = (

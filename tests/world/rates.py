@@ -24,7 +24,7 @@ class Rates:
     staging: float = _rate(0.0, "how often people stage and commit, in every world; 0: as usual, in some worlds")
     questions: float = _rate(0.0, "how often people answer agents that ask with options; 0: as usual, in some worlds")
     approvals: float = _rate(0.0, "how often people look before a merge, in every world; 0: as usual, in some worlds")
-    readings: float = _rate(0.0, "how often people decide on what fresh eyes found; 0: nobody reads")
+    readings: float = _rate(0.0, "how often people decide on what code review found; 0: no code review")
     hands: float = _rate(0.0, "how often people take beads and hand work in; 0: never")
     requests: float = _rate(0.0, "how often people do something at a code host that work lands by; 0: it lands here")
     epics: float = _rate(0.0, "above 0: they merge epics as a whole there, by one request each; needs --requests")

@@ -1,4 +1,4 @@
-"""The promises of review by fresh eyes: nothing lands unread or with an unanswered finding, and rounds are bounded.
+"""The promises of code review: nothing lands unread or with an unanswered finding, and rounds are bounded.
 
 They look at what came to main and at what was before the readers: never at the digest that the program compares.
 """

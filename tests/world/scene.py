@@ -91,7 +91,7 @@ class Scene:
     given: list[Any] = field(default_factory=list)  # the answers that agents were given (questions.Given)
     looked_into: set[str] = field(default_factory=set)  # the runs whose prompts were read for that
     approved: Approved | None = None  # where people look before the merge
-    readers: Readers | None = None  # where fresh eyes read what passed
+    readers: Readers | None = None  # where code review reads what passed
     features: Features | None = None  # where people plan features
     requested: RequestedFakeGit | None = None  # where work lands by requests
     stumbling: Stumbling | None = None  # where a bug is met in what is about one bead
