@@ -20,11 +20,10 @@ class Hide:
         if name.partition(".")[0] in {hidden}:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Hide())
-from importlib import import_module
+from nobrakes.cli.main import function_of
 from nobrakes.command_table import COMMANDS
 for entry in COMMANDS:
-    module, name = entry.target.split(":")
-    assert getattr(import_module("nobrakes.cli." + module), name)
+    assert function_of(entry)
 import nobrakes.app, nobrakes.daemon.worker.service, nobrakes.mcp_server, nobrakes.agents.registry, nobrakes.notices.senders
 """
 
