@@ -109,9 +109,8 @@ def _option(one: "fields.Parameter") -> inspect.Parameter:
         kind, default = list[get_args(kind)[0]], None  # type: ignore[misc]
     if default is None:
         kind = kind | None
-    how: Any = Argument(help=field.help, metavar=field.metavar or None)
-    if field.options:
-        how = Option(*field.options, help=field.help, metavar=field.metavar or None)
+    make: Any = Option if field.options else Argument
+    how = make(*field.options, help=field.help, metavar=field.metavar or None)
     return inspect.Parameter(one.name, _ANYWHERE, default=default, annotation=Annotated[kind, how])
 
 

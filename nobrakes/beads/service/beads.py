@@ -7,7 +7,6 @@
 """
 
 import itertools
-import secrets
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -36,6 +35,8 @@ def new_id(store: "Store", taken: Container[str] = frozenset()) -> str:
 
 def unused_id(is_taken: Callable[[str], bool]) -> str:
     """An id that is not taken."""
+    import secrets  # commands that only look an id up need none of what it loads
+
     length = ID_LENGTH
     while True:
         for _ in range(8):

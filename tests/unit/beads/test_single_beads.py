@@ -18,7 +18,7 @@ def test_an_id_is_short_safe_and_new(store):
 def test_an_id_that_is_taken_is_not_given_out(store, monkeypatch):
     beads.add(store, "first", id="nb-222222")
     drawn = iter("2" * 6 + "3" * 6)
-    monkeypatch.setattr(beads.secrets, "choice", lambda alphabet: next(drawn))
+    monkeypatch.setattr("secrets.choice", lambda alphabet: next(drawn))
     assert new_id(store) == "nb-333333"
 
 
