@@ -1,6 +1,6 @@
 """What the Forge's decider asks for, imperatives, and what a person is asked about a feature.
 
-features.worker.turn does each action in one transaction of the store.
+features.worker.forge does each action in one transaction of the store.
 
 Done twice, each does nothing the second time: what it changes is what it was decided by.
 """

@@ -12,7 +12,7 @@ from nobrakes.daemon.worker.upkeep import Upkeep
 from nobrakes.decisions.model import EscalationType
 from nobrakes.errors import NoAnswer
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.features.worker.turn import Forge
+from nobrakes.features.worker.forge import Forge
 from nobrakes.notices.worker import NotificationSender
 from nobrakes.parking import Unexpected, park
 from nobrakes.projects.worker import Sprints

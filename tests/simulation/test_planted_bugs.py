@@ -842,7 +842,7 @@ BUGS = (
     ),
     Bug(
         "a round is begun by halves where the daemon dies",
-        "features/worker/turn.py",
+        "features/worker/forge.py",
         "            with self.ports.store.write():\n                return self.methods[type",
         "            if True:\n                return self.methods[type",
         options=(*PLANNED, "--crash", "0.02"),

@@ -55,7 +55,7 @@ from ...errors import (
     StoreReadOnly,
 )
 from ...events.kinds import Event
-from ...features.worker.turn import Forge
+from ...features.worker.forge import Forge
 from ...host.files import storage_errors
 from ...host.port import Notice, Remains
 from ...notices.worker import EventConsumer, NotificationSender, retiring

@@ -20,8 +20,8 @@ from ...checks.worker.validation import Validation
 from ...decisions.model import NewEscalation
 from ...errors import ConfigError, NobrakesError, NotAllowed, Tampered
 from ...events.kinds import Event, Kind
+from ...features.worker.forge import complete
 from ...features.worker.reviews import holds_back
-from ...features.worker.turn import complete
 from ...host.confine import REFUSED
 from ...machine.worker import MachineShare, MemoryWatch
 from ...notices.worker import retire

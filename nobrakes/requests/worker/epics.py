@@ -16,7 +16,7 @@ from ...beads.proposals import submitted
 from ...beads.service.beads import mend
 from ...decisions.model import MENDS, EscalationType
 from ...events.kinds import Event, Kind
-from ...features.worker.turn import complete
+from ...features.worker.forge import complete
 from ...git.port import EPICS, Candidate, Conflict, Git, Message
 from ...ports import Ports
 from ...review.evidence import PERSON

@@ -15,7 +15,7 @@ from nobrakes.features.plan_beads import nodes_of
 from nobrakes.features.service import approving, controls, views
 from nobrakes.features.service.controls import Wanted
 from nobrakes.features.service.views import sign_off
-from nobrakes.features.worker.turn import complete
+from nobrakes.features.worker.forge import complete
 from nobrakes.paths import Paths
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import Store

@@ -17,8 +17,8 @@ from nobrakes.features.model import Feature, Stage, State
 from nobrakes.features.planning import AGAIN, LEAVE
 from nobrakes.features.service import rollback
 from nobrakes.features.service.shaping import Words
+from nobrakes.features.worker.forge import Forge
 from nobrakes.features.worker.shapers import board_of
-from nobrakes.features.worker.turn import Forge
 from nobrakes.git.port import Candidate, Conflict
 from nobrakes.paths import Paths
 from nobrakes.review.evidence import Made

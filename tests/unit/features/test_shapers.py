@@ -19,8 +19,8 @@ from nobrakes.features.actions import ForgeAction
 from nobrakes.features.model import Feature, Stage, State, Step
 from nobrakes.features.service import shaping
 from nobrakes.features.service.shaping import Words
+from nobrakes.features.worker.forge import Forge
 from nobrakes.features.worker.shapers import board_of
-from nobrakes.features.worker.turn import Forge
 from nobrakes.ports import Ports
 from nobrakes.sessions.model import Fact, Turn
 from nobrakes.sessions.model import State as At
