@@ -100,7 +100,7 @@ def test_from_questions_over_answers_and_proposals_to_a_plan_under_review(tmp_pa
     told = (forge.book / "session~1.prompt.2").read_text()
     assert told.count("The answer: SQLite") == 1 and told.count("The answer: Everybody") == 1
     assert "People log in." in told and "# The feature: Login" in told
-    assert "nobody waits for anything" in (forge.book / "session~1.prompt.3").read_text(), "it went on by itself"
+    assert "Go on: ask what only" in (forge.book / "session~1.prompt.3").read_text(), "it went on by itself"
     found = forge.feature()
     assert (found.stage.value, found.plan) == ("review", 1)
     assert statuses(forge) == {"login": "draft", "login-form": "draft", "login-table": "draft", "other-draft": "draft"}
