@@ -63,20 +63,28 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "commit-strategy", "plans:commit_strategy", FORGE, "Approve drafts and proposed changes: they go live.", STEPS
     ),
-    Entry("forge new", "features:new", FORGE, "Start a feature: an idea that an agent plans with you.", ATOMIC),
-    Entry("forge edit", "features:edit", FORGE, "Change a feature's title, description or criteria.", ATOMIC),
-    Entry("forge change", "features:change", FORGE, "Ask for a change to a feature's plan.", ATOMIC),
-    Entry("forge discuss", "features:discuss", FORGE, "Ask a feature's Shaper about a step of its plan.", ATOMIC),
-    Entry("forge pause", "features:pause", FORGE, "Pause a feature: its agent takes no further turn.", ATOMIC),
-    Entry("forge resume", "features:resume", FORGE, "Resume a feature.", ATOMIC),
-    Entry("forge cancel", "features:cancel", FORGE, "Stop a feature's agent now; the feature is paused.", ATOMIC),
+    Entry(
+        "forge new", "features.commands:new", FORGE, "Start a feature: an idea that an agent plans with you.", ATOMIC
+    ),
+    Entry("forge edit", "features.commands:edit", FORGE, "Change a feature's title, description or criteria.", ATOMIC),
+    Entry("forge change", "features.commands:change", FORGE, "Ask for a change to a feature's plan.", ATOMIC),
+    Entry(
+        "forge discuss", "features.commands:discuss", FORGE, "Ask a feature's Shaper about a step of its plan.", ATOMIC
+    ),
+    Entry("forge pause", "features.commands:pause", FORGE, "Pause a feature: its agent takes no further turn.", ATOMIC),
+    Entry("forge resume", "features.commands:resume", FORGE, "Resume a feature.", ATOMIC),
+    Entry(
+        "forge cancel", "features.commands:cancel", FORGE, "Stop a feature's agent now; the feature is paused.", ATOMIC
+    ),
     Entry("forge rollback", "features:rollback", FORGE, "Take a whole feature back, its merges included.", ATOMIC),
-    Entry("forge archive", "features:archive", FORGE, "Hide a feature from lists.", ATOMIC),
+    Entry("forge archive", "features.commands:archive", FORGE, "Hide a feature from lists.", ATOMIC),
     Entry("forge list", "features:list_features", BOARD, "List your features, and where each one is."),
     Entry("forge show", "features:show", BOARD, "Show a feature: its plan, its reviews, what was collected."),
     Entry("forge scan", "features:scan", BOARD, "List `TODO` comments in the code that a feature starts from."),
-    Entry("forge sign-off", "features:sign_off", FORGE, "Approve a feature's plan after its reviews.", ATOMIC),
-    Entry("forge checkpoint", "features:checkpoint", FORGE, "Add what was collected to a feature's plan.", ATOMIC),
+    Entry("forge sign-off", "features.commands:sign_off", FORGE, "Approve a feature's plan after its reviews.", ATOMIC),
+    Entry(
+        "forge checkpoint", "features.commands:checkpoint", FORGE, "Add what was collected to a feature's plan.", ATOMIC
+    ),
     Entry("session start", "sessions:start", FORGE, "Talk with an agent that reads and changes nothing.", STEPS),
     Entry("session say", "sessions:say", FORGE, "Say something to a session.", STEPS),
     Entry("session show", "sessions:show", FORGE, "Show a session with everything said in it."),

@@ -1,7 +1,8 @@
 """What a command is given, said once: the command line makes options of it, pages make forms of it.
 
 A command is a function of a subject's `commands`: the app and who acts come first, then what people give, each with its
-type and its Field. It returns a record, which is JSON, and one line for people.
+type and its Field. It returns a record, which is JSON, and text for people, of which a page shows the first
+line.
 """
 
 from collections.abc import Callable
@@ -33,7 +34,7 @@ class Field:
 
 @frozen
 class Parameter:
-    """One thing that a command is given. `type`: str, int, bool, or tuple[str, ...]."""
+    """One thing that a command is given. `type`: str, int, bool, or a tuple of one of them."""
 
     name: str
     type: Any

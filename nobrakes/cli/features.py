@@ -1,11 +1,11 @@
-"""Features of the Forge: begun, changed, paused and resumed, listed, and shown with their plan."""
+"""Features of the Forge: listed, shown with their plan, rolled back; and the Shaper in a terminal."""
 
 import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from ..beads.service.beads import known
 from ..errors import AgentFailed, NotAllowed, UsageError
@@ -13,177 +13,19 @@ from ..events.schema import plain
 from ..paths import process_environment
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
 from .plans import difference_lines, waiting
-from .repository import BeadId, FeatureId, Output, actor, looked_at, opened, said, text_or_stdin, write
+from .repository import BeadId, FeatureId, Output, actor, looked_at, opened, write
 from .screen import Screen
 
 if TYPE_CHECKING:
     from ..beads.work_status import WorkStatus
-    from ..features.model import Feature, PlanChanges
+    from ..features.model import PlanChanges
     from ..features.rounds import Estimate, Iteration
-    from ..features.service.controls import ScanView, Wanted
+    from ..features.service.controls import ScanView
     from ..features.service.rollback import RollbackStep, RollbackView
     from ..features.service.views import FeatureCard, FeatureListView, FeatureView, PlanLook, PlanStep, ReviewsView
 
 
-Texts = list[str] | None
 WAYS = ("tree", "kanban", "timeline")
-Own = Annotated[
-    Texts,
-    Option(
-        "--criterion", metavar="TEXT", help="A criterion of your own, again for more; 'review: TEXT' says who judges."
-    ),
-]
-Without = Annotated[list[int] | None, Option("--without", metavar="N", help="Leave out a usual criterion; again.")]
-Only = Annotated[list[int] | None, Option("--only", metavar="N", help="Keep this usual criterion; again. 0: none.")]
-Files = Annotated[Texts, Option("--file", metavar="PATH", help="A file, folder or pattern it touches; again for more.")]
-Notes = Annotated[str | None, Option("--notes", help="Technical notes for the Shaper.")]
-
-
-def new(
-    title: Annotated[str, Argument(metavar="TITLE", help="What it is, in a few words.")],
-    description: Annotated[str, Option("--description", "-d", help="What should be there, and why; '-': stdin.")] = "",
-    criterion: Own = None,
-    without: Without = None,
-    only: Only = None,
-    file: Files = None,
-    notes: Notes = None,
-) -> Output:
-    """Begin a feature. It has the eight usual acceptance criteria in the words of your project, but those that you
-    leave out, and your own. Its Shaper looks at the code, asks, and makes a plan; nothing is built before your yes.
-    """
-    from ..features.service import controls
-
-    with opened() as app:
-        text = text_or_stdin(description, "description")
-        wanted = _wanted(title, text, criterion, (without, only), file, notes)
-        made = controls.begin(app.store, app.paths, app.config, app.git, wanted, actor())
-        points = len(app.store.items(made.id))
-    told = [f"feature {made.id} began: {one_line(made.title)}", *_criteria(made)]
-    told += [f"{count(points, 'open point')} in its files: `nobrakes forge scan {made.id}`"] if points else []
-    return said(plain(made), "\n".join(told))
-
-
-def _wanted(
-    title: str | None,
-    description: str | None,
-    criterion: Texts,
-    numbers: tuple[list[int] | None, list[int] | None],
-    file: Texts,
-    notes: str | None,
-) -> "Wanted":
-    from ..features.service.controls import Wanted
-
-    files = None if file is None else tuple(file)
-    without, only = numbers
-    kept = None if only is None else frozenset(only)
-    return Wanted(title, description, tuple(criterion or ()), frozenset(without or ()), files, notes, kept)
-
-
-def _criteria(feature: "Feature") -> list[str]:
-    return [f"  {number}. {one_line(one.text)} ({one.how})" for number, one in enumerate(feature.criteria, start=1)]
-
-
-def edit(
-    feature: FeatureId,
-    title: Annotated[str | None, Option("--title", help="Another title.")] = None,
-    description: Annotated[str | None, Option("--description", "-d", help="Another description.")] = None,
-    criterion: Own = None,
-    without: Without = None,
-    only: Only = None,
-    file: Files = None,
-    notes: Notes = None,
-) -> Output:
-    """Change what is said of a feature. With --criterion or --without the list of criteria is made anew."""
-    from ..features.service import controls
-
-    wanted = _wanted(title, description, criterion, (without, only), file, notes)
-    with opened() as app:
-        after = controls.edit(app.store, app.paths, app.config, feature, wanted, actor())
-    return said(plain(after), "\n".join([f"feature {after.id} is changed: {one_line(after.title)}", *_criteria(after)]))
-
-
-def pause(feature: FeatureId) -> Output:
-    """Begin no turn of the feature any more; one that runs may end. Another one may be planned meanwhile."""
-    from ..features.service import controls
-
-    with opened() as app:
-        found = controls.pause(app.store, app.paths, feature, actor())
-    return _moved(found, f"is paused; `nobrakes forge resume {found.id}` goes on")
-
-
-Fresh = Annotated[bool, Option("--fresh", help="Of an expired one: a new talk, with a summary. It is the usual way.")]
-FromBase = Annotated[bool, Option("--from-base", help="Of an expired one: give its drafts up, and plan it again.")]
-View = Annotated[bool, Option("--view", help="Of an expired one: start nothing; you only look at it.")]
-
-
-def resume(feature: FeatureId, fresh: Fresh = False, from_base: FromBase = False, view: View = False) -> Output:
-    """Go on with a feature where it was. One feature is planned at a time.
-
-    Where nobody said a word for long, the talk with its agent has expired: choose how it goes on.
-    """
-    from ..features.service.controls import resume as go_on
-    from ..features.service.controls import way_of
-
-    way = way_of(fresh, from_base, view)
-    with opened() as app:
-        found = go_on(app.store, app.paths, feature, actor(), way)
-    goes_on = "is as it was: nothing is started" if view else f"goes on in {found.stage.value}"
-    return _moved(found, goes_on)
-
-
-def cancel(feature: FeatureId) -> Output:
-    """End the feature's turn at once. It is paused: its drafts, its questions and its work stay, and it can go on."""
-    from ..features.service import controls
-
-    with opened() as app:
-        found = controls.cancel(app.store, app.paths, feature, actor())
-    return _moved(found, f"is stopped and paused; `nobrakes forge resume {found.id}` goes on")
-
-
-def archive(
-    feature: FeatureId, back: Annotated[bool, Option("--back", help="Show it in lists again.")] = False
-) -> Output:
-    """Hide a feature from lists. Nothing is removed: `forge list --archived` shows it."""
-    from ..features.service import controls
-
-    with opened() as app:
-        found = controls.archive(app.store, feature, not back, actor())
-    return _moved(found, "is in lists again" if back else "is hidden from lists; nothing is removed")
-
-
-Step = Annotated[str, Option("--step", metavar="BEAD", help="The step of the plan that is meant.")]
-
-
-def change(
-    feature: FeatureId,
-    text: Annotated[str, Argument(help="What should be another way; '-' reads it from stdin.")],
-    step: Step = "",
-) -> Output:
-    """Ask for a change of the plan. Its Shaper changes it, and it is reviewed again; you approve it as before."""
-    from ..features.service import controls
-
-    with opened() as app:
-        found = controls.ask_change(app.store, app.paths, feature, text_or_stdin(text, "text"), actor(), step)
-    return _moved(found, f"is in {found.stage.value}: its Shaper was notified")
-
-
-def discuss(
-    feature: FeatureId,
-    text: Annotated[str, Argument(help="What you want to know; '-' reads it from stdin.")],
-    step: Step = "",
-) -> Output:
-    """Ask the Shaper about the plan, or a step of it. Nothing is changed by it."""
-    from ..features.service import controls
-
-    with opened() as app:
-        found = controls.discuss(app.store, app.paths, feature, text_or_stdin(text, "text"), actor(), step)
-    return _moved(
-        found, f"is as it was: its Shaper was notified; `nobrakes session show {found.session}` has its answer"
-    )
-
-
-def _moved(found: "Feature", words: str) -> Output:
-    return said(plain(found), f"feature {found.id} ({cut(one_line(found.title), 60)}) {words}")
 
 
 def list_features(
@@ -242,13 +84,15 @@ def show(
 
 
 def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
+    from ..features.commands import criteria
+
     one = found.feature
     state = one.state.value.replace("_", " ")
     out = [screen.paint(f"{one.id}: {one_line(one.title)}", "bold")]
     anew = f", planned anew {count(one.replannings, 'time')}" if one.replannings else ""
     out.append(f"{one.stage.value}, {state}, {lasted(found.now - one.created_at)} old{anew}")
     out += [f"  {line}" for line in lines(one.description)[:12]]
-    out += ["", "It is done when:", *_criteria(one)]
+    out += ["", "It is done when:", *criteria(one)]
     if one.files:
         out.append(f"It touches: {cut(one_line(', '.join(one.files)), 300)}")
     for asked in found.questions:
@@ -372,44 +216,6 @@ def reviews(feature: FeatureId) -> Output:
         lacks = approving.unsigned(app.store, {feature})
         then = [] if lacks is None else ["To go on now: {} ({})".format(*views.to_sign(app.store, rules, lacks))]
     return Output(plain(found), lambda screen: "\n".join((*_lines(found), *then)))
-
-
-def sign_off(
-    feature: FeatureId,
-    take_risk: Annotated[
-        bool, Option("--take-risk", help="You take the risk of fewer reviews than are recommended.")
-    ] = False,
-    reason: Annotated[str, Option("--reason", help="Why, where findings are not decided; it is kept.")] = "",
-) -> Output:
-    """Sign a feature's plan off. Its drafts go live by `nobrakes commit-strategy` and nothing else.
-
-    With fewer reviews than are recommended it needs --take-risk, with findings that nobody decided a --reason; these
-    count as accepted risks then. A plan that is changed afterwards needs another sign-off.
-    """
-    from ..features.service.views import approval
-    from ..features.service.views import sign_off as sign
-    from ..host.watching import wake
-
-    with opened() as app:
-        rules = app.config.forge.rules()
-        kept = sign(app.store, rules, feature, actor(), take_risk=take_risk, reason=reason)
-        then, _ = approval(app.store, rules)
-        wake(app.paths)
-    risk = f", with the risk of {kept.reviews} of {count(kept.most, 'review')}" if kept.risk else ""
-    told = f"version {kept.version} of the plan of {feature} is signed off{risk}: nothing is live yet. "
-    return said(plain(kept), f"{told}Now: {then}")
-
-
-def checkpoint(feature: FeatureId) -> Output:
-    """Bring what was collected while a feature is built to its plan, now. Its live beads go on."""
-    from ..features.plan_beads import checkpoint as ask
-    from ..host.watching import wake
-
-    with opened() as app:
-        found = ask(app.store, feature, actor())
-        waiting = sum(one.state.value == "waiting" for one in app.store.items(feature))
-        wake(app.paths)
-    return said(plain(found), f"feature {feature} goes back to its plan with {count(waiting, 'collected item')}")
 
 
 def _lines(found: "ReviewsView") -> Iterator[str]:

@@ -82,6 +82,7 @@ def function_of(entry: Entry) -> Callable[..., Output]:
 def _typed(command: "fields.CommandFunction") -> Callable[..., Output]:
     """A command of every surface as the command line has it."""
     from ..fields import parameters
+    from ..host.watching import wake
 
     wanted = {one.name: one for one in parameters(command)}
 
@@ -89,6 +90,7 @@ def _typed(command: "fields.CommandFunction") -> Callable[..., Output]:
         given = {name: _given(wanted[name], value) for name, value in arguments.items() if value is not None}
         with opened() as app:
             found, text = command(app, actor(), **given)
+            wake(app.paths)
         return said(plain(found), text)
 
     options = [_option(one) for one in wanted.values()]

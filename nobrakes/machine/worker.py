@@ -1,4 +1,4 @@
-"""What this daemon tells the other ones of the machine, and what it hears of them (machine.port.MachineWide).
+"""What this daemon tells the other ones of the machine, and what it hears of them (ports.MachineWide).
 
 1. Every look says which agents of this daemon live: those have places. A place is taken in the moment before an agent
    starts; who does not get it leaves its bead where it is. It is given back at once where nobody starts after all.
@@ -21,8 +21,7 @@ from ..daemon.model import Board
 from ..errors import NobrakesError
 from ..host.port import Notice
 from ..parking import of_run, parked
-from ..ports import Ports
-from .port import Alone
+from ..ports import Alone, Ports
 
 LOOK_SECONDS = 1.0
 READ_SECONDS = 5.0

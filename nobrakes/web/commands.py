@@ -34,75 +34,17 @@ from .site import LOG, Site
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..features.service.controls import Wanted
 
 
 # The rules are the operations'; here a form becomes their arguments, and what they gave back one line for people.
 # `danger` is the word that a person types to confirm; where agents are in no sandbox it takes a code from the terminal
 # too. A command that is in neither COMMANDS nor NOT_HERE fails a test, as does one whose fields the CLI does not have.
-# Boxes that are ticked beforehand send the numbers that stay ticked (`only`), and 0 always, so that none is a choice.
-ForgingValues = Mapping[str, Any]
-ForgingDo = Callable[["App", ForgingValues, str], tuple[Any, str]]
-FEATURE = Field("feature", word, True)
-_SAID = (
-    Field("description", long_text),
-    Field("criterion", rows),
-    Field("only", number, is_list=True),
-    Field("without", number, is_list=True),
-    Field("file", rows),
-    Field("notes", long_text),
-)
-_STEP = (FEATURE, Field("text", long_text, True), Field("step", word))
+Values = Mapping[str, Any]
+Do = Callable[["App", Values, str], tuple[Any, str]]
+"""(the app, the fields, who acts) to (what it came to, one line that says so)."""
 
 
-def _wanted(values: ForgingValues) -> "Wanted":
-    from ..features.service.controls import Wanted
-
-    only = frozenset(values["only"]) if "only" in values else None
-    return Wanted(
-        values.get("title"),
-        values.get("description"),
-        tuple(values.get("criterion", ())),
-        frozenset(values.get("without", ())),
-        values.get("file"),
-        values.get("notes"),
-        only,
-    )
-
-
-def _new(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-    from ..features.service import controls
-
-    made = controls.begin(app.store, app.paths, app.config, app.git, _wanted(values), actor)
-    return made, f"feature {made.id} began: {one_line(made.title)}"
-
-
-def _forging_edit(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-    from ..features.service import controls
-
-    after = controls.edit(app.store, app.paths, app.config, values["feature"], _wanted(values), actor)
-    return after, f"feature {after.id} is changed"
-
-
-def _moved(name: str, said: str) -> ForgingDo:
-    def do(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-        from ..features.service import controls
-
-        found = getattr(controls, name)(app.store, app.paths, values["feature"], actor)
-        return found, f"feature {found.id} {said}"
-
-    return do
-
-
-def _forging_resume(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-    from ..features.service.controls import Way, resume, way_of
-
-    way = way_of(*(bool(values.get(name)) for name in ("fresh", "from_base", "view")))
-    found = resume(app.store, app.paths, values["feature"], actor, way)
-    return found, f"feature {found.id} {'is as it was' if way is Way.VIEW else 'goes on'}"
-
-
-def rollback(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
+def rollback(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     """Take the feature back: its open beads at once, what is on main of it by one commit through the Reviewer."""
     from ..features.service.rollback import begin
 
@@ -113,58 +55,6 @@ def rollback(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
     return done, f"{said}; bead {done.bead} takes {count(len(done.reverts), 'merge')} off main, through the Reviewer"
 
 
-def _archive(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-    from ..features.service import controls
-
-    back = bool(values.get("back"))
-    found = controls.archive(app.store, values["feature"], not back, actor)
-    return found, f"feature {found.id} is {'in lists again' if back else 'hidden from lists; nothing is removed'}"
-
-
-def _said(name: str) -> ForgingDo:
-    def do(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-        from ..features.service import controls
-
-        say = getattr(controls, name)
-        found = say(app.store, app.paths, values["feature"], values["text"], actor, values.get("step", ""))
-        return found, f"the Shaper of feature {found.id} was notified"
-
-    return do
-
-
-def _sign_off(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-    from ..features.service.views import sign_off
-
-    id_, rules = values["feature"], app.config.forge.rules()
-    risk, reason = bool(values.get("take_risk")), values.get("reason", "")
-    kept = sign_off(app.store, rules, id_, actor, take_risk=risk, reason=reason)
-    return (
-        kept,
-        f"version {kept.version} of the plan of {id_} is signed off: nothing is live before your yes to the plan",
-    )
-
-
-def _checkpoint(app: "App", values: ForgingValues, actor: str) -> tuple[Any, str]:
-    from ..features.plan_beads import checkpoint
-
-    found = checkpoint(app.store, values["feature"], actor)
-    return found, f"feature {found.id} goes back to its plan with what was collected"
-
-
-ROWS: tuple[tuple[str, ForgingDo, tuple[Field, ...]], ...] = (
-    ("forge new", _new, (Field("title", text, True), *_SAID)),
-    ("forge edit", _forging_edit, (FEATURE, Field("title", text), *_SAID)),
-    ("forge change", _said("ask_change"), _STEP),
-    ("forge discuss", _said("discuss"), _STEP),
-    ("forge pause", _moved("pause", "is paused; it can go on"), (FEATURE,)),
-    ("forge resume", _forging_resume, (FEATURE, Field("fresh", flag), Field("from_base", flag), Field("view", flag))),
-    ("forge cancel", _moved("cancel", "is stopped and paused; it can go on"), (FEATURE,)),
-    ("forge archive", _archive, (FEATURE, Field("back", flag))),
-    ("forge sign-off", _sign_off, (FEATURE, Field("take_risk", flag), Field("reason", long_text))),
-    ("forge checkpoint", _checkpoint, (FEATURE,)),
-)
-"""(the words, what is done, the fields)"""
-PlanningValues = Mapping[str, Any]
 PLAN = "the plan"
 
 
@@ -179,7 +69,7 @@ def pairs(lines: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def apply(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
+def apply(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     """Bring the graph to what the plan says. PlanError, Deadlock: nothing was written."""
     from ..host.watching import wake
     from ..plans import service as operations
@@ -195,7 +85,7 @@ def apply(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
     return report, said if report.applied else f"{said}; nothing was written"
 
 
-def propose(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
+def propose(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     """File the beads of the plan as drafts."""
     from ..plans import service as operations
 
@@ -204,7 +94,7 @@ def propose(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
     return report, f"{count(len(report.new), 'draft')} filed{changes}; they wait for your approval"
 
 
-def commit_strategy(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
+def commit_strategy(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     """Approve what was proposed, or of it `only` these or all `without` these; or refuse what is to `drop`.
 
     `revision`: of what the page showed. NotAllowed where it is another by now.
@@ -225,7 +115,7 @@ def commit_strategy(app: "App", values: PlanningValues, actor: str) -> tuple[Any
     return done, ("; ".join(told) or "nothing waits to be approved") + on_main
 
 
-def is_of_a_merge(app: "App", values: PlanningValues) -> bool:
+def is_of_a_merge(app: "App", values: Values) -> bool:
     """Whether what is to be taken back is a merge: that moves main."""
     from ..events.kinds import MERGES
     from ..review.service.undo import event_of
@@ -234,7 +124,7 @@ def is_of_a_merge(app: "App", values: PlanningValues) -> bool:
     return found is not None and found.kind in MERGES
 
 
-def undo(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
+def undo(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     """Take the last step back, or the one with this number; a merge runs the checks first."""
     from .. import app as app_module
     from ..review.service import undo as review_undo
@@ -247,11 +137,6 @@ def undo(app: "App", values: PlanningValues, actor: str) -> tuple[Any, str]:
     by_request = app.config.review.by_request
     found = review_undo.undo(app.store, app.git, actor, values.get("seq"), app.paths, prove, keep, by_request)
     return found, one_line(found.text)
-
-
-Values = Mapping[str, Any]
-Do = Callable[["App", Values, str], tuple[Any, str]]
-"""(the app, the fields, who acts) to (what it came to, one line that says so)."""
 
 
 @frozen
@@ -413,9 +298,10 @@ READS: Mapping[Any, Callable[[str, str], Any]] = {WORD: word, NOTE: text, TEXT: 
 
 
 def _field(one: Parameter) -> Field:
-    is_list = isinstance(one.type, GenericAlias)
-    read = rows if is_list else {int: number, bool: flag}.get(one.type) or READS[one.field.most]
-    return Field(one.name, read, one.is_required())
+    if isinstance(one.type, GenericAlias):
+        is_list = one.type == tuple[int, ...]
+        return Field(one.name, number if is_list else rows, one.is_required(), is_list)
+    return Field(one.name, {int: number, bool: flag}.get(one.type) or READS[one.field.most], one.is_required())
 
 
 def _shared() -> Iterator[Command]:
@@ -428,7 +314,8 @@ def _shared() -> Iterator[Command]:
 
 def _command(entry: command_table.Entry, command: CommandFunction) -> Command:
     def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-        return command(app, actor, **values)
+        found, told = command(app, actor, **values)
+        return found, told.partition("\n")[0]
 
     fields = tuple(map(_field, parameters(command)))
     return Command(entry.words, do, fields, entry.changes == command_table.ATOMIC)
@@ -448,8 +335,7 @@ COMMANDS: tuple[Command, ...] = (
         (Field("revision", word), Field("only", rows), Field("without", rows), Field("drop", rows)),
         together=False,
     ),
-    *(Command(words, do, fields) for words, do, fields in ROWS),
-    Command("forge rollback", rollback, (FEATURE,), danger="roll back"),
+    Command("forge rollback", rollback, (Field("feature", word, True),), danger="roll back"),
     Command(
         "session start",
         _start_session,

@@ -519,7 +519,7 @@ def values(fields: Sequence[Field], given: Sequence[tuple[str, str]]) -> dict[st
         field = known[name]
         if field.is_list:
             if value.strip():
-                found.setdefault(name, []).append(field.read(name, value))
+                found[name] = (*found.get(name, ()), field.read(name, value))
         elif name in found:
             raise UsageError(f"{name} is given twice")
         else:

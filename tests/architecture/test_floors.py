@@ -23,7 +23,7 @@ PACKAGE = ROOT / "nobrakes"
 GROUND, RULES, SETTINGS, DOORS, SERVICE, WORKER, APP, SURFACE, ENTRY = range(9)
 FLOORS = (
     (ENTRY, ("cli", "cli.*", "hooks", "hooks.*", "acp_client", "__main__")),
-    (SURFACE, ("web", "web.*", "tui", "mcp_server", "beads.commands")),
+    (SURFACE, ("web", "web.*", "tui", "mcp_server", "beads.commands", "features.commands")),
     (APP, ("app",)),
     (WORKER, ("ports", "parking", "*.worker", "*.worker.*", "conformance", "host.confine")),
     (SERVICE, ("*.service", "*.service.*", "config.setup", "config.setup.*", "doctor", "doctor.*", "snapshot.log")),
@@ -214,12 +214,12 @@ DOORS_OF_SURFACES = {
     ("cli.hot", "db.fast"),  # what is called all night reads past everything
     ("cli.main", "git.location"),  # in what words git refuses, for an error
     ("cli.main", "host.files"),
+    ("cli.main", "host.watching"),  # a word to the daemon that something changed
     ("cli.daemon", "host.locks"),  # the process itself: its ready word, its terminal
     ("cli.features", "host.command"),
     ("cli.features", "host.locks"),
     ("cli.review", "host.command"),
     ("web.server", "host.command"),
-    ("cli.features", "host.watching"),  # a word to the daemon that something changed
     ("cli.plans", "host.watching"),
     ("cli.repository", "host.watching"),
     ("web.commands", "host.watching"),

@@ -19,10 +19,9 @@ from nobrakes.errors import NobrakesError
 from nobrakes.features.service.shaping import Words
 from nobrakes.git.port import Argv
 from nobrakes.host.port import Command, Step
-from nobrakes.machine.port import Alone
 from nobrakes.notices.model import NoChannels
 from nobrakes.paths import Paths
-from nobrakes.ports import Ports
+from nobrakes.ports import Alone, Ports
 from nobrakes.sandbox.machine import steady
 from nobrakes.store import Store, open_memory
 

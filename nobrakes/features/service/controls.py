@@ -8,7 +8,7 @@
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -207,17 +207,17 @@ class Wanted:
     title: str | None = None
     description: str | None = None
     own: tuple[str, ...] = ()
-    without: frozenset[int] = frozenset()
+    without: Collection[int] = ()
     files: tuple[str, ...] | None = None
     notes: str | None = None
-    only: frozenset[int] | None = None
+    only: Collection[int] | None = None
 
     def criteria(self, eight: Sequence[Criterion]) -> tuple[Criterion, ...]:
         """The usual ones that hold, and their own; UsageError."""
         left_out = set(self.without)
         if self.only is not None:
-            left_out |= set(range(1, len(eight) + 1)) - self.only
-            if not self.only <= set(range(len(eight) + 1)):
+            left_out |= set(range(1, len(eight) + 1)).difference(self.only)
+            if not set(self.only) <= set(range(len(eight) + 1)):
                 raise UsageError(f"the usual criteria are numbered from 1 to {len(eight)}")
         return chosen(eight, left_out, [clean(one) for one in self.own])
 
