@@ -64,6 +64,8 @@ AHEAD = 2
 MOST_STEPS = 1000
 WORK_TYPES = ("implementation", "testing", "refactoring")
 """What an agent may say that it is at."""
+CATEGORIES = ("code_quality", "architecture", "security", "performance")
+"""What findings about a plan may be about."""
 
 
 def doubt(step: "int | None", commits: "int | None") -> str:

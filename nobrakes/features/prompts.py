@@ -16,6 +16,7 @@ from ..agents.prompts.prompts import instructions, persona
 from ..agents.prompts.quoting import cut, fenced, quoted
 from ..agents.transcript import PREFIX, Marker
 from ..beads.model import CLOSED, Bead
+from ..beads.progress import CATEGORIES
 from ..decisions.model import Escalation, answer_text
 from ..errors import ConfigError, NoMain
 from ..git.port import Git
@@ -24,7 +25,6 @@ from ..sessions.model import Message
 from ..sessions.prompts import joined, new
 from ..text.cleaning import clean, only_seen
 from . import markers
-from .categories import CATEGORIES
 from .model import Feature, Finding, FindingState, ItemState, PlanVersion, Stage
 from .plan_beads import beads_under, nodes_of
 

@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from ..beads.progress import CATEGORIES as OF_PLANS
 from ..errors import UsageError
-from ..features.categories import CATEGORIES as OF_PLANS
 from ..records import frozen
 from ..sessions.model import Session, SessionKind
 from ..sessions.model import State as Of

@@ -9,7 +9,7 @@
 
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from types import GenericAlias
@@ -56,17 +56,6 @@ def rollback(app: "App", values: Values, actor: str) -> tuple[Any, str]:
 
 
 PLAN = "the plan"
-
-
-def pairs(lines: Sequence[str]) -> dict[str, str]:
-    """`NAME=VALUE` a line; UsageError."""
-    found = {}
-    for line in lines:
-        name, equals, value = line.partition("=")
-        if not equals or not name.strip() or not value.strip():
-            raise UsageError(f"'{one_line(line)[:40]}' is not LIMIT=VALUE", "For example: doers=8")
-        found[name.strip()] = value.strip()
-    return found
 
 
 def apply(app: "App", values: Values, actor: str) -> tuple[Any, str]:
@@ -190,40 +179,6 @@ def _quarantine(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     return left, f"{what} may fail"
 
 
-def _pause(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..daemon.service import control
-
-    control.pause(app.store, app.paths, actor)
-    return {"paused": True}, "paused: nothing new is started, what runs goes on"
-
-
-def _resume(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..daemon.service import control
-
-    control.resume(app.store, app.paths, actor)
-    return {"paused": False}, "new work is started again"
-
-
-def _stop(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..daemon.service import control
-
-    agent = values.get("agent", "")
-    if not agent:
-        control.stop(app.store, app.paths, actor)
-        return {"stopping": True}, "the agents are being stopped, their work is kept; resume goes on"
-    found = control.stop_one(app.store, app.paths, agent, values.get("hold") or None, actor)
-    then = "is held" if values.get("hold") else "goes on"
-    return found, f"{one_line(found.name)} is being stopped, its work is kept; {found.bead} {then}"
-
-
-def _set(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..daemon.service import control
-
-    changed = control.set_limits(app.store, pairs(values["limits"]), actor, app.paths)
-    told = ", ".join(f"{name} = {value}" for name, value in changed.items())
-    return {"changed": changed}, f"changed while it runs: {told}" if told else "every limit is as in config.toml"
-
-
 def _providers(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     from ..agents.service import cooldowns
     from ..errors import UsageError
@@ -298,9 +253,10 @@ READS: Mapping[Any, Callable[[str, str], Any]] = {WORD: word, NOTE: text, TEXT: 
 
 
 def _field(one: Parameter) -> Field:
+    """On a page a list without an option's name is not empty."""
     if isinstance(one.type, GenericAlias):
         is_list = one.type == tuple[int, ...]
-        return Field(one.name, number if is_list else rows, one.is_required(), is_list)
+        return Field(one.name, number if is_list else rows, not one.field.options, is_list)
     return Field(one.name, {int: number, bool: flag}.get(one.type) or READS[one.field.most], one.is_required())
 
 
@@ -318,7 +274,10 @@ def _command(entry: command_table.Entry, command: CommandFunction) -> Command:
         return found, told.partition("\n")[0]
 
     fields = tuple(map(_field, parameters(command)))
-    return Command(entry.words, do, fields, entry.changes == command_table.ATOMIC)
+    is_atomic = entry.changes == command_table.ATOMIC
+    if entry.words != "stop":
+        return Command(entry.words, do, fields, is_atomic)
+    return Command(entry.words, do, fields, is_atomic, "stop", lambda app, values: values.get("agent") is None)
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -370,16 +329,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("daemon stop", _daemon("stop"), together=False, danger="stop"),
     Command("daemon restart", _daemon("restart"), together=False),
     Command("notify test", _notify_test, (Field("channel", word),), together=False),
-    Command("pause", _pause),
-    Command("resume", _resume),
-    Command(
-        "stop",
-        _stop,
-        (Field("agent", word), Field("hold", text)),
-        danger="stop",
-        is_dangerous=lambda app, values: not values.get("agent"),
-    ),
-    Command("set", _set, (Field("limits", rows, True),)),
     Command(
         "providers", _providers, (Field("open", word), Field("reset", word), Field("lift", word), Field("keep", word))
     ),

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from nobrakes.beads.progress import CATEGORIES
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NobrakesError, Stale
-from nobrakes.features.categories import CATEGORIES
 from nobrakes.features.model import Feature
 from nobrakes.features.plan_beads import nodes_of, under
 from nobrakes.features.service import shaping

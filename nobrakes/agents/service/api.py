@@ -7,10 +7,9 @@
 5. Imports nothing that costs, since agents call all night: no dataclass and no NamedTuple here.
 """
 
-from ...beads.progress import WORK_TYPES
+from ...beads.progress import CATEGORIES, WORK_TYPES
 from ...decisions import forms
 from ...decisions.forms import MOST_OPTIONS
-from ...features.categories import CATEGORIES
 from ...projects.service import documents
 from ...text.cleaning import unusable
 from . import client

@@ -21,6 +21,7 @@ from ...agents.prompts.quoting import fenced, quoted
 from ...beads import lifecycle
 from ...beads.graph import Node
 from ...beads.model import CLOSED, Bead, BeadType, DependencyType, Role, Status
+from ...beads.progress import CATEGORIES
 from ...beads.proposals import Merged
 from ...beads.readiness import Why, deadlocks, explain
 from ...decisions.forms import PRIORITIES
@@ -37,7 +38,6 @@ from ...sessions.model import Message, Turn
 from ...text.cleaning import clean, count, only_seen, redacted, shorten
 from .. import model as keys
 from .. import prompts
-from ..categories import CATEGORIES
 from ..markers import PlanStep
 from ..model import FACTS, PLANNED, Feature, Finding, PlanVersion, Stage, State, Step, changes
 from ..plan_beads import is_dropped, nodes_of, under

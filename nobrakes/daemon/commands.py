@@ -1,0 +1,72 @@
+"""Commands of the Breaker Box, for the command line and for pages alike."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from ..errors import UsageError
+from ..events.schema import plain
+from ..fields import NOTE, TEXT, Field
+from ..text.cleaning import one_line
+from .service import control
+
+if TYPE_CHECKING:
+    from ..app import App
+
+Switched = tuple[dict[str, bool], str]
+
+
+def pause(app: "App", by: str) -> Switched:
+    """Start nothing new. What runs goes on, and is reviewed after `nobrakes resume`."""
+    control.pause(app.store, app.paths, by)
+    return {"paused": True}, "paused: nothing new is started; `nobrakes resume` goes on"
+
+
+def resume(app: "App", by: str) -> Switched:
+    """Start new work again, after pause or stop."""
+    control.resume(app.store, app.paths, by)
+    return {"paused": False}, "new work is started again"
+
+
+Agent = Annotated[str | None, Field("One agent: its name, or its bead.", metavar="NAME|BEAD")]
+Hold = Annotated[str | None, Field("Hold its bead too, and say why; else the bead goes on.", ("--hold",), most=NOTE)]
+
+
+def stop(app: "App", by: str, agent: Agent = None, hold: Hold = None) -> tuple[dict[str, Any], str]:
+    """Stop all agents, or one. Their work is kept, and no failure is counted.
+
+    All: their beads are ready again after `nobrakes resume`. One: its bead goes on with the next attempt, unless it is
+    held; nothing else is paused.
+    """
+    if agent is None:
+        if hold is not None:
+            hint = "Name the agent or its bead: nobrakes stop Ada --hold why"
+            raise UsageError("--hold is for one agent's bead", hint)
+        control.stop(app.store, app.paths, by)
+        return {"stopping": True}, "the agents are being stopped, their work is kept; `nobrakes resume` goes on"
+    found = control.stop_one(app.store, app.paths, agent, hold, by)
+    is_held = hold is not None
+    data = {"stopping": True, "bead": found.bead, "name": found.name, "number": found.number, "held": is_held}
+    then = f"{found.bead} is held" if is_held else f"{found.bead} goes on"
+    return data, f"{one_line(found.name)} is being stopped, its work is kept; {then}"
+
+
+Limits = Annotated[tuple[str, ...], Field("What to change.", metavar="LIMIT=VALUE", most=TEXT)]
+
+
+def set_limits(app: "App", by: str, limits: Limits = ()) -> tuple[dict[str, Any], str]:
+    """Change limits while it runs, until they are changed again. Alone: show them.
+
+    The word `default` gives a limit back to .nobrakes/config.toml.
+    """
+    changed = control.set_limits(app.store, dict(map(_pair, limits)), by, app.paths)
+    values = {**plain(app.config.limits), **changed}
+    told = ", ".join(f"{name} = {value}" for name, value in changed.items())
+    first = f"changed while it runs: {told}" if told else "every limit is as in config.toml"
+    rest = [f"  {name} = {value}" for name, value in values.items()]
+    return {"limits": values, "changed": sorted(changed)}, "\n".join([first, *rest])
+
+
+def _pair(word: str) -> tuple[str, str]:
+    name, equals, value = (part.strip() for part in word.partition("="))
+    if not (equals and name and value):
+        raise UsageError(f"'{one_line(word)[:40]}' is not LIMIT=VALUE", "For example: nobrakes set doers=8")
+    return name, value
