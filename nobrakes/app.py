@@ -43,8 +43,9 @@ SEEN_BY_CHILDREN = (
 class App:
     """A repository with nobrakes in it. Ports are opened when they are first used, and closed by `close`."""
 
-    def __init__(self, paths: Paths, is_reading: bool = False) -> None:
+    def __init__(self, paths: Paths, is_reading: bool = False, is_home: bool = False) -> None:
         self.paths = paths
+        self.is_home = is_home  # the person's own, which belongs to no repository
         self.is_reading = is_reading
         self.misconfigured = ""
 

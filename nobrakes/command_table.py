@@ -38,6 +38,7 @@ class Entry(NamedTuple):
     changes: str = ""
     hidden: bool = False
     streams: bool = False  # with --json it prints JSON lines instead of one envelope
+    at_home: bool = False  # a function for every surface that a person's own place has, too (--user)
 
     @property
     def subject(self) -> str:
@@ -85,11 +86,18 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "forge checkpoint", "features.commands:checkpoint", FORGE, "Add what was collected to a feature's plan.", ATOMIC
     ),
-    Entry("session start", "sessions:start", FORGE, "Talk with an agent that reads and changes nothing.", STEPS),
-    Entry("session say", "sessions:say", FORGE, "Say something to a session.", STEPS),
+    Entry(
+        "session start",
+        "sessions.commands:start",
+        FORGE,
+        "Talk with an agent that reads and changes nothing.",
+        STEPS,
+        at_home=True,
+    ),
+    Entry("session say", "sessions.commands:say", FORGE, "Say something to a session.", STEPS, at_home=True),
     Entry("session show", "sessions:show", FORGE, "Show a session with everything said in it."),
-    Entry("session stop", "sessions:stop", FORGE, "Stop what a session is doing.", STEPS),
-    Entry("session end", "sessions:end", FORGE, "End a session.", STEPS),
+    Entry("session stop", "sessions.commands:stop", FORGE, "Stop what a session is doing.", STEPS, at_home=True),
+    Entry("session end", "sessions.commands:end", FORGE, "End a session.", STEPS, at_home=True),
     Entry("project list", "projects:list_projects", BOARD, "List the projects of your workspace."),
     Entry("project new", "projects:new", FORGE, "Make a project: a repository with its brief.", STEPS),
     Entry("project use", "projects:use", FORGE, "Confirm the project that a session works on.", STEPS),

@@ -34,12 +34,13 @@ from .repository import (
     Interrupted,
     Output,
     RequestKey,
+    UserPlace,
     actor,
     asked,
     choose,
     emit,
     error_envelope,
-    opened,
+    opened_or_home,
     plain,
     said,
     text_or_stdin,
@@ -74,26 +75,28 @@ def function_of(entry: Entry) -> Callable[..., Output]:
     """Import the command's function."""
     module, name = entry.target.split(":")
     if module.endswith(".commands"):
-        return _typed(getattr(import_module(f"nobrakes.{module}"), name))
+        return _typed(getattr(import_module(f"nobrakes.{module}"), name), entry.at_home)
     function: Callable[..., Output] = getattr(import_module(f"nobrakes.cli.{module}"), name)
     return function
 
 
-def _typed(command: "fields.CommandFunction") -> Callable[..., Output]:
+def _typed(command: "fields.CommandFunction", at_home: bool) -> Callable[..., Output]:
     """A command of every surface as the command line has it."""
     from ..fields import parameters
     from ..host.watching import wake
 
     wanted = {one.name: one for one in parameters(command)}
 
-    def called(**arguments: Any) -> Output:
+    def called(user: bool = False, **arguments: Any) -> Output:
         given = {name: _given(wanted[name], value) for name, value in arguments.items() if value is not None}
-        with opened() as app:
+        with opened_or_home(user) as app:
             found, text = command(app, actor(), **given)
             wake(app.paths)
         return said(plain(found), text)
 
     options = [_option(one) for one in wanted.values()]
+    if at_home:
+        options.append(inspect.Parameter("user", _ANYWHERE, default=False, annotation=UserPlace))
     called.__signature__ = inspect.Signature(options, return_annotation=Output)  # type: ignore[attr-defined]
     called.__doc__, called.__name__ = command.__doc__, command.__name__
     return called
@@ -102,7 +105,8 @@ def _typed(command: "fields.CommandFunction") -> Callable[..., Output]:
 def _given(one: "fields.Parameter", value: Any) -> Any:
     if isinstance(value, list):
         return tuple(value)
-    return text_or_stdin(value, one.name) if one.field.reads_stdin and value == "-" else value
+    reads = one.field.reads_stdin and (value == "-" or one.is_required())
+    return text_or_stdin(value, one.name) if reads else value
 
 
 def _option(one: "fields.Parameter") -> inspect.Parameter:

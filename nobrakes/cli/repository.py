@@ -323,18 +323,8 @@ def opened_or_home(user: bool, is_reading: bool = False) -> Iterator["App"]:
     found = registry.home_paths() if is_reading else registry.made()
     if found is None:
         raise UsageError("you have no session of your own yet", "`nobrakes session start --user TEXT` begins one.")
-    with App(found, is_reading) as app:
+    with App(found, is_reading, is_home=True) as app:
         yield app
-
-
-def see_to_a_daemon(app: "App", user: bool) -> str:
-    """A daemon of the person's own runs from now on; what to say of it. A repository's is theirs to start."""
-    if not user:
-        return ""
-    from ..machine.service import registry
-
-    pid, is_new = registry.daemon(app.paths, app.store)
-    return f"; your own daemon was started (process {pid})" if is_new else ""
 
 
 _SHARED: "ContextVar[App | None]" = ContextVar("_SHARED", default=None)

@@ -21,7 +21,6 @@ from .repository import (
     looked_at,
     opened_or_home,
     said,
-    see_to_a_daemon,
     text_or_stdin,
     write,
 )
@@ -38,64 +37,6 @@ if TYPE_CHECKING:
 
 
 Number = Annotated[int, Argument(metavar="N", min=1, help="The session's number.")]
-
-
-def start(
-    text: Annotated[str, Argument(help="What is said first; '-' reads it from stdin.")],
-    kind: Annotated[str, Option("--kind", help="planning or chat.")] = "planning",
-    agent: Annotated[str, Option("--agent", help="Which agent; else agents.shaper of the settings.")] = "",
-    title: Annotated[str, Option("--title", help="What it is about; else its first line.")] = "",
-    user: UserPlace = False,
-) -> Output:
-    """Begin a session: a conversation with an agent that reads the repository and changes nothing.
-
-    The daemon runs it turn by turn, beside the beads. Its answer is in `nobrakes session show N`, its questions are
-    among the escalations.
-    """
-    from ..sessions.service import relay as relays
-
-    with opened_or_home(user) as app:
-        text = text_or_stdin(text, "text")
-        made = relays.conversations_start(
-            app.store, app.paths, app.config, text, kind=kind, agent=agent, title=title, actor=actor()
-        )
-        started = see_to_a_daemon(app, user)
-    show = f"nobrakes session show {made.id}{' --user' if user else ''}"
-    words = f"session {made.id} began with {made.agent}: `{show}` has its answer{started}"
-    return said({"session": plain(made)}, words)
-
-
-def say(
-    number: Number,
-    text: Annotated[str, Argument(help="What to say; '-' reads it from stdin.")],
-    user: UserPlace = False,
-) -> Output:
-    """Say something to a session. An agent at work gets it with its next turn."""
-    from ..sessions.service import relay as relays
-
-    with opened_or_home(user) as app:
-        message = relays.conversations_say(app.store, app.paths, number, text_or_stdin(text, "text"), actor())
-        started = see_to_a_daemon(app, user)
-    return said({"message": plain(message)}, f"said to session {number}{started}")
-
-
-def stop(number: Number, user: UserPlace = False) -> Output:
-    """Stop what a session does now. It keeps what it knows, and goes on with what is said to it next."""
-    from ..sessions.service import relay as relays
-
-    with opened_or_home(user) as app:
-        found = relays.stop(app.store, app.paths, number, actor())
-    words = "is asked to stop" if found.stop_asked else f"does nothing now: it is {found.state.value}"
-    return said({"session": plain(found)}, f"session {number} {words}")
-
-
-def end(number: Number, user: UserPlace = False) -> Output:
-    """End a session. What was said in it stays readable."""
-    from ..sessions.service import relay as relays
-
-    with opened_or_home(user) as app:
-        found = relays.end(app.store, app.paths, number, actor())
-    return said({"session": plain(found)}, f"session {number} is ended")
 
 
 def show(number: Number, user: UserPlace = False) -> Output:

@@ -29,7 +29,7 @@ from ..records import frozen
 from ..text.cleaning import count, cut, one_line
 from . import rendering
 from .guard import local, site_of
-from .rendering import Field, flag, given, long_text, number, repository, rows, text, word
+from .rendering import Field, flag, long_text, number, repository, rows, text, word
 from .site import LOG, Site
 
 if TYPE_CHECKING:
@@ -200,31 +200,6 @@ def _providers(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     return {"bead": bead, "reset": found}, "agents may try again" if found else "no breaker of it was open"
 
 
-def _say(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..sessions.service import relay
-
-    n = values["number"]
-    return relay.conversations_say(app.store, app.paths, n, values["text"], actor), f"said to session {n}"
-
-
-def _start_session(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..sessions.service import relay
-
-    more = {"kind": "planning", **given(values, "kind", "agent", "title")}
-    made = relay.conversations_start(app.store, app.paths, app.config, values["text"], actor=actor, **more)
-    return made, f"session {made.id} began with {made.agent}"
-
-
-def _session(name: str, said: str) -> Do:
-    def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-        from ..sessions.service import relay
-
-        n = values["number"]
-        return getattr(relay, name)(app.store, app.paths, n, actor), f"session {n} {said}"
-
-    return do
-
-
 def _daemon(name: str) -> Do:
     def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
         from ..daemon.service import processes
@@ -295,15 +270,6 @@ COMMANDS: tuple[Command, ...] = (
         together=False,
     ),
     Command("forge rollback", rollback, (Field("feature", word, True),), danger="roll back"),
-    Command(
-        "session start",
-        _start_session,
-        (Field("text", long_text, True), Field("kind", word), Field("agent", word), Field("title", text)),
-        together=False,
-    ),
-    Command("session say", _say, (NUMBER, Field("text", long_text, True)), together=False),
-    Command("session stop", _session("stop", "is asked to stop"), (NUMBER,), together=False),
-    Command("session end", _session("end", "is ended"), (NUMBER,), together=False),
     Command(
         "answer",
         _answer,

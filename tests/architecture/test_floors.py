@@ -23,7 +23,19 @@ PACKAGE = ROOT / "nobrakes"
 GROUND, RULES, SETTINGS, DOORS, SERVICE, WORKER, APP, SURFACE, ENTRY = range(9)
 FLOORS = (
     (ENTRY, ("cli", "cli.*", "hooks", "hooks.*", "acp_client", "__main__")),
-    (SURFACE, ("web", "web.*", "tui", "mcp_server", "beads.commands", "features.commands", "daemon.commands")),
+    (
+        SURFACE,
+        (
+            "web",
+            "web.*",
+            "tui",
+            "mcp_server",
+            "beads.commands",
+            "features.commands",
+            "daemon.commands",
+            "sessions.commands",
+        ),
+    ),
     (APP, ("app",)),
     (WORKER, ("ports", "parking", "*.worker", "*.worker.*", "conformance", "host.confine")),
     (SERVICE, ("*.service", "*.service.*", "config.setup", "config.setup.*", "doctor", "doctor.*", "snapshot.log")),

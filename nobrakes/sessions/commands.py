@@ -1,0 +1,59 @@
+"""Commands on sessions, for the command line and for pages alike."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from ..fields import NOTE, TEXT, Field
+from .model import Message, Session
+from .service import relay
+
+if TYPE_CHECKING:
+    from ..app import App
+
+Number = Annotated[int, Field("The session's number.", metavar="N")]
+First = Annotated[str, Field("What is said first; '-' reads it from stdin.", most=TEXT, reads_stdin=True)]
+Said = Annotated[str, Field("What to say; '-' reads it from stdin.", most=TEXT, reads_stdin=True)]
+Kind = Annotated[str, Field("planning or chat.", ("--kind",))]
+Agent = Annotated[str, Field("Which agent; else agents.shaper of the settings.", ("--agent",))]
+Title = Annotated[str, Field("What it is about; else its first line.", ("--title",), most=NOTE)]
+Found = tuple[dict[str, Session], str]
+
+
+def start(app: "App", by: str, text: First, kind: Kind = "planning", agent: Agent = "", title: Title = "") -> Found:
+    """Begin a session: a conversation with an agent that reads the repository and changes nothing.
+
+    The daemon runs it turn by turn, beside the beads. Its answer is in `nobrakes session show N`, its questions are
+    among the escalations.
+    """
+    more = {"kind": kind or "planning", "agent": agent, "title": title}
+    made = relay.conversations_start(app.store, app.paths, app.config, text, actor=by, **more)
+    show = f"nobrakes session show {made.id}{' --user' if app.is_home else ''}"
+    return {"session": made}, f"session {made.id} began with {made.agent}: `{show}` has its answer{_own_daemon(app)}"
+
+
+def say(app: "App", by: str, number: Number, text: Said) -> tuple[dict[str, Message], str]:
+    """Say something to a session. An agent at work gets it with its next turn."""
+    message = relay.conversations_say(app.store, app.paths, number, text, by)
+    return {"message": message}, f"said to session {number}{_own_daemon(app)}"
+
+
+def _own_daemon(app: "App") -> str:
+    """A daemon of the person's own runs from now on; what to say of it. A repository's is theirs to start."""
+    if not app.is_home:
+        return ""
+    from ..machine.service import registry
+
+    pid, is_new = registry.daemon(app.paths, app.store)
+    return f"; your own daemon was started (process {pid})" if is_new else ""
+
+
+def stop(app: "App", by: str, number: Number) -> Found:
+    """Stop what a session does now. It keeps what it knows, and goes on with what is said to it next."""
+    found = relay.stop(app.store, app.paths, number, by)
+    words = "is asked to stop" if found.stop_asked else f"does nothing now: it is {found.state.value}"
+    return {"session": found}, f"session {number} {words}"
+
+
+def end(app: "App", by: str, number: Number) -> Found:
+    """End a session. What was said in it stays readable."""
+    found = relay.end(app.store, app.paths, number, by)
+    return {"session": found}, f"session {number} is ended"
