@@ -48,6 +48,7 @@ class App:
         self.is_home = is_home  # the person's own, which belongs to no repository
         self.is_reading = is_reading
         self.misconfigured = ""
+        self.in_place: Callable[[], None] = lambda: None  # RepositoryReplaced, once there are ports
 
     @cached_property
     def config(self) -> "Config":
@@ -116,7 +117,7 @@ class App:
         """Children."""
         from .host.runs.processes import LocalProcesses
 
-        return LocalProcesses(self.paths.wake)
+        return LocalProcesses(self.paths.wake, lambda: self.in_place())
 
     @cached_property
     def notifier(self) -> "Notifier":
@@ -246,6 +247,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     facts = app.store if store is None else store
     source = ConfigSource(partial(persons.follow, app.paths, app.git), app.config, tell)
     adapters = Adapters(adapter, app.paths, source, app.environment().get("PATH"))
+    app.in_place = cast("Repository", app.git).place.in_place = InPlace(f"{app.paths.root}/.git", app.paths.database)
     return Ports(
         store=facts,
         git=app.git,
@@ -269,7 +271,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         steady=steady,
         modules=Modules(app.paths.root).of,
         machine=SharedMachine(app.paths.root, facts.now, tell),
-        in_place=InPlace(os.path.join(app.paths.root, ".git"), app.paths.database),
+        in_place=app.in_place,
         guard=guard_argv(),
         pulls=app.pulls,
         words=Words(facts),

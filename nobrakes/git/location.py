@@ -9,7 +9,7 @@
 import copy
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import IO
 
@@ -43,6 +43,7 @@ class Place:
         self.branch = main
         self.ref = followed or f"refs/heads/{main}"
         self.before = before
+        self.in_place: Callable[[], None] = lambda: None  # asked just before main moves
         self.transactions = Transactions()
         self.commits = Writer("commit")
         self.trees = Writer("tree")

@@ -346,6 +346,7 @@ def main(place: Place) -> str:
 # other before it goes.
 def swap(place: Place, ref: str, new: str, old: str, why: str) -> bool:
     """Move the ref from `old` to `new`; False: it is somewhere else. GitFailed: it could not be written."""
+    place.in_place()
     try:
         place.run([*DURABLE, "update-ref", "-m", why, "--no-deref", ref, new, old])
     except GitFailed:
@@ -430,6 +431,7 @@ def _holed(place: Place, commits: list[str]) -> list[str]:
 
 def move(place: Place, ref: str, new: str, old: str | None) -> bool:
     """Move a ref of our own from `old` (None: it is not there) to `new`; False: it is somewhere else."""
+    place.in_place()
     line = f"update {ref} {new} {old}\n" if old else f"create {ref} {new}\n"
     if place.transactions.commit([line], place.git_dir, place.plumbing):
         return True

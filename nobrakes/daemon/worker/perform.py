@@ -243,6 +243,7 @@ class Performer:
 
     def _end_start(self, run: Run) -> None:
         """It may have been started before the error came: nothing lives on without a trace, and no channel is left."""
+        self.ports.in_place()
         self.ports.processes.kill(run)
         self.ports.channel.end(run.id)
 

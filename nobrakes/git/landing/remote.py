@@ -130,8 +130,7 @@ class Remote:
         urls = self._urls()
         if len(urls) > 1:
             # they move one after the other, so none of them decides
-            many = count(len(urls), "address", "addresses")
-            words = f"the remote '{self.shared.remote}' pushes to {many}; leave one of them"
+            words = f"the remote '{self.shared.remote}' pushes to {count(len(urls), 'address', 'addresses')}; leave one"
             return Reply(False, words, refused=True, cause=Cause.ADDRESSES)
         return self._push(self.ref, new, old)
 
@@ -147,10 +146,11 @@ class Remote:
         return self._push(f"refs/heads/{branch}", new, old)
 
     def _push(self, ref: str, new: str, old: str) -> Reply:
-        if self._has_lfs(new):  # first, so that no pointer is there without its content; git's own hook is off
+        if new and self._has_lfs(new):  # first, so that no pointer is there without its content; git's own hook is off
             content = self._reach(["lfs", "push", self.shared.remote, new])
             if not content.ok:
                 return replace(content, words=f"the content that Git LFS keeps was not taken: {content.words}")
+        self.place.in_place()
         asked = ["push", "--porcelain", "--atomic", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
         return self._reach([*asked, f"--force-with-lease={ref}:{old}", "--", self.shared.remote, f"{new}:{ref}"])
 
@@ -170,9 +170,7 @@ class Remote:
 
     def remove_branch(self, branch: str, there: str) -> Reply:
         """Remove the remote's branch, if it is still there."""
-        ref = f"refs/heads/{branch}"
-        asked = ["push", "--porcelain", "--atomic", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
-        return self._reach([*asked, f"--force-with-lease={ref}:{there}", "--", self.shared.remote, f":{ref}"])
+        return self._push(f"refs/heads/{branch}", "", there)
 
     def address(self) -> str:
         """The remote's address, as git has it."""

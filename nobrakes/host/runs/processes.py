@@ -197,7 +197,8 @@ KILLING = 5.0
 class LocalProcesses(Outputs):
     """Processes on this machine. One instance belongs to one repository's daemon."""
 
-    def __init__(self, wake_folder: str) -> None:
+    def __init__(self, wake_folder: str, in_place: Callable[[], None] = lambda: None) -> None:
+        self._in_place = in_place  # RepositoryReplaced, just before a run starts
         self._wake = os.path.abspath(wake_folder)
         self._spawner = Spawner()
         self._reaper = Reaper()
@@ -215,6 +216,7 @@ class LocalProcesses(Outputs):
     def start(self, run: str, command: Command) -> Born:
         """Start the run's wrapper, or find the one that was started before. DiskFull, StoreReadOnly."""
         _require_sound(command)
+        self._in_place()
         self._collect()
         folder = command.folder
         fresh = private_folder(folder)
@@ -229,6 +231,7 @@ class LocalProcesses(Outputs):
         environment = {**command.env, RUN_MARKER: run, HOME_MARKER: self._wake}
         errors = os.path.join(folder, wrapper.OWN_ERRORS)
         with storage_errors(errors), open(errors, "ab", opener=_private) as log:
+            self._in_place()
             try:
                 started = self._spawner.start(argv, environment, log.fileno())
             except OSError as error:

@@ -450,7 +450,7 @@ class MainMonitor:
 
     def _land(self, board: Board) -> bool:
         watch = self.watch
-        land = self.landings.take_back(NOBODY, watch.candidate, watch.onto)
+        land = self.landings.land(NOBODY, (), watch.candidate, watch.onto)
         if land is None:
             return False
         if land.landing is Landing.LOST:  # it may be green by now

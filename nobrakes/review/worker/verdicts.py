@@ -64,10 +64,10 @@ class Landings:
         return self._ask(attempt, _catching_up(attempt), git.catch_up)
 
     def land(self, attempt: int, entries: Sequence[Entry], new: str, old: str) -> Land | None:
-        """Move main from `old` to `new`, bringing the beads of `entries` (none: it did already); None: it goes on."""
+        """Move main from `old` to `new`, bringing the beads of `entries`, or none; None: it goes on."""
         self.ports.in_place()
         git = self.ports.git
-        if entries and not self.is_pending(attempt):
+        if not self.is_pending(attempt):
             self.ports.store.sync()  # here, since beside the loop nobody may touch it
         if git.is_shared() and not self._beside.is_pending(_landing(attempt)):
             for entry in entries:
@@ -76,13 +76,6 @@ class Landings:
                 with about(self.ports, of_bead(entry.bead)):
                     git.pin(name, journal.candidate)
         return self._ask(attempt, _landing(attempt), lambda: git.land(new, old))
-
-    def take_back(self, attempt: int, new: str, old: str) -> Land | None:
-        """Move main from `old` to `new`, which takes a merge back; None: it goes on."""
-        self.ports.in_place()
-        if not self.is_pending(attempt):
-            self.ports.store.sync()
-        return self._ask(attempt, _landing(attempt), lambda: self.ports.git.land(new, old))
 
     def settle(self, attempts: Collection[int]) -> None:
         """Hear the ends of what was begun for reviews that are not open any more: nobody else asks for them."""

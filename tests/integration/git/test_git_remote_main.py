@@ -7,11 +7,12 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from git_worlds import ME, SharedWorld, message, sh, write
 
-from nobrakes.errors import GitFailed
+from nobrakes.errors import GitFailed, RepositoryReplaced
 from nobrakes.git import commands, objects
 from nobrakes.git.landing import remote
 from nobrakes.git.landing.remote import Reply, Shared, redacted
@@ -350,3 +351,11 @@ def test_a_killed_push_may_land_later_and_is_then_found(world, work):
         first.join()
     assert world.git.land(new, old).landing is Landing.MOVED
     assert world.there() == world.git.main() == new
+
+
+def test_nothing_is_pushed_from_a_repository_that_was_replaced(world, work, monkeypatch):
+    new, old = work
+    monkeypatch.setattr(world.git.place, "in_place", Mock(side_effect=RepositoryReplaced("a copy lies there")))
+    with pytest.raises(RepositoryReplaced):
+        world.git.land(new, old)
+    assert (world.there(), world.git.main()) == (old, old)
