@@ -8,7 +8,11 @@
 4. Whoever types an old name (OLD_NAMES) is told the new one.
 """
 
-from typing import NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .fields import CommandFunction
 
 FORGE = "Forge: plan the work"
 BOARD = "Board: see where things are"
@@ -44,6 +48,11 @@ class Entry(NamedTuple):
     def subject(self) -> str:
         """The key of its noun."""
         return self.target.partition(":")[0].removesuffix(".commands")
+
+    def command(self) -> "CommandFunction | None":
+        """What every surface calls (nobrakes.fields); None: the command line alone has the command."""
+        module, name = self.target.split(":")
+        return getattr(import_module(f"nobrakes.{module}"), name) if module.endswith(".commands") else None
 
 
 COMMANDS: tuple[Entry, ...] = (

@@ -7,8 +7,9 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from docs.generate.pages import row
-from nobrakes.commands import service as commands_service
+from nobrakes.daemon.service.now import NextStep
 from nobrakes.events.schema import types_of
+from nobrakes.web import openapi
 
 _INTRO = """# Views
 
@@ -17,7 +18,7 @@ of `nobrakes mcp`. This is version {language} of it. Fields are only added in it
 does not know; what changes its meaning, or goes, makes another version. Times are seconds since 1970 UTC, commits are
 full object ids. Commands that are not here hand out small objects of their own, which the same rule holds for.
 
-The schema of each is JSON Schema, from the code: `nobrakes.commands.service.schema_of("status")`.
+The schema of each is JSON Schema, from the code: `nobrakes.web.openapi.schema_of("status")`.
 """
 _PLAIN = {str: "text", bool: "true or false", int: "whole number", float: "number", NoneType: "null"}
 
@@ -61,14 +62,14 @@ class _Objects:
 def views_page() -> str:
     """docs/reference/views.md."""
     objects = _Objects()
-    out = [_INTRO.format(language=commands_service.LANGUAGE), row("command", "data"), "|---|---|"]
-    out.append(row("`nobrakes`", f"object, `next` is {objects.said(commands_service.NEXT)}"))
-    out += [row(f"`nobrakes {words}`", objects.said(type_)) for words, type_ in commands_service.VIEWS.items()]
+    out = [_INTRO.format(language=openapi.LANGUAGE), row("command", "data"), "|---|---|"]
+    out.append(row("`nobrakes`", f"object, `next` is {objects.said(NextStep)}"))
+    out += [row(f"`nobrakes {words}`", objects.said(type_)) for words, type_ in openapi.views().items()]
     described = 0
     while described < len(objects.kinds):
         kind = objects.kinds[described]
         described += 1
         out += ["", f"## {objects.name(kind)}", "", " ".join((kind.__doc__ or "").split()), ""]
         out += [row("field", "type"), "|---|---|"]
-        out += [row(f"`{name}`", objects.said(type_)) for name, type_ in types_of(kind, commands_service.NAMES).items()]
+        out += [row(f"`{name}`", objects.said(type_)) for name, type_ in types_of(kind, openapi.names()).items()]
     return "\n".join(out) + "\n"

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ..errors import UsageError
 from ..fields import NOTE, TEXT, Field
 from ..text.cleaning import count, one_line
-from .model import Bead, Dependency, DependencyType, parse_type
+from .model import Bead, Dependency, DependencyType, Retried, parse_type
 from .service import beads
 from .service.beads import known
 
 if TYPE_CHECKING:
     from ..app import App
-    from .service.taking import Retried
 
 Id = Annotated[str, Field("The bead's id.", metavar="BEAD")]
 Reason = Annotated[str, Field("Why, for those who read it later.", ("--reason", "-m"), most=NOTE)]
@@ -191,7 +190,7 @@ def retry(
     bead: Id,
     note: Annotated[str, Field("What is different now; the next attempt reads it.", ("--note", "-m"), most=NOTE)] = "",
     all: Annotated[bool, Field("Decide everything that stops it so, of whatever sort.", ("--all",))] = False,
-) -> "tuple[Retried, str]":
+) -> tuple[Retried, str]:
     """Send a bead back to agents with a clean count: what stops it is resolved with --retry, a hold is released, and
     failures and open breakers are forgotten. A done or cancelled bead is opened again with `reopen`.
     """

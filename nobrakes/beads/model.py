@@ -640,3 +640,14 @@ def called(owner: str) -> str:
 def is_part(owner: str) -> bool:
     """Whether it is a part of the daemon."""
     return owner.startswith(f"{PART}:")
+
+
+@frozen
+class Retried:
+    """What was done: the bead as it is now, the escalations that were resolved, and why it had been held."""
+
+    bead: Bead
+    resolved: tuple[int, ...]
+    released: str | None
+    failures: int
+    breakers: int

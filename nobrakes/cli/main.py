@@ -73,9 +73,9 @@ def _refuse_agents(entry: Entry) -> None:
 
 def function_of(entry: Entry) -> Callable[..., Output]:
     """Import the command's function."""
+    if command := entry.command():
+        return _typed(command, entry.at_home)
     module, name = entry.target.split(":")
-    if module.endswith(".commands"):
-        return _typed(getattr(import_module(f"nobrakes.{module}"), name), entry.at_home)
     function: Callable[..., Output] = getattr(import_module(f"nobrakes.cli.{module}"), name)
     return function
 

@@ -8,39 +8,15 @@
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from ..beads.model import Bead
-from ..beads.service.bead_page import BeadHistory, Explained, Review, WholeBead
-from ..beads.service.board import BoardView, StatusView
-from ..beads.service.listing import ListedBead
-from ..daemon.model import Limits
-from ..daemon.service.now import NextStep
-from ..decisions.model import Escalation
-from ..decisions.service.view import Asked, DecisionView
 from ..errors import NotAllowed, UsageError
 from ..events.kinds import Actor
-from ..events.schema import Schema, schema
-from ..features.model import Feature, PlanChanges
-from ..features.rounds import SignOff
-from ..features.service.approving import Approved
-from ..features.service.controls import ScanView
-from ..features.service.rollback import RollbackView
-from ..features.service.strategy import StrategyView
-from ..features.service.views import FeatureListView, FeatureView, ReviewsView
 from ..host.locks import locked
-from ..pictures.service import GraphView
-from ..projects.service.projects import Confirmed, ProjectsView, ProjectView
-from ..projects.service.sprints import NextView, ProjectPage
 from ..records import frozen
-from ..requests.text import RequestView
-from ..review.queue import Line as Flaked
-from ..review.queue import Quarantined
-from ..review.service.evidence import DiffView
-from ..sessions.service.live import AttemptLines
 from .db import Request
 
 if TYPE_CHECKING:
@@ -129,57 +105,3 @@ def _known(store: "Store", request: Request) -> Answer | None:
     values = json.loads(found.result)
     error = values.pop("error")
     return Answer(**values, error=None if error is None else tuple(error))
-
-
-# What people's surfaces show, one typed view each: `--json` is `plain` of it under `data`, and pages read the same.
-# LANGUAGE grows when a field changes its meaning or goes; fields are added in the same version.
-LANGUAGE = 1
-
-
-NAMES: Mapping[str, Any] = {"Limits": Limits, "Quarantined": Quarantined}
-"""Types that modules of views know for checking alone."""
-VIEWS: Mapping[str, Any] = {
-    "status": StatusView,
-    "board": BoardView,
-    "list": list[ListedBead],
-    "show": WholeBead,
-    "ready": list[Bead],
-    "ready --explain": list[Explained],
-    "escalations": list[Asked],
-    "escalation": DecisionView,
-    "history": BeadHistory,
-    "review": list[Review],
-    "diff": DiffView,
-    "history --transcript": list[AttemptLines],
-    **dict.fromkeys(("graph --focus", "graph --epics", "graph --all"), GraphView),
-    "flakes": list[Flaked],
-    "commit-strategy --dry-run": StrategyView,
-    "commit-strategy": Approved,
-    "forge reviews": ReviewsView,
-    "forge sign-off": SignOff,
-    "forge checkpoint": Feature,
-    "project list": ProjectsView,
-    "project show": ProjectPage,
-    "project use": Confirmed,
-    "project whats-next": NextView,
-    **dict.fromkeys(("project new", "project archive"), ProjectView),
-    "forge list": FeatureListView,
-    "forge show": FeatureView,
-    "forge show --version": PlanChanges,
-    "forge scan": ScanView,
-    **dict.fromkeys(("forge new", "forge edit", "forge change", "forge discuss"), Feature),
-    "forge rollback": RollbackView,
-    **dict.fromkeys(("forge pause", "forge resume", "forge cancel", "forge archive"), Feature),
-    "pr list": list[RequestView],
-    "pr show": RequestView,
-    "answer": Escalation,
-    "resolve": Escalation,
-    **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), Bead),
-}
-"""Command -> the type of its data. `nobrakes` alone has its `next`: NEXT."""
-NEXT = NextStep
-
-
-def schema_of(words: str) -> Schema:
-    """The JSON schema of what the command hands out."""
-    return schema(VIEWS[words], NAMES)

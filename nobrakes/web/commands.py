@@ -9,9 +9,8 @@
 
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from importlib import import_module
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
@@ -55,19 +54,13 @@ def rollback(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     return done, f"{said}; bead {done.bead} takes {count(len(done.reverts), 'merge')} off main, through the Reviewer"
 
 
-PLAN = "the plan"
-
-
 def apply(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     """Bring the graph to what the plan says. PlanError, Deadlock: nothing was written."""
-    from ..host.watching import wake
     from ..plans import service as operations
 
-    plan = operations.plan_in(values["plan"], PLAN)
+    plan = operations.plan_in(values["plan"], "the plan")
     how = {name: bool(values.get(name)) for name in ("dry_run", "live", "cut")}
     report = operations.apply_plan(app.store, plan, actor=actor, **how)
-    if report.applied:
-        wake(app.paths)
     said = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
     if report.proposed:
         said += f", changes of {count(len(report.proposed), 'live bead')} proposed: they wait for your approval"
@@ -78,7 +71,7 @@ def propose(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     """File the beads of the plan as drafts."""
     from ..plans import service as operations
 
-    report = approving.propose(app.store, operations.plan_in(values["plan"], PLAN), actor)
+    report = approving.propose(app.store, operations.plan_in(values["plan"], "the plan"), actor)
     changes = f", changes of {count(len(report.proposed), 'live bead')} proposed" if report.proposed else ""
     return report, f"{count(len(report.new), 'draft')} filed{changes}; they wait for your approval"
 
@@ -88,7 +81,6 @@ def commit_strategy(app: "App", values: Values, actor: str) -> tuple[Any, str]:
 
     `revision`: of what the page showed. NotAllowed where it is another by now.
     """
-
     chosen = {name: frozenset(values.get(name, ())) for name in ("only", "without")}
     if values.get("drop"):
         if any(chosen.values()):
@@ -117,7 +109,6 @@ def undo(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     """Take the last step back, or the one with this number; a merge runs the checks first."""
     from .. import app as app_module
     from ..review.service import undo as review_undo
-    from .site import LOG
 
     def prove(commit: str) -> None:
         app_module.prove(app, commit, lambda line: LOG.debug("undo: %s", one_line(line)))
@@ -143,8 +134,6 @@ class Command:
     is_dangerous: Callable[["App", Values], bool] = lambda app, values: True
 
 
-BEAD = Field("bead", word, True)
-REASON = Field("reason", text)
 NUMBER = Field("number", number, True)
 
 
@@ -235,14 +224,6 @@ def _field(one: Parameter) -> Field:
     return Field(one.name, {int: number, bool: flag}.get(one.type) or READS[one.field.most], one.is_required())
 
 
-def _shared() -> Iterator[Command]:
-    """The commands that are written once, for the command line and for pages."""
-    for entry in command_table.COMMANDS:
-        module, name = entry.target.split(":")
-        if module.endswith(".commands"):
-            yield _command(entry, getattr(import_module(f"nobrakes.{module}"), name))
-
-
 def _command(entry: command_table.Entry, command: CommandFunction) -> Command:
     def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
         found, told = command(app, actor, **values)
@@ -256,7 +237,7 @@ def _command(entry: command_table.Entry, command: CommandFunction) -> Command:
 
 
 COMMANDS: tuple[Command, ...] = (
-    *_shared(),
+    *(_command(entry, command) for entry in command_table.COMMANDS if (command := entry.command())),
     Command(
         "plan apply",
         apply,
@@ -282,7 +263,11 @@ COMMANDS: tuple[Command, ...] = (
         ),
     ),
     Command("resolve", _resolve, (NUMBER, Field("how", word, True), Field("note", text))),
-    Command("quarantine", _quarantine, (Field("check", word, True), Field("test", text), REASON, Field("lift", flag))),
+    Command(
+        "quarantine",
+        _quarantine,
+        (Field("check", word, True), Field("test", text), Field("reason", text), Field("lift", flag)),
+    ),
     Command(
         "undo",
         undo,

@@ -9,12 +9,15 @@ python -m nobrakes.web.openapi --write docs/reference/openapi.json    writes it;
 import json
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import cache
+from inspect import signature
+from typing import Any, get_args
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from .. import command_table
 from ..events.schema import schema
 from . import api, rendering
 from .commands import COMMANDS, Command
@@ -73,8 +76,6 @@ _REFUSED = {
 
 def openapi() -> Schema:
     """The whole document."""
-    from ..commands.service import LANGUAGE
-
     paths: dict[str, Schema] = {
         api.REPOSITORIES: {
             "get": _get("repositories", "All your repositories, and what waits in each.", [], _types()[""])
@@ -107,9 +108,89 @@ def _slug(words: str) -> str:
     return words.replace(" ", "-")
 
 
+LANGUAGE = 1
+"""The version of what surfaces show: it grows when a field changes its meaning or goes; fields are added in it."""
+
+
+@cache
+def names() -> Mapping[str, Any]:
+    """Types that modules of views know for checking alone."""
+    from ..daemon.model import Limits
+    from ..review.queue import Quarantined
+
+    return {"Limits": Limits, "Quarantined": Quarantined}
+
+
+@cache
+def views() -> Mapping[str, Any]:
+    """Command -> the type of its data: `--json` is `plain` of it, and pages read the same.
+
+    A command of every surface says it itself; those that return no record are not here.
+    """
+    from ..beads.model import Bead
+    from ..beads.service.bead_page import BeadHistory, Explained, Review, WholeBead
+    from ..beads.service.board import BoardView, StatusView
+    from ..beads.service.listing import ListedBead
+    from ..decisions.model import Escalation
+    from ..decisions.service.view import Asked, DecisionView
+    from ..features.model import PlanChanges
+    from ..features.service.approving import Approved
+    from ..features.service.controls import ScanView
+    from ..features.service.rollback import RollbackView
+    from ..features.service.strategy import StrategyView
+    from ..features.service.views import FeatureListView, FeatureView, ReviewsView
+    from ..pictures.service import GraphView
+    from ..projects.service.projects import Confirmed, ProjectsView, ProjectView
+    from ..projects.service.sprints import NextView, ProjectPage
+    from ..requests.text import RequestView
+    from ..review.queue import Line
+    from ..review.service.evidence import DiffView
+    from ..sessions.service.live import AttemptLines
+
+    shared = ((one.words, one.command()) for one in command_table.COMMANDS)
+    returned = {words: get_args(signature(command).return_annotation)[0] for words, command in shared if command}
+    return {
+        "status": StatusView,
+        "board": BoardView,
+        "list": list[ListedBead],
+        "show": WholeBead,
+        "ready": list[Bead],
+        "ready --explain": list[Explained],
+        "escalations": list[Asked],
+        "escalation": DecisionView,
+        "history": BeadHistory,
+        "review": list[Review],
+        "diff": DiffView,
+        "history --transcript": list[AttemptLines],
+        **dict.fromkeys(("graph --focus", "graph --epics", "graph --all"), GraphView),
+        "flakes": list[Line],
+        "commit-strategy --dry-run": StrategyView,
+        "commit-strategy": Approved,
+        "forge reviews": ReviewsView,
+        "project list": ProjectsView,
+        "project show": ProjectPage,
+        "project use": Confirmed,
+        "project whats-next": NextView,
+        **dict.fromkeys(("project new", "project archive"), ProjectView),
+        "forge list": FeatureListView,
+        "forge show": FeatureView,
+        "forge show --version": PlanChanges,
+        "forge scan": ScanView,
+        "forge rollback": RollbackView,
+        "pr list": list[RequestView],
+        "pr show": RequestView,
+        **dict.fromkeys(("answer", "resolve"), Escalation),
+        **{words: type_ for words, type_ in returned.items() if isinstance(type_, type)},
+    }
+
+
+def schema_of(words: str) -> Schema:
+    """The JSON schema of what the command hands out."""
+    return schema(views()[words], names())
+
+
 def _types() -> Mapping[str, Schema]:
     """Schema of the data by the path of its row; "" are the repositories."""
-    from ..commands.service import NAMES, VIEWS
     from ..daemon.service.now import BreakerView
     from ..decisions.model import Escalation
     from ..doctor.health import HealthView
@@ -127,9 +208,9 @@ def _types() -> Mapping[str, Schema]:
     }
     below: dict[str, Any] = {"plans": list[VersionView], "questions": list[Escalation], "items": list[Item]}
     own |= {f"features/{{id}}/{name}": type_ for name, type_ in below.items()}
-    types = own | {one.path: VIEWS[one.words] for one in api.READINGS if one.words and one.path not in own}
-    found = {path: schema(type_, NAMES) for path, type_ in types.items()}
-    picture = schema(GraphView, NAMES)
+    types = own | {one.path: views()[one.words] for one in api.READINGS if one.words and one.path not in own}
+    found = {path: schema(type_, names()) for path, type_ in types.items()}
+    picture = schema(GraphView, names())
     picture["properties"]["structure"] = {"type": "string", "description": "The same while everything stands still."}
     return {**found, "events": {"type": "object", "required": [*_EVENTS], "properties": _EVENTS}, "graph": picture}
 

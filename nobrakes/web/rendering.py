@@ -532,8 +532,3 @@ def values(fields: Sequence[Field], given: Sequence[tuple[str, str]]) -> dict[st
 
 def _is_there(value: Any) -> bool:
     return value is not None and value != "" and value != ()
-
-
-def given(found: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Of these names what was given and is not empty."""
-    return {name: found[name] for name in names if _is_there(found.get(name))}

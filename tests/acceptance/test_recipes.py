@@ -89,7 +89,7 @@ def a_command(copy: Copy) -> None:
     copied, lines, _ = recipe("a command")
     changing, showing = "nobrakes/beads/commands.py", "nobrakes/cli/daemon.py"
     table, reads = "nobrakes/command_table.py", "tests/unit/cli/test_wrong_settings.py"
-    assert copied == {changing, showing} and lines == {table, reads, "nobrakes/commands/service.py"}
+    assert copied == {changing, showing} and lines == {table, reads, "nobrakes/web/openapi.py"}
     copy.write(
         showing,
         copy.read(showing) + '\n\ndef is_paused() -> Output:\n    """Whether agents may start."""\n'

@@ -38,6 +38,7 @@ from ..model import (
     Bead,
     BeadType,
     Outcome,
+    Retried,
     Role,
     Status,
     of_bead,
@@ -318,17 +319,6 @@ def _finished(here: Repository, worktree: Worktree, bead: str) -> None:
             f"not committed in {worktree.path}: {', '.join(loose[:_SHOWN])}{more}",
             f"`git -C {place} add -A` and `git -C {place} commit`, or ignore them; then `nobrakes hand-in {bead}`.",
         )
-
-
-@frozen
-class Retried:
-    """What was done: the bead as it is now, the escalations that were resolved, and why it had been held."""
-
-    bead: Bead
-    resolved: tuple[int, ...]
-    released: str | None
-    failures: int
-    breakers: int
 
 
 def retry(

@@ -8,9 +8,8 @@ import pytest
 
 from nobrakes.agents.limits import Cooldown
 from nobrakes.agents.transcript import Line, LineKind
-from nobrakes.beads.model import Attempt, Bead, Dependency, Outcome, Role
+from nobrakes.beads.model import Attempt, Bead, Dependency, Outcome, Retried, Role
 from nobrakes.beads.service import bead_page, beads, board, listing
-from nobrakes.commands import service as commands_service
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
 from nobrakes.daemon.service import now
@@ -35,6 +34,7 @@ from nobrakes.requests.text import view as shown_of
 from nobrakes.review.service import evidence
 from nobrakes.sessions.service import live
 from nobrakes.store import Store
+from nobrakes.web import openapi
 
 
 @pytest.fixture
@@ -149,22 +149,24 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
         "answer": escalation,
         "resolve": escalation,
         **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), bead),
+        "depend": Dependency("a", "b"),
+        "retry": Retried(bead, (1,), "later", 1, 0),
     }
 
 
 def test_every_view_is_as_it_is_described(lively: Store, tmp_path: Path) -> None:
     found = shown(lively, tmp_path)
-    assert found.keys() == commands_service.VIEWS.keys()
+    assert found.keys() == openapi.views().keys()
     tokens = {attempt.token for bead in "ab" for attempt in lively.attempts(bead)}
     for words, value in found.items():
         values = plain(value)
-        assert mistakes(values, commands_service.schema_of(words), words) == []
+        assert mistakes(values, openapi.schema_of(words), words) == []
         assert values, f"{words} shows nothing here, and proves nothing"
         assert not [token for token in tokens if token in json.dumps(values)]
 
 
 def test_the_next_step_is_a_view(lively: Store) -> None:
-    assert mistakes(plain(now.next_step(lively)), schema(commands_service.NEXT)) == []
+    assert mistakes(plain(now.next_step(lively)), schema(now.NextStep)) == []
 
 
 def test_the_keys_that_scripts_know_are_there(lively: Store, tmp_path: Path) -> None:

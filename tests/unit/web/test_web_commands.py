@@ -1,16 +1,12 @@
 """The table of commands that pages may ask for, held against the command line's."""
 
 import re
-from inspect import signature
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from nobrakes.beads import commands as beads_commands
 from nobrakes.command_table import ATOMIC
 from nobrakes.command_table import COMMANDS as TYPED
-from nobrakes.commands.service import VIEWS
 from nobrakes.errors import UsageError
 from nobrakes.web import rendering
 from nobrakes.web.commands import COMMANDS, NOT_HERE, named
@@ -28,17 +24,6 @@ def test_every_command_that_changes_something_is_in_the_table_or_has_a_reason_no
 def test_what_is_one_transaction_on_the_command_line_is_one_here() -> None:
     atomic = {entry.words for entry in TYPED if entry.changes == ATOMIC}
     assert {one.words for one in COMMANDS if one.together} == atomic & BY_WORDS.keys()
-
-
-def test_a_command_of_every_surface_returns_what_the_reference_says() -> None:
-    returned = {
-        entry.words: get_args(signature(function).return_annotation)[:1]
-        for entry in TYPED
-        if entry.target.startswith("beads.commands:")
-        for function in (getattr(beads_commands, entry.target.partition(":")[2]),)
-    }
-    described = {words: (VIEWS[words],) for words in returned.keys() & VIEWS.keys()}
-    assert described and {words: returned[words] for words in described} == described
 
 
 def test_an_address_has_the_words_of_one_command() -> None:
