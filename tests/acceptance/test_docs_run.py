@@ -54,7 +54,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/how-to/daemon.md", "nobrakes daemon uninstall --yes"): "it changes the services of this account",
     (
         "docs/how-to/relay-in-place.md",
-        'nobrakes relay "Mend the failing',
+        'nobrakes relay "Fix the failing',
     ): "it needs the sandbox; tests/acceptance/test_relay_in_place.py does it",
     ("docs/how-to/mcp.md", "claude mcp add"): "it changes the settings of an installed Claude Code",
     (
@@ -263,6 +263,10 @@ def before_the_answers(project: Scripted) -> None:
     project.nobrakes("run", expect=40)
 
 
+def before_a_plan(project: Scripted) -> None:
+    (project.folder / "plan.yaml").write_text(BOARD)
+
+
 BEFORE: Mapping[str, Callable[[Scripted], None]] = {
     "README.md": before_the_readme,
     **{
@@ -276,8 +280,10 @@ BEFORE: Mapping[str, Callable[[Scripted], None]] = {
             "scripts",
             "tasks-and-issues",
             "verify",
+            "work-yourself",
         )
     },
+    "docs/how-to/write-a-plan.md": before_a_plan,
 }
 
 
