@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _READ: "dict[str, tuple[str, ...]]" = {}
-MOST_READ = 4096
+MAX_READ = 4096
 """So many globs are kept as they were read."""
 _LISTS: "dict[tuple[str, ...], _Sorted]" = {}
 _FOLDED: "dict[tuple[str, ...], tuple[str, ...]]" = {}
-MOST_LISTS = 64
+MAX_LISTS = 64
 """So many lists of them: the same few are asked for each path of each change."""
 
 
@@ -34,7 +34,7 @@ def folded(globs: "tuple[str, ...]") -> "tuple[str, ...]":
     """The globs for paths whose case was folded."""
     found = _FOLDED.get(globs)
     if found is None:
-        if len(_FOLDED) >= MOST_LISTS:
+        if len(_FOLDED) >= MAX_LISTS:
             _FOLDED.clear()
         found = _FOLDED[globs] = tuple(glob.casefold() for glob in globs)
     return found
@@ -72,7 +72,7 @@ class _Sorted:
 def _sorted(globs: "tuple[str, ...]") -> _Sorted:
     found = _LISTS.get(globs)
     if found is None:
-        if len(_LISTS) >= MOST_LISTS:
+        if len(_LISTS) >= MAX_LISTS:
             _LISTS.clear()
         found = _LISTS[globs] = _Sorted(globs)
     return found
@@ -86,7 +86,7 @@ def segments(glob: str) -> "tuple[str, ...]":
         if "/" not in glob.rstrip("/"):
             text = "**/" + text
         text = text.removesuffix("/**")  # the folder itself too, lest somebody puts a link in its place
-        if len(_READ) >= MOST_READ:
+        if len(_READ) >= MAX_READ:
             _READ.clear()
         found = _READ[glob] = tuple(text.split("/"))
     return found

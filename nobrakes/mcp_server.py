@@ -126,7 +126,7 @@ def serve_workspace(session: str) -> None:
 PORT = 7118
 LOOPBACK = "127.0.0.1"
 PATH = "/mcp"
-MOST_BODY = 4 * 1024 * 1024
+MAX_BODY = 4 * 1024 * 1024
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -182,7 +182,7 @@ class Guard:
         """The SDK's application for this client, which is made when it first calls."""
         if client not in self.served:
             app = workspace("", client).streamable_http_app(
-                streamable_http_path=PATH, json_response=True, stateless_http=True, max_request_body_size=MOST_BODY
+                streamable_http_path=PATH, json_response=True, stateless_http=True, max_request_body_size=MAX_BODY
             )
             started = anyio.Event()
             self.served[client] = (app, started)

@@ -2,7 +2,7 @@
 
 1. An address and its headers come within HEAD_SECONDS, a body within REST_SECONDS, however slowly they trickle.
 2. What is sent is taken within TAKE_SECONDS by whoever asked for it; else the connection is cut.
-3. There are at most MOST connections. One more takes the place of the one that has said nothing for the longest time;
+3. There are at most MAX_CONNECTIONS. One more takes the place of the one that has said nothing for the longest time;
    where each is answered or heard, it gets 503.
 4. What uvicorn would say by itself (400, 503) has the headers of every answer of the server (Connection.bare_headers).
 5. Where nobody asks, nothing runs: its tick took 100 ms of CPU a minute.
@@ -29,7 +29,7 @@ HEAD_SECONDS = 20.0
 REST_SECONDS = BODY_SECONDS + 5.0
 """After BODY_SECONDS, in which an application has read a body: what nobody reads any more trickles on without it."""
 TAKE_SECONDS = 60.0
-MOST = 400
+MAX_CONNECTIONS = 400
 _SAID = {400: b"That was no HTTP.\n", 503: b"Too many connections; try again in a moment.\n"}
 Headers = tuple[tuple[bytes, bytes], ...]
 _NAMED = {400: b"Bad Request", 503: b"Service Unavailable"}
@@ -116,7 +116,7 @@ class Connection(Taker, H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """There is a connection; or, with one too many, none."""
         super().connection_made(transport)
-        if len(self.connections) > MOST and not self._make_room():
+        if len(self.connections) > MAX_CONNECTIONS and not self._make_room():
             LOG.warning("refused a connection: there are %s", len(self.connections) - 1)
             transport.write(_bare(503, self.bare_headers))
             transport.close()

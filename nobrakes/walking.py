@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-MOST_ENTRIES = 1_000_000
+MAX_ENTRIES = 1_000_000
 """Names of one walk; whoever wants fewer says so."""
 DEEPEST = 200
 """Folders in each other of one walk."""
@@ -101,7 +101,7 @@ def _require_machine(error: OSError | ValueError) -> None:
 
 
 def walk(
-    top: str | int, most: int = MOST_ENTRIES, deepest: int = DEEPEST, leave: frozenset[str] = frozenset()
+    top: str | int, most: int = MAX_ENTRIES, deepest: int = DEEPEST, leave: frozenset[str] = frozenset()
 ) -> "Iterator[tuple[str, int, list[str], list[str]]]":
     """Each folder from `top` down: its path below it, a descriptor of it, its folders, and its other names.
 

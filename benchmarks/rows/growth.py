@@ -9,7 +9,7 @@ from rows.pipeline import inside, memory
 
 MODE = "in memory, no sandbox, so that it comes to an end; else as installed, 4 Doers, one check that does nothing"
 DOERS = 4
-MOST_SECONDS = {False: 900.0, True: 240.0}
+MAX_SECONDS = {False: 900.0, True: 240.0}
 WALL, CPU = "a bead at the end against one at the beginning", "the daemon's CPU, the same"
 WHERE = {False: "files stay as many", True: "each bead adds a file"}
 
@@ -35,7 +35,7 @@ def measured(dose: Dose) -> Measured:
     beads, part = dose.pick(10_000, 400, 6), dose.pick(100, 50, 3)
     found: dict[str, Found] = {}
     told = []
-    for grows, most in MOST_SECONDS.items():
+    for grows, most in MAX_SECONDS.items():
         with inside(memory()):
             raw = run(beads, DOERS, part, most, grows)
         found |= judged(raw, beads, grows)

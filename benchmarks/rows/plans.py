@@ -30,7 +30,7 @@ NEW, MEMORY, AGAIN, SPEED = (
 LINES, LINES_MEMORY = "plan apply of JSONL", "plan apply of JSONL, memory"
 STRATEGY = "commit-strategy of ten drafts among them"
 DRAFTS = 10
-MOST_SECONDS = 30.0
+MAX_SECONDS = 30.0
 
 FIGURES = (
     Figure(NEW, 8, " s"),
@@ -102,8 +102,8 @@ def floor(folder: str, home: str, plan: str, number: int) -> float:
 
 
 def applied(beads: int, rounds: int) -> dict[str, list[Any]]:
-    """The costs of each round: new, unchanged, the floor, and as JSONL. No round begins after MOST_SECONDS."""
-    deadline = time.monotonic() + MOST_SECONDS
+    """The costs of each round: new, unchanged, the floor, and as JSONL. No round begins after MAX_SECONDS."""
+    deadline = time.monotonic() + MAX_SECONDS
     found: dict[str, list[Any]] = {NEW: [], AGAIN: [], SPEED: [], LINES: []}
     with TemporaryDirectory() as home:
         plan, lines = os.path.join(home, "plan.json"), os.path.join(home, "plan.jsonl")
@@ -131,7 +131,7 @@ def approved(beads: int, rounds: int) -> list[dict[str, Any]]:
             drafts = [{"id": f"draft-{number}-{n}", "title": "A draft"} for n in range(DRAFTS)]
             Path(folder, "drafts.json").write_text(json.dumps({"beads": drafts}))
             cost([NOBRAKES, "plan", "apply", "drafts.json"], folder)
-            found.append(cost([NOBRAKES, "commit-strategy", "--yes"], folder, MOST_SECONDS))
+            found.append(cost([NOBRAKES, "commit-strategy", "--yes"], folder, MAX_SECONDS))
     return found
 
 

@@ -112,7 +112,7 @@ def operations_page() -> str:
     from nobrakes.agents.service import api, board_api, client
 
     facts = {"limit": agents_edits.LIMIT, "remarks": agents_edits.REMARKS[1], "questions": agents_edits.QUESTIONS[1]}
-    out = [_OPERATIONS.format(**facts, wait=client.MOST_SECONDS)]
+    out = [_OPERATIONS.format(**facts, wait=client.MAX_SECONDS)]
     for operation in api.OPERATIONS:
         out += _operation(operation, f"`nobrakes agent {operation.name}`")
     out.append(_BOARD)

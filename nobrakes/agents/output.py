@@ -78,7 +78,7 @@ def not_started(name: str, end: AgentEnd, known: Outcome | None = None) -> tuple
 
 
 _SHORT = 600
-MOST_GIVEN = 20_000
+MAX_INPUT = 20_000
 """Characters of what a tool is given that are kept where its line has not all of it."""
 
 
@@ -131,7 +131,7 @@ def called(shown: str, what: str, data: Mapping[str, Any]) -> Line:
     """A tool's call: what it is given stands in the line, and in its data (`given`) where that is too short."""
     text = f"{shown}: {what}" if what else shown
     line = lined(LineKind.TOOL_CALL, text, data)
-    return line if line.text == text else lined(LineKind.TOOL_CALL, text, {**data, "given": what[:MOST_GIVEN]})
+    return line if line.text == text else lined(LineKind.TOOL_CALL, text, {**data, "given": what[:MAX_INPUT]})
 
 
 def given_of(line: Line) -> str:

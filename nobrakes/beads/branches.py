@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 PATTERN = "{type}/bead-{id}"
 """What names branches where nobody chose another pattern, and what named those of earlier databases."""
 
-MOST = 150
+MAX_PATTERN = 150
 """Characters of a pattern; an id and a type make it no twice as long."""
 
 
@@ -58,7 +58,7 @@ def pattern_mistake(pattern: str) -> str | None:
         return "{type} and {id} need something between them, such as '/' or '-'"
     if not plain.strip("\1/"):
         return "beside {id} it has to hold something, so that no bead's branch is called as another one"
-    if len(pattern) > MOST or not is_branch_name(plain.replace("\0", "refactor").replace("\1", "a")):
+    if len(pattern) > MAX_PATTERN or not is_branch_name(plain.replace("\0", "refactor").replace("\1", "a")):
         return "git takes no such name for a branch"
     return None
 

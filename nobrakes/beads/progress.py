@@ -61,7 +61,7 @@ def _list(value: "Any") -> "list[Any]":
 
 AHEAD = 2
 """A claim that is more than so many steps before the commits is doubted: work that is not committed is lost work."""
-MOST_STEPS = 1000
+MAX_STEPS = 1000
 WORK_TYPES = ("implementation", "testing", "refactoring")
 """What an agent may say that it is at."""
 CATEGORIES = ("code_quality", "architecture", "security", "performance")

@@ -14,7 +14,7 @@ from .model import CLOSED, CONTENT, Attempt, Bead, Dependency, DependencyType, O
 
 _TAKEN = "taken by "
 _BACK = "handed back to "
-MOST = 1500
+MAX_REASON = 1500
 """Characters of why work came back."""
 
 
@@ -25,7 +25,7 @@ def taken(person: str, folder: str) -> str:
 
 def handed_back(person: str, why: str) -> str:
     """Why a bead is held whose work did not pass; `why`: what the review said."""
-    return f"{_BACK}{person}: {why.strip()[:MOST]}"
+    return f"{_BACK}{person}: {why.strip()[:MAX_REASON]}"
 
 
 def is_with_person(held: str | None) -> bool:

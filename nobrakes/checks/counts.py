@@ -105,7 +105,7 @@ def without_colours(output: str) -> str:
 # A report that names fewer tests than it counts as failed tells nothing: who forgives the named ones would forgive the
 # others unseen.
 LONGEST = 300
-MOST = 500
+MAX_FAILED_TESTS = 500
 """So many names are told of one check; a report with more of them is not forgiven anything."""
 
 _PYTEST = re.compile(r"(?:FAILED|ERROR) (\S.*?)(?: - .*)?\Z")
@@ -192,7 +192,7 @@ def failing_tests(output: str, format_: str, counts: TestCounts | None) -> tuple
         return ()
     whole = found_in == "jest"  # one line of JSON, however long
     names = {_clean(name) for name in namer(plain_lines(output, whole))}
-    if "" in names or len(names) != counts.failed or len(names) > MOST:
+    if "" in names or len(names) != counts.failed or len(names) > MAX_FAILED_TESTS:
         return ()
     return tuple(sorted(names))
 

@@ -284,7 +284,7 @@ def ecosystems(paths: frozenset[str]) -> tuple[str, ...]:
     return tuple(name for name, one in ECOSYSTEMS.items() if any(mark in seen for mark in one.marks))
 
 
-MOST_READ = 300
+MAX_READ = 300
 """So many files of a tree are read at most, to tell whether they are tests."""
 SAMPLED = 8
 """So many files of one folder."""
@@ -345,7 +345,7 @@ def unclear(paths: frozenset[str]) -> tuple[str, ...]:
     for folder in _folders(paths):
         wanted.update(_samples(folder))
         wanted.update({f"{folder.path}/CMakeLists.txt"} & paths)
-    return tuple(sorted(wanted, key=lambda path: (path.count("/"), path))[:MOST_READ])
+    return tuple(sorted(wanted, key=lambda path: (path.count("/"), path))[:MAX_READ])
 
 
 # A folder belongs to the tests when it is called like one and holds tests that say so by name or text: a name alone

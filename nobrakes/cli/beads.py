@@ -296,7 +296,7 @@ def diff(
 
     with looked_at() as app:
         known(app.store, bead)
-        found = operation.diff(app.store, app.git, bead, 0 if stat else operation.MOST)
+        found = operation.diff(app.store, app.git, bead, 0 if stat else operation.MAX_PATCH_BYTES)
     return Output(plain(found), lambda screen: _shown(found, screen, stat))
 
 

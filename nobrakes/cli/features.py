@@ -253,7 +253,7 @@ def _cost(cost: "Estimate", domains: tuple[str, ...]) -> str:
     )
 
 
-MOST = 20
+MAX_NAMED = 20
 """Beads that are named."""
 
 
@@ -314,11 +314,11 @@ def _rollback_list(words: str, steps: "tuple[RollbackStep, ...]", stops: set[str
     if not steps:
         return []
     out = [f"{words} ({len(steps)}):"]
-    for one in steps[:MOST]:
+    for one in steps[:MAX_NAMED]:
         at_work = "  somebody worked on it, and is stopped" if one.bead in stops and not one.commit else ""
         commit = f"  {one.commit[:12]}" if one.commit else ""
         out.append(f"  {one.bead}{commit}  {cut(one_line(one.title), 70)}{at_work}")
-    return [*out, *([f"  and {len(steps) - MOST} more"] if len(steps) > MOST else [])]
+    return [*out, *([f"  and {len(steps) - MAX_NAMED} more"] if len(steps) > MAX_NAMED else [])]
 
 
 PrintOnly = Annotated[bool, Option("--print", help="Only print the Shaper's prompt; start nothing.")]

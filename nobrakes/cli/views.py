@@ -248,11 +248,11 @@ def _looked(mode: str, epic: str | None, search: str, live: bool) -> Output:
 
 def _view(found: "GraphView", screen: Screen) -> str:
     from ..pictures import draw
-    from ..pictures.service import LOOKS_MOST
+    from ..pictures.service import MAX_LAYOUTS
 
     out = [screen.paint(draw.circle(one.members, one.cut, one.stuck), "red") for one in found.cycles]
     if found.too_many:
-        out.append(draw.too_many(found.too_many, LOOKS_MOST))
+        out.append(draw.too_many(found.too_many, MAX_LAYOUTS))
     if out:
         out.append("")
     needs: dict[str, list[str]] = {}

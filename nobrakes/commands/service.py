@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..store import Store
 
 
-MOST = 200
+MAX_KEY = 200
 """Characters of a key."""
 
 
@@ -80,10 +80,10 @@ def _ended(request: Request, answer: Answer) -> Request:
 
 
 def _check(key: str) -> None:
-    if not 0 < len(key) <= MOST or not key.isascii() or not key.isprintable() or " " in key:
+    if not 0 < len(key) <= MAX_KEY or not key.isascii() or not key.isprintable() or " " in key:
         raise UsageError(
             "the key of the request cannot be one",
-            f"Use 1 to {MOST} visible ASCII characters without spaces, such as a UUID.",
+            f"Use 1 to {MAX_KEY} visible ASCII characters without spaces, such as a UUID.",
         )
 
 

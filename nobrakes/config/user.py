@@ -22,7 +22,7 @@ from .settings import validated
 from .values import WEB_ADDRESSES, WHOLE_PATH, Rule, Section, section
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-MOST = 4096
+MAX_SECRET = 4096
 """Characters of a secret."""
 
 
@@ -46,8 +46,8 @@ def keep(name: str, value: str) -> str:
             "the name of a secret has letters, digits, - and _", "For example: nobrakes notify secret phone"
         )
     value = value.strip()
-    if not value or not value.isprintable() or len(value) > MOST:
-        raise UsageError(f"a secret is one line of at most {MOST} characters", "Give it on stdin, or when asked.")
+    if not value or not value.isprintable() or len(value) > MAX_SECRET:
+        raise UsageError(f"a secret is one line of at most {MAX_SECRET} characters", "Give it on stdin, or when asked.")
     path = secrets_path()
     known = {**_read(path), name: value} if os.path.lexists(path) else {name: value}
     make(os.path.dirname(path))

@@ -45,7 +45,7 @@ from .model import (
 WANTED = "daemon_wanted"
 """The setting that says since when a person wants a daemon in the background, until they stop it."""
 MINUTE = 60.0
-MOST_MINUTES = 30.0
+MAX_MINUTES = 30.0
 
 
 @frozen
@@ -78,12 +78,12 @@ def at_rest(facts: Facts) -> str:
 
 def minutes(failures: int) -> float:
     """How long to wait after so many failures in a row: 1, 2, 4, 8, 16, 30, 30 …"""
-    return float(min(MOST_MINUTES, 2 ** max(0, min(failures, 10) - 1)))
+    return float(min(MAX_MINUTES, 2 ** max(0, min(failures, 10) - 1)))
 
 
 def still_waits(waiting: Waiting, now: float) -> bool:
     """Whether it is too early to ask. A clock that was set back lets nobody wait longer than the longest wait."""
-    return now < waiting.until <= now + MOST_MINUTES * MINUTE
+    return now < waiting.until <= now + MAX_MINUTES * MINUTE
 
 
 def after_failure(waiting: Waiting, now: float) -> Waiting:

@@ -68,9 +68,9 @@ def _writable(path: str) -> bool:
 # each DOUBT_SECONDS: who waited for somebody's word has to `doubt` first. A transaction that did not come about forgets
 # all, and a question that names a moment (a float) is asked each time.
 DOUBT_SECONDS = 0.1
-MOST = 2048
+MAX_CACHED = 2048
 """So many answers are kept; then the older half is dropped."""
-MOST_ROWS = 20_000
+MAX_ROWS = 20_000
 """So many rows that were written are remembered; then all answers are dropped."""
 
 _WORD = re.compile(r"\w+")
@@ -129,7 +129,7 @@ class Cache:
 
     def writes(self, sql: str, rows: Of) -> None:
         """This connection executes a statement that changes something: these rows alone, if any is named."""
-        if len(self._written) > MOST_ROWS:
+        if len(self._written) > MAX_ROWS:
             self.forget()
         self._writes += 1
         named = tables(sql) or _tables()
@@ -157,8 +157,8 @@ class Cache:
         self.asked += 1
         found = ask()
         self._answers.pop(key, None)  # it is the newest from now on
-        if len(self._answers) >= MOST:
-            for old in list(self._answers)[: MOST // 2]:
+        if len(self._answers) >= MAX_CACHED:
+            for old in list(self._answers)[: MAX_CACHED // 2]:
                 del self._answers[old]
         self._answers[key] = self._writes, of, found
         return list(found)

@@ -61,7 +61,7 @@ def behind(execute: "WaitingExecute", bead: str) -> int:
 
 Execute = Callable[[str, tuple[str, str]], Iterable[Any]]
 
-_MOST_DETAIL = 8000
+_MAX_DETAIL = 8000
 """So many characters of detail are kept of one that is added to."""
 
 
@@ -135,7 +135,7 @@ def _add(db: Database, earlier: Escalation, new: NewEscalation, bead: str | None
     values = {
         "bead": whose,
         "title": words,
-        "detail": (new.detail + before)[:_MOST_DETAIL],
+        "detail": (new.detail + before)[:_MAX_DETAIL],
         "attempt": earlier.attempt,
         "evidence": rows.as_json({**earlier.evidence, **new.evidence}),
         "hypothesis": new.hypothesis or earlier.hypothesis,

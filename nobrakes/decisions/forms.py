@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KINDS = ("radio", "checkbox", "short_text", "long_text", "yes_no")
 CHOICES = ("radio", "checkbox")
 LEAST = {"radio": 2, "checkbox": 1}
-MOST_OPTIONS = 12
+MAX_OPTIONS = 12
 PRIORITIES = (1, 2, 3)
 USUAL = 2
 """The priority of a question that does not say one."""
@@ -172,8 +172,8 @@ def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
         if options:
             raise _wrong(f"a question of kind {kind} has no options", "Leave them out, or use radio or checkbox.")
         return
-    if not LEAST[kind] <= len(options) <= MOST_OPTIONS:
-        allowed = f"from {LEAST[kind]} to {MOST_OPTIONS}"
+    if not LEAST[kind] <= len(options) <= MAX_OPTIONS:
+        allowed = f"from {LEAST[kind]} to {MAX_OPTIONS}"
         raise _wrong(f"a {kind} question has {allowed} options, and this has {len(options)}", "Ask in two questions.")
     if kind != "radio" and any(option.why for option in options):
         raise _wrong(f"an option of a {kind} question asks for no reason", "Use radio.")
@@ -412,7 +412,7 @@ MARK = "blocker"
 """In an escalation's evidence: an agent cannot go on."""
 GUIDE = "give guidance"
 PAUSE = "pause the bead"
-BLOCKERS_MOST_OPTIONS = MOST_OPTIONS - 2
+MAX_BLOCKER_OPTIONS = MAX_OPTIONS - 2
 OWN: "tuple[Mapping[str, Any], ...]" = (
     {"label": GUIDE, "means": "an agent goes on where this one is, with your words", "why": True, "rest": True},
     {"label": PAUSE, "means": "no agent begins on it before you release it"},

@@ -245,7 +245,7 @@ def of_output(text: str) -> str:
     return f"{sign[0]} ({quote(sign[1])})" if sign else ""
 
 
-MOST_NAMED = 20
+MAX_NAMED = 20
 """So many beads are named in a question about all of them."""
 
 
@@ -253,8 +253,8 @@ def of_waiting(beads: Iterable[Bead]) -> str:
     """Which beads wait for what is broken for all of them, in a sentence."""
     waits = (*WAITING_FOR_AGENT, *WORKING, Status.NEEDS_REVIEW)
     found = [bead.id for bead in beads if bead.status in waits and bead.held is None]
-    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-    return f"Beads that wait: {', '.join(found[:MOST_NAMED]) or 'none now'}{more}."
+    more = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
+    return f"Beads that wait: {', '.join(found[:MAX_NAMED]) or 'none now'}{more}."
 
 
 def passed_before(what: str, output: str) -> str:

@@ -168,7 +168,7 @@ WATCHED: Final = frozenset({Kind.FILES_CHANGED, Kind.TESTS_RUN})
 """What is seen of an agent at work while it works: for who follows it. Pages and lines for people leave it out."""
 
 
-MOST = 80
+MAX_NAME = 80
 """Characters."""
 UNDO_MARK = " (undo)"
 """Ends the actor's name in the events of an undo."""
@@ -198,14 +198,14 @@ def given(name: str, surface: Surface) -> Actor:
     wrong = _mistake(name)
     if wrong:
         raise UsageError(
-            f"nobody can act as '{only_seen(name)[:40]}': it {wrong}", f"Use a name of at most {MOST} characters."
+            f"nobody can act as '{only_seen(name)[:40]}': it {wrong}", f"Use a name of at most {MAX_NAME} characters."
         )
     return Actor(name, surface)
 
 
 def usual(name: str, surface: Surface) -> Actor:
     """The actor that the system names, cleaned; `person` where nothing is left of the name."""
-    found = " ".join(only_seen(name).split())[:MOST].strip()
+    found = " ".join(only_seen(name).split())[:MAX_NAME].strip()
     return Actor(NOBODY if _mistake(found) else found, surface)
 
 
@@ -214,7 +214,7 @@ def _mistake(name: str) -> str:
         return "is empty"
     if name != " ".join(name.split()) or not name.isprintable() or not is_seen(name):
         return "has spaces at an end or two together, line breaks, or characters that nobody sees"
-    if len(name) > MOST:
+    if len(name) > MAX_NAME:
         return f"has {len(name)} characters"
     if name.casefold() in RESERVED or name.endswith(UNDO_MARK.strip()):
         return "is kept for nobrakes itself"

@@ -41,7 +41,7 @@ from .rounds import ACCEPT_RISK, decision
 KEY = FACTS
 """In the metadata of the epic."""
 _TEXTS = ("notes", "base", "actor")
-_MOST = 2**53
+_MAX_NUMBER = 2**53
 """A larger number is no count and no time."""
 _OTHERS = "SELECT stage, state FROM features WHERE id <> ?"
 
@@ -90,7 +90,7 @@ def _facts(bead: Bead) -> dict[str, Any] | None:
             asdict(Criterion(str(one["text"]), str(one["how"]), bool(one["usual"]))) for one in kept["criteria"]
         ]
         replannings, created_at = int(kept["replannings"]), float(kept["created_at"])
-        if not (0 <= replannings <= _MOST and 0.0 <= created_at <= _MOST):
+        if not (0 <= replannings <= _MAX_NUMBER and 0.0 <= created_at <= _MAX_NUMBER):
             return None
         return {
             **{name: str(kept[name]) for name in _TEXTS},

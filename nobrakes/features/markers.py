@@ -19,14 +19,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from ..decisions.forms import LEAST, MOST_OPTIONS, USUAL
+from ..decisions.forms import LEAST, MAX_OPTIONS, USUAL
 from ..records import frozen
 from ..text.cleaning import clean, count
 from .model import Feature, Finding, FindingState, Item, PlanVersion, Stage, changes
 
 T = TypeVar("T")
 
-MOST_QUESTIONS, MOST_STEPS = 10, 200
+MAX_QUESTIONS, MAX_STEPS = 10, 200
 """So many of one turn are taken; an agent that calls no operation is not counted otherwise."""
 LONGEST_TITLE = 300
 """A question with more words than this has the rest as its context."""
@@ -97,7 +97,7 @@ def read(words: str) -> Reading:
         questions, steps = _questions(outside.lines, None), _steps(outside.lines)
     ordered = sorted(_first(questions, lambda one: one.text), key=lambda one: one.priority)
     kept = _first([one for one in steps if one.title], lambda one: one.id)
-    return Reading(tuple(ordered[:MOST_QUESTIONS]), tuple(kept[:MOST_STEPS]), outside.ready, certain)
+    return Reading(tuple(ordered[:MAX_QUESTIONS]), tuple(kept[:MAX_STEPS]), outside.ready, certain)
 
 
 def _first(found: Iterable[T], name: Callable[[T], str]) -> list[T]:
@@ -176,7 +176,7 @@ def _made(words: list[str], items: list[str], priority: int) -> Question:
         asking = [line.strip() for line in words if line.rstrip().endswith("?")]
         context = "\n".join(line.strip() for line in words)
         text = (asking[-1] if asking else " ".join(words[0].split()))[:LONGEST_TITLE]
-    if not LEAST["radio"] <= len(options) <= MOST_OPTIONS:
+    if not LEAST["radio"] <= len(options) <= MAX_OPTIONS:
         context = "\n".join(filter(None, (context, *(item.strip() for item in items))))
         options = recommended = ()
     return Question(text, options, recommended, priority, context)

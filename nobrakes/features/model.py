@@ -425,8 +425,8 @@ def timeline(drafts: Sequence[Bead], needs: Mapping[str, Sequence[str]], critica
 # they are counted (`nth`), so that lines that moved make nothing new.
 ENDINGS = (".ts", ".tsx", ".js", ".jsx", ".py", ".go", ".rs", ".java")
 FOLDERS = frozenset({"node_modules", ".git", "dist", "build", "vendor"})
-MOST_TEXT = 500
-MOST_BYTES = 1_000_000
+MAX_TEXT = 500
+MAX_BYTES = 1_000_000
 """Of one file; a larger one is none that people write."""
 _WORDS = "|".join(kind.name for kind in (ItemKind.TODO, ItemKind.FIXME))
 _FIND = re.compile(rf"(?://|#|/\*)\s*({_WORDS}):[ \t]*(.*)")
@@ -460,7 +460,7 @@ def scan(path: str, text: str) -> tuple[Todo, ...]:
         if match is None:
             continue
         kind = ItemKind[match[1]]
-        words = " ".join(match[2].partition("*/")[0].split())[:MOST_TEXT]
+        words = " ".join(match[2].partition("*/")[0].split())[:MAX_TEXT]
         seen[kind, words] += 1
         found.append(Todo(kind, words, path, number, seen[kind, words]))
     return tuple(found)

@@ -151,7 +151,7 @@ def unfinished(feature: str, bead: str, title: str, detail: str) -> Ask:
 # are held.
 HOLD_REASON = "the plan of feature {feature} is being changed, and names it"
 """Why a live bead is held while a new plan that names it waits for a yes."""
-MOST_TOLD, SHORT = 100, 300
+MAX_LISTED, SHORT = 100, 300
 """Items and questions that are told, and characters of each."""
 KINDS: Mapping[str, ItemKind] = {"dependency": ItemKind.DEPENDENCY, "scope": ItemKind.SCOPE}
 """How an agent's suggestion begins that is about more than one's bead: "dependency: …", "scope: …"."""
@@ -218,10 +218,10 @@ def told(items: Iterable[Item], escalations: Iterable[Escalation], reason: str) 
     ]
     lines = [_line(item) for item in items]
     if lines:
-        parts.append("Collected:\n" + "\n".join(lines[:MOST_TOLD]))
+        parts.append("Collected:\n" + "\n".join(lines[:MAX_LISTED]))
     open_ = [f"> {one.type.value} {one.id}, bead {one.bead}: {line(one.title, SHORT)}" for one in escalations]
     if open_:
-        parts.append("Beads that wait for a person's decision:\n" + "\n".join(open_[:MOST_TOLD]))
+        parts.append("Beads that wait for a person's decision:\n" + "\n".join(open_[:MAX_LISTED]))
     return "\n\n".join(parts)
 
 
@@ -421,7 +421,7 @@ WARN_SHARE, FRESH_SHARE = 0.8, 0.95
 """How full a context is when a person is told, and when the next turn begins afresh."""
 FRESH_AFTER_ROUNDS = 5
 """After so many iterations of reviews in one conversation it begins afresh."""
-MOST_NUDGES = 3
+MAX_NUDGES = 3
 """So often in a row a Shaper is told to go on; then a person is asked."""
 
 
@@ -535,7 +535,7 @@ def _budget(rules: Rules, one: Standing) -> list[ForgeAction]:
 def _ask(one: Standing, about: About) -> Ask:
     title, detail, form = QUESTIONS[about]
     told = {"feature": one.feature.id, "title": one.feature.title, "session": one.session.id if one.session else 0}
-    told |= {"usd": f"{one.spent_usd:.2f}", "turns": count(MOST_NUDGES, "time")}
+    told |= {"usd": f"{one.spent_usd:.2f}", "turns": count(MAX_NUDGES, "time")}
     return Ask(one.feature.id, about, title.format(**told), detail.format(**told), form)
 
 
@@ -566,7 +566,7 @@ def _idle(one: Standing) -> list[ForgeAction]:
     """A turn of discovery or planning left nothing that anybody waits for: go on, and not for ever."""
     session = one.session
     assert session is not None
-    if session.state is At.READY and int(one.feature.data.get(NUDGED) or 0) > MOST_NUDGES:
+    if session.state is At.READY and int(one.feature.data.get(NUDGED) or 0) > MAX_NUDGES:
         return [] if About.IDLE in one.asked or one.feature.data.get(HELD) else [_ask(one, About.IDLE)]
     waits = session.state is not At.IDLE or one.questions or one.feature.data.get(HELD)
     revises = one.feature.stage is not Stage.REVIEW or is_revising(one)
@@ -576,6 +576,6 @@ def _idle(one: Standing) -> list[ForgeAction]:
 def nudge(one: Standing) -> list[ForgeAction]:
     """Tell the Shaper to go on; after so many times in a row a person is asked, once."""
     nudged = int(one.feature.data.get(NUDGED) or 0)
-    if nudged < MOST_NUDGES:
+    if nudged < MAX_NUDGES:
         return [TellShaper(one.feature.id, int(one.feature.data.get(SEEN) or 0))]
     return [] if About.IDLE in one.asked else [_ask(one, About.IDLE)]

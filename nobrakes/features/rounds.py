@@ -154,7 +154,7 @@ def changed(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]
 
 ACCEPT_RISK = "accept the risk"
 """The option that every finding has, last."""
-MOST_DEGRADED = 2
+MAX_DEGRADED = 2
 """So many rounds in a row in which no reviewer came through, and a person is asked."""
 USUAL_USD = 0.5
 """What one reviewer is taken to cost before any has come through."""
@@ -316,7 +316,7 @@ def then(rules: Rules, seen: Tracker, version: int, spent: float, cap: float, fo
     is_clean = seen.looked_at == version and seen.clean >= rules.clean_rounds
     if is_clean or len(seen.iterations) >= rules.most_rounds:
         return Then.SIGN_OFF
-    if last is not None and seen.degraded >= MOST_DEGRADED and last.number >= forgiven + MOST_DEGRADED:
+    if last is not None and seen.degraded >= MAX_DEGRADED and last.number >= forgiven + MAX_DEGRADED:
         return Then.ASK_DEGRADED
     return Then.ASK_COST if spent >= cap else Then.BEGIN
 
@@ -422,7 +422,7 @@ def sign_off(seen: Tracker, version: int, actor: str, at: float, risk: bool, rea
 # more.
 AUTOMATED, MANUAL, REVIEW = "automated", "manual", "review"
 WAYS = (AUTOMATED, MANUAL, REVIEW)
-MOST, LONGEST = 40, 500
+MAX_CRITERIA, LONGEST = 40, 500
 
 
 @frozen
@@ -477,8 +477,8 @@ def chosen(eight: Sequence[Criterion], without: Collection[int], own: Sequence[s
     kept += [own_one(text) for text in own if text.strip()]
     if not kept:
         raise UsageError("a feature needs an acceptance criterion", "Keep one of the usual ones, or give your own.")
-    if len(kept) > MOST:
-        raise UsageError(f"a feature has at most {MOST} acceptance criteria, and these are {len(kept)}")
+    if len(kept) > MAX_CRITERIA:
+        raise UsageError(f"a feature has at most {MAX_CRITERIA} acceptance criteria, and these are {len(kept)}")
     return tuple(dict.fromkeys(kept))
 
 

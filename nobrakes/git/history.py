@@ -165,7 +165,7 @@ class History:
         return {bead: commit for bead, commit in found.items() if commit}
 
 
-MOST_LATER = 500
+MAX_LATER = 500
 """So many commits are looked through for who changed the files since."""
 
 
@@ -208,7 +208,7 @@ def later_work(git: Git, hindered: Hindered, main: str, but: Collection[str]) ->
     if not hindered.files:
         return ()
     found = []
-    for made in git.line(main, hindered.merge.commit)[:MOST_LATER]:
+    for made in git.line(main, hindered.merge.commit)[:MAX_LATER]:
         if made.parents and made.trailer("Bead") not in but:
             changed = {change.path for change in git.changes(made.parents[0], made.commit)}
             if changed & set(hindered.files):

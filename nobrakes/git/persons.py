@@ -337,14 +337,14 @@ def _candidates(root: str) -> Iterator[tuple[str, bytes]]:
     answer = commands.run(asked, cwd=root, env=PLUMBING, expect=(0, 128))
     branches = answer.text.split("\n") if answer.code == 0 and answer.out else []
     usual = [name for name in ("main", "master") if name in branches]
-    for branch in dict.fromkeys((*usual, *branches[:_MOST])):
+    for branch in dict.fromkeys((*usual, *branches[:_MAX_BRANCHES])):
         read = ["cat-file", "blob", f"refs/heads/{branch}:{CONTRACT}"]
         blob = commands.run(read, cwd=root, env=PLUMBING, expect=(0, 128))
         if blob.code == 0:
             yield branch, blob.out
 
 
-_MOST = 20
+_MAX_BRANCHES = 20
 """So many branches are looked at, those of the last commits first."""
 
 

@@ -667,8 +667,8 @@ def _shared(config: "Config") -> "Shared":
 
 _OF_PEOPLE = ("user.", "author.", "committer.", "branch.", "color.", "advice.", "url.")
 _HOOKS = "core.hookspath"
-MOST_HOOKS = 100
-MOST_BYTES = 100_000
+MAX_HOOKS = 100
+MAX_BYTES = 100_000
 
 
 def by_git(place: Place) -> tuple[frozenset[str], tuple[str, ...]]:
@@ -702,14 +702,14 @@ def _words(text: str, tops: list[str]) -> Iterator[str]:
 
 def _of_hooks(folder: str, tops: list[str]) -> Iterator[str]:
     """What the hooks in the folder are links to, and name."""
-    for name in sorted(os.listdir(folder))[:MOST_HOOKS] if os.path.isdir(folder) else ():
+    for name in sorted(os.listdir(folder))[:MAX_HOOKS] if os.path.isdir(folder) else ():
         path = os.path.join(folder, name)
         if name.endswith(".sample") or not os.path.isfile(path):
             continue
         if os.path.islink(path) and (one := _inside(path, tops)):
             yield one
         with open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.read(MOST_BYTES).splitlines()
+            lines = file.read(MAX_BYTES).splitlines()
         for line in lines:
             if not line.lstrip().startswith("#"):
                 yield from (path for path in _words(line, tops) if "/" in path)

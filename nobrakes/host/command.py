@@ -240,7 +240,7 @@ LEFT = "left running: "
 IDLE = "idle"
 """What the name of a thread begins with that has nothing to do: it is not told as left."""
 _HEARD = {signal.SIGTERM, signal.SIGINT, signal.SIGUSR1}
-_MOST = 12
+_MAX_SHOWN = 12
 
 
 # A stop ends in bounded time: a thread that watches it is told through a pipe, which a signal handler may write, and
@@ -329,7 +329,7 @@ def left_running(part: str = "") -> str:
     # those that only serve until the end (daemons) keep nothing up, unless they are the part that was waited for
     working = [one.name for one in threading.enumerate() if not one.daemon and one is not main]
     found += [f"'{name}' beside the loop" for name in working if not name.startswith(IDLE)]
-    shown = ", ".join(found[:_MOST]) + (f" and {len(found) - _MOST} more" if len(found) > _MOST else "")
+    shown = ", ".join(found[:_MAX_SHOWN]) + (f" and {len(found) - _MAX_SHOWN} more" if len(found) > _MAX_SHOWN else "")
     return f"{LEFT}{shown or _where(main)}; the stop took too long and was cut, and the next start goes on from here"
 
 

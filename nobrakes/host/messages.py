@@ -37,7 +37,7 @@ PASSED_ON = (
     *("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"),
 )
 """What a sender sees of the environment."""
-MOST_ERROR = 4000
+MAX_ERROR = 4000
 _LOOK = 0.02
 
 Pack = Callable[[str, Message], tuple[bytes, str]]
@@ -99,7 +99,7 @@ class ChildChannels:
             if child.returncode == 0:
                 return ""
             errors.seek(0)
-            said = errors.read(MOST_ERROR).decode("utf-8", "replace").strip()
+            said = errors.read(MAX_ERROR).decode("utf-8", "replace").strip()
             return said or f"it ended with {child.returncode}"
 
     def _start(self, stdin: bytes, errors: IO[bytes]) -> "subprocess.Popen[bytes]":
@@ -148,7 +148,7 @@ class ChildChannels:
             thread.join(1.0)
 
 
-MOST = 8_000_000
+MAX_LOG_BYTES = 8_000_000
 
 
 @frozen
@@ -191,7 +191,7 @@ class Asking:
             texts = []
             for file in (out, error):
                 file.seek(0)
-                texts.append(file.read(MOST).decode("utf-8", "replace"))
+                texts.append(file.read(MAX_LOG_BYTES).decode("utf-8", "replace"))
             return Asked(code, *texts)
 
 

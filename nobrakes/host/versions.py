@@ -180,10 +180,10 @@ class Versions:
         return known
 
 
-MOST_NAMES = 20_000
+MAX_NAMES = 20_000
 """So many entries of a folder are read."""
-MOST_BYTES = 100_000
-_MOST_LINKS = 20
+MAX_BYTES = 100_000
+_MAX_LINKS = 20
 _PYTHON = re.compile(r"(?:pypy|python)[0-9.]*t?")
 _SHEBANG = re.compile(r"#!\s*(\S+)(?:\s+(\S+))?")
 _BY_SHELL = re.compile(r"""^'''exec' (?:"([^"\n]+)"|(\S+))""", re.MULTILINE)
@@ -279,7 +279,7 @@ def names(folder: str) -> frozenset[str]:
 def _names(folder: str, changed: int) -> frozenset[str]:
     found = set()
     with os.scandir(folder) as entries:
-        for _, entry in zip(range(MOST_NAMES), entries, strict=False):
+        for _, entry in zip(range(MAX_NAMES), entries, strict=False):
             name = entry.name.partition(".")[0]
             if not name.isidentifier() or name in ("__pycache__", "__init__"):
                 continue
@@ -298,7 +298,7 @@ def _homes(python: str) -> Iterator[tuple[str, bool]]:
     An environment ends them, with the Python that it was made from.
     """
     path = os.path.abspath(python)
-    for _ in range(_MOST_LINKS):
+    for _ in range(_MAX_LINKS):
         home = os.path.dirname(os.path.dirname(path))
         yield home, True
         settings = os.path.join(home, "pyvenv.cfg")
@@ -336,7 +336,7 @@ def _text(path: str) -> str:
     except OSError:
         return ""
     try:
-        content = os.read(descriptor, MOST_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+        content = os.read(descriptor, MAX_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
     finally:
         os.close(descriptor)
     return content.decode("utf-8", "replace").replace("\0", "\n")
@@ -345,7 +345,7 @@ def _text(path: str) -> str:
 PROBING_SECONDS = 10.0
 ATTEMPTS = 3
 LISTING_SECONDS = 120.0
-PROBING_MOST_BYTES = 20_000_000
+MAX_PROBING_BYTES = 20_000_000
 _GONE_SECONDS = 2.0
 _KILLED = 128
 """An exit code beyond it is a signal's, passed on by whoever ran the command."""
@@ -400,7 +400,7 @@ def output_of(argv: Sequence[str], folder: str) -> tuple[str, str]:
     except (OSError, subprocess.TimeoutExpired) as error:
         return "", str(error)[:300]
     said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    text = done.stdout[:PROBING_MOST_BYTES].decode("utf-8", "replace")
+    text = done.stdout[:MAX_PROBING_BYTES].decode("utf-8", "replace")
     if done.returncode == 0 or text.strip():
         return text, ""
     return "", said[-1][:300] if said else f"it ends with exit code {done.returncode}"

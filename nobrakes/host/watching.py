@@ -175,7 +175,7 @@ class Changes:
             self._observer = None
 
 
-MOST_ENTRIES = 10_000
+MAX_ENTRIES = 10_000
 """Names below a folder that are looked at."""
 
 
@@ -201,7 +201,7 @@ def _walk(
     top: int, folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int, found: dict[str, bytes]
 ) -> None:
     left = limit
-    for path, descriptor, _, names in walk(top, MOST_ENTRIES):
+    for path, descriptor, _, names in walk(top, MAX_ENTRIES):
         for name in names:
             inner = os.path.join(path, name)
             whole = os.path.join(folder, inner)
@@ -230,7 +230,7 @@ IGNORED = 0x8000
 _ONLYDIR = 0x1000000
 _DONT_FOLLOW = 0x2000000
 _HEAD = struct.Struct("iIII")
-_MOST = 65536
+_MAX_BYTES = 65536
 
 
 # watchdog has a thread for each folder and hands an event on through three more, and may hold a renaming back for half
@@ -267,7 +267,7 @@ class Inotify:
     def read(self) -> list[tuple[int, int, str]]:
         """(watch, events, name) of what has happened; nothing is waited for. A watch of -1 with OVERFLOW: more did."""
         try:
-            data = os.read(self.descriptor, _MOST)
+            data = os.read(self.descriptor, _MAX_BYTES)
         except BlockingIOError:
             return []
         found, place = [], 0

@@ -73,7 +73,7 @@ class DeliveryState(StrEnum):
     ANSWERED = "answered"
 
 
-MOST_TEXT = 2000
+MAX_TEXT = 2000
 """So many characters of a notice are kept and sent."""
 
 
@@ -196,7 +196,7 @@ class Rules:
 
 # A message says where it comes from in its title, and never begins like an option of a command.
 EVERY = "*"
-MOST_TITLE = 120
+MAX_TITLE = 120
 
 
 def takes(channel: ChannelRules, notice: NoticeRecord | NewNotice) -> bool:
@@ -209,7 +209,7 @@ def routes(rules: Rules, notice: NoticeRecord | NewNotice) -> list[str]:
     return [channel.name for channel in rules.channels if takes(channel, notice)]
 
 
-def bounded(text: str, most: int = MOST_TEXT) -> str:
+def bounded(text: str, most: int = MAX_TEXT) -> str:
     """Anybody's text as a notice holds it: without secrets and what nobody sees, and short."""
     return shorten(redacted(clean(text)).strip(), most)
 
@@ -219,7 +219,7 @@ def message(notice: NoticeRecord, project: str) -> Message:
     kind = notice.kind.value.replace("_", " ")
     about = f" {notice.bead}" if notice.bead else ""
     urgent = "URGENT: " if notice.severity.value == "urgent" else ""
-    title = shorten(" ".join(bounded(f"nobrakes {urgent}{project}:{about} {kind}").split()), MOST_TITLE)
+    title = shorten(" ".join(bounded(f"nobrakes {urgent}{project}:{about} {kind}").split()), MAX_TITLE)
     return Message(
         title,
         _as_words(bounded(notice.text)) or kind,
@@ -247,17 +247,17 @@ def numbers(found: Sequence[tuple[str, int]]) -> str:
 # `digest_after` single messages and one digest, so whatever happens at most `digest_after` + 2 a minute.
 FIRST_PAUSE = 30.0
 LONGEST_PAUSE = 3600.0
-MOST_TRIES = 8
+MAX_TRIES = 8
 WINDOW = 60.0
 """Seconds over which a channel's messages are counted."""
 SAME_WITHIN = 600.0
 """A notice with the fingerprint of one that is so many seconds old is the same."""
-MOST_REMINDERS = 3
+MAX_REMINDERS = 3
 
 
 def next_try(tries: int, now: float) -> float | None:
     """When it is tried again after so many tries that failed; None: never."""
-    if tries >= MOST_TRIES:
+    if tries >= MAX_TRIES:
         return None
     return now + min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** max(0, tries - 1))
 
@@ -284,7 +284,7 @@ def step(queue: Queue, digest_after: int, now: float) -> tuple[Step, float | Non
 
 def reminds_at(question: OpenQuestion, rules: Rules) -> float | None:
     """When people are told again of an open question; None: not any more."""
-    if not rules.renotify_seconds or question.times > MOST_REMINDERS:
+    if not rules.renotify_seconds or question.times > MAX_REMINDERS:
         return None
     return question.told_at + rules.renotify_seconds
 
@@ -341,7 +341,7 @@ def _offset(moment: float, zone: tzinfo) -> timedelta | None:
 
 
 SHOWN = 5
-MOST_LINE = 200
+MAX_LINE = 200
 
 
 def digest(counts: Sequence[tuple[str, int]], shown: Sequence[NoticeRecord]) -> NewNotice:
@@ -352,7 +352,7 @@ def digest(counts: Sequence[tuple[str, int]], shown: Sequence[NoticeRecord]) -> 
     for one in shown[:SHOWN]:
         about = f"{one.bead}: " if one.bead else ""
         mark = "! " if one.severity is Severity.URGENT else ""
-        lines.append(f"{mark}{about}{bounded(' '.join(one.text.split()), MOST_LINE)}")
+        lines.append(f"{mark}{about}{bounded(' '.join(one.text.split()), MAX_LINE)}")
     if total > len(shown[:SHOWN]):
         lines.append(f"and {total - len(shown[:SHOWN])} more: `nobrakes events` has all that happened")
     most = max((one.severity for one in shown), key=lambda severity: severity.rank)
@@ -387,7 +387,7 @@ def mistake(url: str, insecure: bool) -> str:
 _PARTS = re.compile(r"[/:@?&=,\s]+")
 SHORTEST = 6
 """Shorter parts of a secret (a port, `mailto`) are words that an error may need."""
-MOST = 300
+MAX_DETAIL = 300
 HIDDEN = "…"
 
 
@@ -396,7 +396,7 @@ def scrubbed(text: str, secret: str) -> str:
     parts = {secret, unquote(secret), *_PARTS.split(secret), *_PARTS.split(unquote(secret))}
     for part in sorted((one for one in parts if len(one) >= SHORTEST), key=len, reverse=True):
         text = text.replace(part, HIDDEN)
-    return shorten(" ".join(redacted(clean(text)).split()), MOST)
+    return shorten(" ".join(redacted(clean(text)).split()), MAX_DETAIL)
 
 
 FOR_PEOPLE = frozenset({Outcome.AUTH.value, Outcome.BILLING.value})

@@ -23,7 +23,7 @@ from ..host.port import Notice, Notifier
 from ..text.cleaning import clean, shorten
 from .model import Message, is_loopback, mistake
 
-MOST_BYTES = 60_000
+MAX_BYTES = 60_000
 
 
 def packed(settings: Mapping[str, Any], secret: str, message: Message) -> bytes:
@@ -31,7 +31,7 @@ def packed(settings: Mapping[str, Any], secret: str, message: Message) -> bytes:
     for most in (len(message.text), 4000, 1000, 100):
         said = asdict(message) | {"text": shorten(message.text, most)}
         whole = json.dumps({"channel": dict(settings), "secret": secret, "message": said}).encode()
-        if len(whole) <= MOST_BYTES:
+        if len(whole) <= MAX_BYTES:
             break
     return whole
 

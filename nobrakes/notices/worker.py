@@ -262,7 +262,7 @@ def _reminder(notice: NoticeRecord, times: int) -> NewNotice:
 # The place in the event log is kept in the store, so nothing is told or cleaned up twice, whoever wrote the events.
 CURSOR = "news"
 
-MOST = 500
+MAX_EVENTS = 500
 """Events that are read at a time; while so many wait, no more are read."""
 
 _CLOSING = frozenset({Kind.MERGED, Kind.FOUND_MERGED, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.BROUGHT_BACK})
@@ -302,7 +302,7 @@ class EventConsumer:
 
     def read(self, board: Board) -> Sequence[Event]:
         """The new events, after what they ask for has been done."""
-        fresh = self.ports.store.events(self.read_to, MOST) if len(self.waiting) < MOST else ()
+        fresh = self.ports.store.events(self.read_to, MAX_EVENTS) if len(self.waiting) < MAX_EVENTS else ()
         for event in (*self.waiting[:1], *fresh):  # what the first one asks for may have failed
             with parked(self.ports, _whose(event)):
                 self._begin(event, board)

@@ -49,11 +49,11 @@ def circle(members: Iterable[str], cut_: Dependency, stuck: int) -> str:
     )
 
 
-# A drawing for the eye (svg) of more than MOST beads is one of the part where something happens, and says so; so is
+# A drawing (svg) of more than MAX_DRAWN beads is one of the part where something happens and says so; so is
 # what nobody asked a format for, of more than LINES beads. What is asked for as text, Mermaid or dot holds every bead.
 Format = Literal["text", "mermaid", "dot", "svg"]
 FORMATS: tuple[Format, ...] = ("text", "mermaid", "dot", "svg")
-MOST = 500
+MAX_DRAWN = 500
 """So many beads a drawing shows. An eye finds its way among a few hundred."""
 LINES = 5000
 """So many beads are lines of text when nobody asked for a format."""
@@ -86,7 +86,7 @@ def _view(store: "Store", epic: str | None, most: int | None) -> tuple[Picture, 
         counts = store.counts()
         beads = sum(counts[name] for name in (*COLUMNS, "epic"))
         if beads > most:
-            return _near(store, min(most, MOST)), beads
+            return _near(store, min(most, MAX_DRAWN)), beads
     nodes, dependencies = store.nodes(), store.dependencies()
     if epic is not None and epic not in {node.id for node in nodes}:
         raise NoSuchBead(f"there is no bead '{epic[:80]}'")
@@ -146,7 +146,7 @@ def _front(nodes: Sequence[Node], dependencies: Sequence[Dependency], ready: Col
 
 def graph(store: "Store", *, format: Format | str = "", epic: str | None = None) -> Drawn:
     """The graph as text, Mermaid, Graphviz' dot or SVG; NoSuchBead, UsageError. No format: text, and not too long."""
-    most = MOST if format == "svg" else LINES if not format else None
+    most = MAX_DRAWN if format == "svg" else LINES if not format else None
     format = format or "text"
     if format not in FORMATS:
         raise UsageError(f"'{format[:40]}' is not a format", f"Use one of: {', '.join(FORMATS)}.")

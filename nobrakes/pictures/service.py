@@ -357,7 +357,7 @@ NEXT = 5
 """Beads of the critical path."""
 FREED = 3
 """So many of the beads that one frees are shown; the others are counted."""
-MOST = 60
+MAX_SHOWN = 60
 FOCUS_SIZE = Size()
 ROOM = 28.0
 """Pixels between parts."""
@@ -383,7 +383,7 @@ def focus_drawn(store: "Store") -> tuple[list[GraphNode], list[GraphEdge], float
     for bead in list(shown):
         following = [one for one in freed[bead] if one in known and is_open(known[one])]
         for one in following[:FREED]:
-            if len(shown) < MOST:
+            if len(shown) < MAX_SHOWN:
                 shown.setdefault(one)
     # who waits for what is shown may be outside of what decides about it
     links = Links(nodes, {*dependencies, *(one for row in touching.values() for one in row)})
@@ -449,9 +449,9 @@ def _focus_node(node: Node, at: tuple[float, float], standing: Standing, is_crit
     )
 
 
-# More than MOST beads are drawn for one epic or one search only: without, `epics` is shown, and the view says so. A
+# More than MAX_SHOWN beads are drawn for one epic or search only: without, `epics` is shown, and the view says so. A
 # focus on a graph that is not read whole does not look for circles.
-LOOKS_MOST = 5000
+MAX_LAYOUTS = 5000
 """So many beads are drawn one by one."""
 LONGEST = 1000
 """So many beads of the critical path are marked."""
@@ -475,7 +475,7 @@ def graph_view(
     match = " ".join(match.split())[:SEARCH]
     if mode == "focus":
         nodes, edges, width, height = focus_drawn(store)
-        cycles = _cycles(Links(store.nodes(), store.dependencies())) if beads <= LOOKS_MOST else ()
+        cycles = _cycles(Links(store.nodes(), store.dependencies())) if beads <= MAX_LAYOUTS else ()
         box = (FOCUS_SIZE.width, FOCUS_SIZE.height)
         return GraphView("focus", tuple(nodes), tuple(edges), (), cycles, width, height, box, beads)
     links = Links(store.nodes(), store.dependencies())
@@ -484,7 +484,7 @@ def graph_view(
     cycles = _cycles(links)
     shown = _narrowed(links, epic, match, is_live_only) if mode == "all" else set()
     many = sum(links.nodes[one].type != BeadType.EPIC for one in shown)
-    if mode == "epics" or many > LOOKS_MOST:
+    if mode == "epics" or many > MAX_LAYOUTS:
         nodes, edges, width, height = epics_drawn(links, standing, chain)
         box = (EPICS_SIZE.width, EPICS_SIZE.height)
         return GraphView(

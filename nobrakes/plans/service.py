@@ -375,7 +375,7 @@ def _sorted(edges: Iterable[Dependency]) -> list[Dependency]:
     return sorted(edges, key=itemgetter(0, 2, 1))
 
 
-MOST_CHARACTERS = 2_000_000
+MAX_CHARACTERS = 2_000_000
 """Of a plan that an agent hands over."""
 
 

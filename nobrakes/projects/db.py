@@ -29,7 +29,7 @@ _TAKEN_OVER = f"""UPDATE sprints SET run = ?, nudged = 0, bead = {_GIVEN_UP.form
 opening = {_GIVEN_UP.format("opening")}, closing = {_GIVEN_UP.format("closing")} WHERE stage <> 'done'"""
 """What was given up of it is made anew."""
 BY = "nobrakes"
-MOST_DOCUMENTS = 200
+MAX_DOCUMENTS = 200
 """Of one sprint: whoever writes more writes a program's log."""
 
 
@@ -126,7 +126,7 @@ def hand_in_document(db: Database, sprint: int, kind: Kind, text: str, actor: st
         if one.stage in (Stage.CLOSING, Stage.DONE):
             raise NotAllowed(f"sprint {sprint} is over: its documents are on their way to main", "")
         many = db.one("SELECT count(*) FROM sprint_documents WHERE sprint = ?", (sprint,))[0]
-        if many >= MOST_DOCUMENTS:
+        if many >= MAX_DOCUMENTS:
             raise NotAllowed(f"sprint {sprint} has {count(many, 'document')} already", "Put the rest into one.")
         if is_plan:
             db.run("UPDATE sprints SET name = ? WHERE number = ?", (slug(name), sprint))

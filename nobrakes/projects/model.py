@@ -171,7 +171,7 @@ PLACES: Mapping[Kind, str] = {
     Kind.WISH: "WISHLIST.md",
 }
 """Where what is told on the way is appended."""
-MOST = 30_000
+MAX_DOCUMENT = 30_000
 """Characters of a document that is handed in."""
 NAME = 40
 """Characters of a sprint's name."""
@@ -268,8 +268,8 @@ def require(kind: Kind, text: str) -> str:
     plain = text.strip()
     if not plain:
         raise UsageError(f"the {kind.value} is empty", "Say something in it.")
-    if len(plain) > MOST:
-        raise UsageError(f"a {kind.value} has at most {MOST} characters, and this has {len(plain)}", "Shorten it.")
+    if len(plain) > MAX_DOCUMENT:
+        raise UsageError(f"a {kind.value} has at most {MAX_DOCUMENT} characters, not {len(plain)}", "Shorten it.")
     if kind is Kind.PLAN and not tasks(plain):
         raise UsageError(
             "the plan names no task",
@@ -379,7 +379,7 @@ def guard_require(projects: str, path: str, confirmed: str | None) -> None:
 
 # A project's name is the name of its folder, so no name leads out of the folder. Two names that differ in capitals
 # alone are one name for a new project: people and some disks take them for one.
-NAMES_MOST = 64
+MAX_NAMES = 64
 """Characters of a name."""
 HINT = "Letters, digits, '-', '_' and '.', beginning with a letter or a digit: for example my-app."
 _RESERVED = frozenset({"con", "prn", "aux", "nul", *(f"{x}{n}" for x in ("com", "lpt") for n in range(1, 10))})
@@ -389,10 +389,10 @@ def mistake(name: str) -> str:
     """What is wrong with the name; empty: nothing."""
     if not name:
         return "a project needs a name"
-    if len(name) > NAMES_MOST:
-        return f"the name of a project has at most {NAMES_MOST} characters"
+    if len(name) > MAX_NAMES:
+        return f"the name of a project has at most {MAX_NAMES} characters"
     if not name.isascii() or not name[0].isalnum() or not all(c.isalnum() or c in "-_." for c in name):
-        return f"'{name[:NAMES_MOST]}' is no name of a project"
+        return f"'{name[:MAX_NAMES]}' is no name of a project"
     if name.endswith((".", ".git", ".lock")) or ".." in name or name.split(".")[0].lower() in _RESERVED:
         return f"'{name}' is no name of a project: git or some system cannot have a folder of this name"
     return ""
@@ -436,7 +436,7 @@ def _words(text: str) -> str:
 # one that comes twice is due once. Missed by less than `late_hours` it still begins, once; by more it is told. It is a
 # yes like any other: for the brief, the checks and the caps of when it was given.
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-MOST_LATE = 24.0 * 7
+MAX_LATE = 24.0 * 7
 LONGEST_DAYS = 400
 """A schedule that was missed for longer is looked at from then on."""
 

@@ -17,9 +17,9 @@ SPRINT = "sprint"
 """In the data of a session that plans one: its number."""
 PLANNER = "sprint_planner"
 """The file of its persona."""
-MOST_PLAN = 16_000
+MAX_PLAN = 16_000
 """Characters of a plan that are in its bead; the whole of it is on main."""
-MOST_FINDINGS = 30
+MAX_FINDINGS = 30
 NUDGE = (
     "Your turn ended, and no plan was handed in. Hand it in with `nobrakes agent document - --kind plan --title NAME` "
     "(its text from stdin, tasks as `- [ ] …` below `## Tasks`), or ask what only a person can decide. An agent "
@@ -40,7 +40,7 @@ def asked(number: int, texts: Mapping[str, str], findings: Sequence[str]) -> str
         f"Objective:\n{cut(clean(objective), 4000)}" if objective else "",
         "Success criteria of the project:\n" + cut(clean("\n".join(boxes)), 6000) if boxes else "",
         f"The last sprint's review is {model.SPRINTS}/{reviews[-1]}/review.md: it feeds this plan." if reviews else "",
-        "What does not fit together (whats-next):\n" + "\n".join(f"- {clean(one)}" for one in findings[:MOST_FINDINGS])
+        "What does not fit together (whats-next):\n" + "\n".join(f"- {clean(one)}" for one in findings[:MAX_FINDINGS])
         if findings
         else "",
     ]
@@ -77,4 +77,4 @@ for each criterion of the project that holds now, in its own words.{whole}
 
 The plan:
 
-{cut(clean(plan), MOST_PLAN)}"""
+{cut(clean(plan), MAX_PLAN)}"""

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 DOCUMENTS = (*COPIES, "task.md", "DECISIONS.md", "DEVIATIONS.md", "WISHLIST.md", model.ROADMAP)
-MOST_SPRINTS, MOST_COMMITS = 500, 1000
+MAX_SPRINTS, MAX_COMMITS = 500, 1000
 
 
 class MainFiles:
@@ -75,7 +75,7 @@ class MainFiles:
     def documents(self) -> dict[str, str]:
         """All that there are."""
         of_sprints = (path for path in self.paths if path.startswith(f"{model.SPRINTS}/"))
-        wanted = [path for path in of_sprints if path.endswith(("/plan.md", "/review.md"))][: 2 * MOST_SPRINTS]
+        wanted = [path for path in of_sprints if path.endswith(("/plan.md", "/review.md"))][: 2 * MAX_SPRINTS]
         texts = ((path, self.text(path)) for path in (*DOCUMENTS, *sorted(wanted)))
         return {path: text for path, text in texts if text}
 
@@ -86,7 +86,7 @@ class MainFiles:
 
     def findings(self, texts: Mapping[str, str]) -> list[Finding]:
         """What does not fit together among these documents."""
-        subjects = [made.subject for made in self.git.line(self.commit)[:MOST_COMMITS]]
+        subjects = [made.subject for made in self.git.line(self.commit)[:MAX_COMMITS]]
         return whats_next(texts, subjects, lambda path: path in texts or self.exists(path))
 
 
@@ -332,7 +332,7 @@ class Scheduling:
         return [at for at in self._wakes if at > now]
 
 
-MOST_STEPS = 10
+MAX_STEPS = 10
 """In one turn; the rest comes with the next."""
 
 
@@ -356,7 +356,7 @@ class Sprints:
         changed = self.scheduling.turn(board)
         if board.paused or board.stopping or board.frozen:
             return changed
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             seen = facts(self.ports)
             step = None if seen is None else next_step(seen[1])
             if seen is None or step is None or not self.methods[type(step)](seen[0], step):

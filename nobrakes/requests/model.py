@@ -159,7 +159,7 @@ class Seen:
 # Merged is what the host says is merged; nobody else's word makes a bead done. A red check is a failed validation once
 # nothing of the host's runs any more on that commit. Remarks become a log of the next attempt, never a failure and
 # never an instruction to us. What the host's checks say of a branch that somebody else pushed to blames nobody here.
-MOST_REMARKS = 50
+MAX_REVIEW_COMMENTS = 50
 LOG = 6000
 """So many characters of a failed check's log are told, from its end."""
 REMARK = 2000
@@ -266,17 +266,17 @@ def log_of_remarks(seen: Seen, pull: PullRequest) -> str:
     """What a Doer is told of people's remarks: each with its place, as somebody else's words."""
     found = unheard_comments(seen.remarks, pull)
     parts = [f"People reviewed pull request {pull.name} and asked for changes. They wrote:"]
-    for one in found[:MOST_REMARKS]:
+    for one in found[:MAX_REVIEW_COMMENTS]:
         place = f"{clean(one.path)[:200]}:{one.line}" if one.line else clean(one.path)[:200]
         parts.append(f"- {clean(one.by)[:60]}{f', {place}' if place else ''}: {shorten(clean(one.text), REMARK)}")
-    if len(found) > MOST_REMARKS:
-        parts.append(f"and {len(found) - MOST_REMARKS} more.")
+    if len(found) > MAX_REVIEW_COMMENTS:
+        parts.append(f"and {len(found) - MAX_REVIEW_COMMENTS} more.")
     return "\n".join(parts)
 
 
 # What is new about a request is told once: `PullRequest.told` has the keys of what was. Checks count on the commit that
 # we pushed, remarks are those of people who may write. Everything is cleaned and bounded.
-MOST = 50
+MAX_NEW_EVENTS = 50
 SHOWN = 20
 """So many remarks are kept to be shown, and so many checks."""
 _TEXT = 2000
@@ -355,7 +355,7 @@ def about(pull: PullRequest) -> Mapping[str, Any]:
 
 def _told(pull: PullRequest, found: Sequence[tuple[str, Happening]]) -> tuple[PullRequest, list[Happening]]:
     known = frozenset(pull.told)
-    new = [(key, one) for key, one in found if key not in known][:MOST]
+    new = [(key, one) for key, one in found if key not in known][:MAX_NEW_EVENTS]
     if not new:
         return pull, []
     return replace(pull, told=(*pull.told, *(key for key, _ in new))[-_KEYS:]), [one for _, one in new]
@@ -387,7 +387,7 @@ def _short(text: str, most: int) -> str:
 # is asked for again when it was asked for on another commit that we pushed: then a person decides. What people wrote is
 # quoted, cleaned and bounded; nothing is read into it.
 NEAR = 3
-DISPUTES_MOST = 200
+MAX_DISPUTES = 200
 """So many points are remembered, the latest."""
 _QUOTED = 1000
 _DISPUTES_SHOWN = 12
@@ -421,7 +421,7 @@ def remembered(new: Sequence[Remark], pull: PullRequest) -> PullRequest:
         }
         for one in new
     ]
-    return replace(pull, points=(*pull.points, *points)[-DISPUTES_MOST:])
+    return replace(pull, points=(*pull.points, *points)[-MAX_DISPUTES:])
 
 
 def told(found: Sequence[Again], pull: PullRequest, answers: Sequence[str]) -> str:

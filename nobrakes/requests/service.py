@@ -138,7 +138,7 @@ def ports_of(paths: "Paths", config: "Config") -> PullPorts:
 
 
 _NAME = "code host"
-_MOST = 10
+_MAX_LISTED = 10
 """So many beads are named that need what is merged elsewhere."""
 
 
@@ -228,17 +228,17 @@ def _bases(store: "Store", config: "Config") -> Iterator[Finding]:
         mine, other = (base_of(_around(bead, epics), rules) for bead in (one.bead, one.needs))
         if mine != other:
             found.append((one.bead, mine or rules.main, one.needs, other or rules.main))
-    for bead, mine, needs, other in found[:_MOST]:
+    for bead, mine, needs, other in found[:_MAX_LISTED]:
         told = (
             f"{bead} begins on {mine} and needs {needs}, which people merge into {other}: its work is not there before "
             f"they bring it to {mine}. `nobrakes hold {bead}` until then, or `nobrakes undepend {bead} {needs}`"
         )
         yield Finding("features", WARNING, told)
-    if len(found) > _MOST:
+    if len(found) > _MAX_LISTED:
         yield Finding(
             "features",
             WARNING,
-            f"and {count(len(found) - _MOST, 'more bead needs', 'more beads need')} what goes to another branch",
+            f"and {count(len(found) - _MAX_LISTED, 'more bead needs', 'more beads need')} what goes to another branch",
         )
 
 

@@ -21,7 +21,7 @@ from ..records import frozen
 VERSION = 1
 EXCERPT = 1_000
 """Characters of a check's output that a record keeps."""
-MOST = 200_000
+MAX_RECORD = 200_000
 """Characters of a record; a longer one goes without excerpts."""
 ATTEMPTS = 100
 """So many attempts of a bead are told, the latest."""
@@ -211,7 +211,7 @@ def _rounded(number: Any) -> float | None:
 
 def bounded(record: Mapping[str, Any]) -> dict[str, Any]:
     """The record, without excerpts where it would be too long with them."""
-    if len(canonical(record)) <= MOST:
+    if len(canonical(record)) <= MAX_RECORD:
         return dict(record)
     runs = {
         name: {**run, "checks": [{**check, "excerpt": ""} for check in run["checks"]]}

@@ -202,13 +202,13 @@ def forgiven(result: "CheckResult", quarantined: Collection[Pair]) -> "CheckResu
 # published. A change is blamed when the prefix that ends with it is red and the one before it green, and main is known
 # to be green: the search is binary, in three where two validators idle. How many go together doubles when all were good
 # and halves with each blame; who has cost more runs than were won (`Pace.debt`) goes one by one until that is paid
-# back, so N changes cost at most N + 2 MOST + log2(MOST) + 1 runs (and CONFIRMING more for each blame that may be a
-# flake). Validators that idle take the next batch (`Pace.deep`). With `every` each prefix is validated by itself, side
-# by side, on top of those that are not proven yet.
+# back, so N changes cost at most N + 2 MAX_BATCH + log2(MAX_BATCH) + 1 runs (and CONFIRMING more for each blame that
+# may be a flake). Validators that idle take the next batch (`Pace.deep`). With `every` each prefix is validated by
+# itself, side by side, on top of those that are not proven yet.
 PACE = "queue_pace"
 """The setting that keeps the pace."""
 
-MOST = 16
+MAX_BATCH = 16
 """So many changes go together at most."""
 
 WINDOW_OF_SHARE = 20
@@ -243,20 +243,20 @@ class Move:
 class Pace:
     """How many changes go together, learnt from what came of the last ones. Kept with the queue."""
 
-    size: int = MOST
+    size: int = MAX_BATCH
     debt: int = 0  # validations that were run, less changes that were landed or blamed
     ends: str = ""  # of the last changes: "+" landed, "-" blamed
 
     @property
     def together(self) -> int:
         """So many changes may be tried together now."""
-        if self.debt > 2 * MOST or self.bad_share == 1:
+        if self.debt > 2 * MAX_BATCH or self.bad_share == 1:
             return 1
         return self.size if not self.bad_share else max(1, min(self.size, round(log(LIKELY, 1 - self.bad_share))))
 
     def deep(self, validators: int) -> int:
         """So many batches may be tried at once, each on top of the one before it."""
-        if self.debt > 2 * MOST or self.bad_share > MOSTLY_BAD:
+        if self.debt > 2 * MAX_BATCH or self.bad_share > MOSTLY_BAD:
             return 1
         return min(validators, DEEP - 1 if self.bad_share else DEEP)
 
@@ -271,7 +271,7 @@ class Pace:
 
     def landed(self, changes: int) -> "Pace":
         """After changes were published."""
-        size = min(2 * self.size, MOST) if changes >= self.size else self.size
+        size = min(2 * self.size, MAX_BATCH) if changes >= self.size else self.size
         return replace(self, size=size, debt=self.debt - changes, ends=_last(self.ends + "+" * changes))
 
     def blamed(self) -> "Pace":

@@ -21,7 +21,7 @@ from ..sessions.model import State as Of
 from ..text.cleaning import count, only_seen, redacted, shorten
 
 CATEGORIES = ("correctness", "edge_cases", "errors", "tests", *OF_PLANS)
-MOST, TEXT, PATH, FINDINGS_ANSWER = 30, 1_000, 300, 64_000
+MAX_FINDINGS, TEXT, PATH, FINDINGS_ANSWER = 30, 1_000, 300, 64_000
 """Findings of one review; characters of a finding's text, of its path, and of the whole answer."""
 FORM = 'It is {"findings": [{"category": …, "priority": "P1", "path": …, "line": 1, "text": …}]}; [] where all is well.'
 
@@ -76,8 +76,8 @@ def findings_of(answer: str) -> list[Finding]:
         raise UsageError("the review is no JSON", FORM) from None
     if not isinstance(values, dict) or set(values) != {"findings"} or not isinstance(values["findings"], list):
         raise UsageError("the review is no object with `findings` alone", FORM)
-    if len(values["findings"]) > MOST:
-        raise UsageError(f"the review has more than {MOST} findings", "Leave out those that matter least.")
+    if len(values["findings"]) > MAX_FINDINGS:
+        raise UsageError(f"the review has more than {MAX_FINDINGS} findings", "Leave out those that matter least.")
     found = dict.fromkeys(_finding(one, number) for number, one in enumerate(values["findings"], 1))
     return sorted(found, key=lambda one: one.priority)
 

@@ -31,7 +31,7 @@ _ASKED = ("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS")
 """Beside PATH, what of an environment says where something lies."""
 SECONDS = 5.0
 """A look at the machine holds so long: it takes as much of the CPU as all the rest of a run's start."""
-MOST_SEEN = 16
+MAX_CACHED = 16
 _SEEN: dict[tuple[str | None, ...], tuple[float, Machine]] = {}
 TOOLCHAINS = {
     ".rustup": "RUSTUP_HOME",
@@ -52,7 +52,7 @@ def machine(environment: Mapping[str, str]) -> Machine:
     now = time.monotonic()
     seen = _SEEN.get(asked)
     if seen is None or now - seen[0] > SECONDS:
-        if len(_SEEN) >= MOST_SEEN:
+        if len(_SEEN) >= MAX_CACHED:
             _SEEN.clear()
         seen = _SEEN[asked] = (now, _looked_at(environment, home))
     return seen[1]

@@ -14,7 +14,7 @@ from ..events import db as events_db
 from ..events.kinds import Kind
 from .model import CLEAN, Fact, Message, Session, SessionKind, State, Turn, advance
 
-MOST_TEXT = 100_000
+MAX_TEXT = 100_000
 """Characters of one message that are kept."""
 _WAITING = "(SELECT count(*) FROM messages WHERE session = sessions.id AND turn IS NULL) AS waiting"
 SESSION = f"SELECT *, {_WAITING} FROM sessions"
@@ -77,9 +77,9 @@ def say(db: Database, number: int, text: str, author: str) -> Message:
 def _message(
     db: Database, number: int, author: str, text: str, now: float, turn: int | None = None, answers: int | None = None
 ) -> Message:
-    values = {"session": number, "author": author, "at": now, "text": text[:MOST_TEXT], "turn": turn}
+    values = {"session": number, "author": author, "at": now, "text": text[:MAX_TEXT], "turn": turn}
     made = db.insert("messages", {**values, "escalation": answers})
-    return Message(made, number, author, now, text[:MOST_TEXT], turn, answers)
+    return Message(made, number, author, now, text[:MAX_TEXT], turn, answers)
 
 
 def note(db: Database, number: int, data: Mapping[str, Any]) -> Session:

@@ -245,8 +245,8 @@ def files_of(home: str, session: int) -> str:
     return f"{Paths(home).relays}/{session}.files"
 
 
-MOST_TEXT = 200
-MOST_CLAIMS = 1000
+MAX_TEXT = 200
+MAX_CLAIMS = 1000
 """Claims of all agents among which that of a session is looked for."""
 
 
@@ -271,4 +271,4 @@ def claim_of(said: Iterable[Event], one: Session, commits: int | None) -> Claim 
         return None
     told = found.data.get("data") or {}
     step, of = (value if isinstance(value := told.get(key), int) else None for key in ("step", "of"))
-    return Claim(clean(str(found.data.get("text", "")))[:MOST_TEXT], step, of, doubt(step, commits))
+    return Claim(clean(str(found.data.get("text", "")))[:MAX_TEXT], step, of, doubt(step, commits))

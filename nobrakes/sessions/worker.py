@@ -60,7 +60,7 @@ from .model import (
     FILES,
     HEAD,
     IN_PLACE,
-    MOST_CLAIMS,
+    MAX_CLAIMS,
     PLAN_OF,
     REPOSITORY,
     REVIEWERS,
@@ -89,7 +89,7 @@ from .prompts import turn_prompt
 # nobrakes writes them, and reads them never. They go with the clone.
 PROGRESS, OUTPUT = "progress.json", "output.json"
 LOOK_SECONDS = 2.0
-MOST_BYTES = 1024
+MAX_BYTES = 1024
 
 
 class RunFiles:
@@ -117,8 +117,8 @@ class RunFiles:
         with suppress(NobrakesError, OSError):
             self._progress(talk, False)
             told: dict[str, Any] = {"session": talk.session.id, "turn": talk.turn.number, "branch": branch}
-            text = clean(said)[:MOST_BYTES]
-            while text and len(json.dumps({**told, "text": text}).encode()) > MOST_BYTES:
+            text = clean(said)[:MAX_BYTES]
+            while text and len(json.dumps({**told, "text": text}).encode()) > MAX_BYTES:
                 text = shorten(text, len(text) * 3 // 4) if len(text) > 20 else ""
             self._write(talk.session, OUTPUT, json.dumps({**told, "text": text}))
 
@@ -126,7 +126,7 @@ class RunFiles:
         session = talk.session
         clone = os.path.join(self.ports.paths.relays, str(session.id))
         commits = commits_since(clone, session.created_at)
-        said = self.ports.store.latest_events((Kind.PROGRESSED,), None, MOST_CLAIMS)
+        said = self.ports.store.latest_events((Kind.PROGRESSED,), None, MAX_CLAIMS)
         claim = claim_of(said, session, commits)
         told = {
             "session": session.id,
@@ -151,7 +151,7 @@ class RunFiles:
 
 
 _WAITS = (SessionsState.IDLE, SessionsState.ASKING)
-MOST_PLAN = 7000
+MAX_PLAN = 7000
 """Characters of a plan that a person is asked about."""
 LENT_AT = "/lent/objects"
 """In the sandbox of a session in place: the objects of the repository, to be read."""
@@ -275,7 +275,7 @@ class Relays:
         new = NewEscalation(
             EscalationType.PLAN_REVIEW,
             title,
-            said[-MOST_PLAN:],
+            said[-MAX_PLAN:],
             {PLAN_OF: session.id},
             adds_to=next(asked, 0),
             session=session.id,
@@ -574,7 +574,7 @@ NO_PLACE = "its start was cut off, and other repositories have taken its place o
 """Why an attempt or a turn ends that had nothing started yet: the next one comes when there is a place."""
 MACHINE_FAULTS = 5
 """So many faults of the machine in a row, and the session waits for a person."""
-MOST_SAID = 32_000
+MAX_SAID = 32_000
 """Characters of an agent's answer that are kept."""
 
 BEGINS_ANEW = frozenset(
@@ -678,4 +678,4 @@ class TurnEndings:
 
 def _without_marker(text: str) -> str:
     kept = [line for line in clean(text).split("\n") if not line.startswith(PREFIX)]
-    return "\n".join(kept).strip()[-MOST_SAID:]
+    return "\n".join(kept).strip()[-MAX_SAID:]

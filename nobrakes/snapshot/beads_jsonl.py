@@ -225,7 +225,7 @@ assert set(TYPE_WORDS) < set(BeadType)
 ATTEMPT = "nobrakes_attempt"
 BEGIN = f'{{"_type":"{ATTEMPT}",'
 """So a line of an attempt begins."""
-MOST = 8000
+MAX_TEXT = 8000
 """Characters of one text, and of a review's journal."""
 
 _PLAIN = (
@@ -253,7 +253,7 @@ def record(one: Attempt) -> dict[str, Any]:
     values = secret_values(process_environment().items())
 
     def clean(text: str) -> str:
-        return Redactor(values).feed(text)[:MOST] if text else ""
+        return Redactor(values).feed(text)[:MAX_TEXT] if text else ""
 
     made = {name: getattr(one, name) for name in (*_PLAIN, *_COSTS)}
     made |= {"role": one.role.value, "outcome": one.outcome.value if one.outcome else None}
@@ -272,7 +272,7 @@ def record(one: Attempt) -> dict[str, Any]:
 def _review(data: Mapping[str, Any], values: frozenset[str]) -> dict[str, Any]:
     for kept in (data, {name: value for name, value in data.items() if name not in _LONG}):
         text = Redactor(values).feed(json.dumps(kept, ensure_ascii=False))
-        if len(text) <= MOST:
+        if len(text) <= MAX_TEXT:
             try:
                 found: dict[str, Any] = json.loads(text)
             except ValueError:  # a secret was half of an escape
@@ -284,7 +284,7 @@ def _review(data: Mapping[str, Any], values: frozenset[str]) -> dict[str, Any]:
 def ended_read(value: Mapping[str, Any]) -> Attempt:
     """The attempt of a record; KeyError, ValueError, TypeError: it is none."""
     plain: dict[str, Any] = {name: value[name] for name in _PLAIN if name in value}
-    summary, blockers, learnings = (str(value.get(name) or "")[:MOST] for name in ("summary", "blockers", "learnings"))
+    summary, blockers, learnings = (str(value.get(it) or "")[:MAX_TEXT] for it in ("summary", "blockers", "learnings"))
     return Attempt(
         **{
             **plain,
@@ -295,7 +295,7 @@ def ended_read(value: Mapping[str, Any]) -> Attempt:
         role=Role(value["role"]),
         token="",
         outcome=Outcome(value["outcome"]),
-        detail=str(value.get("detail") or "")[:MOST],
+        detail=str(value.get("detail") or "")[:MAX_TEXT],
         log=AttemptLog(summary, blockers, learnings, not value.get("dropped")),
         data=dict(value.get("review") or value.get("began") or {}),
         cost_usd=float(value.get("cost_usd") or 0.0),

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..beads import lifecycle
-from ..beads.branches import MOST, is_branch_name
+from ..beads.branches import MAX_PATTERN, is_branch_name
 from ..beads.model import MAX_TITLE, Bead, BeadType, Dependency, DependencyType, Status, is_bead_id, parse_type
 from ..beads.progress import KEPT
 from ..beads.proposals import sound
@@ -260,7 +260,7 @@ class Reading:
         held = own.get("held")
         commit = own.get("merged_commit")
         branch = own.get("branch", "")
-        is_sound = isinstance(branch, str) and len(branch) <= 2 * MOST and is_branch_name(branch)
+        is_sound = isinstance(branch, str) and len(branch) <= 2 * MAX_PATTERN and is_branch_name(branch)
         bead = Bead(
             id=self.raw["id"],
             title=self.title(),

@@ -276,7 +276,7 @@ WORKSPACES_TOO = (
     "sparse checkout removed them, `git sparse-checkout add .nobrakes`, `nobrakes init` and a commit of its .gitignore "
     "keep them from now on"
 )
-MOST_NAMED = 20
+MAX_NAMED = 20
 REBUILD_PATIENCE_SECONDS = 20.0
 """So long a command waits for another one that rebuilds, or for a daemon that ends."""
 
@@ -352,7 +352,7 @@ def told(made: Rebuilt) -> list[str]:
         left = "" if made.no_workspaces else ", with what they left"
         lines.append(count(made.attempts, "attempt is back", "attempts are back") + left)
     if made.alone:
-        names = ", ".join(made.alone[:MOST_NAMED]) + (", …" if len(made.alone) > MOST_NAMED else "")
+        names = ", ".join(made.alone[:MAX_NAMED]) + (", …" if len(made.alone) > MAX_NAMED else "")
         known = count(len(made.alone), "done bead is known", "done beads are known")
         lines.append(f"{known} by the evidence of their merges alone: {names}")
     if made.is_without:

@@ -43,7 +43,7 @@ def is_seen(text: str) -> bool:
     return text.isascii() or _PRINTED.isdisjoint(text)
 
 
-MOST_TEXT = 1_000_000
+MAX_TEXT = 1_000_000
 """Characters of one argument."""
 
 
@@ -53,7 +53,7 @@ def unusable(text: str) -> str:
         return "has a NUL byte"
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         return "is not valid UTF-8"
-    return f"has {len(text):,} characters; {MOST_TEXT:,} is the most" if len(text) > MOST_TEXT else ""
+    return f"has {len(text):,} characters; {MAX_TEXT:,} is the most" if len(text) > MAX_TEXT else ""
 
 
 def redacted(text: str) -> str:

@@ -284,7 +284,7 @@ NAMED: tuple[Named, ...] = (
 BLACK = "[secret]"
 SHORTEST = 8
 """A shorter value of a variable is no secret, and would black out ordinary words."""
-MOST_LINES = 1_000
+MAX_LINES = 1_000
 """A block has no more lines than this."""
 STRANGE_LINES = 10
 """After so many lines that cannot belong to it a block is over, though nobody said so."""
@@ -385,7 +385,7 @@ class Redactor:
                 if begun is None:
                     return _AGAIN.sub(BLACK, "".join([*done, line]))
                 done += [line[: begun.start()], BLACK]
-                self._left, self._strange, whole = MOST_LINES, 0, False
+                self._left, self._strange, whole = MAX_LINES, 0, False
                 line = line[begun.end() :]
             ended = _END.search(line)
             if ended is None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..pictures.service import GraphView
 
 BELOW = "/r/{repo}/api/"
-MOST = 500
+MAX_LIMIT = 500
 _SOME = 20
 Values = Mapping[str, Any]
 LOOKED = "looked"
@@ -39,10 +39,10 @@ def number(name: str, value: str) -> int:
 
 
 def few(name: str, value: str) -> int:
-    """How many, from 1 to MOST."""
+    """How many, from 1 to MAX_LIMIT."""
     found = rendering.number(name, value)
-    if not 1 <= found <= MOST:
-        raise UsageError(f"{name}: from 1 to {MOST}, and this is {found}")
+    if not 1 <= found <= MAX_LIMIT:
+        raise UsageError(f"{name}: from 1 to {MAX_LIMIT}, and this is {found}")
     return found
 
 
@@ -102,7 +102,7 @@ def _events(app: "App", values: Values) -> Any:
     bead = values.get("bead") or None
     if bead is not None:
         app.store.bead(bead)
-    found = app.store.events(values.get("after", 0), values.get("limit", MOST), bead)
+    found = app.store.events(values.get("after", 0), values.get("limit", MAX_LIMIT), bead)
     return {"events": [told(event) for event in found], "last": found[-1].seq if found else values.get("after", 0)}
 
 

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from .. import command_table
 from ..errors import NobrakesError, UsageError
-from ..events.kinds import MOST, Actor, Surface, usual
+from ..events.kinds import MAX_NAME, Actor, Surface, usual
 from ..events.schema import plain
 from ..features.service import approving
 from ..fields import NOTE, TEXT, WORD, CommandFunction, Parameter, parameters
@@ -322,7 +322,7 @@ def actor() -> Actor:
     name = usual(
         os.environ.get("NOBRAKES_ACTOR") or os.environ.get("USER") or os.environ.get("LOGNAME") or "", Surface.WEB
     )
-    return Actor(name.name[: MOST - len(MARK)] + MARK, Surface.WEB)
+    return Actor(name.name[: MAX_NAME - len(MARK)] + MARK, Surface.WEB)
 
 
 async def do(request: Request) -> Response:
@@ -332,7 +332,7 @@ async def do(request: Request) -> Response:
     if command is None:
         why = NOT_HERE.get(address) or NOT_HERE.get(address.replace("-", " "), "")
         raise UsageError(f"no page can ask for '{address[:40]}'", why)
-    form = await request.form(max_files=0, max_fields=200, max_part_size=rendering.MOST_TEXT)
+    form = await request.form(max_files=0, max_fields=200, max_part_size=rendering.MAX_TEXT)
     given = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
     session = str(request.scope["nobrakes.session"])
     result, said, again = await run_in_threadpool(

@@ -38,8 +38,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-MOST_BODY = 256 * 1024
-MOST_HEAD = 32 * 1024
+MAX_BODY = 256 * 1024
+MAX_HEAD = 32 * 1024
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types nb"
@@ -154,8 +154,8 @@ def _of_origin(asked: Asked, site: Site) -> Refusal | None:
 
 
 def _of_body(asked: Asked) -> Refusal | None:
-    if asked.size > MOST_HEAD:
-        return Refusal(431, f"An address and its headers have at most {MOST_HEAD // 1024} kB.")
+    if asked.size > MAX_HEAD:
+        return Refusal(431, f"An address and its headers have at most {MAX_HEAD // 1024} kB.")
     if asked.all(b"transfer-encoding"):
         return Refusal(411, "Say how long the body is.")
     length = asked.one(b"content-length")
@@ -163,8 +163,8 @@ def _of_body(asked: Asked) -> Refusal | None:
         return Refusal(411, "Say how long the body is.")
     if length and not (length.isascii() and length.isdigit()):
         return Refusal(400, "The length of the body is no number.")
-    if length and (len(length) > 12 or int(length) > MOST_BODY):
-        return Refusal(413, f"A body has at most {MOST_BODY // 1024} kB.")
+    if length and (len(length) > 12 or int(length) > MAX_BODY):
+        return Refusal(413, f"A body has at most {MAX_BODY // 1024} kB.")
     return None
 
 
@@ -241,7 +241,7 @@ def _bounded(receive: Receive) -> Receive:
             return {"type": "http.disconnect"}
         is_whole = is_whole or not message.get("more_body", False)
         read += len(message.get("body", b""))
-        return message if read <= MOST_BODY else {"type": "http.disconnect"}
+        return message if read <= MAX_BODY else {"type": "http.disconnect"}
 
     return bounded
 

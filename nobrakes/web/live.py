@@ -260,8 +260,8 @@ def told(event: "Event") -> dict[str, Any]:
 
 BEAT_SECONDS = 30.0
 HELLO_SECONDS = 5.0
-MOST_TOPICS = 64
-MOST_SOCKETS = 200
+MAX_TOPICS = 64
+MAX_SOCKETS = 200
 MALFORMED, GONE, FULL = 1008, 4404, 1013
 
 
@@ -269,7 +269,7 @@ async def live(socket: WebSocket) -> None:
     """One page, until it goes."""
     await socket.accept()
     streams: dict[str, Stream] = socket.app.state.streams
-    if sum(len(stream.clients) for stream in streams.values()) >= MOST_SOCKETS:
+    if sum(len(stream.clients) for stream in streams.values()) >= MAX_SOCKETS:
         await socket.close(FULL)
         return
     try:
@@ -354,11 +354,11 @@ def _hello(text: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError("no object")
     topics, lines, after = found.get("topics", []), found.get("lines", {}), found.get("after", 0)
-    if not isinstance(topics, list) or len(topics) > MOST_TOPICS or not isinstance(lines, dict):
+    if not isinstance(topics, list) or len(topics) > MAX_TOPICS or not isinstance(lines, dict):
         raise ValueError("topics")
     if not all(isinstance(one, str) and len(one) <= 80 for one in topics):
         raise ValueError("a topic")
-    if type(after) is not int or not 0 <= after < 2**53 or len(lines) > MOST_TOPICS:
+    if type(after) is not int or not 0 <= after < 2**53 or len(lines) > MAX_TOPICS:
         raise ValueError("after")
     if not all(type(number) is int and number >= 0 for number in lines.values()):
         raise ValueError("lines")

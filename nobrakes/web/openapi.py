@@ -26,14 +26,14 @@ from .rendering import Field
 Schema = dict[str, Any]
 ADDRESS = "/api/openapi.json"
 _TEXT: Mapping[Callable[[str, str], Any], Schema] = {
-    rendering.text: {"type": "string", "maxLength": rendering.MOST_NOTE},
-    rendering.long_text: {"type": "string", "maxLength": rendering.MOST_TEXT},
+    rendering.text: {"type": "string", "maxLength": rendering.MAX_NOTE},
+    rendering.long_text: {"type": "string", "maxLength": rendering.MAX_TEXT},
     rendering.word: {"type": "string", "maxLength": 200},
-    rendering.rows: {"type": "string", "maxLength": rendering.MOST_TEXT, "description": "One entry a line."},
+    rendering.rows: {"type": "string", "maxLength": rendering.MAX_TEXT, "description": "One entry a line."},
     rendering.number: {"type": "integer", "minimum": 0},
     rendering.flag: {"enum": ["0", "1"]},
     api.number: {"type": "integer", "minimum": 0, "default": 0},
-    api.few: {"type": "integer", "minimum": 1, "maximum": api.MOST},
+    api.few: {"type": "integer", "minimum": 1, "maximum": api.MAX_LIMIT},
 }
 _ERROR: Schema = {
     "type": "object",

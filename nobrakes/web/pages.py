@@ -23,7 +23,7 @@ from ..features.service.views import At
 from ..machine.service import registry
 from ..machine.service.web_state import words
 from ..pictures import draw
-from ..pictures.service import LOOKS_MOST, MODES
+from ..pictures.service import MAX_LAYOUTS, MODES
 from ..projects.service import projects as projects_projects
 from ..projects.service import sprints
 from ..records import frozen
@@ -70,12 +70,12 @@ BEAD_ROUTES = (
     Route("/r/{repo}/bead/{id}", bead, methods=["GET"]),
     Route("/r/{repo}/bead/{id}/diff", changes, methods=["GET"]),
 )
-MOST_WORDS = 200
+MAX_WORDS = 200
 
 
 def board(request: Request) -> Response:
     """Board: where every bead is, in six columns by who has to act. The filter stands in the address."""
-    wanted = request.query_params.get("q", "")[:MOST_WORDS].strip()
+    wanted = request.query_params.get("q", "")[:MAX_WORDS].strip()
     with opened(request) as app:
         view = beads_board.columns(app.store, wanted)
         topics = ("found" if wanted else "board",)
@@ -139,7 +139,7 @@ DESK_ROUTES = (
 
 # A feature's forms are the commands of the CLI (`nobrakes forge …`); everything that agents wrote is text.
 WAYS = ("tree", "kanban", "timeline")
-FEATURES_MOST_WORDS = 200
+MAX_FEATURES_WORDS = 200
 
 
 def features(request: Request) -> Response:
@@ -151,7 +151,7 @@ def features(request: Request) -> Response:
         sort if sort in features_views.SORTS else "activity",
     )
     with opened(request) as app:
-        words = asked.get("q", "")[:FEATURES_MOST_WORDS].strip()
+        words = asked.get("q", "")[:MAX_FEATURES_WORDS].strip()
         view = features_views.listed(app.store, state, words, sort, asked.get("archived") == "1")
         usual = usual_of(app.config, app.paths)
         return render(
@@ -188,13 +188,13 @@ FEATURES_ROUTES = (
     Route("/r/{repo}/features", features, methods=["GET"]),
     Route("/r/{repo}/features/{feature}", feature, methods=["GET"]),
 )
-GRAPH_MOST_WORDS = 200
+MAX_GRAPH_WORDS = 200
 
 
 def graph(request: Request) -> Response:
     """Graph: focus, epics or all in lanes, drawn by a script at places of the server; without it the list."""
     asked = request.query_params
-    values = {name: asked.get(name, "")[:GRAPH_MOST_WORDS] for name in ("mode", "epic", "q")}
+    values = {name: asked.get(name, "")[:MAX_GRAPH_WORDS] for name in ("mode", "epic", "q")}
     with opened(request) as app:
         view = graph_of(app, {**values, "open": asked.get("open") == "1"})
         return render(
@@ -202,9 +202,9 @@ def graph(request: Request) -> Response:
             "graph.html",
             view=view,
             modes=MODES,
-            chosen=asked.get("bead", "")[:GRAPH_MOST_WORDS],
+            chosen=asked.get("bead", "")[:MAX_GRAPH_WORDS],
             asked=str(request.url.query),
-            too_many=draw.too_many(view.too_many, LOOKS_MOST) if view.too_many else "",
+            too_many=draw.too_many(view.too_many, MAX_LAYOUTS) if view.too_many else "",
             circles=[(draw.circle(one.members, one.cut, one.stuck), one.cut) for one in view.cycles],
             topics=("graph",),
         )
@@ -367,7 +367,7 @@ def repositories(request: Request) -> Response:
 
 
 REPOSITORIES_ROUTES = (Route("/", repositories, methods=["GET"]),)
-REQUESTS_MOST = 100
+MAX_REQUESTS = 100
 
 
 def requests(request: Request) -> Response:
@@ -380,7 +380,7 @@ def requests(request: Request) -> Response:
             request,
             "requests.html",
             waiting=waiting,
-            over=over[: -REQUESTS_MOST - 1 : -1],
+            over=over[: -MAX_REQUESTS - 1 : -1],
             lands=app.config.review.by_request,
             now=app.store.now(),
             topics=("requests",),
@@ -388,7 +388,7 @@ def requests(request: Request) -> Response:
 
 
 REQUESTS_ROUTES = (Route("/r/{repo}/requests", requests, methods=["GET"]),)
-SESSIONS_MOST_WORDS = 200
+MAX_SESSIONS_WORDS = 200
 
 
 def sessions(request: Request) -> Response:
@@ -396,7 +396,7 @@ def sessions(request: Request) -> Response:
     asked = request.query_params
     page = asked.get("page", "1")
     number = int(page) if page.isascii() and page.isdigit() and 0 < len(page) < 6 else 1
-    words = asked.get("q", "")[:SESSIONS_MOST_WORDS].strip()
+    words = asked.get("q", "")[:MAX_SESSIONS_WORDS].strip()
     with opened(request) as app:
         view = sessions_live.agent_sessions(
             app.store, words, asked.get("state", "all"), asked.get("sort", "newest"), max(1, number)

@@ -109,8 +109,8 @@ def error_page(status: int, message: str, hint: str) -> str:
 
 # A patch as rows of a table. git's text is read line by line; what is no part of a patch is passed over, and nothing of
 # it becomes markup. A file that no lexer of Pygments knows, or that is long, has no colours.
-MOST = 3000
-MOST_COLOURED = 1200
+MAX_LINES = 3000
+MAX_COLOURED = 1200
 """Lines of one file that are coloured; more would take longer than a page may."""
 LONGEST = 2000
 """Characters of a line."""
@@ -162,7 +162,7 @@ class Patch:
     left: int = 0
 
 
-def read(text: str, most: int = MOST) -> Patch:
+def read(text: str, most: int = MAX_LINES) -> Patch:
     """The patch that git printed, without colours of its own."""
     files: list[PatchFile] = []
     before = after = shown = left = 0
@@ -215,7 +215,7 @@ def _safe(text: str) -> str:
 
 def _colour(file: PatchFile) -> None:
     lexer = _lexer(file.path.rpartition("/")[2])
-    if lexer is None or len(file.rows) > MOST_COLOURED:
+    if lexer is None or len(file.rows) > MAX_COLOURED:
         return
     file.rows = [
         row if row.kind == "hunk" else Row(row.kind, _tokens(lexer, row.pieces[0][1]), row.before, row.after)
@@ -446,8 +446,8 @@ PARTS: Mapping[str, Parts] = {"bar": _bar, "now": _now, "board": _board}
 
 # A field that is not in a command's list is refused, so that a typing error in a page is seen. Texts are bounded here;
 # what they mean is the operations' to judge.
-MOST_NOTE = 4000
-MOST_TEXT = 200_000
+MAX_NOTE = 4000
+MAX_TEXT = 200_000
 NOT_FIELDS = frozenset(("request", "then", "typed", "code"))
 """What every form may have beside its own fields."""
 
@@ -464,15 +464,15 @@ class Field:
 
 def text(name: str, value: str) -> str:
     """A note or a title."""
-    if len(value) > MOST_NOTE:
-        raise UsageError(f"{name}: at most {MOST_NOTE} characters, and these are {len(value)}")
+    if len(value) > MAX_NOTE:
+        raise UsageError(f"{name}: at most {MAX_NOTE} characters, and these are {len(value)}")
     return value.replace("\r\n", "\n")
 
 
 def long_text(name: str, value: str) -> str:
     """A description or a plan."""
-    if len(value) > MOST_TEXT:
-        raise UsageError(f"{name}: at most {MOST_TEXT} characters, and these are {len(value)}")
+    if len(value) > MAX_TEXT:
+        raise UsageError(f"{name}: at most {MAX_TEXT} characters, and these are {len(value)}")
     return value.replace("\r\n", "\n")
 
 

@@ -105,17 +105,17 @@ async def static(request: Request) -> Response:
     return Response(files()[name], headers=headers, media_type=kind)
 
 
-# A thread that takes too long is left: it goes on to its end and is heard no more. MOST_THREADS bounds how many there
+# A thread that takes too long is left: it goes on to its end and is heard no more. MAX_THREADS bounds how many there
 # are, so a disk that hangs makes pages say so and nothing else. A command is waited for: nobody would know what it did.
 PATIENCE_SECONDS = 15.0
-MOST_THREADS = 40
+MAX_THREADS = 40
 Look = Callable[[Request], Response]
 
 
 class Threads:
     """The threads of one server."""
 
-    def __init__(self, most: int = MOST_THREADS) -> None:
+    def __init__(self, most: int = MAX_THREADS) -> None:
         self._free = asyncio.Semaphore(most)
 
     async def run(self, work: Callable[[], Response]) -> Response:

@@ -29,7 +29,7 @@ def shop() -> Iterator[Shop]:
 
 
 def test_the_page_of_journeys_is_what_the_commands_print(shop: Shop) -> None:
-    assert all(len(journey.commands) <= journeys.MOST for journey in journeys.JOURNEYS)
+    assert all(len(journey.commands) <= journeys.MAX_COMMANDS for journey in journeys.JOURNEYS)
     page = journeys.played(shop)
     if HAS_TO_RECORD:
         PAGE.write_text(page)

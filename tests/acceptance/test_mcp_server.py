@@ -14,7 +14,7 @@ from nobrakes.agents.service import api, board_api
 from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.events.kinds import Kind
 from nobrakes.store import create_store
-from nobrakes.text.cleaning import MOST_TEXT
+from nobrakes.text.cleaning import MAX_TEXT
 from tests.support.mcp_agent import call, stdio
 from tests.support.project import Project
 from tests.support.sandboxes import in_both
@@ -182,9 +182,9 @@ def test_a_flood_of_calls_and_giant_texts_are_borne(board):
         async with anyio.create_task_group() as group:
             for number in range(60):
                 group.start_soon(one, number)
-        giant = await refused(client, "done", summary="y" * (MOST_TEXT + 1))
+        giant = await refused(client, "done", summary="y" * (MAX_TEXT + 1))
         is_open = store.attempt(ada.id).outcome is None and not store.attempt(ada.id).log.summary
-        await call(client, "done", summary="y" * MOST_TEXT, learnings="\x1b[2J\u202e" * 1000)
+        await call(client, "done", summary="y" * MAX_TEXT, learnings="\x1b[2J\u202e" * 1000)
         return answers, giant, is_open
 
     answers, giant, is_open = serve(folder, ada.token, talk)

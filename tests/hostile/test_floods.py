@@ -15,8 +15,8 @@ from tests.hostile.test_hostile_doers import MODES, OPEN, Note, dose, works
 from tests.support.arena import Arena
 from tests.support.largest import Largest
 
-MOST_SECONDS = 240
-MOST_KILOBYTES = 200_000
+MAX_SECONDS = 240
+MAX_KILOBYTES = 200_000
 """Of the largest process of nobrakes itself, its git among them. What an agent makes in memory is the agent's."""
 
 
@@ -37,8 +37,8 @@ def flooded(tmp_path: Path, mode: str, names: Sequence[str], note: Note) -> None
         told = {found["bead"] for found in arena.ask("status")["escalations"] if found["detail"]}
         assert {name for name in names if statuses[name] != "done"} <= told, f"not told:\n{said[-3000:]}"
         assert "nobrakes itself failed" not in said
-        assert seconds < MOST_SECONDS, "not bounded"
-        assert largest.own[0] <= MOST_KILOBYTES, (
+        assert seconds < MAX_SECONDS, "not bounded"
+        assert largest.own[0] <= MAX_KILOBYTES, (
             f"not bounded: {largest.own}, where the runs' largest is {largest.others}"
         )
         arena.let_loose({"honest": "work"})

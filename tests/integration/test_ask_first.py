@@ -95,9 +95,9 @@ def test_two_calls_at_once_are_one_yes(agent: Agent) -> None:
 def test_who_has_no_channel_and_what_is_too_long_is_refused(agent: Agent) -> None:
     assert agent.calls(COMMAND, NOBRAKES_TOKEN="")[0] == 2
     assert agent.calls(COMMAND, NOBRAKES_TOKEN="s1.1.wrong")[0] == 2
-    assert agent.calls(f"terraform apply {'x' * channel.PERMITS_MOST}")[0] == 2 and agent.open() == []
+    assert agent.calls(f"terraform apply {'x' * channel.MAX_PERMITS}")[0] == 2 and agent.open() == []
     with pytest.raises(UsageError):
-        channel.agent_permit(agent.path, agent.now.token, "x" * (channel.PERMITS_MOST + 1))
+        channel.agent_permit(agent.path, agent.now.token, "x" * (channel.MAX_PERMITS + 1))
     assert agent.calls(COMMAND, NOBRAKES_ASK_FIRST="") == (0, "")
 
 

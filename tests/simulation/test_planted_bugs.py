@@ -731,7 +731,7 @@ BUGS = (
     Bug(
         "a person is asked about a check that was cut off",
         "review/worker/verdicts.py",
-        "if cut_off and journal.cut_off < MOST_CUT_OFF:",
+        "if cut_off and journal.cut_off < MAX_CUT_OFF:",
         "if False:",
         options=("--cut", "0.2"),
         seed=2,
@@ -866,8 +866,8 @@ BUGS = (
     Bug(
         "round after round begins in which nobody comes through",
         "features/rounds.py",
-        "if last is not None and seen.degraded >= MOST_DEGRADED",
-        "if False and last is not None and seen.degraded >= MOST_DEGRADED",
+        "if last is not None and seen.degraded >= MAX_DEGRADED",
+        "if False and last is not None and seen.degraded >= MAX_DEGRADED",
         options=DEGRADED,
         seed=9,
     ),

@@ -14,7 +14,7 @@ from tests.support.scripted import until
 from tests.support.shop import Shop
 
 Before = Callable[[Shop], None]
-MOST = 5
+MAX_COMMANDS = 5
 """Commands of one journey."""
 
 

@@ -24,7 +24,7 @@ WORK = (
 )
 CHECKOUTS = {"clean": "", "dirty": " M mine\n?? note\n", "staged": "M  mine\nA  note\n"}
 """What a person has in their checkout, and what git says of it."""
-MOST_STARTS = 30
+MAX_STARTS = 30
 PERSON = (
     "export GIT_AUTHOR_NAME=P GIT_AUTHOR_EMAIL=p@example.com GIT_COMMITTER_NAME=P GIT_COMMITTER_EMAIL=p@example.com"
 )
@@ -83,7 +83,7 @@ class KilledRun:
 
     def to_the_end(self) -> None:
         """Start again as often as it takes."""
-        for _ in range(MOST_STARTS):
+        for _ in range(MAX_STARTS):
             if self.run() == 0 and not self.undone():
                 return
         raise AssertionError(f"never done: {self.undone()}")

@@ -15,7 +15,7 @@ from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.actions import About
 from nobrakes.features.model import PLANNED, Feature, Rules, Stage, State, Step, advance
 from nobrakes.features.planning import CONTINUE
-from nobrakes.features.rounds import MOST_DEGRADED, End
+from nobrakes.features.rounds import MAX_DEGRADED, End
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import Store
 
@@ -164,7 +164,7 @@ class FeatureLog:
         if one.at.stage is not Stage.REVIEW or one.at.state is not State.ACTIVE:
             where = f"{one.at.state.value} in {one.at.stage.value}"
             self._breaches["paused"].append(f"round {number} of {one.at.id} began, and it is {where}")
-        if number not in one.begun and one.degraded >= MOST_DEGRADED * (1 + len(one.asked_in_row)):
+        if number not in one.begun and one.degraded >= MAX_DEGRADED * (1 + len(one.asked_in_row)):
             asked = f"a person was asked {len(one.asked_in_row)} times"
             told = f"after {one.degraded} that nobody came through, and {asked}"
             self._breaches["degraded"].append(f"round {number} of {one.at.id} begins {told}")

@@ -36,7 +36,7 @@ from .people import ME, People
 SHARE = 0.125
 MOST = 4
 """Features in one world."""
-MOST_HELP = 300
+MAX_HELP = 300
 """So many decisions at the end of the day, and what still waits for one goes round in circles."""
 
 
@@ -330,7 +330,7 @@ class Features:
 
     def goes_round(self) -> bool:
         """Whether so much was decided that it leads nowhere."""
-        return self.helped.total() >= MOST_HELP
+        return self.helped.total() >= MAX_HELP
 
     def _is_new(self, one: Feature, error: str) -> bool:
         is_new = (one.id, error) not in self.refused

@@ -11,7 +11,7 @@ from nobrakes.agents.limits import WORKSPACES
 from nobrakes.agents.transcript import PREFIX
 from nobrakes.agents.worker.exit import UNSEEN_IN_PEACE
 from nobrakes.beads.model import CLOSED, TABLE, WAITING_FOR_AGENT, WORKING, Outcome, Role
-from nobrakes.checks.worker.validation import MOST_CUT_OFF
+from nobrakes.checks.worker.validation import MAX_CUT_OFF
 from nobrakes.daemon.service.control import TROUBLE
 from nobrakes.decisions.model import STARTS, EscalationType
 from nobrakes.errors import Stale
@@ -111,7 +111,7 @@ def what_vanished_is_nobodys_fault(scene: Scene) -> list[str]:
             if PREFIX not in words and earlier < UNSEEN_IN_PEACE:
                 wrong.append(f"attempt {attempt} vanished without a word, and is {outcome}")
         checks = [c for c in children.values() if c.run.startswith((f"{attempt}-check", f"{attempt}-proof"))]
-        often = sum(not check.over for check in checks) > MOST_CUT_OFF
+        often = sum(not check.over for check in checks) > MAX_CUT_OFF
         if outcome is Outcome.BROKEN_CHECKS and checks and checks[-1].vanished and not often:
             wrong.append(f"attempt {attempt} asks a person about checks that vanished")
     return wrong

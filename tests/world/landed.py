@@ -7,7 +7,7 @@ from nobrakes.beads.model import Attempt, Role, RunKind, Status
 from nobrakes.checks.policy import ownership
 from nobrakes.checks.policy.ownership import OWN_FOLDER
 from nobrakes.review.journal import Journal, Step
-from nobrakes.review.queue import MOST
+from nobrakes.review.queue import MAX_BATCH
 
 from .filtering import SECRET
 from .objects import Commit, differing
@@ -111,7 +111,7 @@ def no_more_reviews_than_allowed(scene: Scene) -> list[str]:
     reviews = [a.bead for a in open_ones if Journal.of(a.data).step not in outside]
     queues = Counter(_branch(scene, bead) for bead in reviews)
     rules = scene.board.limits.queue
-    together = MOST if not rules.every_commit_green else rules.validators
+    together = MAX_BATCH if not rules.every_commit_green else rules.validators
     return (
         [f"reviews of {', '.join(reviews)}"]
         if max(queues.values(), default=0) > (1 if rules.is_serial else together)

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from nobrakes.config.sections import ChannelSettings, NotifySettings
 from nobrakes.config.settings import Config
-from nobrakes.notices.model import MOST_TRIES, DeliveryState, Severity, notice_of, quiet_until
+from nobrakes.notices.model import MAX_TRIES, DeliveryState, Severity, notice_of, quiet_until
 from nobrakes.store import Store
 
 from .clock import FakeClock
@@ -71,7 +71,7 @@ class Noticing:
                 wrong.append(f"delivery {one.id} waits, and nothing is left to happen")
             if one.state is DeliveryState.SENT and one.id not in taken:
                 wrong.append(f"delivery {one.id} counts as sent, and was not")
-            if one.state is DeliveryState.FAILED and one.tries < MOST_TRIES:
+            if one.state is DeliveryState.FAILED and one.tries < MAX_TRIES:
                 wrong.append(f"delivery {one.id} was given up after {one.tries} tries")
         written = Counter((one.notice.fingerprint, one.channel) for one in deliveries)
         for event in self.store.events(0, _ALL):

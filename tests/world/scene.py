@@ -25,7 +25,7 @@ from .sessions import Sessions
 from .stumbling import Stumbling
 from .talking import Talking
 
-MOST_BEADS = 1000
+MAX_BEADS = 1000
 """More than there are in any simulated world."""
 
 
@@ -108,5 +108,5 @@ class Scene:
 
     def look(self) -> None:
         """Ask the store once, for all promises of this step."""
-        self.board = self.store.board(self.config.board_limits(), MOST_BEADS)
+        self.board = self.store.board(self.config.board_limits(), MAX_BEADS)
         self.beads = self.store.beads()

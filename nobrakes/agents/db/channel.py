@@ -56,7 +56,7 @@ _FILING = ("ask", "blocked", "escalate", "file_plan", "forge_propose", "forge_re
 """The calls after which a person has something to read."""
 
 
-MOST = 2**63
+MAX_INTEGER = 2**63
 """The numbers of a database are below."""
 
 
@@ -87,7 +87,7 @@ def _call(path: str, calls: Calls, owner: str, request: bytes | None) -> tuple[s
         call, kinds = calls[name]
         right = isinstance(token, str) and len(arguments) == len(kinds)
         right = right and all(type(value) in kind for value, kind in zip(arguments, kinds, strict=True))
-        right = right and all(abs(value) < MOST for value in arguments if isinstance(value, int))
+        right = right and all(abs(value) < MAX_INTEGER for value in arguments if isinstance(value, int))
     except (ValueError, RecursionError, KeyError, TypeError):
         right = False
     if not right:
@@ -104,7 +104,7 @@ def _call(path: str, calls: Calls, owner: str, request: bytes | None) -> tuple[s
         raise UsageError("this is no request that nobrakes understands", "Use `nobrakes agent …`.") from None
 
 
-PERMITS_MOST = 2000
+MAX_PERMITS = 2000
 """Characters of a command that a person is asked about: what is longer nobody can judge."""
 WAITS, YES, NO = "waits", "yes", "no"
 KEY, USED = "ask_first", "used"
@@ -123,10 +123,10 @@ _USE = (
 # it; a no stands.
 def agent_permit(path: str, token: str, command: str) -> "tuple[int, str]":
     """(the question's number, what was said): YES once for each yes; WAITS: a person has not answered yet."""
-    if len(command) > PERMITS_MOST:
+    if len(command) > MAX_PERMITS:
         from ...errors import UsageError
 
-        raise UsageError(f"a command of more than {PERMITS_MOST} characters needs a person's yes", "Make it shorter.")
+        raise UsageError(f"a command of more than {MAX_PERMITS} characters needs a person's yes", "Make it shorter.")
     mark = edits.digest(command.encode("utf-8", "replace"))
     form = edits.form_text(path, _FORM % mark[:8])
     filing = edits.Filing("question", f"May it run this, once? {command}", form=form, more={KEY: mark})

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from .shell import SHELLS, Call, calls, plain, scripts
 
-MOST_DEPTH = 4
+MAX_DEPTH = 4
 _INTERPRETERS = SHELLS | {"python", "python3", "perl", "ruby", "node", "php"}
 _FETCHERS = frozenset(("curl", "wget", "fetch"))
 _DECODERS = frozenset(("base64", "xxd", "openssl"))
@@ -126,7 +126,7 @@ def _of_call(program: str, rest: list[str], call: Call, before: str, depth: int)
         return ""
     if program in _RIGHTS:
         return f"it takes other rights: {program}"
-    if depth < MOST_DEPTH:
+    if depth < MAX_DEPTH:
         inner = scripts(program, rest, call.documents)
         why = next((found for text in inner if (found := of_command(text, depth=depth + 1))), "")
         if why:

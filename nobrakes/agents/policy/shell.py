@@ -244,7 +244,7 @@ def _takes_value(option: str) -> bool:
     return (is_short and option[-1:] in "oO" and "c" not in option) or option in ("--rcfile", "--init-file")
 
 
-MOST_DEPTH = 8
+MAX_DEPTH = 8
 _RIGHTS = frozenset(("sudo", "doas", "xargs"))
 _STARTERS = frozenset(("find", "parallel", "watch"))
 """Programs with words of their own before those of the program that they start."""
@@ -252,7 +252,7 @@ _STARTERS = frozenset(("find", "parallel", "watch"))
 
 def pattern_of(text: str, patterns: "Sequence[str]", depth: int = 0) -> str:
     """The pattern that a command line matches; empty: none. ValueError for what a shell could not read."""
-    if depth > MOST_DEPTH:
+    if depth > MAX_DEPTH:
         raise ValueError("commands inside commands, too deep to read")
     for call in calls(text):
         for words in _readings(call.words):

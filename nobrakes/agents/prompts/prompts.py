@@ -194,7 +194,7 @@ TOOLS: Mapping[Role, tuple[str, ...]] = {
     Role.PERSON: (),
 }
 
-MOST_TOLD = 80
+MAX_LISTED = 80
 """So many globs are told; all of them are looked at."""
 
 
@@ -205,8 +205,8 @@ def allowed_tools(role: Role) -> tuple[str, ...]:
 
 def globs_text(globs: Sequence[str]) -> str:
     """Globs for a sentence: `a`, `b`; "(none)" where there are none, and how many more where there are too many."""
-    more = f" and {len(globs) - MOST_TOLD} more" if len(globs) > MOST_TOLD else ""
-    return ", ".join(f"`{glob}`" for glob in globs[:MOST_TOLD]) + more or "(none)"
+    more = f" and {len(globs) - MAX_LISTED} more" if len(globs) > MAX_LISTED else ""
+    return ", ".join(f"`{glob}`" for glob in globs[:MAX_LISTED]) + more or "(none)"
 
 
 # checks.policy.boundaries is the law, checked on the tree afterwards; what is said here advises.

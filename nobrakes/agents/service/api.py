@@ -9,7 +9,7 @@
 
 from ...beads.progress import CATEGORIES, WORK_TYPES
 from ...decisions import forms
-from ...decisions.forms import MOST_OPTIONS
+from ...decisions.forms import MAX_OPTIONS
 from ...projects.service import documents
 from ...text.cleaning import unusable
 from . import client
@@ -173,12 +173,12 @@ def _forging(name: str) -> "Callable[..., Reply]":
 
 
 _TEXT = Parameter("text", "The text.", required=True)
-_WAIT = Parameter("wait", "Seconds to wait for the person.", float, 0.0, most=int(client.MOST_SECONDS))
+_WAIT = Parameter("wait", "Seconds to wait for the person.", float, 0.0, most=int(client.MAX_SECONDS))
 _FORM = (
     Parameter(
-        "option", 'A choice, as "LABEL: what it means; costs what it costs"; from 2 to 12.', list, (), most=MOST_OPTIONS
+        "option", 'A choice, as "LABEL: what it means; costs what it costs"; from 2 to 12.', list, (), most=MAX_OPTIONS
     ),
-    Parameter("recommend", "The label of the option that you recommend.", list, (), most=MOST_OPTIONS),
+    Parameter("recommend", "The label of the option that you recommend.", list, (), most=MAX_OPTIONS),
     Parameter("checkbox", "Several options may be chosen.", bool, False),
     Parameter("yes_no", "The answer is yes or no.", bool, False),
     Parameter("long", "The answer is a longer text.", bool, False),
@@ -230,7 +230,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
                 'A way on, as "LABEL: what it means; costs what it costs".',
                 list,
                 (),
-                most=forms.BLOCKERS_MOST_OPTIONS,
+                most=forms.MAX_BLOCKER_OPTIONS,
             ),
             Parameter("recommend", "The label of the option that you recommend.", list, (), most=1),
             Parameter("tried", "What you tried, and why it did not work.", default=""),

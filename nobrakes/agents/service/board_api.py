@@ -84,8 +84,8 @@ def _escalations() -> Reply:
 
 
 def _propose(plan: str, request: str) -> Reply:
-    if len(plan) > plans_service.MOST_CHARACTERS:
-        raise UsageError(f"the plan has more than {plans_service.MOST_CHARACTERS} characters", "Propose it in parts.")
+    if len(plan) > plans_service.MAX_CHARACTERS:
+        raise UsageError(f"the plan has more than {plans_service.MAX_CHARACTERS} characters", "Propose it in parts.")
     read = plans_service.plan_in(plan, "plan")
 
     with _store() as store:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 POLL_SECONDS = 0.25
-MOST_SECONDS = 3600.0
+MAX_SECONDS = 3600.0
 """As long as an attempt may take by default; MCP clients are told to wait longer than this (agents.adapter)."""
 SIGN_SECONDS = 5.0
 """Seconds between two signs of life of an agent that waits, since it says nothing meanwhile."""
@@ -111,12 +111,12 @@ def progress(
             raise UsageError("--of says out of how many, and --step is missing", "Give both, or --step alone.")
         store().agent_say(*key(), "progress", cleaned(text), data)
         return None, ""
-    from ...beads.progress import MOST_STEPS, doubt
+    from ...beads.progress import MAX_STEPS, doubt
 
-    if not 0 <= step <= (of or MOST_STEPS) <= MOST_STEPS:
+    if not 0 <= step <= (of or MAX_STEPS) <= MAX_STEPS:
         from ...errors import UsageError
 
-        raise UsageError(f"step {step} of {of or MOST_STEPS} cannot be", f"Count from 0 to at most {MOST_STEPS}.")
+        raise UsageError(f"step {step} of {of or MAX_STEPS} cannot be", f"Count from 0 to at most {MAX_STEPS}.")
     at = store()
     path, token = key()
     at.agent_say(path, token, "progress", cleaned(text), data)

@@ -2,7 +2,7 @@
 
 1. The agent's output is read on with every turn of the loop, and to its end once the agent has ended. Who only talks of
    something dangerous alerts nobody.
-2. An alert is an event, told once: a new daemon finds in the events what was told. A run tells MOST_TOLD at most.
+2. An alert is an event, told once: a new daemon finds in the events what was told. A run tells MAX_ALERTS at most.
 3. Nothing is stopped by it: the guard refuses, the sandbox is the wall, and this is for the person who looks.
 """
 
@@ -27,7 +27,7 @@ from .watch import LOOKS, Output, is_agents
 
 LOOK_SECONDS = 2.0
 """Between two looks at what an agent said."""
-MOST_TOLD = 20
+MAX_ALERTS = 20
 """Alerts of one run."""
 _TOLD = 1000
 """Alerts that are looked through for what was told of a run."""
@@ -88,7 +88,7 @@ class DangerWatch:
 
     def _judge(self, work: Attempt | Talk, run: Run, seen: _Seen, line: Line) -> None:
         call = shorten(clean(str(line.data.get("id") or line.text)), 100)
-        if call in seen.told or len(seen.told) >= MOST_TOLD:
+        if call in seen.told or len(seen.told) >= MAX_ALERTS:
             return
         what = given_of(line)
         why = danger.of_tool(str(line.data.get("tool", "")), what, self._own(work))

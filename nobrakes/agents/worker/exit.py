@@ -25,7 +25,7 @@ from ...checks.proof import ROUNDS, judge_red, looked_for_nowhere, mute, mute_wi
 from ...checks.worker import validation
 from ...checks.worker.steps import boundary_at, clean
 from ...checks.worker.validation import (
-    MOST_CUT_OFF,
+    MAX_CUT_OFF,
     Strength,
     Validation,
     as_json,
@@ -169,7 +169,7 @@ class AgentEndings:
         results = self.validation.judge(run)
         times = times_cut_off(attempt.data)
         known = run.id != run_id(attempt, RunKind.RED_PROOF, _serial(attempt))  # it was counted, and a crash hid it
-        if known or (cut_off and times < MOST_CUT_OFF):
+        if known or (cut_off and times < MAX_CUT_OFF):
             again = attempt
             if not known:
                 again = replace(attempt, data={**attempt.data, "cut_off": times + 1})
@@ -229,7 +229,7 @@ class AgentEndings:
         before = sum(one.outcome is Outcome.INTERRUPTED and ON_BASE in one.data for one in past)
         is_repair = self.ports.store.bead(attempt.bead).type is BeadType.REPAIR
         git = self.ports.git
-        return not is_repair and before < MOST_CUT_OFF and git.contains(str(attempt.data["start"]), git.main())
+        return not is_repair and before < MAX_CUT_OFF and git.contains(str(attempt.data["start"]), git.main())
 
     def _not_run(
         self, attempt: Attempt, limits: Limits, rows: list[dict[str, Any]], base: list[dict[str, Any]], why: str

@@ -234,7 +234,7 @@ GREETING_SECONDS = 60.0
 """So long an agent has for its hello, with its start."""
 NOTED = "not_started:"
 """The setting of a provider: by failure to start, who met it."""
-MOST = 20
+MAX_ERRORS = 20
 """Different failures that are noted."""
 
 
@@ -250,7 +250,7 @@ def is_shared(ports: Ports, work: Attempt | Talk, verdict: Verdict, gate: Cooldo
     if noted.get(error, owner) != owner:
         return True
     if error not in noted:
-        store.set_setting(key, json.dumps(dict([*noted.items(), (error, owner)][-MOST:])))
+        store.set_setting(key, json.dumps(dict([*noted.items(), (error, owner)][-MAX_ERRORS:])))
     return False
 
 

@@ -40,7 +40,7 @@ from ..transcript import Line, LineKind
 from .launch import DIARY, TELLS, WINDOW
 from .process import STEP
 
-MOST = 4_000_000
+MAX_BYTES = 4_000_000
 """Bytes that are read in one look."""
 LOOKS = 20
 """So often at most where nobody comes back for the rest: all that is kept of an output."""
@@ -67,7 +67,7 @@ class Output:
     def read(self, ports: Ports, at_end: bool = False) -> tuple[bytes, bool]:
         """The next whole lines, and whether more may be there. `at_end`: nobody writes any more, the last is whole."""
         new = self._next(ports)
-        is_full, cut = len(new) == MOST, new.rfind(b"\n") + 1
+        is_full, cut = len(new) == MAX_BYTES, new.rfind(b"\n") + 1
         is_last = not is_full and (at_end or self.is_old)
         whole = new if is_last or (is_full and not cut) else new[:cut]
         self.place += len(whole)
@@ -80,7 +80,7 @@ class Output:
         """What follows in the file that is read. It is read before its mark, so that both are of one file."""
         while True:
             file = f"{self.path}.1" if self.is_old else self.path
-            new, begins = ports.processes.head(file, MOST, self.place), ports.processes.head(file, _MARK)
+            new, begins = ports.processes.head(file, MAX_BYTES, self.place), ports.processes.head(file, _MARK)
             if begins.startswith(self.mark or new[:_MARK]):
                 self.mark = begins
                 return new
@@ -299,7 +299,7 @@ def _count(ports: Ports, bead: str, seen: _Seen) -> None:
 
 METERING_LOOK_SECONDS = 5.0
 """Between two looks at what an agent said."""
-METERING_MOST = 4_000_000
+MAX_METERING = 4_000_000
 """Bytes that are read in one look; the rest follows in the next."""
 
 METERING_LOOKS = 16
@@ -378,7 +378,7 @@ class Meter:
 
     def _read(self, count: _Count) -> bool:
         before, work = count.tokens, count.work
-        _count_usage(self.ports, _new(self.ports, count, METERING_MOST), count)
+        _count_usage(self.ports, _new(self.ports, count, MAX_METERING), count)
         if count.tokens <= max(before, work.tokens):
             return False
         if isinstance(work, Talk):
@@ -394,7 +394,7 @@ def tokens_in_journal(ports: Ports, attempt: Attempt) -> int:
     """The tokens that the attempt's diary tells of; 0 where there is none."""
     count = _Count(attempt, "")
     for _ in range(METERING_LOOKS if attempt.data.get(DIARY) else 0):
-        if not _count_usage(ports, _new(ports, count, METERING_MOST), count):
+        if not _count_usage(ports, _new(ports, count, MAX_METERING), count):
             break
     return count.tokens
 
@@ -414,7 +414,7 @@ def _count_usage(ports: Ports, found: Mapping[str, bytes], count: _Count) -> int
     adapter, total = ports.adapter(work.agent), 0
     for path, new in found.items():
         # one that is as long as all that is read would stop it
-        whole = new[: new.rfind(b"\n") + 1] or (new if len(new) == METERING_MOST else b"")
+        whole = new[: new.rfind(b"\n") + 1] or (new if len(new) == MAX_METERING else b"")
         count.paths[path] = count.paths.get(path, 0) + len(whole)
         total += len(whole)
         for raw in whole.split(b"\n"):
@@ -431,7 +431,7 @@ END_WATCH_LOOK_SECONDS = 2.0
 TAIL = 256_000
 """Bytes of the end of an output in which its last event is looked for."""
 LAST_WORDS = 3
-END_WATCH_MOST = 6
+MAX_END_WATCH = 6
 _END_WATCH_MARK = 4_000
 """Bytes of the end of an output that tell whether something was said since."""
 
@@ -450,7 +450,7 @@ class _EndWatchSeen:
 
 
 # Agents that said that they are done and live on are ended after `limits.linger_seconds` of silence; one that says more
-# has up to MOST graces, and one that begins another turn has not finished.
+# has up to MAX_BYTES graces, and one that begins another turn has not finished.
 class EndWatch:
     """Watches the ends of agents at work."""
 
@@ -484,7 +484,7 @@ class EndWatch:
         grace = board.limits.linger_seconds
         adapter = self.ports.adapter(work.agent)
         quiet = grace if seen.has_ended or not adapter.sessions else LAST_WORDS * grace
-        return min(max(seen.since, seen.said_at) + quiet, seen.since + END_WATCH_MOST * grace)
+        return min(max(seen.since, seen.said_at) + quiet, seen.since + MAX_END_WATCH * grace)
 
     def _look(self, seen: _EndWatchSeen, now: float) -> None:
         """Read how the output ends, where that is another end than before."""

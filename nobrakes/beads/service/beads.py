@@ -271,7 +271,7 @@ def undepend(
 # What is to be mended in an epic that people merge as a whole: a bead of its own in that epic, since nobody works on
 # an epic itself. The review of the whole begins again when it has landed.
 
-MOST_TOLD = 8000
+MAX_DETAIL = 8000
 """Characters of what is told to who mends it."""
 
 
@@ -282,7 +282,7 @@ def mend(store: "Store", epic: Bead, what: str, detail: str, actor: str) -> Bead
         next(name for name in names if not store.beads(ids=[name])),
         f"Answer {what} {epic.id}",
         BeadType.FIX,
-        description=shorten(detail, MOST_TOLD),
+        description=shorten(detail, MAX_DETAIL),
         epic=epic.id,
         priority=max(0, epic.priority - 1),
         needs_tests=False,

@@ -305,7 +305,7 @@ def board(store: "Store", limit: int = CARDS, stands: Hindrances = NOTHING) -> B
     return BoardView(cards, counts(store), workers(store), gates, frozen, speakers(store), machine_shown(), stands)
 
 
-MOST = 60
+MAX_BEADS = 60
 HEADINGS: Mapping[str, str] = {
     "escalated": "Needs you",
     "blocked": "Blocked",
@@ -360,7 +360,7 @@ class ColumnsView:
     now: float
 
 
-def columns(store: "Store", wanted: str = "", most: int = MOST) -> ColumnsView:
+def columns(store: "Store", wanted: str = "", most: int = MAX_BEADS) -> ColumnsView:
     """The board, or what of it has all these words."""
     words = tuple(wanted.casefold().split())[:8]
     asked = requested(store)

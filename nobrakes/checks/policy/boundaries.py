@@ -172,7 +172,7 @@ def _leads_out(change: Change) -> bool:
 
 
 ESTABLISHED = ("checks", "boundaries.tests")
-MOST_CHECKS = 30
+MAX_CHECKS = 30
 LONGEST_COMMAND = 1000
 LONGEST = 12_000
 """Characters that a person is shown of the contract."""
@@ -209,8 +209,8 @@ def faults(
     checks = after.get("checks", ())
     if not checks:
         found.append(f"{CONTRACT}: it has no [[checks]], so nothing could be proven")
-    if len(checks) > MOST_CHECKS:
-        found.append(f"{CONTRACT}: it has more than {MOST_CHECKS} checks: leave some out")
+    if len(checks) > MAX_CHECKS:
+        found.append(f"{CONTRACT}: it has more than {MAX_CHECKS} checks: leave some out")
     for check in checks:
         if len(str(check["command"])) > LONGEST_COMMAND:
             found.append(f"{CONTRACT}: the command of check '{check['name']}' is too long to be read: put it in a file")

@@ -30,8 +30,8 @@ LOCK_FILES = (
 
 DEEPEST = 4
 """So many commands within commands are read."""
-MOST_NAMED = 20_000
-MOST_LINKS = 40
+MAX_NAMED = 20_000
+MAX_LINKS = 40
 """So many paths are followed along links, each along so many, as by the system."""
 _VARIABLE = re.compile(r"\$(?:\w+|\{\w+\}|\([^()]*\))(?=/)")
 """`$PWD/`, `$(git rev-parse --show-toplevel)/`: what follows is taken for a path from the command's folder."""
@@ -126,7 +126,7 @@ def along_links(
     ends: dict[str, None] = {}
     known: dict[str, str | None] = {}
     left = [(path, 0) for path in named]
-    while left and len(found) < MOST_NAMED:
+    while left and len(found) < MAX_NAMED:
         path, links = left.pop()
         for one in _on_the_way(path):
             if one in paths and one not in known:
@@ -136,7 +136,7 @@ def along_links(
             if end == "." or end.startswith(("/", "..")):
                 continue
             led = end + path[len(one) :]
-            if led not in found and links < MOST_LINKS:
+            if led not in found and links < MAX_LINKS:
                 left.append((led, links + 1))
             if one == path and end not in paths:
                 ends[end] = None
@@ -318,7 +318,7 @@ _QUIET = re.compile(r"[^/].*/\.vscode/(?:settings\.json|extensions\.json|[^/]+\.
 """Settings of an editor, below the top: who starts a program asks a person (checks.policy.runner_hooks)."""
 INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "QWEN.md", "AGENT.md")
 """Those that may take up other files; looked for at the top, and then wherever one leads."""
-MOST_READ = 50
+MAX_READ = 50
 _TAKEN_UP = re.compile(r"(?:^|[\s(])@((?:\./|\.\./)?[\w.-]+(?:/[\w.-]+)*)", re.MULTILINE)
 
 
@@ -341,7 +341,7 @@ def steering_taken_up(paths: Collection[str], read: Callable[[str], str]) -> fro
     """The files of a tree that the instructions at its top take up, and those that these do."""
     left = [name for name in INSTRUCTIONS if name in paths]
     found: dict[str, None] = {}
-    while left and len(found) < MOST_READ:
+    while left and len(found) < MAX_READ:
         path = left.pop()
         for word in _TAKEN_UP.findall(read(path)):
             one = posixpath.normpath(posixpath.join(posixpath.dirname(path), word.rstrip(".")))

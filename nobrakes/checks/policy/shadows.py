@@ -240,7 +240,7 @@ def escaped(path: str) -> str:
     )
 
 
-MOST = 200
+MAX_GLOBS = 200
 """So many globs of one bead are looked at."""
 STEPS = 20_000
 """So much is compared in one turn: about a tenth of a second."""
@@ -274,7 +274,7 @@ class Busy:
 
     def add(self, globs: Sequence[str]) -> None:
         """These are at work, too."""
-        for glob in globs[:MOST]:
+        for glob in globs[:MAX_GLOBS]:
             place = self._top
             for part in _parts(glob):
                 place = (place.patterns if set("*?") & {*part} else place.names).setdefault(part, _Folder())
@@ -286,7 +286,7 @@ class Busy:
         top = self._top
         if not (top.names or top.patterns or top.is_end):
             return False
-        return any(self._meets(_parts(glob)) for glob in globs[:MOST])
+        return any(self._meets(_parts(glob)) for glob in globs[:MAX_GLOBS])
 
     def _meets(self, parts: Sequence[str]) -> bool:
         ways, seen = [(self._top, 0)], set[tuple[int, int]]()

@@ -3,7 +3,7 @@
 1. A check's tools are asked first, then comes its command, then what repeats it; each is a step with its own output.
 2. What repeats a check runs only when the run before it failed. Of neighbours that run at the same time it comes when
    all of them have ended, one after the other: what fails for the crowd's sake gets its chance alone.
-3. What a step prints costs no more of the disk than host.runs.recording.MOST, and its check's result says so.
+3. What a step prints costs no more of the disk than host.runs.recording.MAX_OUTPUT_BYTES, and the result says so.
 4. A check's directory is entered by the step itself, and only when it lies in the checkout, links resolved.
 """
 

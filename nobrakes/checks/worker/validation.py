@@ -95,7 +95,7 @@ class Durations:
         return dict(json.loads(text)) if text else {}
 
 
-MOST_CUT_OFF = 3
+MAX_CUT_OFF = 3
 """So often in one attempt a validation that was cut off is done again, before a person is asked."""
 
 CONTRACT = "contract.json"
@@ -542,7 +542,7 @@ class Strength:
             return
         # else it was judged, and a crash hid it, or a version of before began it
         if run.id == run_id(attempt, RunKind.CHEAT, times_cut_off(data) + 1) and "weak" not in data:
-            if cut_off and times_cut_off(data) < MOST_CUT_OFF:
+            if cut_off and times_cut_off(data) < MAX_CUT_OFF:
                 data["cut_off"] = times_cut_off(data) + 1
             else:
                 data["weak"] = bool(results) and overall(results) is CheckOutcome.PASS

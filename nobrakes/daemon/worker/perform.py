@@ -50,7 +50,7 @@ from ..model import (
     Terminate,
 )
 
-MOST_REFUSED = 32_000
+MAX_REFUSED = 32_000
 """Bytes of a run's list of refused hosts that are told."""
 
 
@@ -143,7 +143,7 @@ class Performer:
     def _note_refused(self, run: Run) -> None:
         """Tell of the hosts that the run was kept from: its agent may have failed for want of one."""
         ports = self.ports
-        hosts = ports.processes.output(os.path.join(ports.paths.runs, run.id, REFUSED), MOST_REFUSED).split()
+        hosts = ports.processes.output(os.path.join(ports.paths.runs, run.id, REFUSED), MAX_REFUSED).split()
         if hosts:
             bead = ports.store.attempt(run.attempt).bead if run.attempt else None
             data = {"run": run.id, "hosts": hosts}

@@ -33,9 +33,9 @@ PACK_AGAIN = 30.0
 """Seconds between two looks at what there is to pack."""
 REQUEST_SECONDS = 30 * 86400.0
 """A command under a key is remembered so long."""
-MOST_LOOKED_AT = 2000
+MAX_INSPECTED = 2000
 """Folders of runs in one look."""
-MOST_AT_ONCE = 200
+MAX_REMOVED = 200
 """Folders that go at one time."""
 
 
@@ -85,7 +85,7 @@ class Upkeep:
         except FileNotFoundError:
             return []
         last = names[-1:]  # it is compared with, wherever we are
-        some = list(islice(names, self._place, self._place + MOST_LOOKED_AT))
+        some = list(islice(names, self._place, self._place + MAX_INSPECTED))
         self._place = self._place + len(some) if self._place + len(some) < len(names) else 0
         known: dict[int, Attempt] = {}
         for number in {attempt_of(name) for name in some} - {None}:
@@ -103,7 +103,7 @@ class Upkeep:
             going = let_go([*some, *last], beads, merged, board.now, settings.run_days, settings.run_beads)
         going += let_turns_go(names, self._ended_turns(names), board.now, settings.run_days)
         self._place = max(0, self._place - len(going))
-        return going[:MOST_AT_ONCE]
+        return going[:MAX_REMOVED]
 
     @staticmethod
     def _may_go(attempts: Collection[Attempt], most: int, before: float) -> bool:

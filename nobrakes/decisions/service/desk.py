@@ -276,14 +276,14 @@ def _draft(store: "Store", found: Escalation, bead: str, one: Finding, actor: st
     return _add(store, title, text, bead, actor)
 
 
-_MOST_TITLE, _MOST_DETAIL = 200, 4_000
+_MAX_TITLE, _MAX_DETAIL = 200, 4_000
 """Characters of a suggestion that a draft takes over."""
 
 
 def _suggested(store: "Store", found: Escalation, said: _Said) -> None:
-    title = shorten(" ".join(only_seen(found.title).split()), _MOST_TITLE)
+    title = shorten(" ".join(only_seen(found.title).split()), _MAX_TITLE)
     where = f" while it worked on {found.bead}" if found.bead else ""
-    words = _quoted(shorten(only_seen(found.detail).strip(), _MOST_DETAIL))
+    words = _quoted(shorten(only_seen(found.detail).strip(), _MAX_DETAIL))
     parts = (said.note.strip(), f"An agent suggested this{where} (escalation {found.id}).", words)
     made = _add(store, title, "\n\n".join(part for part in parts if part), found.bead, said.actor)
     _end(store, found, replace(said, word=f"added as {made}"))

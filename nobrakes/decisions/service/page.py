@@ -226,7 +226,7 @@ def _named(doers: Sequence[Attempt]) -> str:
 # 2. A key that nobody knows any more, of an older database, is shown under its own name with its value in words.
 
 Lines = Callable[[Any], list[str]]
-MOST = 12
+MAX_LISTED = 12
 TAIL = 8
 """Lines of a check's output."""
 CODE = 40
@@ -242,7 +242,7 @@ def sections(found: Escalation, command: str, is_whole: bool = False) -> tuple[S
     left = {str(key): value for key, value in found.evidence.items() if key not in hidden and not _is_empty(value)}
     made = []
     for key in [*(key for key in TABLE if key in left), *(key for key in left if key not in TABLE)]:
-        title, in_words, most = TABLE.get(key, (key.replace("_", " "), _words, MOST))
+        title, in_words, most = TABLE.get(key, (key.replace("_", " "), _words, MAX_LISTED))
         title = _TITLES.get((found.type, key), title)
         if key == "main":
             title = title.replace("main", main_of(str(found.evidence.get("epic") or "")), 1)
@@ -329,25 +329,25 @@ def _words(value: Any, indent: str = "") -> list[str]:
 
 
 TABLE: Mapping[str, tuple[str, Lines, int]] = {
-    "severity": ("how much it matters", _lines, MOST),
-    "test": ("the test that was altered so that it has to fail", _lines, MOST),
-    "reverted": ("the merge was taken back", _taken_back, MOST),
-    "results": ("what the checks said", results, 2 * MOST),
-    "red_proof": ("what the checks said with the new tests", results, 2 * MOST),
-    "base": ("what the checks said without the new tests", results, 2 * MOST),
-    "establishes": ("what the contract says from then on", _lines, 2 * MOST),
-    "why": ("why your yes is needed", _lines, MOST),
-    "test_files": ("the files of tests that it changes", _lines, MOST),
+    "severity": ("how much it matters", _lines, MAX_LISTED),
+    "test": ("the test that was altered so that it has to fail", _lines, MAX_LISTED),
+    "reverted": ("the merge was taken back", _taken_back, MAX_LISTED),
+    "results": ("what the checks said", results, 2 * MAX_LISTED),
+    "red_proof": ("what the checks said with the new tests", results, 2 * MAX_LISTED),
+    "base": ("what the checks said without the new tests", results, 2 * MAX_LISTED),
+    "establishes": ("what the contract says from then on", _lines, 2 * MAX_LISTED),
+    "why": ("why your yes is needed", _lines, MAX_LISTED),
+    "test_files": ("the files of tests that it changes", _lines, MAX_LISTED),
     "tests": ("the change of the tests", _code, CODE),
-    "files": ("the files that this is about", _lines, MOST),
+    "files": ("the files that this is about", _lines, MAX_LISTED),
     "difference": ("the change that you are asked about", _code, CODE),
-    "head": ("the commit that is reviewed", _commit, MOST),
-    "commit": ("the commit that this is about", _commit, MOST),
-    "main": ("main, when this was asked", _commit, MOST),
-    "green": ("the last commit of main that was seen green", _commit, MOST),
-    "culprit": ("the commit since which main is red", _commit, MOST),
-    "revert": ("the commit that took it back", _commit, MOST),
-    "searched": ("the commits that were looked through", _commits, MOST),
+    "head": ("the commit that is reviewed", _commit, MAX_LISTED),
+    "commit": ("the commit that this is about", _commit, MAX_LISTED),
+    "main": ("main, when this was asked", _commit, MAX_LISTED),
+    "green": ("the last commit of main that was seen green", _commit, MAX_LISTED),
+    "culprit": ("the commit since which main is red", _commit, MAX_LISTED),
+    "revert": ("the commit that took it back", _commit, MAX_LISTED),
+    "searched": ("the commits that were looked through", _commits, MAX_LISTED),
 }
 """By key: its title, its value in words, and how many lines of it are shown."""
 

@@ -26,7 +26,7 @@ from .. import model as keys
 from .. import planning
 from ..actions import FRESH, FROM_BASE, VIEW_ONLY, About
 from ..model import (
-    MOST_BYTES,
+    MAX_BYTES,
     PLANNED,
     Criterion,
     Feature,
@@ -139,14 +139,14 @@ def _drop_drafts(store: "Store", feature: str, actor: str) -> int:
 
 
 # Comments that say what is left to do, on the commit that the feature begins from.
-MOST_FINDS = 5000
+MAX_FINDS = 5000
 
 
 @frozen
 class ScanView:
     """`blocking` are in files that the feature touches: open points of it. `others` are shown, and nothing more.
 
-    `more`: finds beyond MOST_FINDS that are not listed; `skipped`: files that are too large to be read.
+    `more`: finds beyond MAX_FINDS that are not listed; `skipped`: files that are too large to be read.
     """
 
     feature: str
@@ -173,7 +173,7 @@ def _read(git: Git, commit: str, paths: list[str]) -> tuple[tuple[Todo, ...], tu
     skipped: list[str] = []
     for path in paths:
         try:
-            data = git.read(commit, path, MOST_BYTES)
+            data = git.read(commit, path, MAX_BYTES)
         except FileTooLarge:
             skipped.append(path)
             continue
@@ -189,11 +189,11 @@ def scan_of(store: "Store", git: Git, id: str) -> ScanView:
     found, skipped = _read(git, feature.base, paths)
     blocks = tuple(one for one in found if is_affected(one.file, feature.files))
     others = tuple(one for one in found if not is_affected(one.file, feature.files))
-    room = max(0, MOST_FINDS - len(blocks))
+    room = max(0, MAX_FINDS - len(blocks))
     return ScanView(id, feature.base, len(paths), blocks, others[:room], max(0, len(others) - room), skipped)
 
 
-TITLE, TEXT, MOST_FILES, PATH = 200, 20_000, 200, 500
+TITLE, TEXT, MAX_FILES, PATH = 200, 20_000, 200, 500
 """Characters of a title and of a text; how many files may be named, and how long a name of one may be."""
 
 
@@ -396,8 +396,8 @@ def _text(name: str, text: str) -> str:
 
 def _files(given: Sequence[str]) -> tuple[str, ...]:
     files = tuple(dict.fromkeys(clean(one).strip().removeprefix("./") for one in given if one.strip()))
-    if len(files) > MOST_FILES:
-        raise UsageError(f"at most {MOST_FILES} files are named, and these are {len(files)}", "Name their folder.")
+    if len(files) > MAX_FILES:
+        raise UsageError(f"at most {MAX_FILES} files are named, and these are {len(files)}", "Name their folder.")
     for one in files:
         if one.startswith("/") or ".." in one.split("/") or "\n" in one or len(one) > PATH:
             raise UsageError(

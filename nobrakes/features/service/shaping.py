@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 
 LARGEST_PLAN = 60_000
 """Characters of one proposal."""
-MOST_FINDINGS = 30
+MAX_FINDINGS = 30
 """Of one reviewer."""
-MOST_FIXES = 6
+MAX_FIXES = 6
 """Options of a finding, "accept the risk" left out."""
 FIELD, OPTION = 4000, 300
 
@@ -244,11 +244,11 @@ def find(
         same = next((one for one in earlier if one.issue == text), None)
         if same is not None:
             return same
-        if len(earlier) >= MOST_FINDINGS:
-            raise NotAllowed(f"a reviewer has at most {MOST_FINDINGS} findings", "End your turn.")
+        if len(earlier) >= MAX_FINDINGS:
+            raise NotAllowed(f"a reviewer has at most {MAX_FINDINGS} findings", "End your turn.")
         if bead and bead not in {node["id"] for node in store.plan_versions(feature.id)[-1].beads}:
             raise UsageError(f"the plan has no bead '{clean(bead)[:64]}'", "Leave it out, or name one of the plan.")
-        fixes = tuple(dict.fromkeys(_bounded(one, OPTION) for one in options[:MOST_FIXES] if one.strip()))
+        fixes = tuple(dict.fromkeys(_bounded(one, OPTION) for one in options[:MAX_FIXES] if one.strip()))
         made = Finding(
             0,
             feature.id,

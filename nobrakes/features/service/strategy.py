@@ -248,7 +248,7 @@ def _since(store: "Store", drafts: Collection[str]) -> tuple[set[str], set[str]]
         after = page[-1].seq
 
 
-MOST = 400
+MAX_DRAFTS = 400
 """Drafts that are laid out; more are counted."""
 
 
@@ -278,7 +278,7 @@ class PlanPage:
 def plan_page(store: "Store") -> PlanPage:
     """All of it."""
     found = strategy(store)
-    drafts = found.drafts[:MOST]
+    drafts = found.drafts[:MAX_DRAFTS]
     beads = [draft for draft in drafts if draft.type != BeadType.EPIC]
     ready = set(found.becomes_ready)
     bars = timeline(beads, found.needs, frozenset(found.critical_path))

@@ -167,7 +167,7 @@ def difference(store: "Store", feature: str, number: int) -> PlanChanges:
 
 STATES = ("all", *(state.value for state in State))
 SORTS = ("activity", "created", "stage")
-MOST_MESSAGES = 200
+MAX_MESSAGES = 200
 _ORDER = {stage: place for place, stage in enumerate(STAGES)}
 
 
@@ -312,7 +312,7 @@ def view(store: "Store", id: str) -> FeatureView:
     plan = look(store, id)
     facts = _facts(store, one, store.escalations(), (step.bead for step in plan.steps))
     going = [step.bead.id for step in plan.steps if step.bead.status in (*WORKING, Status.ESCALATED)]
-    messages = store.messages(one.session)[-MOST_MESSAGES:] if one.session is not None else []
+    messages = store.messages(one.session)[-MAX_MESSAGES:] if one.session is not None else []
     return FeatureView(
         one,
         _card(one, facts),

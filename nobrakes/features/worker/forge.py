@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-MOST_STEPS = 20
+MAX_STEPS = 20
 """Of each feature in one turn; the rest comes with the next."""
 
 
@@ -72,7 +72,7 @@ class Forge:
         All that is decided by now is done before any session begins a turn: what holds one back comes first.
         """
         changed = False
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             self._board = seen = board_of(self.ports, board)
             if seen is None:
                 return changed

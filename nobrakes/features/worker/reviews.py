@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...beads.model import CLOSED, WAITING_FOR_AGENT, Bead, Status, of_bead
 from ...beads.proposals import ByHand, Merged, is_handed_back, of_attempts
-from ...decisions.forms import LABEL, MOST_OPTIONS, as_values, form, parted
+from ...decisions.forms import LABEL, MAX_OPTIONS, as_values, form, parted
 from ...decisions.model import STOPS_BEAD, EscalationType, NewEscalation
 from ...errors import FileTooLarge, GitFailed, NobrakesError, NoMain, NotAllowed
 from ...events.kinds import Event, Kind
@@ -38,7 +38,7 @@ from ..actions import (
     TakeBack,
 )
 from ..model import (
-    MOST_BYTES,
+    MAX_BYTES,
     PLANNED,
     Feature,
     Finding,
@@ -204,13 +204,13 @@ def _options(given: Iterable[str]) -> list[dict[str, str]]:
             one = {**one, "label": label[: LABEL - 2].rstrip() + " …", "means": text}
         if label.casefold() != rounds.ACCEPT_RISK:
             found.setdefault(one["label"].casefold() or label, {**one, "label": one["label"] or label})
-    return list(found.values())[: MOST_OPTIONS - 1]
+    return list(found.values())[: MAX_OPTIONS - 1]
 
 
 # What was collected for a checkpoint is not collected again: which suggestions and merges were looked at is noted with
 # it. What of a merge could not be looked into is told, and not tried again. The rounds of reviews count anew from
 # there.
-MOST_FILES = 500
+MAX_FILES = 500
 """Files of one merge that are scanned."""
 
 
@@ -269,7 +269,7 @@ def _brought(ports: Ports, commit: str) -> tuple[list[Todo], str]:
             return [], ""
         base = made.parents[0]
         paths = sorted(one.path for one in git.changes(base, commit) if is_scanned(one.path))
-        for path in paths[:MOST_FILES]:
+        for path in paths[:MAX_FILES]:
             try:
                 after, before = (_text(ports, where, path) for where in (commit, base))
             except FileTooLarge:
@@ -278,13 +278,13 @@ def _brought(ports: Ports, commit: str) -> tuple[list[Todo], str]:
             found += new_in(scan(path, after), scan(path, before))
     except NobrakesError as error:
         return found, str(error)
-    troubles = [f"{len(paths) - MOST_FILES} of its files are too many"] if len(paths) > MOST_FILES else []
+    troubles = [f"{len(paths) - MAX_FILES} of its files are too many"] if len(paths) > MAX_FILES else []
     troubles += [f"too large are {', '.join(large[:10])}"] if large else []
     return found, "; ".join(troubles)
 
 
 def _text(ports: Ports, commit: str, path: str) -> str:
-    content = ports.git.read(commit, path, MOST_BYTES)
+    content = ports.git.read(commit, path, MAX_BYTES)
     return "" if content is None else content.decode("utf-8", "replace")
 
 

@@ -13,7 +13,7 @@ from ...agents.limits import State as Trip
 from ...beads.model import CLOSED, Bead, Outcome, Status, of_bead, of_session
 from ...beads.proposals import is_built
 from ...daemon.model import Board
-from ...decisions.forms import MOST_OPTIONS, as_values, form, made
+from ...decisions.forms import MAX_OPTIONS, as_values, form, made
 from ...decisions.model import EscalationType, NewEscalation
 from ...errors import NobrakesError, UsageError
 from ...events.kinds import Event, Kind
@@ -71,7 +71,7 @@ SHAPERS_GO_ON = (
     "Your turn ended without a next step: no question of yours is open, and you did not say that the plan "
     "is whole. Go on: ask what only a person can decide, propose what is missing, or say that the plan is whole."
 )
-MOST_WORDS, MOST_ANSWER = 3500, 400
+MAX_WORDS, MAX_ANSWER = 3500, 400
 """Characters of a silent turn's words that are shown with the question, and of an answer to a person that are told."""
 
 
@@ -169,7 +169,7 @@ class Shapers:
         self._warn_of_context(feature, action.warn)
         if action.answer:
             answer = " ".join(redacted(action.answer).split())
-            tell(self.ports.store, feature, f"its Shaper answered: {shorten(answer, MOST_ANSWER)}", "info")
+            tell(self.ports.store, feature, f"its Shaper answered: {shorten(answer, MAX_ANSWER)}", "info")
         return True
 
     def _warn_of_context(self, feature: Feature, full: float | None) -> None:
@@ -225,7 +225,7 @@ class Shapers:
     def _ask(self, session: int, question: Question) -> bool:
         title = redacted(question.text)
         try:
-            options = question.options[:MOST_OPTIONS]
+            options = question.options[:MAX_OPTIONS]
             kind = "radio" if options else "long_text"
             asked = made(
                 kind,
@@ -249,7 +249,7 @@ class Shapers:
         words = redacted(action.words).strip() or "(it said nothing)"
         title = f"The Shaper of feature {feature.id} ended turn {self.ports.store.turn(action.turn).number} without a "
         title += "question and without a plan: what should it do next?"
-        values = {"kind": "long_text", "required": False, "context": words[:MOST_WORDS]}
+        values = {"kind": "long_text", "required": False, "context": words[:MAX_WORDS]}
         asked = as_values(form(values))
         new = NewEscalation(EscalationType.QUESTION, title, words, session=feature.session, form=asked)
         self.ports.store.escalate(new, None, None, BY)

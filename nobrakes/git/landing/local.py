@@ -439,11 +439,11 @@ def _stuck(holder: Worktree, seen: Look, main: str, why: Hindrance) -> Land:
 
 TIP = git_objects.own_ref("landed/tip")
 BEFORE = git_objects.own_ref("landed/before")
-MOST = 50
+MAX_REWRITTEN = 50
 
 
 # One ref holds the tip that landed last. Where that is not in what lands next somebody rewrote main, and it gets a ref
-# of its own, of which the last MOST stay. What fails here is made good by the next landing.
+# of its own, of which the last MAX_REWRITTEN stay. What fails here is made good by the next landing.
 def keep(place: Place, history: History, new: str) -> None:
     """Keep what has just landed alive, and what landed before, where main does not hold it any more."""
     with contextlib.suppress(GitFailed):
@@ -456,7 +456,7 @@ def keep(place: Place, history: History, new: str) -> None:
         if before is not None and not _holds(history, before, new):
             earlier = sorted(int(ref.rpartition("/")[2]) for ref in git_objects.names_in(place, BEFORE))
             wanted[f"{BEFORE}/{earlier[-1] + 1 if earlier else 1}"] = before
-            wanted.update(dict.fromkeys(f"{BEFORE}/{number}" for number in earlier[: len(earlier) + 1 - MOST]))
+            wanted.update(dict.fromkeys(f"{BEFORE}/{number}" for number in earlier[: len(earlier) + 1 - MAX_REWRITTEN]))
         git_objects.update(place, wanted)
 
 

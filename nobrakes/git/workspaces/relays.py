@@ -27,7 +27,7 @@ from .salvage import follow
 
 LENT = "~alternates"
 """Behind a clone's name: where its objects are for an agent that works in the checkout itself."""
-MOST_NAMES = 20
+MAX_NAMES = 20
 """So many names are tried beside a session's own."""
 
 
@@ -84,7 +84,7 @@ class RelayClones:
     def _branch(self, name: str, turn: int, head: str, last: str) -> str:
         """The first of the names that can have the commit, which has it now. GitFailed: none could."""
         beside = f"{name}-{turn}"
-        names = [beside, *(f"{beside}-{number}" for number in range(2, MOST_NAMES + 1))]
+        names = [beside, *(f"{beside}-{number}" for number in range(2, MAX_NAMES + 1))]
         if self._written(name, head, last):
             return name
         found = next((one for one in names if self._written(one, head, "")), None)

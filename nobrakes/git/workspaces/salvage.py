@@ -38,7 +38,7 @@ from ..trees import TooMuch, raw
 from . import measurement
 from .inside import read_inside, replace_inside
 
-MOST_TOUCHED = 10_000
+MAX_TOUCHED = 10_000
 _MAX_INDEX = 200_000_000
 
 
@@ -84,12 +84,12 @@ def _committed(
 
 
 def touched(place: Place, clone: str, index: str) -> int:
-    """How many files of the clone differ from `index`, which it was made with; at most MOST_TOUCHED."""
+    """How many files of the clone differ from `index`, which it was made with; at most MAX_TOUCHED."""
     with git_folder(place) as (folder, env):
         shutil.copy2(index, os.path.join(folder, "index"))
         _leave_out(clone, env, _left_out(place, clone))
         with tempfile.TemporaryFile() as errors:
-            listed = set(itertools.islice(measurement.listed(clone, env, errors), MOST_TOUCHED))
+            listed = set(itertools.islice(measurement.listed(clone, env, errors), MAX_TOUCHED))
     return len(listed)
 
 
@@ -401,9 +401,9 @@ def _count(pack: IO[bytes]) -> int:
 
 
 BEFORE = "before"
-MOST_IGNORED = 10_000_000
+MAX_IGNORED = 10_000_000
 """Bytes of one ignored file that is kept."""
-MOST_OF_THEM = 1000
+MAX_IGNORED_FILES = 1000
 
 
 # The commit and its objects lie in a small repository of their own, which borrows the others: `git fetch
@@ -443,11 +443,11 @@ def _commit(place: Place, root: str, begun: str, head: str, sizes: Sizes) -> Non
 def _ignored(root: str, to: str) -> None:
     asked = ["ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory"]
     listed = commands.run(asked, cwd=root, env=CHECKOUT).records
-    for path in [path for path in listed if path and not path.endswith("/")][:MOST_OF_THEM]:
+    for path in [path for path in listed if path and not path.endswith("/")][:MAX_IGNORED_FILES]:
         whole = os.path.join(root, path)
         with suppress(OSError):
             seen = os.lstat(whole)
-            if stat.S_ISREG(seen.st_mode) and seen.st_size <= MOST_IGNORED:
+            if stat.S_ISREG(seen.st_mode) and seen.st_size <= MAX_IGNORED:
                 os.makedirs(os.path.dirname(os.path.join(to, path)), mode=0o700, exist_ok=True)
                 shutil.copy2(whole, os.path.join(to, path), follow_symlinks=False)
 
@@ -496,7 +496,7 @@ def follow(place: Place, branch: str, head: str, last: str) -> bool:
         return True
 
 
-_MOST = 10_000
+_MAX_BYTES = 10_000
 _NOTE = "place"
 
 
@@ -518,7 +518,7 @@ def settle(place: Place, places: Paths) -> tuple[str, ...]:
 
 def _read(note: str) -> bytes:
     with contextlib.suppress(FileNotFoundError), open(note, "rb") as file:
-        return file.read(_MOST)
+        return file.read(_MAX_BYTES)
     return b""
 
 
@@ -529,7 +529,7 @@ def _clones(places: Paths) -> Iterator[str]:
 
 
 def _mend(clone: str, before: bytes, here: bytes) -> bool:
-    borrowed = read_inside(clone, _BORROWS, _MOST)
+    borrowed = read_inside(clone, _BORROWS, _MAX_BYTES)
     if borrowed is None or borrowed.strip(b"\n") != before:
         return False
     return replace_inside(clone, _BORROWS, here + b"\n")

@@ -34,7 +34,7 @@ SECONDS = 30.0
 """How long a head, or a connection to a host, may take."""
 AT_ONCE = 256
 """Connections at a time; the others wait."""
-MOST = 100
+MAX_HOSTS = 100
 """Hosts in the log."""
 _HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
 _LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -131,7 +131,7 @@ class Proxy:
 
     def _note(self, place: str) -> None:
         with self._lock:
-            if place not in self._refused and len(self._refused) < MOST:
+            if place not in self._refused and len(self._refused) < MAX_HOSTS:
                 self._refused.add(place)
                 flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
                 with contextlib.suppress(OSError), open(os.open(self._log, flags, 0o600), "w") as file:

@@ -317,7 +317,7 @@ class Doorkeeper:
 
 LARGEST = 400_000
 """Bytes of one request."""
-MOST = 200
+MAX_ENTRIES = 200
 """Entries that are looked at in one go, and answers that are kept."""
 _NAME = re.compile(r"[0-9a-f]{1,20}-[0-9]{1,10}-[0-9a-f]{1,16}\.json")
 
@@ -328,7 +328,7 @@ def requests(door: str) -> list[tuple[str, bytes | None]]:
     """(name, content) of what waits at a door, oldest first; None: it is no request."""
     try:
         with os.scandir(os.path.join(door, "in")) as entries:
-            some = [entry for entry in itertools.islice(entries, MOST) if _NAME.fullmatch(entry.name)]
+            some = [entry for entry in itertools.islice(entries, MAX_ENTRIES) if _NAME.fullmatch(entry.name)]
             names = sorted(entry.name for entry in some if entry.is_file(follow_symlinks=False))
     except OSError:
         return []
@@ -349,7 +349,7 @@ def answer(door: str, name: str, content: bytes) -> None:
         # not written through to the disk: after a loss of power nobody waits for it
         write_private(os.path.join(out, ".new"), content)
         os.replace(os.path.join(out, ".new"), os.path.join(out, name))
-        for old in sorted(os.listdir(out))[:-MOST]:
+        for old in sorted(os.listdir(out))[:-MAX_ENTRIES]:
             os.unlink(os.path.join(out, old))
     request = os.path.join(door, "in", name)
     with contextlib.suppress(

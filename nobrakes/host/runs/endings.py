@@ -127,7 +127,7 @@ def ending(folder: str, steps: Sequence[str]) -> Ending:
     return Ending(tuple(ends), _prologue_failed(folder), is_over(folder))
 
 
-MOST = 256
+MAX_WATCHED = 256
 """So many processes are watched at a time; of a larger tree, those that were looked at first."""
 
 
@@ -144,7 +144,7 @@ class Exits:
     def watch(self, process: Process, name: str) -> None:
         """Touch the file `name` when the process has ended; asked again, it is watched once."""
         key = (process.pid, process.started)
-        if key in self._watched or len(self._watched) >= MOST or not hasattr(os, "pidfd_open"):
+        if key in self._watched or len(self._watched) >= MAX_WATCHED or not hasattr(os, "pidfd_open"):
             return
         try:
             descriptor = os.pidfd_open(process.pid)
@@ -174,11 +174,11 @@ class Exits:
                 poke(self._wake, name)
 
 
-MOST_ENTRIES = 500_000
+MAX_ENTRIES = 500_000
 """Names in the checkout that are looked at."""
-MOST_FILES = 2_000
+MAX_FILES = 2_000
 _LEFT = frozenset((".git",))
-MOST_BYTES = 20_000_000
+MAX_BYTES = 20_000_000
 """Of all reports of one check together."""
 
 
@@ -216,8 +216,8 @@ def _read(top: str, folder: str, glob: str, since: float) -> Reports:
     if not os.path.isdir(begin):
         return Reports()  # the check itself could not run there
     texts: list[str] = []
-    left = MOST_BYTES
-    for path, descriptor, _, names in walk(begin, MOST_ENTRIES, leave=_LEFT):
+    left = MAX_BYTES
+    for path, descriptor, _, names in walk(begin, MAX_ENTRIES, leave=_LEFT):
         for name in names:
             if not matches(os.path.join(path, name), (glob,)):
                 continue
@@ -225,8 +225,8 @@ def _read(top: str, folder: str, glob: str, since: float) -> Reports:
             if found is None:
                 continue
             left -= len(found)
-            if left < 0 or len(texts) >= MOST_FILES:
-                return Reports(trouble=f"the reports have more than {MOST_BYTES // 1_000_000} MB or {MOST_FILES} files")
+            if left < 0 or len(texts) >= MAX_FILES:
+                return Reports(trouble=f"the reports have more than {MAX_BYTES // 1_000_000} MB or {MAX_FILES} files")
             texts.append(found.decode("utf-8", "replace"))
     return Reports(tuple(texts))
 

@@ -57,7 +57,7 @@ def run(command: str, folder: str, seconds: float, environment: Mapping[str, str
 PLAN = ".plan"
 """The ending of the file in the run's folder that says what a step altered."""
 
-MOST = 2
+MAX_PROBES = 2
 """So many tests are altered at most, each in a file of its own."""
 
 _WRITE = """import json, os, sys
@@ -81,7 +81,7 @@ def draw(texts: Mapping[str, str], dice: random.Random) -> list[MutationProbe]:
         some = mutation_probes(path, texts[path], dice)
         best = [one for one in some if one.by_value] or some
         found += [dice.choice(best)] if best else []
-    return sorted(found, key=lambda one: not one.by_value)[:MOST]
+    return sorted(found, key=lambda one: not one.by_value)[:MAX_PROBES]
 
 
 def main(words: str) -> int:

@@ -36,7 +36,7 @@ _BYTES = "latin-1"
 """Bytes as text and back, one for one."""
 
 
-MOST = 64 * 1024 * 1024
+MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 """Bytes that are kept of what an agent says on OUT, of a check, and of a setup."""
 NEWEST = 1_000_000
 """Bytes of a check's end that are kept whatever came before; less than what is read of it for judging."""
@@ -45,12 +45,12 @@ LEFT_OUT = "[nobrakes kept no more of this output, and left out here: {} B]"
 
 def capped(argv: "Sequence[str]") -> "tuple[str, ...]":
     """The argv with an output that is bounded, its errors among it."""
-    return (*_PROGRAM, str(MOST), "--", *argv)
+    return (*_PROGRAM, str(MAX_OUTPUT_BYTES), "--", *argv)
 
 
 def recorded(argv: "Sequence[str]", out: str, err: str) -> "tuple[str, ...]":
     """The argv with its output and its errors in these files, bounded and without secrets."""
-    return (*_PROGRAM, out, err, str(MOST), "--", *argv)
+    return (*_PROGRAM, out, err, str(MAX_OUTPUT_BYTES), "--", *argv)
 
 
 def left_out(text: str) -> int:

@@ -228,7 +228,7 @@ def _left(wake: str, but: Container[str]) -> dict[Process, str]:
 CPU_GRAIN = 5.0
 """Seconds of CPU that count as one sign of life."""
 
-MOST_ENTRIES = 5000
+MAX_ENTRIES = 5000
 """Entries of a workspace that are looked at, those near its root first."""
 
 UNWATCHED = frozenset(
@@ -296,5 +296,5 @@ def fingerprint(tree: Sequence[Process], folder: str, workspace: str, before: st
     before_cheap, _, before_files = before.rpartition(" ")
     if before_files and before_cheap != cheap:
         return f"{cheap} {before_files}"
-    newest, seen = _newest(workspace, MOST_ENTRIES)
+    newest, seen = _newest(workspace, MAX_ENTRIES)
     return f"{cheap} {seen}.{newest}"

@@ -214,14 +214,14 @@ def persons(folder: str, why: str, command: str) -> NotAllowed:
     return NotAllowed(why, f"A person types in {folder}: {command}; `nobrakes web` serves the Desk.")
 
 
-# An answer about one run is at most MOST_BYTES long: a chat agent needs the words and the number. What merges, or lets
+# An answer about one run is at most MAX_BYTES long: a chat agent needs the words and the number. What merges, or lets
 # an agent spend, is a person's yes: the chat agent is told what that person types, and where.
 LOST = "lost"
 SHORT = 700
 """Characters of an agent's words in an answer."""
-MOST_BYTES = 1024
+MAX_BYTES = 1024
 """Of an answer about one run, as JSON."""
-MOST_RUNS = 20
+MAX_RUNS = 20
 
 
 @frozen
@@ -256,7 +256,7 @@ class RunView:
 
 @frozen
 class RunOutput:
-    """What a chat agent needs of a run: its session and the agent's last words, at most MOST_BYTES as JSON."""
+    """What a chat agent needs of a run: its session and the agent's last words, at most MAX_BYTES as JSON."""
 
     run: str
     session: int
@@ -269,7 +269,7 @@ def look(chat: str) -> list[RunView]:
     workspace = opened()
     with closing(database()) as known:
         runs = known.runs(require_chat(chat))
-    return [_looked_at(workspace, run) for run in runs[:MOST_RUNS]]
+    return [_looked_at(workspace, run) for run in runs[:MAX_RUNS]]
 
 
 def _looked_at(workspace: Workspace, run: ChatRun) -> RunView:
@@ -329,8 +329,8 @@ def _decided_by(asked: Escalation) -> str:
 
 
 def _fits(text: str, answer: Callable[[str], object]) -> str:
-    """As much of the text as makes the answer with it at most MOST_BYTES long."""
-    while text and len(dumped(answer(text)).encode()) > MOST_BYTES:
+    """As much of the text as makes the answer with it at most MAX_BYTES long."""
+    while text and len(dumped(answer(text)).encode()) > MAX_BYTES:
         text = shorten(text, len(text) * 3 // 4) if len(text) > 20 else ""
     return text
 
@@ -366,7 +366,7 @@ def output(chat: str, run: str) -> RunOutput:
     with _own_run(chat, run) as (store, paths, number):
         done = relay.summary(store, paths, number)
         made = RunOutput(run.strip(), number, done.session.state.value, "")
-        text = _fits(clean(done.last_words)[:MOST_BYTES], lambda text: replace(made, text=text))
+        text = _fits(clean(done.last_words)[:MAX_BYTES], lambda text: replace(made, text=text))
         return replace(made, text=text)
 
 
@@ -402,7 +402,7 @@ _PLAN = Parameter("planFirst", "true: it plans in a session of its own, and work
 _FILES = Parameter("files", "true: progress.json and output.json are kept for it; the answer says where.", bool, False)
 _RUN = Parameter("run", "The run, as `status` names it: project/number.", required=True)
 _SESSION = Parameter("session", "The name of your session: the same one whenever you come back.", required=True)
-MOST_ROWS = 30
+MAX_ROWS = 30
 
 
 def instructions() -> str:
@@ -490,16 +490,16 @@ def _plan(session: str) -> Reply:
         beads = [{"id": one.id, "title": one.title, "status": one.status.value} for one in store.beads()]
         counts = board.counts(store)
     drafts = sum(one["status"] == "draft" for one in beads)
-    left = len(beads) - MOST_ROWS
+    left = len(beads) - MAX_ROWS
     return _json(
-        {"project": project, "counts": counts, "drafts": drafts, "beads": beads[:MOST_ROWS], "more": max(0, left)}
+        {"project": project, "counts": counts, "drafts": drafts, "beads": beads[:MAX_ROWS], "more": max(0, left)}
     )
 
 
 def _propose(session: str, plan: str) -> Reply:
     _, folder = confirmed_folder(session)
-    if len(plan) > plans_service.MOST_CHARACTERS:
-        raise UsageError(f"the plan has more than {plans_service.MOST_CHARACTERS} characters", "Propose it in parts.")
+    if len(plan) > plans_service.MAX_CHARACTERS:
+        raise UsageError(f"the plan has more than {plans_service.MAX_CHARACTERS} characters", "Propose it in parts.")
     read = plans_service.plan_in(plan, "plan")
     with project_store(folder) as (store, paths):
         rules = load(paths.config).forge.rules()  # before anything is filed

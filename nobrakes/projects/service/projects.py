@@ -42,7 +42,7 @@ _SHIPPED = {
     f"{TEMPLATES}/{SETTINGS}": "settings.json",
 }
 AGAIN = "Mend the file, or move it away: it is written again."
-MOST = 200_000
+MAX_DOCUMENT_BYTES = 200_000
 """Characters of a template or skill that are read."""
 
 
@@ -66,7 +66,7 @@ class Workspace:
         path = os.path.join(self.root, name)
         try:
             with open(path, encoding="utf-8") as file:
-                return file.read(MOST)
+                return file.read(MAX_DOCUMENT_BYTES)
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path} cannot be read: {error}", AGAIN) from None
 
@@ -192,7 +192,7 @@ def existing(workspace: Workspace, name: str) -> str:
         return plain
     if plain and not projects_model.mistake(plain) and workspace.has(plain):
         raise NotAllowed(f"project '{plain}' is archived", f"`nobrakes project archive {plain} --undo` brings it back.")
-    shown = clean(" ".join(name.split()))[: projects_model.NAMES_MOST]
+    shown = clean(" ".join(name.split()))[: projects_model.MAX_NAMES]
     raise NoProject(f"Project '{shown}' not found. Available projects: {', '.join(available) or 'none'}", "")
 
 
@@ -265,7 +265,7 @@ def one(workspace: Workspace, name: str) -> ProjectView:
     found = next((one for one in views(workspace, known) if one.name == name), None)
     if found is None:
         raise NoProject(
-            f"Project '{clean(name)[: projects_model.NAMES_MOST]}' not found. Available projects: "
+            f"Project '{clean(name)[: projects_model.MAX_NAMES]}' not found. Available projects: "
             f"{', '.join(active(workspace)) or 'none'}",
             "",
         )
@@ -286,7 +286,7 @@ def archive(name: str, is_archived: bool) -> ProjectView:
 # Which project a chat agent's session works on is in the person's database, so it survives whatever is killed. The
 # guard resolves both paths at each call, and compares the repository's identity with the one that was confirmed: a
 # folder that was changed for another one, by a link or by a move, is not the project that the person meant.
-MOST_NAME = 80
+MAX_NAME = 80
 PROMPT = "Before I start coding, let me confirm which project to work on."
 
 
@@ -318,9 +318,9 @@ class Confirmed:
 def require_chat(name: str) -> str:
     """A name that a session can have. UsageError."""
     plain = name.strip()
-    if not plain or len(plain) > MOST_NAME or "\n" in plain or not plain.isprintable() or not is_seen(plain):
+    if not plain or len(plain) > MAX_NAME or "\n" in plain or not plain.isprintable() or not is_seen(plain):
         shown = "".join(c for c in plain if c.isprintable())[:40]
-        raise UsageError(f"'{shown}' is no name of a session", f"One line of at most {MOST_NAME} characters.")
+        raise UsageError(f"'{shown}' is no name of a session", f"One line of at most {MAX_NAME} characters.")
     return plain
 
 

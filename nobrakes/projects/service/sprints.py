@@ -22,7 +22,7 @@ from .. import model as projects_model
 from .. import sprints as sprint_rules
 from ..model import (
     ASKED,
-    MOST_LATE,
+    MAX_LATE,
     Box,
     RunState,
     Schedule,
@@ -35,7 +35,7 @@ from ..model import (
 )
 from ..sprints import Finding, whats_next
 from .coding import project_store
-from .projects import MOST, ProjectView, Workspace, listed, one, opened
+from .projects import MAX_DOCUMENT_BYTES, ProjectView, Workspace, listed, one, opened
 
 if TYPE_CHECKING:
     from ...config.settings import Config
@@ -176,8 +176,8 @@ def wanted(at: str, days: str, zone: str, late_hours: float, offer: Offer, actor
     clock = clock_time(at)
     if zone and named_zone(zone) is None:
         raise UsageError(f"'{zone[:60]}' is no time zone that is known here", "As Europe/Berlin, or UTC.")
-    if not 0 < late_hours <= MOST_LATE:
-        raise UsageError(f"--late-hours is above 0 and at most {MOST_LATE:g}")
+    if not 0 < late_hours <= MAX_LATE:
+        raise UsageError(f"--late-hours is above 0 and at most {MAX_LATE:g}")
     said = f"{clock:%H:%M}"
     return Schedule(
         0, said, named_days(days), zone, offer.sprints, late_hours, offer.needs_tests, offer.terms, actor, 0.0
@@ -275,12 +275,12 @@ def read(workspace: Workspace, name: str, path: str) -> str:
         return ""
     try:
         with open(whole, encoding="utf-8", errors="replace") as file:
-            return file.read(MOST)
+            return file.read(MAX_DOCUMENT_BYTES)
     except OSError:
         return ""
 
 
-MOST_SPRINTS = 500
+MAX_SPRINTS = 500
 _DOCUMENTS = ("CLAUDE.md", "task.md", "DECISIONS.md", projects_model.ROADMAP)
 _OF_SPRINTS = ("plan.md", "review.md")
 
@@ -322,7 +322,7 @@ def _files(workspace: Workspace, name: str) -> dict[str, str]:
     if os.path.isdir(sprints):
         paths += [
             f"{projects_model.SPRINTS}/{sprint}/{document}"
-            for sprint in sorted(os.listdir(sprints))[:MOST_SPRINTS]
+            for sprint in sorted(os.listdir(sprints))[:MAX_SPRINTS]
             for document in _OF_SPRINTS
         ]
     texts = ((path, read(workspace, name, path)) for path in paths)

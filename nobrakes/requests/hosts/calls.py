@@ -284,7 +284,7 @@ def _made(host: str, path: str) -> Address | None:
 
 
 _HOLDS = 600.0
-_MOST = 1000
+_MAX_KNOWN = 1000
 
 
 class Writers:
@@ -304,7 +304,7 @@ class Writers:
             known = self.ask(name)
         except HostRefused:
             known = False
-        if len(self._known) >= _MOST:
+        if len(self._known) >= _MAX_KNOWN:
             self._known.clear()
         self._known[name] = known, self.clock() + _HOLDS
         return known

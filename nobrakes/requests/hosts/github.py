@@ -47,7 +47,7 @@ _JUDGED = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
 _WRITES = frozenset({"admin", "maintain", "write"})
 _TEXT = 20_000
 _LOG = 100_000
-_MOST = 1000
+_MAX_REFUSED = 1000
 _TRIES = 5
 _WAYS = {"allow_squash_merge": "SQUASH", "allow_merge_commit": "MERGE", "allow_rebase_merge": "REBASE"}
 _AUTO_MERGE = """mutation($request: ID!, $head: GitObjectID!, $how: PullRequestMergeMethod!) {
@@ -112,7 +112,7 @@ class GitHub:
         try:
             self._merge_by_itself(self.gh.get(f"{self.at}/pulls/{number}"), head)
         except HostRefused:
-            if len(self._refused) >= _MOST:
+            if len(self._refused) >= _MAX_REFUSED:
                 self._refused.clear()
             self._refused[head] = self._refused.get(head, 0) + 1
             raise

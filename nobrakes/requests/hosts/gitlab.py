@@ -56,7 +56,7 @@ _STANDS_STILL = frozenset({"manual", "canceled", "canceling"})
 _CONFLICTS = frozenset({"conflict", "broken_status", "need_rebase"})
 _ACTIVE = frozenset({"created", "waiting_for_resource", "preparing", "pending", "running", "scheduled"})
 _DEVELOPER = 30
-_MOST = 1000
+_MAX_PIPELINES = 1000
 _TEXT = 20_000
 _LOG = 100_000
 _DRAFT = re.compile(r"\A\s*(?:\[draft\]|\(draft\)|draft:)\s*", re.IGNORECASE)
@@ -149,7 +149,7 @@ class GitLab:
         """How it is now."""
         row = self.glab.get(f"{self.at}/merge_requests/{number}")
         told = _told(row)
-        if len(self._pipelines) >= _MOST:
+        if len(self._pipelines) >= _MAX_PIPELINES:
             self._pipelines.clear()
         pipeline = row.get("head_pipeline") or {}
         # after a push it stays the one of the commit before, until there is another

@@ -148,7 +148,7 @@ class Bases:
 
 # What is held because the branch that it lands on does not pass by itself. The event by which it is held says at which
 # tip (`red`). What a person holds, or holds again, is theirs to release.
-MOST = 1000
+MAX_EVENTS = 1000
 """So many of the last events are looked through by a daemon that begins."""
 
 
@@ -196,7 +196,7 @@ class RedBranches:
     def _known(self) -> dict[str, str]:
         """The held beads, and at which tip their branch was red."""
         last: dict[str, Event] = {}
-        for event in self.ports.store.latest_events((Kind.HELD, Kind.RELEASED), limit=MOST):
+        for event in self.ports.store.latest_events((Kind.HELD, Kind.RELEASED), limit=MAX_EVENTS):
             last.setdefault(str(event.bead), event)
         return {bead: str(one.data["red"]) for bead, one in last.items() if one.data.get("red")}
 
@@ -214,7 +214,7 @@ class RedBranches:
 
 # Files are looked up once for each branch under review, and only while a bead that waits says what it will change. That
 # git could not say it is no trouble: what collides is found when it is merged, as ever.
-REACH_MOST = 100
+MAX_REACH = 100
 """So many files of one branch are looked at."""
 
 
@@ -243,5 +243,5 @@ class Reach:
 
     def _changed(self, fork: str, head: str) -> tuple[str, ...]:
         with suppress(NobrakesError):
-            return tuple(f"/{change.path}" for change in self._ports.git.changes(fork, head)[:REACH_MOST])
+            return tuple(f"/{change.path}" for change in self._ports.git.changes(fork, head)[:MAX_REACH])
         return ()

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-MOST_LOGS = 5
+MAX_LOGS = 5
 
 
 @frozen
@@ -132,7 +132,7 @@ def _looked(order: Order, ports: PullPorts, told: Told) -> Seen:
     """The request with its checks and reviews."""
     host = ports.host
     checks = host.checks(order.head) if told.head == order.head else ()
-    red = () if running(checks) else failed(checks)[:MOST_LOGS]  # nobody is told of them before the others have ended
+    red = () if running(checks) else failed(checks)[:MAX_LOGS]  # nobody is told of them before the others have ended
     logs = [(check.name, host.log(check)) for check in red]
     return Seen(told, checks, logs, host.remarks(told.number), text=order.text)
 

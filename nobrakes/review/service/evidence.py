@@ -216,7 +216,7 @@ def _differences(results: Sequence[CheckResult], recorded: Sequence[Mapping[str,
 
 
 Source = Literal["merge", "branch", "handed_in", "archive"]
-MOST = 4_000_000
+MAX_PATCH_BYTES = 4_000_000
 """Bytes of a patch that are shown."""
 
 
@@ -240,7 +240,7 @@ class FileDiff:
 class DiffView:
     """What differs between `base` and `head` (commits), and where that was found.
 
-    `patch` is git's text, cut at a line where it has more than `MOST` bytes (`is_cut`); empty where none was asked for.
+    `patch` is git's text, cut at a line after `MAX_PATCH_BYTES` (`is_cut`); empty where none was asked for.
     `ref`: what holds the head of an archived or handed-in branch. All of it is an agent's: untrusted.
     """
 
@@ -272,7 +272,7 @@ class _Found:
     ref: str | None = None
 
 
-def diff(store: "Store", git: Git, bead: str, most: int = MOST) -> DiffView:
+def diff(store: "Store", git: Git, bead: str, most: int = MAX_PATCH_BYTES) -> DiffView:
     """What the bead changes; `most`: bytes of the patch, 0 for none. NoSuchBead; NotAllowed: there is no work of it.
 
     Tampered, TooLarge: what lies in its clone cannot be read.
@@ -286,7 +286,7 @@ def diff(store: "Store", git: Git, bead: str, most: int = MOST) -> DiffView:
     return _view(git, bead, found, most)
 
 
-def between(git: Git, bead: str, base: str, head: str, most: int = MOST) -> DiffView:
+def between(git: Git, bead: str, base: str, head: str, most: int = MAX_PATCH_BYTES) -> DiffView:
     """What a review has before it: `head` against `base`, two commits that the repository has."""
     return _view(git, bead, _Found("handed_in", base, head), most)
 

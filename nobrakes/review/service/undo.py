@@ -142,7 +142,7 @@ def event_of(store: "Store", seq: int) -> Event | None:
     return found[0] if found and found[0].seq == seq else None
 
 
-MOST = 1000
+MAX_MERGES = 1000
 """Merges of one bead, and takings back, that are looked through."""
 
 
@@ -167,7 +167,7 @@ def standing(store: "Store", bead: Bead) -> tuple[Merged, ...]:
     told: set[str] = set()
     undone: set[int] = set()
     reverted: set[str] = set()
-    for event in store.latest_events((*MERGES, Kind.REVERTED), None, MOST, bead.id):
+    for event in store.latest_events((*MERGES, Kind.REVERTED), None, MAX_MERGES, bead.id):
         if event.kind is Kind.REVERTED:
             undone.update(int(seq) for seq in event.data.get("undone", ()))
             reverted.add(str(event.data.get("commit") or ""))

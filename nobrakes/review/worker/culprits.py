@@ -64,7 +64,7 @@ BROKEN = control.BROKEN
 REPAIR = "canary/repair"
 """The ref (below refs/nobrakes/) that keeps the commit alive that is to take the culprit back."""
 
-MOST_MERGES = 500
+MAX_MERGES = 500
 """So many merges are looked through for the one that brought a commit."""
 
 _NOTE = 2000
@@ -227,7 +227,7 @@ class Culprits:
     def merge_of(self, commit: str) -> tuple[Bead, str, str] | None:
         """(bead, base, merge) of the merge that brought this commit, and still stands; None: a person's own."""
         store, git = self.ports.store, self.ports.git
-        for event in store.latest_events(MERGES, limit=MOST_MERGES):
+        for event in store.latest_events(MERGES, limit=MAX_MERGES):
             merge = str(event.data.get("merged_commit") or "")
             if not merge or event.bead is None or not git.has(merge) or not git.contains(commit, merge):
                 continue
@@ -275,7 +275,7 @@ class Culprits:
         store.escalate(new, bead.id, None, "nobrakes")
 
 
-MOST_REBUILT = 5
+MAX_REBUILT = 5
 """So often one review is built anew, before a person is asked."""
 
 
@@ -309,7 +309,7 @@ class Lost:
         git = self.ports.git
         if journal.candidate and git.is_whole(journal.candidate) and git.contains(journal.candidate, git.main()):
             return None  # it has landed: built anew, it would land a second time
-        if journal.rebuilt >= MOST_REBUILT:
+        if journal.rebuilt >= MAX_REBUILT:
             return self._give_up(attempt, journal)
         if is_head_gone and not self._taken_in_again(attempt, head):
             return self._nowhere(attempt, journal, head, limits)

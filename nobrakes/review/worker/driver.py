@@ -370,7 +370,7 @@ _TRIES = 3
 _WITH_THE_NEXT = (Step.BOUNDARIES, Step.CLEAN_UP)
 """What leads to these changes nothing, and they begin at once: it is written down with what comes of them."""
 
-MOST_STEPS = 100
+MAX_STEPS = 100
 """Of one review in one turn: however many there are to do, others have their turn, and a stop is heard."""
 
 
@@ -412,7 +412,7 @@ class Review:
             return False
         context = ReviewContext(self.ports, attempt, board)
         moved = False
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             following = self._step(context, journal)
             if following is None:
                 self.queue.changed()

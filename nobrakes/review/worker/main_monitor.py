@@ -19,7 +19,7 @@ from ...beads.model import Outcome, Role, Run, RunKind
 from ...checks.contract import CheckOutcome, CheckResult, Contract, Verdict, overall, setup_failed, verdict
 from ...checks.proof import Starts, advice, is_empty, is_unsure, passed
 from ...checks.worker.probes import Plan
-from ...checks.worker.validation import MOST_CUT_OFF, CheckClock, Validation, as_json, explain
+from ...checks.worker.validation import MAX_CUT_OFF, CheckClock, Validation, as_json, explain
 from ...daemon.deciders import look_again, may_pass
 from ...daemon.model import Board
 from ...daemon.service import control
@@ -394,7 +394,7 @@ class MainMonitor:
         results = self.validation.judge(run)
         again = replace(watch, commit="", pid=None, timed_out=False)
         is_known = self.ports.store.setting(BROKEN) is not None  # whoever found that ran them again and again
-        if cut_off and watch.cut_off < MOST_CUT_OFF and not is_known:
+        if cut_off and watch.cut_off < MAX_CUT_OFF and not is_known:
             return self._save(replace(again, cut_off=watch.cut_off + 1))
         if not of_today:  # what other checks said is nothing to go by
             return self._save(again if watch.phase is not Phase.CONFIRM else main_monitor.look(again, watch.tip))

@@ -17,7 +17,7 @@ from typing import Any
 from ...agents.worker.end import close
 from ...beads.model import Attempt, BeadType, Outcome, Run, RunKind, of_bead
 from ...checks.contract import CheckOutcome, CheckResult, cannot_run, overall, setup_failed
-from ...checks.worker.validation import MOST_CUT_OFF, Validation, as_json, explain, result_of
+from ...checks.worker.validation import MAX_CUT_OFF, Validation, as_json, explain, result_of
 from ...decisions import model as decisions_model
 from ...decisions.model import EscalationType, NewEscalation
 from ...errors import GitFailed
@@ -257,7 +257,7 @@ class Verdicts:
             return None
         cut_off = self.validation.was_cut_off(run)
         results = self.validation.judge(run)
-        if cut_off and journal.cut_off < MOST_CUT_OFF:  # the step that wanted it starts it again
+        if cut_off and journal.cut_off < MAX_CUT_OFF:  # the step that wanted it starts it again
             return self._goes_on(attempt, run, machine.advance(journal, Fact.CUT_OFF).journal)
         if self._is_gone(commit, results):
             found = self.lost.look(attempt, journal, context.limits)

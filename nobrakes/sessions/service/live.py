@@ -198,7 +198,7 @@ def _fits(session: Session, words: str, state: str) -> bool:
 # A session is the output of an attempt's agent; the adapter makes it readable. Following ends when the attempt has
 # ended and its last line is read.
 POLL_SECONDS = 0.25
-MOST_RINGS = 300
+MAX_RINGS = 300
 """More than agents can be at work at once."""
 
 
@@ -294,7 +294,7 @@ class Rings:
     def last_line(self, attempt: Attempt) -> str:
         """The newest readable line of an attempt's agent; empty while it has said nothing."""
         if attempt.id not in self._rings:
-            while len(self._rings) >= MOST_RINGS:
+            while len(self._rings) >= MAX_RINGS:
                 del self._rings[min(self._rings)]  # that of the oldest attempt, which has ended long ago
             session = of(self._places, attempt)
             self._rings[attempt.id] = Ring(session.path, adapter(session.agent).lines, back=NEAR)
@@ -304,8 +304,8 @@ class Rings:
 
 
 LAST = 100
-MOST_AT_ONCE = 20
-MOST_TEXT = 2000
+MAX_AGENTS = 20
+MAX_TEXT = 2000
 TELLING: frozenset[LineKind] = frozenset({LineKind.TEXT, LineKind.NOTE, LineKind.LIMIT, LineKind.COST})
 _SIGNS = ("test", "pytest", "error", "fail", "Traceback", "commit", "ok ", "passed")
 
@@ -350,7 +350,7 @@ class AttemptPage:
 
 def numbered(found: Iterable[Line], begin: int = 0) -> list[Numbered]:
     return [
-        Numbered(begin + place, line.kind.value, shorten(line.text, MOST_TEXT), is_telling(line))
+        Numbered(begin + place, line.kind.value, shorten(line.text, MAX_TEXT), is_telling(line))
         for place, line in enumerate(found)
     ]
 
@@ -374,7 +374,7 @@ def everything(paths: Paths, attempt: Attempt) -> list[Line]:
 
 def live(store: "Store", paths: Paths, config: "Config") -> tuple[Watched, ...]:
     """The agents at work, at most twenty of them, oldest first."""
-    found = [one for one in workers(store) if one.role is not Role.REVIEWER][:MOST_AT_ONCE]
+    found = [one for one in workers(store) if one.role is not Role.REVIEWER][:MAX_AGENTS]
     return tuple(watched(store, paths, config, one) for one in found)
 
 

@@ -38,7 +38,7 @@ from ..model import (
     FILES,
     HEAD,
     IN_PLACE,
-    MOST_CLAIMS,
+    MAX_CLAIMS,
     PERSONA,
     PLAN,
     PLAN_OF,
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 # Whatever is said waits in the store and wakes the daemon.
-MOST_TITLE = 100
+MAX_TITLE = 100
 KINDS = (SessionKind.PLANNING.value, SessionKind.CHAT.value)
 """What a person begins."""
 
@@ -89,7 +89,7 @@ def conversations_start(
     provider = adapter(name).provider
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
     seat = (name, provider, config.agents.model_of(name, "shaper"))
-    words = (title or first)[:MOST_TITLE]
+    words = (title or first)[:MAX_TITLE]
     made = store.begin_session(SessionKind(kind), of_person(actor), words, seat, text, actor)
     wake(paths)
     return made
@@ -151,8 +151,8 @@ def memory(store: "Store") -> dict[int, int]:
     return {store.turn(turn).session: mb for (_, turn), mb in held.items()}
 
 
-MOST_BEADS = 100
-MOST_LINES = 2000
+MAX_BEADS = 100
+MAX_LINES = 2000
 """Readable lines of a turn that are looked through for tests."""
 _TESTS = re.compile(
     r"\b(pytest|unittest|tox|nox|go test|cargo test|npm (?:run )?test|yarn test|pnpm test|jest|vitest|mocha|rspec|"
@@ -213,7 +213,7 @@ class Summary:
 class Seen:
     """What became of a session's need of a daemon: `started` is the process of a new one.
 
-    `beads`: so many are ready (at most MOST_BEADS), and none was started, since it would start those, too.
+    `beads`: so many are ready (at most MAX_BEADS), and none was started, since it would start those, too.
     """
 
     started: int | None = None
@@ -292,7 +292,7 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
     if wanted.in_place:
         data[IN_PLACE] = "yes"
     text = f"{wanted.persona.strip()}\n\n{wanted.prompt}" if wanted.persona.strip() else wanted.prompt
-    return Ready(clean(first)[:MOST_TITLE], seat, text, data)
+    return Ready(clean(first)[:MAX_TITLE], seat, text, data)
 
 
 def begin(store: "Store", paths: Paths, ready: Ready, actor: str) -> Session:
@@ -347,7 +347,7 @@ def see_to_a_daemon(store: "Store", paths: Paths) -> Seen:
     """A daemon runs the sessions from now on, where it would do nothing else. DaemonNotRunning: none starts."""
     if processes.running(paths) is not None:
         return Seen()
-    beads = len(store.ready(MOST_BEADS))
+    beads = len(store.ready(MAX_BEADS))
     if beads:
         return Seen(beads=beads)
     try:
@@ -392,7 +392,7 @@ def _claim(store: "Store", paths: Paths, one: Session, commits: int) -> Claim | 
     if one.state is State.RUNNING:
         begun = commits_since(os.path.join(paths.relays, str(one.id)), one.created_at)
         commits = max(commits, begun or 0)
-    return claim_of(store.latest_events((Kind.PROGRESSED,), limit=MOST_CLAIMS), one, commits)
+    return claim_of(store.latest_events((Kind.PROGRESSED,), limit=MAX_CLAIMS), one, commits)
 
 
 def _tests(store: "Store", paths: Paths, number: int) -> list[str]:
@@ -401,7 +401,7 @@ def _tests(store: "Store", paths: Paths, number: int) -> list[str]:
     seen: dict[str, None] = {}
     for turn in store.turns(number):
         talk = live.of_turn(paths, one, turn)
-        for line in live.transcript(store, talk, follow=False, last=MOST_LINES):
+        for line in live.transcript(store, talk, follow=False, last=MAX_LINES):
             if line.kind is LineKind.TOOL_CALL and _TESTS.search(line.text):
                 seen[clean(line.text)[:200]] = None
     return list(seen)

@@ -23,7 +23,7 @@ def test_what_was_reset_away_outlives_a_gc_that_keeps_nothing(world, begin):
 
 
 def test_only_so_many_of_what_was_rewritten_are_kept(world, monkeypatch):
-    monkeypatch.setattr(local, "MOST", 3)
+    monkeypatch.setattr(local, "MAX_REWRITTEN", 3)
     place = Place(str(world.root), "main")
     history = History(place, Objects(place))
     tree = world.sh("git", "write-tree").strip()

@@ -68,7 +68,7 @@ def test_links_are_not_followed_and_the_walk_is_bounded(
     folder, workspace = paths
     (workspace / "loop").symlink_to(workspace)
     (workspace / "away").symlink_to("/")
-    monkeypatch.setattr(trees, "MOST_ENTRIES", 10)
+    monkeypatch.setattr(trees, "MAX_ENTRIES", 10)
     for number in range(50):
         (workspace / f"{number}.py").write_text("1")
     assert fingerprint([], folder, str(workspace), "").split()[-1].startswith("10.")

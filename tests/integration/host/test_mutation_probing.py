@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.host.runs.probing import MOST, PLAN, PUT, draw
+from nobrakes.host.runs.probing import MAX_PROBES, PLAN, PUT, draw
 
 NAMES = [f"test_number_{number}" for number in range(9)]
 TEXT = "".join(f"def {name}():\n    assert f() == 9{place}\n\n\n" for place, name in enumerate(NAMES))
@@ -40,7 +40,7 @@ def test_what_it_runs_sees_altered_tests_and_nothing_that_tells_which(tmp_path: 
     code, folder = run(tmp_path, ["sh", "-c", LOOKS, "sh", str(tmp_path / "run"), str(tmp_path / "out")])
     out, checkout = tmp_path / "out", tmp_path / "checkout"
     altered = json.loads((folder / f"test@probe{PLAN}").read_text())
-    assert code == 3 and len(altered) == MOST
+    assert code == 3 and len(altered) == MAX_PROBES
     for name in ("a", "b", "c"):
         rows = (out / f"test_{name}.py").read_text().splitlines()
         differing = [place for place, row in enumerate(rows) if row != TEXT.splitlines()[place]]
@@ -74,12 +74,12 @@ def test_tests_whose_value_is_altered_come_first() -> None:
 def test_each_file_has_one_altered_test_at_most(count: int) -> None:
     texts = {f"test_{number}.py": TEXT for number in range(count)}
     found = draw(texts, random.Random(1))
-    assert len({one.path for one in found}) == len(found) == min(count, MOST)
+    assert len({one.path for one in found}) == len(found) == min(count, MAX_PROBES)
 
 
 def test_no_program_of_the_machine_is_needed_to_write_altered_tests(tmp_path: Path) -> None:
     code, folder = run(tmp_path, ["true"], put=("/usr/bin/env", "-i", f"PATH={tmp_path / 'nothing'}", *PUT))
-    assert code == 0 and len(json.loads((folder / f"test@probe{PLAN}").read_text())) == MOST
+    assert code == 0 and len(json.loads((folder / f"test@probe{PLAN}").read_text())) == MAX_PROBES
     assert (tmp_path / "checkout" / "tests" / "test_a.py").read_text() == TEXT
 
 

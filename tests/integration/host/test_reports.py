@@ -56,7 +56,7 @@ def test_no_link_is_followed_out_of_the_checkout(top: Path, tmp_path: Path) -> N
 def test_too_much_is_told_and_not_cut_short(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(4):
         (top / f"{number}.xml").write_text("x" * 10)
-    for name, most in (("MOST_BYTES", 35), ("MOST_FILES", 3), ("MOST_ENTRIES", 3)):
+    for name, most in (("MAX_BYTES", 35), ("MAX_FILES", 3), ("MAX_ENTRIES", 3)):
         with monkeypatch.context() as patch:
             patch.setattr(endings, name, most)
             found = read(str(top), "", "*.xml", 0)

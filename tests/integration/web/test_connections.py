@@ -83,7 +83,7 @@ def test_whoever_takes_nothing_of_what_was_asked_for_is_cut(repository, monkeypa
 
 
 def test_one_connection_too_many_takes_the_place_of_the_quietest_and_never_of_a_page(repository, monkeypatch) -> None:
-    monkeypatch.setattr(connections, "MOST", 4)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 4)
     with serving() as site, contextlib.ExitStack() as stack:
         site.log_in()
         site.raw.close()
@@ -124,7 +124,7 @@ def test_a_socket_says_hello_in_time_and_there_are_so_many_of_them(site, monkeyp
     with page_socket(site) as line, pytest.raises(ConnectionClosed):
         line.recv(timeout=PATIENCE)
     monkeypatch.setattr(live, "HELLO_SECONDS", 5.0)
-    monkeypatch.setattr(live, "MOST_SOCKETS", 1)
+    monkeypatch.setattr(live, "MAX_SOCKETS", 1)
     seq = seq_of(site)
     with page_socket(site) as first:
         first.send(hello(seq))

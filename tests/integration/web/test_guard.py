@@ -130,7 +130,7 @@ def test_another_site_reads_nothing_but_a_person_may_follow_a_link(site) -> None
 
 
 def test_bodies_are_bounded_and_say_how_long_they_are(site) -> None:
-    big = site.raw.post("/login", content=b"x" * (guard.MOST_BODY + 1), headers=site.headers(origin=site.origin))
+    big = site.raw.post("/login", content=b"x" * (guard.MAX_BODY + 1), headers=site.headers(origin=site.origin))
     assert big.status_code == 413
     parts = site.raw.post("/login", content=iter([b"code=", b"x"]), headers=site.headers(origin=site.origin))
     assert parts.status_code == 411

@@ -327,7 +327,7 @@ def test_a_wait_that_cannot_be_is_refused_and_nothing_is_asked(work, wait):
 
 
 def test_no_agent_gives_up_its_tools_before_the_longest_wait_is_over():
-    assert adapter.TOOL_SECONDS > client.MOST_SECONDS
+    assert adapter.TOOL_SECONDS > client.MAX_SECONDS
 
 
 # --- a flood

@@ -38,7 +38,7 @@ CHECK = '[[checks]]\nname = "unit"\ncommand = "python3 -m pytest -q"\n'
 
 
 def test_calls_of_tools_and_of_the_door_are_added_up(monkeypatch: Any) -> None:
-    monkeypatch.setattr(watch, "MOST", 250)  # a line lies across two looks
+    monkeypatch.setattr(watch, "MAX_BYTES", 250)  # a line lies across two looks
     said = b'{"type": "assistant", "message": {"content": [{"type": "text", "text": "Bash: pytest"}]}}'
     out = b"\n".join([call("pytest -x"), said, call("pip install pytest"), call("cd a && python3 -m pytest")])
     tested = tuple(Event(Kind.TESTED, "b", attempt, "Ada", {"text": "unit: pass"}) for attempt in (7, 7, 6))

@@ -153,7 +153,7 @@ def test_an_output_that_is_begun_anew_is_read_on_and_a_new_daemon_knows_the_call
 
 
 def test_what_an_agent_floods_at_its_end_is_looked_at_for_a_bounded_time(monkeypatch: Any) -> None:
-    monkeypatch.setattr(watch, "MOST", 200)
+    monkeypatch.setattr(watch, "MAX_BYTES", 200)
     world = World()
     world.look(1.0)
     world.out = b"x" * 199 + b"\n"

@@ -118,7 +118,7 @@ def test_the_history_of_a_bead(reviewed):
 def test_a_drawing_shows_what_happens_now_and_says_what_it_left_out(busy, monkeypatch):
     whole = draw.graph(busy, format="svg")
     assert (whole.shown, whole.beads, whole.note) == (10, 10, "")
-    monkeypatch.setattr(draw, "MOST", 5)
+    monkeypatch.setattr(draw, "MAX_DRAWN", 5)
     part = draw.graph(busy, format="svg")
     assert (part.shown, part.beads) == (5, 10) and part.note.startswith("5 of 10 beads are drawn")
     assert part.note in part.text.replace("&amp;", "&")
@@ -127,7 +127,7 @@ def test_a_drawing_shows_what_happens_now_and_says_what_it_left_out(busy, monkey
     assert draw.graph(busy, format="dot").shown == 10, "a program reads that"
     inside = draw.graph(busy, format="svg", epic="e")
     assert (inside.shown, inside.beads) == (2, 2)
-    monkeypatch.setattr(draw, "MOST", 1)
+    monkeypatch.setattr(draw, "MAX_DRAWN", 1)
     assert (draw.graph(busy, format="svg", epic="e").shown, draw.graph(busy, format="svg").beads) == (1, 10)
 
 
@@ -150,7 +150,7 @@ def test_a_graph_of_many_beads_shows_where_something_happens_and_all_when_asked(
     whole = draw.graph(store)
     assert (whole.shown, whole.beads, whole.note) == (30, 30, "")
     monkeypatch.setattr(draw, "LINES", 20)
-    monkeypatch.setattr(draw, "MOST", 4)
+    monkeypatch.setattr(draw, "MAX_DRAWN", 4)
     part = draw.graph(store)
     assert (part.shown, part.beads) == (4, 30) and "`--format dot` or `text` writes all" in part.note
     assert [line.split()[1] for line in part.text.splitlines()[:4]] == ["b00", "b01", "b02", "b03"]

@@ -47,7 +47,7 @@ def test_texts_are_without_secrets_and_bounded(monkeypatch: pytest.MonkeyPatch) 
     told = replace(DOER, detail=f"with {key}", log=AttemptLog(f"{key} and correct-horse-battery", "x" * 9000, key))
     line = json.dumps(beads_jsonl.record(replace(told, role=Role.REVIEWER, data={"failure": f"token {key}"})))
     assert key not in line and "correct-horse-battery" not in line and 'token": ' not in line
-    assert len(again(told).log.blockers) == beads_jsonl.MOST
+    assert len(again(told).log.blockers) == beads_jsonl.MAX_TEXT
 
 
 def test_a_damaged_line_is_told_and_left_out() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from nobrakes.beads.model import Frontier, Status
 from nobrakes.checks.policy import shadows
-from nobrakes.checks.policy.shadows import MOST, Busy, apart
+from nobrakes.checks.policy.shadows import MAX_GLOBS, Busy, apart
 from nobrakes.globs import matches
 
 GLOBS = st.lists(st.sampled_from(["a", "b", "ab", "*", "a*", "*b", "?", "a?", "**"]), min_size=2, max_size=3).map(
@@ -56,14 +56,14 @@ def test_a_turn_compares_so_much_and_leaves_nobody_out(monkeypatch: pytest.Monke
     monkeypatch.setattr(Busy, "_same_name", counted)
 
     def waits(number: int) -> Frontier:
-        touches = tuple(f"src/*{number}of{part}.py" for part in range(MOST))
+        touches = tuple(f"src/*{number}of{part}.py" for part in range(MAX_GLOBS))
         return Frontier(f"b{number}", Status.NEEDS_DOER, "task", 2, 0, touches=touches)
 
     ready = [waits(number) for number in range(64)]
-    busy = Busy([[f"src/*{number}.md" for number in range(MOST)]])
+    busy = Busy([[f"src/*{number}.md" for number in range(MAX_GLOBS)]])
     in_order = []
     for bead in apart(ready, busy):
         in_order.append(bead)
         busy.add(bead.touches)
     assert sorted(in_order, key=lambda bead: bead.id) == sorted(ready, key=lambda bead: bead.id)
-    assert MOST < looks[0] < 2 * shadows.STEPS
+    assert MAX_GLOBS < looks[0] < 2 * shadows.STEPS

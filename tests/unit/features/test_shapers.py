@@ -179,7 +179,7 @@ def test_how_a_turn_ended_is_the_adapters_verdict_and_its_words_are_not_read(out
 
 def test_who_never_asks_and_is_never_ready_is_told_a_few_times_and_then_a_person_is_asked() -> None:
     world = World()
-    for number in range(planning.MOST_NUDGES + 1):
+    for number in range(planning.MAX_NUDGES + 1):
         turn = world.begins()
         shaping.propose(world.store, 1, f"beads: [{{id: again, title: Version {number}}}]", turn)
         world.ends(turn)
@@ -194,7 +194,7 @@ ASKS_AND_IS_REFUSED = f'{QUESTION}\n[PLAN_STEP id="1" parent="99"]\nA step\n[/PL
 
 def test_who_asks_and_is_refused_again_and_again_is_stopped_by_a_question() -> None:
     world = World()
-    for _ in range(planning.MOST_NUDGES + 1):
+    for _ in range(planning.MAX_NUDGES + 1):
         assert world.board().sessions, "it is told, and tries again"
         world.says(ASKS_AND_IS_REFUSED)
     asked = [one.title for one in world.store.escalations() if one.session is None]
@@ -203,7 +203,7 @@ def test_who_asks_and_is_refused_again_and_again_is_stopped_by_a_question() -> N
 
 def test_who_is_refused_the_same_again_and_again_is_stopped_by_a_question() -> None:
     world = World()
-    for _ in range(planning.MOST_NUDGES + 1):
+    for _ in range(planning.MAX_NUDGES + 1):
         assert world.board().sessions, "it is told, and tries again"
         world.says("[PLAN_READY]")
     (asked,) = world.store.escalations()

@@ -115,13 +115,13 @@ def test_a_failure_is_tried_again_later_and_given_up_once() -> None:
     world = World()
     world.add("one", "two")
     world.turn()
-    for _ in range(2 * notices_model.MOST_TRIES + 2):
+    for _ in range(2 * notices_model.MAX_TRIES + 2):
         if world.hand.busy:
             world.hand.end("c", "no answer")
         world.turn()
         wake = world.sender.wake_at(world.clock.now())
         world.turn(0.0 if wake is None else max(0.0, wake - world.clock.now()))
-    assert len(world.sent()) == 2 * notices_model.MOST_TRIES
+    assert len(world.sent()) == 2 * notices_model.MAX_TRIES
     assert len(world.told) == 1 and "no answer" in world.told[0]
     assert {one.state for one in world.store.deliveries(9)} == {DeliveryState.FAILED}
     assert world.sender.wake_at(world.clock.now()) is None
@@ -228,11 +228,11 @@ def test_an_open_question_is_told_again_until_it_is_answered_and_not_for_ever() 
         world.turn(wake - world.clock.now())
     else:
         raise AssertionError("it never rests")
-    assert len(world.sent()) == 1 + notices_model.MOST_REMINDERS and world.sent()[1].startswith("still open: ")
+    assert len(world.sent()) == 1 + notices_model.MAX_REMINDERS and world.sent()[1].startswith("still open: ")
     assert world.clock.now() == START + 3 * 4 * 3600
     world.store.answer(number, "this", "me")
     world.turn(99_999)
-    assert len(world.sent()) == 1 + notices_model.MOST_REMINDERS
+    assert len(world.sent()) == 1 + notices_model.MAX_REMINDERS
 
 
 def test_what_was_answered_meanwhile_is_not_sent() -> None:

@@ -8,7 +8,7 @@ import pytest
 from nobrakes.beads.model import Bead, Status
 from nobrakes.errors import GitFailed
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.notices.worker import MOST, EventConsumer
+from nobrakes.notices.worker import MAX_EVENTS, EventConsumer
 from nobrakes.store import open_memory
 
 BOARD: Any = SimpleNamespace(runs={}, attempts=())
@@ -98,12 +98,12 @@ def test_what_failed_is_begun_again(world: World) -> None:
 
 def test_who_waits_long_does_not_read_the_whole_log(world: World) -> None:
     world.store.record(Event(Kind.CANCELLED, "a"))
-    for number in range(MOST + 10):
+    for number in range(MAX_EVENTS + 10):
         world.say(str(number))
     for _ in range(3):
         world.news.read(BOARD)
-    assert len(world.news.waiting) == MOST
+    assert len(world.news.waiting) == MAX_EVENTS
     world.background.is_over = True
     for _ in range(3):
         world.news.read(BOARD)
-    assert len(world.told) == MOST + 10
+    assert len(world.told) == MAX_EVENTS + 10

@@ -12,7 +12,7 @@ from nobrakes.errors import ConfigError
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.notices import model as notices_model
 from nobrakes.notices.model import (
-    MOST_TEXT,
+    MAX_TEXT,
     SHOWN,
     ChannelRules,
     NewNotice,
@@ -118,10 +118,10 @@ def test_outside_of_a_change_they_are_what_the_clock_shows(zone: str, begin: int
 
 
 def test_tries_come_later_and_later_and_end() -> None:
-    pauses = [notices_model.next_try(tries, 0.0) for tries in range(1, notices_model.MOST_TRIES)]
+    pauses = [notices_model.next_try(tries, 0.0) for tries in range(1, notices_model.MAX_TRIES)]
     assert pauses[:4] == [30.0, 60.0, 120.0, 240.0]
     assert all(pause is not None and pause <= notices_model.LONGEST_PAUSE for pause in pauses)
-    assert notices_model.next_try(notices_model.MOST_TRIES, 0.0) is None
+    assert notices_model.next_try(notices_model.MAX_TRIES, 0.0) is None
 
 
 def test_a_storm_becomes_a_digest_and_at_most_one_a_minute() -> None:
@@ -142,13 +142,13 @@ def test_a_digest_counts_by_kind_and_shows_what_matters_most() -> None:
     lines = made.text.splitlines()
     assert lines[0] == "10000 notices: 9000 merged, 1000 main frozen" and lines[1] == "! main is red"
     assert len(lines) == SHOWN + 2 and "9995 more" in lines[-1]
-    assert made.severity is Severity.URGENT and len(made.text) <= MOST_TEXT
+    assert made.severity is Severity.URGENT and len(made.text) <= MAX_TEXT
 
 
 def test_an_open_question_is_told_again_a_few_times() -> None:
     rules = Rules(renotify_seconds=3600.0)
     assert notices_model.reminds_at(OpenQuestion(ONE, 100.0, 1), rules) == 3700.0
-    assert notices_model.reminds_at(OpenQuestion(ONE, 100.0, 1 + notices_model.MOST_REMINDERS), rules) is None
+    assert notices_model.reminds_at(OpenQuestion(ONE, 100.0, 1 + notices_model.MAX_REMINDERS), rules) is None
     assert notices_model.reminds_at(OpenQuestion(ONE, 100.0, 1), Rules()) is None
 
 
@@ -156,7 +156,7 @@ def test_no_text_is_an_option_or_holds_what_nobody_sees() -> None:
     nasty = replace(ONE, text="--exec=rm\x1b[31m \u202e" + "x" * 9000, bead="-o")
     said = message(nasty, "-p\n\x07roject")
     assert said.title.startswith("nobrakes ") and "\n" not in said.title and said.title.isprintable()
-    assert not said.text.startswith("-") and "\x1b" not in said.text and len(said.text) <= MOST_TEXT + 10
+    assert not said.text.startswith("-") and "\x1b" not in said.text and len(said.text) <= MAX_TEXT + 10
     for text in ("@/etc/passwd", "/etc/passwd", "<b>"):
         assert message(replace(ONE, text=text), "p").text.startswith("» ")
 
@@ -233,4 +233,4 @@ def test_a_pull_request_is_told_of_and_its_remarks_not_each() -> None:
 
 def test_what_an_agent_says_is_cleaned_and_bounded() -> None:
     found = notice_of(Event(Kind.NOTIFIED, "a1", actor="Ada", data={"text": "\x1b]0;x\x07hi " + "y" * 9000}))
-    assert found is not None and "\x1b" not in found.text and len(found.text) <= MOST_TEXT
+    assert found is not None and "\x1b" not in found.text and len(found.text) <= MAX_TEXT

@@ -177,8 +177,8 @@ def test_a_plan_and_a_merge_are_a_persons_and_words_change_a_plan(workspace: Wor
         store.close_turn(turn[0].id, Fact.ENDED_WELL, Outcome.COMPLETED, "", said="Brew. " + "\u6c34" * 9000)
     (run,) = coding.look("phone")
     assert (run.stage, run.question, run.decide) == ("plan", asked, f"nobrakes resolve {asked} --approve")
-    assert len(coding.dumped(run).encode()) <= coding.MOST_BYTES
-    assert len(coding.dumped(coding.output("phone", begun.run)).encode()) <= coding.MOST_BYTES
+    assert len(coding.dumped(run).encode()) <= coding.MAX_BYTES
+    assert len(coding.dumped(coding.output("phone", begun.run)).encode()) <= coding.MAX_BYTES
     with pytest.raises(NotAllowed):
         coding.answer("phone", asked, "approve")
     with pytest.raises(NotAllowed):

@@ -45,4 +45,4 @@ def test_what_a_person_is_told_has_both_requests_and_the_answers_and_is_bounded(
     assert "Rename it." in text and "I named it" in text and "\x1b" not in text and len(text) < 100_000
     data = requests_model.evidence(found, LATER, ["Ada"])
     assert data["points"][0]["asked"][0] == "Rename it." and data["points"][0]["on"] == ["a" * 40, "b" * 40]
-    assert len(requests_model.remembered([FIRST] * 1000, PULL).points) == requests_model.DISPUTES_MOST
+    assert len(requests_model.remembered([FIRST] * 1000, PULL).points) == requests_model.MAX_DISPUTES

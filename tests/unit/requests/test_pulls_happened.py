@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from nobrakes.events.kinds import Kind
 from nobrakes.requests.model import (
-    MOST,
+    MAX_NEW_EVENTS,
     CheckState,
     HostCheck,
     PullRequest,
@@ -60,7 +60,9 @@ def test_what_others_wrote_is_cleaned_and_bounded() -> None:
     many = tuple(Remark(f"line {n}", evil, evil, evil, 1) for n in range(200))
     seen = Seen(TOLD, (replace(RED, name=evil, says=evil, url=evil),), (), many)
     now, found = happened(kept(PULL, seen), seen)
-    assert len(found) == MOST and len(happened(now, seen)[1]) == MOST, "the rest comes with the next look"
+    assert len(found) == MAX_NEW_EVENTS and len(happened(now, seen)[1]) == MAX_NEW_EVENTS, (
+        "the rest comes with the next look"
+    )
     whole = repr((now.checks, now.remarks, now.approved_by, found))
     assert "\x1b" not in whole and "\\x1b" not in whole and "\\u202e" not in whole and len(whole) < 500_000
 

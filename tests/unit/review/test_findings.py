@@ -7,7 +7,7 @@ import pytest
 
 from nobrakes.errors import UsageError
 from nobrakes.review import reading
-from nobrakes.review.reading import CATEGORIES, FINDINGS_ANSWER, MOST, Finding, Priority, findings_of
+from nobrakes.review.reading import CATEGORIES, FINDINGS_ANSWER, MAX_FINDINGS, Finding, Priority, findings_of
 
 ONE = {"category": "errors", "priority": "P2", "path": "a.py", "line": 3, "text": "Nobody hears of it"}
 
@@ -48,7 +48,7 @@ def test_findings_come_in_the_order_of_their_priority_each_once() -> None:
         answer({**ONE, "text": 7}),
         answer({**ONE, "path": ["a"]}),
         answer({**ONE, "command": "rm"}),
-        answer(*[{**ONE, "line": line} for line in range(MOST + 1)]),
+        answer(*[{**ONE, "line": line} for line in range(MAX_FINDINGS + 1)]),
         answer({**ONE, "text": "x" * FINDINGS_ANSWER}),
     ],
 )

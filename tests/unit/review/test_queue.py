@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nobrakes.checks.contract import Verdict
-from nobrakes.review.queue import CONFIRMING, DEEP, MOST, Move, Pace, decide, red
+from nobrakes.review.queue import CONFIRMING, DEEP, MAX_BATCH, Move, Pace, decide, red
 from tests.support.dose import everyday
 
 WORDS = {"?": Verdict.UNKNOWN, ".": Verdict.RUNNING, "+": Verdict.GREEN, "-": Verdict.RED, "!": Verdict.CONFIRMED}
@@ -65,7 +65,7 @@ def test_idle_validators_take_the_next_batch_on_top_of_the_one_that_is_tried() -
 def test_few_batches_stand_on_one_another_where_many_changes_are_bad() -> None:
     assert Pace(size=4).deep(8) == DEEP and Pace(size=4).deep(1) == 1
     assert Pace(size=4, ends="-").deep(8) == DEEP - 1 and Pace(size=16, ends="-" * 11).deep(8) == 1
-    assert Pace(size=4, debt=2 * MOST + 1).deep(8) == 1
+    assert Pace(size=4, debt=2 * MAX_BATCH + 1).deep(8) == 1
 
 
 def test_a_red_that_may_be_a_flake_is_confirmed_before_it_is_held_against_anybody() -> None:
@@ -91,10 +91,10 @@ def test_what_stands_on_a_red_change_is_not_validated() -> None:
     assert each("?.-?", free=4) == Move()
 
 
-VERDICTS = st.lists(st.sampled_from(list(Verdict)), min_size=1, max_size=MOST + 1)
+VERDICTS = st.lists(st.sampled_from(list(Verdict)), min_size=1, max_size=MAX_BATCH + 1)
 
 
-@given(VERDICTS, st.integers(0, 4), st.booleans(), st.integers(0, MOST), st.sets(st.integers(1, MOST)))
+@given(VERDICTS, st.integers(0, 4), st.booleans(), st.integers(0, MAX_BATCH), st.sets(st.integers(1, MAX_BATCH)))
 def test_only_what_is_proven_is_published_and_only_who_is_proven_guilty_is_blamed(
     verdicts: list[Verdict], free: int, every: bool, size: int, suspect: set[int]
 ) -> None:
@@ -140,28 +140,35 @@ def test_any_queue_comes_to_its_end_within_its_bound(seed: int, validators: int,
         if move.publish:
             pace = pace.landed(move.publish)
     assert main == [change for change in changes if change not in bad]
-    assert runs <= len(changes) + 2 * MOST + 5 + 2 * (validators - 1)
+    assert runs <= len(changes) + 2 * MAX_BATCH + 5 + 2 * (validators - 1)
 
 
 def test_the_pace_doubles_with_good_changes_and_halves_with_bad_ones() -> None:
-    assert Pace().together == MOST, "as long as nothing is known"
+    assert Pace().together == MAX_BATCH, "as long as nothing is known"
     pace = Pace(size=8)
     assert pace.landed(8).together == 16
     assert pace.landed(2).together == 8
     assert pace.blamed().landed(40).together == 8
-    assert Pace(size=MOST).landed(MOST).together == MOST
+    assert Pace(size=MAX_BATCH).landed(MAX_BATCH).together == MAX_BATCH
     assert Pace(size=1).blamed().together == 1
 
 
 def test_a_batch_is_likely_enough_to_be_good_as_the_last_changes_were() -> None:
-    assert [Pace(size=MOST, ends="-" * bad).together for bad in (0, 1, 2, 4, 10, 20)] == [MOST, MOST, 9, 4, 1, 1]
+    assert [Pace(size=MAX_BATCH, ends="-" * bad).together for bad in (0, 1, 2, 4, 10, 20)] == [
+        MAX_BATCH,
+        MAX_BATCH,
+        9,
+        4,
+        1,
+        1,
+    ]
 
 
 def test_who_has_cost_more_runs_than_were_won_goes_one_by_one() -> None:
-    pace = Pace(size=MOST)
-    assert pace.ran(2 * MOST).together == MOST
-    assert pace.ran(2 * MOST + 1).together == 1
-    assert pace.ran(2 * MOST + 1).landed(1).together == MOST
+    pace = Pace(size=MAX_BATCH)
+    assert pace.ran(2 * MAX_BATCH).together == MAX_BATCH
+    assert pace.ran(2 * MAX_BATCH + 1).together == 1
+    assert pace.ran(2 * MAX_BATCH + 1).landed(1).together == MAX_BATCH
 
 
 def test_the_share_of_bad_changes_is_that_of_the_last_ones() -> None:

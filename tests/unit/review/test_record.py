@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.review.evidence import (
     EXCERPT,
-    MOST,
+    MAX_RECORD,
     PERSON,
     Entry,
     Made,
@@ -100,9 +100,9 @@ def test_counts_are_added_up_and_none_is_not_zero() -> None:
 
 def test_a_record_that_is_too_long_goes_without_excerpts() -> None:
     check = {"name": "test", "outcome": "pass", "excerpt": "x" * EXCERPT}
-    long = {**RECORD, "runs": {str(number): {"checks": [check]} for number in range(MOST // EXCERPT + 1)}}
+    long = {**RECORD, "runs": {str(number): {"checks": [check]} for number in range(MAX_RECORD // EXCERPT + 1)}}
     short = bounded(long)
-    assert len(canonical(short)) <= MOST and short["runs"]["0"]["checks"][0] == {**check, "excerpt": ""}
+    assert len(canonical(short)) <= MAX_RECORD and short["runs"]["0"]["checks"][0] == {**check, "excerpt": ""}
     assert bounded(RECORD) == RECORD
 
 
