@@ -69,6 +69,14 @@ class Person(Scripted):
         self.recorded += [f"$ {command}", *screen.lines, ""]
         return screen.commands()
 
+    def fixes(self, *commands: str, by_hand: str = "") -> None:
+        """Type these, which end a state; they are recorded without what they print, after what is done by hand."""
+        self.recorded += [f"# {by_hand}"] if by_hand else []
+        for command in commands:
+            self.types(command)
+            self.recorded += [f"$ {command}", "…"]
+        self.recorded.append("")
+
     def keeps(self, title: str) -> None:
         """Compare with what the page has under this title, or write it there."""
         names = {str(self.folder): "REPOSITORY", str(self.home): "HOME", str(self.bin): "BIN", sys.executable: "PYTHON"}
@@ -100,7 +108,7 @@ def test_paused(person: Person) -> None:
     commands = person.looks("nobrakes status", "paused: nothing new is started", "paused it")
     assert commands == person.looks("nobrakes run", "nothing was started", "paused it", expect=Hindered.code)
     assert commands == ["nobrakes resume"]
-    person.types(commands[0])
+    person.fixes(commands[0])
     person.looks("nobrakes run", "1 done")
     person.keeps("Paused")
 
@@ -113,7 +121,7 @@ def test_no_login(person: Person) -> None:
     person.add("one")
     commands = person.looks("nobrakes status", "nobody is logged in with the agent claude", "ANTHROPIC_API_KEY")
     assert commands == person.looks("nobrakes run", "nobody is logged in", expect=Hindered.code) == ["claude /login"]
-    person.types(commands[0])
+    person.fixes(commands[0])
     person.looks("nobrakes status", "1 ready")
     person.keeps("No login")
 
@@ -128,8 +136,7 @@ def test_missing_runner(person: Person) -> None:
     runner = person.bin / "nosuchrunner"
     runner.write_text("#!/bin/sh\nexec sh tests/run.sh\n")
     runner.chmod(0o755)
-    for command in commands:
-        person.types(command)
+    person.fixes(*commands, by_hand="install nosuchrunner")
     assert person.status("one") == "done"
     person.keeps("Missing runner")
 
@@ -146,11 +153,10 @@ def test_red_main(person: Person) -> None:
     assert commands == person.looks("nobrakes status", "main is red", "test_begin.sh")
     assert "main is red" in person.nobrakes("doctor", expect=1).stdout
     assert commands[0] == "nobrakes escalation 1" and commands[-1] == "nobrakes run"
-    for command in commands[:-1]:
-        person.types(command)
+    person.fixes(*commands[:-1])
     [mend] = [bead["id"] for bead in person.ask("list") if bead["title"] == "Mend main"]
     person.does(mend, "touch mended && commit Mend")
-    person.types(commands[-1])
+    person.fixes(commands[-1])
     assert person.status("one") == "done" and person.open() == []
     person.keeps("Red main")
 
@@ -171,19 +177,20 @@ def test_conflict(person: Person) -> None:
     assert commands == ["nobrakes escalation 1"]
     decides(person, commands[0], "both added it", "nobrakes resolve 1 --retry")
     person.does(asked["bead"], "work")
-    person.types("nobrakes run")
+    person.fixes("nobrakes run")
     assert person.status(asked["bead"]) == "done"
     person.recorded = [re.sub(rf"\b{asked['bead']}\b", "BEAD", line) for line in person.recorded]
     person.keeps("Conflict")
 
 
-def decides(person: Person, command: str, said: str, decision: str) -> None:
+def decides(person: Person, command: str, said: str, decision: str, words: str = "It is fixed") -> None:
     """Look at the escalation, then type what it says, with a note where a person gives one."""
     page = person.types(command)
+    person.recorded += [f"$ {command}", "…"]
     assert said in page.text
     typed = [line.split("  # ")[0].strip() for line in page.lines]
     [found] = dict.fromkeys(line for line in typed if line.startswith(decision))
-    person.types(found.replace("…", "It is mended"))
+    person.fixes(found.replace("…", words))
 
 
 def test_question(person: Person) -> None:
@@ -193,9 +200,9 @@ def test_question(person: Person) -> None:
     person.add("one")
     commands = person.looks("nobrakes run", "question on one: Which colour?", expect=40)
     assert commands == person.looks("nobrakes status", "question on one: Which colour?") == ["nobrakes escalation 1"]
-    decides(person, commands[0], "Which colour?", "nobrakes answer 1")
-    person.types("nobrakes run")
-    assert "It is mended" in person.prompt("one", 2)
+    decides(person, commands[0], "Which colour?", "nobrakes answer 1", "Blue")
+    person.fixes("nobrakes run")
+    assert "Blue" in person.prompt("one", 2)
     person.keeps("Question")
 
 
@@ -216,8 +223,8 @@ def test_three_failures(person: Person) -> None:
     assert commands == person.looks("nobrakes status", "repeated failure on one") == ["nobrakes escalation 1"]
     decides(person, commands[0], "the ladder", "nobrakes resolve 1 --retry")
     person.does("one", "work")
-    person.types("nobrakes run")
-    assert "It is mended" in person.prompt("one", 4) and person.status("one") == "done"
+    person.fixes("nobrakes run")
+    assert "It is fixed" in person.prompt("one", 4) and person.status("one") == "done"
     person.keeps("Three failures")
 
 
@@ -230,8 +237,7 @@ def test_broken_checks(person: Person) -> None:
     runner = person.bin / "nosuchrunner"
     runner.write_text("#!/bin/sh\nexec sh tests/run.sh\n")
     runner.chmod(0o755)
-    for command in commands:
-        person.types(command)
+    person.fixes(*commands, by_hand="install nosuchrunner")
     assert person.status("one") == "done" and person.open() == []
     person.keeps("Broken checks")
 
@@ -252,8 +258,7 @@ def test_frozen_queue(person: Person) -> None:
     assert commands[0] == "nobrakes escalation 1" and commands[-1] == "nobrakes run"
     assert "frozen" in person.nobrakes("doctor", expect=1).stdout
     person.flag("broken").unlink()
-    for command in commands:
-        person.types(command)
+    person.fixes(*commands, by_hand="end the cause outside of the repository")
     assert person.status("two") == "done" and person.ask("status")["frozen"] is None
     person.keeps("Frozen queue")
 
@@ -267,9 +272,9 @@ def test_dead_daemon(person: Person) -> None:
     until(lambda: not person.ask("daemon", "status")["running"])
     commands = person.looks("nobrakes status", "the daemon is dead", f"process {pid}", "it was not stopped")
     assert commands[:2] == ["nobrakes daemon start", "nobrakes daemon stop"]
-    person.types(commands[0])
+    person.fixes(commands[0])
     assert "dead" not in person.types("nobrakes status").text
-    person.types(commands[1])
+    person.fixes(commands[1])
     person.looks("nobrakes status", "at rest")
     person.keeps("Dead daemon")
 
@@ -281,8 +286,6 @@ def test_cancelled_blocker(person: Person) -> None:
     commands = person.looks("nobrakes status", "two waits for one, which is cancelled: that will never be done")
     assert commands == person.looks("nobrakes run", "two waits for one, which is cancelled", expect=40)
     assert commands == ["nobrakes undepend two one", "nobrakes reopen one"]
-    for command in commands:
-        person.types(command)
-    person.types("nobrakes run")
+    person.fixes(*commands, "nobrakes run")
     assert person.status("one") == person.status("two") == "done"
     person.keeps("Cancelled blocker")
