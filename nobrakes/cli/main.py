@@ -83,22 +83,36 @@ def function_of(entry: Entry) -> Callable[..., Output]:
 def _typed(command: "fields.CommandFunction", at_home: bool) -> Callable[..., Output]:
     """A command of every surface as the command line has it."""
     from ..fields import parameters
-    from ..host.watching import wake
 
-    wanted = {one.name: one for one in parameters(command)}
+    def do(user: bool = False, **given: Any) -> Output:
+        from ..host.watching import wake
 
-    def called(user: bool = False, **arguments: Any) -> Output:
-        given = {name: _given(wanted[name], value) for name, value in arguments.items() if value is not None}
         with opened_or_home(user) as app:
             found, text = command(app, actor(), **given)
             wake(app.paths)
         return said(plain(found), text)
 
-    options = [_option(one) for one in wanted.values()]
-    if at_home:
-        options.append(inspect.Parameter("user", _ANYWHERE, default=False, annotation=UserPlace))
+    more = [inspect.Parameter("user", _ANYWHERE, default=False, annotation=UserPlace)] if at_home else []
+    return typed(command.__name__, command.__doc__, parameters(command), do, more)
+
+
+def typed(
+    name: str,
+    story: str | None,
+    parameters: "Sequence[fields.Parameter]",
+    do: Callable[..., Output],
+    more: Sequence[inspect.Parameter] = (),
+) -> Callable[..., Output]:
+    """A function that typer makes a command of: it calls `do` with what was given of the parameters."""
+    wanted = {one.name: one for one in parameters}
+
+    def called(**arguments: Any) -> Output:
+        given = {name: value for name, value in arguments.items() if value is not None}
+        return do(**{name: _given(wanted[name], value) if name in wanted else value for name, value in given.items()})
+
+    options = [*map(_option, parameters), *more]
     called.__signature__ = inspect.Signature(options, return_annotation=Output)  # type: ignore[attr-defined]
-    called.__doc__, called.__name__ = command.__doc__, command.__name__
+    called.__doc__, called.__name__ = story, name
     return called
 
 

@@ -173,7 +173,7 @@ def _forging(name: str) -> "Callable[..., Reply]":
 
 
 _TEXT = Parameter("text", "The text.", required=True)
-_WAIT = Parameter("wait", "Seconds to wait for the person.", float, 0.0, most=int(client.MAX_SECONDS))
+_WAIT = Parameter("wait", "Seconds to wait for the person, at most 3600.", float, 0.0, most=int(client.MAX_SECONDS))
 _FORM = (
     Parameter(
         "option", 'A choice, as "LABEL: what it means; costs what it costs"; from 2 to 12.', list, (), most=MAX_OPTIONS
@@ -183,12 +183,14 @@ _FORM = (
     Parameter("yes_no", "The answer is yes or no.", bool, False),
     Parameter("long", "The answer is a longer text.", bool, False),
     Parameter("optional", "The person may leave it open: you decide then.", bool, False),
-    Parameter("priority", "How urgent it is: 1 is most, 2 if not given.", int, least=1, most=3),
+    Parameter("priority", "How urgent it is, from 1 (most) to 3; 2 if not given.", int, least=1, most=3),
     Parameter("context", "What the person has to know to decide.", default=""),
 )
 
 OPERATIONS: "tuple[Operation, ...]" = (
-    Operation("bead", "Your bead: description, acceptance criteria, notes, what people answered.", _bead, reads=True),
+    Operation(
+        "bead", "Your bead: description, criteria, notes, what people answered, the approved plan.", _bead, reads=True
+    ),
     Operation("attempts", "What earlier attempts on your bead left, newest first.", _attempts, reads=True),
     Operation("whats-next", "What to do next, by the facts: plan, questions, steps, commits.", _whats_next, reads=True),
     Operation("log", "Write a line into the bead's log, for those who work on it later.", _said("log"), (_TEXT,)),
@@ -206,7 +208,8 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "test",
-        "Run the project's checks in your workspace: each call is one test round.",
+        "Run the project's checks in your workspace. Each call is one test round, which a person sees. A pass here is "
+        "not proven yet: the review runs the checks itself, on a fresh checkout.",
         _test,
         (Parameter("check", "One check alone, by its name.", default=""),),
     ),
@@ -245,7 +248,8 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "request-review",
-        "Have your plan approved before you begin, where the bead asks for it. Then end as blocked.",
+        "Have your plan approved before you begin, where the bead asks for it (label `plan-review`). Then end as "
+        "blocked: the next attempt begins with the plan, once it is approved.",
         _request_review,
         (Parameter("plan", "What you will change, in which steps, and how it is shown.", required=True), _WAIT),
     ),
@@ -256,7 +260,12 @@ OPERATIONS: "tuple[Operation, ...]" = (
         (
             Parameter("suggestion", "What should be done, in one line.", required=True),
             Parameter("detail", "More about it.", default=""),
-            Parameter("severity", "How much it matters to the person now.", default="info", choices=client.SEVERITIES),
+            Parameter(
+                "severity",
+                "How much it matters now; urgent passes quiet hours.",
+                default="info",
+                choices=client.SEVERITIES,
+            ),
         ),
     ),
     Operation(
@@ -264,7 +273,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
         "Hand in for the documents of your sprint: a decision, a deviation, a wish, its review, its plan.",
         lambda text, kind, title: Reply(*documents.document(text, kind, title)),
         (
-            _TEXT,
+            Parameter("text", "The document, as Markdown.", required=True),
             Parameter("kind", "What it is.", default="decision", choices=documents.KINDS),
             Parameter("title", "Of a plan: what the sprint is called, in one or two words.", default=""),
         ),
@@ -279,7 +288,8 @@ OPERATIONS: "tuple[Operation, ...]" = (
     Operation("plan", "The plan of your feature as it lies now: its beads as JSON.", _forging("plan"), reads=True),
     Operation(
         "plan-ready",
-        "Say that your feature's plan is whole: a version of it is kept, and goes to review. Then end your turn.",
+        "Say that your feature's plan is whole: a version of it is kept, and goes to review. Then end your turn. It is "
+        "refused while the plan is empty, while a bead of it could never start, and while questions of yours are open.",
         _forging("forging_plan_ready"),
     ),
     Operation(
