@@ -23,7 +23,7 @@ from nobrakes.store import create_store
 
 COST = str(Path(__file__).parent / "cost.py")
 AT_ONCE = 100_000
-PATIENCE_SECONDS = 120.0
+TIMEOUT_SECONDS = 120.0
 STATUSES = (Status.DONE, *[Status.NEEDS_DOER] * 9)
 
 
@@ -74,7 +74,7 @@ def database(folder: str) -> str:
     return os.path.join(folder, ".nobrakes", "nobrakes.db")
 
 
-def cost(argv: Sequence[str], folder: str, limit: float = PATIENCE_SECONDS) -> dict[str, Any]:
+def cost(argv: Sequence[str], folder: str, limit: float = TIMEOUT_SECONDS) -> dict[str, Any]:
     """Seconds, CPU seconds, megabytes and bytes of output of a process; an exit code that is no answer is an error.
 
     What has not ended after `limit` seconds is killed, and is told as what it cost until then.

@@ -41,7 +41,7 @@ from .records import frozen
 LINE = 64 * 1024 * 1024
 """Bytes that one message may have."""
 GRACE = 4.0
-PATIENCE = 3.0
+TIMEOUT = 3.0
 
 
 async def start(command: Sequence[str], workspace: str) -> asyncio.subprocess.Process:
@@ -60,7 +60,7 @@ async def stop(process: asyncio.subprocess.Process) -> None:
         if number is not None:
             _send(process.pid, number)
         try:
-            await asyncio.wait_for(process.wait(), PATIENCE)
+            await asyncio.wait_for(process.wait(), TIMEOUT)
             break
         except TimeoutError:
             continue
@@ -437,7 +437,7 @@ async def _work(
         lines.event("end", error=error.kind, message=str(error), code=error.code)
     except ConnectionError:
         try:
-            code = await asyncio.wait_for(process.wait(), PATIENCE)
+            code = await asyncio.wait_for(process.wait(), TIMEOUT)
         except TimeoutError:
             code = None
         lines.event("end", error="died", message=f"the agent ended in the middle of it, with {code}")

@@ -19,7 +19,7 @@ from nobrakes.store import create_store, open_store
 MODE = "the store alone, in a file; each claim is one transaction, synchronous = NORMAL"
 SPEED = "claims, of a raw loop's speed"
 RACERS = (16, 64)
-PATIENCE_SECONDS = 300.0
+TIMEOUT_SECONDS = 300.0
 
 FIGURES = (
     Figure(SPEED, 0.4, "", at_least=True),
@@ -82,7 +82,7 @@ def raw(path: str, claimed: str) -> float:
 def _claim(path: str, beads: int, barrier: Barrier, results: Any) -> None:
     names = [f"Name{n}" for n in range(2 * beads)]
     with closing(open_store(path)) as store:
-        barrier.wait(PATIENCE_SECONDS)
+        barrier.wait(TIMEOUT_SECONDS)
         start = time.perf_counter()
         won = []
         for number in range(beads):
@@ -101,9 +101,9 @@ def race(racers: int, beads: int) -> dict[str, Any]:
         processes = [context.Process(target=_claim, args=(path, beads, barrier, results)) for _ in range(racers)]
         for process in processes:
             process.start()
-        ends = [results.get(timeout=PATIENCE_SECONDS) for _ in processes]
+        ends = [results.get(timeout=TIMEOUT_SECONDS) for _ in processes]
         for process in processes:
-            process.join(PATIENCE_SECONDS)
+            process.join(TIMEOUT_SECONDS)
     won = [number for numbers, _ in ends for number in numbers]
     slowest = max(seconds for _, seconds in ends)
     return {"twice": len(won) - len(set(won)), "lost": beads - len(set(won)), "seconds": slowest, "beads": beads}

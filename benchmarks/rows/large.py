@@ -11,7 +11,7 @@ from pipeline import NOBRAKES
 
 MODE = "as installed, whole commands as people type them; beads with two dependencies each, a tenth of them done"
 COMMANDS = ("graph", "status", "board", "list")
-PATIENCE_SECONDS = 30.0
+TIMEOUT_SECONDS = 30.0
 LARGE, LARGEST = "100,000 beads", "1,000,000 beads"
 QUESTION = "SELECT id, title, status FROM beads WHERE status <> 'done' ORDER BY id LIMIT 20"
 
@@ -35,7 +35,7 @@ def looked(beads: int, rounds: int, warm_ups: int = 1) -> dict[str, list[dict[st
         found: dict[str, list[dict[str, Any]]] = {name: [] for name in argvs}
         for round_ in range(rounds + warm_ups):
             for name, argv in argvs.items():
-                taken = cost(argv, folder, PATIENCE_SECONDS)
+                taken = cost(argv, folder, TIMEOUT_SECONDS)
                 if round_ >= warm_ups:
                     found[name].append(taken)
     return found

@@ -355,7 +355,7 @@ SOON = 1.0
 
 
 # What waits with a time of its own is not idle (a retry, a remote, an index.lock), nor what waits for another
-# repository's place. What only a person can end is idle. Whatever may pass by itself is waited for until its patience
+# repository's place. What only a person can end is idle. Whatever may pass by itself is waited for until its timeout
 # is over.
 def is_idle(board: Board) -> bool:
     """Whether nothing is left that this machine could do without a person."""
@@ -386,9 +386,9 @@ def _wait_for_a_person(board: Board) -> bool:
     return is_all and bool(waits) and not any(journal.passing for journal in waits)
 
 
-def may_pass(patience: float, since: float, now: float) -> bool:
+def may_pass(timeout: float, since: float, now: float) -> bool:
     """Whether an obstacle that is there since then, and may pass for so many seconds, needs no person so far."""
-    return patience > 0 and now < since + patience
+    return timeout > 0 and now < since + timeout
 
 
 def look_again(since: float, now: float, most: float) -> float:

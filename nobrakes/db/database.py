@@ -180,7 +180,7 @@ class Cache:
         return False
 
 
-PATIENCE_SECONDS = 30.0
+TIMEOUT_SECONDS = 30.0
 MEMORY = ":memory:"
 
 Row = sqlite3.Row
@@ -226,7 +226,7 @@ class Database:
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))  # its -wal and -shm follow it
         try:
             with self.errors():
-                self._open(sqlite3.connect(path, timeout=PATIENCE_SECONDS, isolation_level=None), create)
+                self._open(sqlite3.connect(path, timeout=TIMEOUT_SECONDS, isolation_level=None), create)
         except StoreReadOnly:
             if create:
                 raise

@@ -80,7 +80,7 @@ def public_events(store: "Store", after: int, bead: str | None = None) -> "Itera
         yield after, [said for event in events for said in public(event, facts)]
 
 
-PATIENCE_SECONDS = 30.0
+TIMEOUT_SECONDS = 30.0
 RETRY_SECONDS = 15.0
 OTHER = "the database does not know what was written last: it is another one, or went back"
 
@@ -129,10 +129,10 @@ def keep_up(store: "Store", root: str, path: str) -> Exported | None:
 
 def wait_and_keep_up(store: "Store", root: str, path: str) -> Exported:
     """As `keep_up`, with patience for another process; StoreBusy when that does not end."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while (done := keep_up(store, root, path)) is None:
         if time.monotonic() > deadline:
-            raise StoreBusy(f"another process has kept {path} locked for {PATIENCE_SECONDS:.0f} seconds")
+            raise StoreBusy(f"another process has kept {path} locked for {TIMEOUT_SECONDS:.0f} seconds")
         time.sleep(0.01)
     return done
 

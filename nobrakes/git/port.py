@@ -142,7 +142,7 @@ class Land:
         return WAITS[self.cause].again
 
     @property
-    def patience(self) -> float:
+    def timeout(self) -> float:
         """Seconds in which it may pass by itself; after them a person has to look."""
         return WAITS[self.cause].passes
 

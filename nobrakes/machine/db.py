@@ -15,13 +15,13 @@ from ..errors import PlaceUnusable, StoreBroken, StoreBusy, StoreReadOnly
 from ..records import frozen
 from ..text.cleaning import count
 
-PATIENCE_SECONDS = 0.2
+TIMEOUT_SECONDS = 0.2
 
 
 def open_escalations(path: str) -> int | None:
     """How many escalations are open there; None: it cannot be said now."""
     try:
-        connection = sqlite3.connect(file_uri(os.path.abspath(path), "mode=ro"), uri=True, timeout=PATIENCE_SECONDS)
+        connection = sqlite3.connect(file_uri(os.path.abspath(path), "mode=ro"), uri=True, timeout=TIMEOUT_SECONDS)
         try:
             connection.execute("PRAGMA query_only = ON")
             row = connection.execute("SELECT count(*) FROM escalations WHERE resolved_at IS NULL").fetchone()
@@ -98,7 +98,7 @@ def require_known(connection: Connection, path: str, steps: Sequence[Sequence[st
         raise PlaceUnusable(text, "Update nobrakes. Nothing was changed.")
 
 
-USER_PATIENCE_SECONDS = 5.0
+USER_TIMEOUT_SECONDS = 5.0
 
 
 # A write is BEGIN IMMEDIATE: of two that want the last place one is first, and the other sees it. Nobody waits longer
@@ -107,17 +107,17 @@ class UserDatabase:
     """The file at `path`, made where it is missing; `is_reading`: only an existing one, and never written."""
 
     def __init__(
-        self, path: str, now: Callable[[], float], is_reading: bool = False, patience: float = USER_PATIENCE_SECONDS
+        self, path: str, now: Callable[[], float], is_reading: bool = False, timeout: float = USER_TIMEOUT_SECONDS
     ) -> None:
         self.path = path
-        self._patience = patience
+        self._timeout = timeout
         self._now = now
         if not is_reading:
             with contextlib.suppress(OSError):  # SQLite says why
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
         with self._errors():
             self._connection = sqlite3.connect(
-                file_uri(os.path.abspath(path), "mode=rw"), timeout=patience, isolation_level=None, uri=True
+                file_uri(os.path.abspath(path), "mode=rw"), timeout=timeout, isolation_level=None, uri=True
             )
             try:
                 self._prepare(is_reading)
@@ -178,7 +178,7 @@ class UserDatabase:
             yield
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
-                text = f"another process has kept {self.path} locked for {count(self._patience, 'second')}"
+                text = f"another process has kept {self.path} locked for {count(self._timeout, 'second')}"
                 raise StoreBusy(
                     text, "nobrakes tries again; if it lasts, look for what holds this file open."
                 ) from error

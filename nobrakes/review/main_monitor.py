@@ -27,7 +27,7 @@ NOBODY = 0
 """The attempt of runs that judge nobody's work: the canary's, and those that a command asks for."""
 WATCH = "canary"
 """The setting with how far the canary is, and how the names of its runs begin."""
-PATIENCE_SECONDS = 60.0
+IDLE_SECONDS = 60.0
 """So long nothing must have happened before main is looked at."""
 AGAIN_SECONDS = 3600.0
 """While the queue is frozen, main is looked at again after this time: a machine may have been mended."""
@@ -125,7 +125,7 @@ def due_at(
         return board.now if main != watch.searched else again_at(watch, broken_since)
     known = main == watch.tip or ours_at is not None
     seen = max(watch.looked_at if main == watch.tip else 0.0, ours_at or 0.0)
-    rested = idle_since + min(PATIENCE_SECONDS, hours * 3600)
+    rested = idle_since + min(IDLE_SECONDS, hours * 3600)
     return max(rested, seen + hours * 3600) if known else rested
 
 

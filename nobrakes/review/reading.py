@@ -297,7 +297,7 @@ def ended(reading: Reading, minutes: float, waited: float, halted: bool) -> tupl
     if session.state is Of.READY:
         if session.failures:
             return FAILED, session.detail or "its agent failed"
-        if waited < patience(minutes):
+        if waited < timeout(minutes):
             return None
         return FAILED, f"it was not started within {WAITS * minutes:g} minutes: {session.detail}".rstrip(": ")
     if session.state is Of.IDLE and not halted:
@@ -306,7 +306,7 @@ def ended(reading: Reading, minutes: float, waited: float, halted: bool) -> tupl
     return FAILED, why.get(session.state) or session.detail or "it does not go on"
 
 
-def patience(minutes: float) -> float:
+def timeout(minutes: float) -> float:
     """So many seconds one that was not started yet may wait."""
     return WAITS * minutes * 60
 

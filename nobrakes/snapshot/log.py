@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TAIL = 4096
 """Bytes at the end of the file in which its last mark is looked for first."""
-PATIENCE_SECONDS = 30.0
+TIMEOUT_SECONDS = 30.0
 FAR = 1000
 """So many events that changed nothing after the last mark, and a new one is due."""
 
@@ -103,7 +103,7 @@ def append(descriptor: int, content: bytes) -> None:
 @contextmanager
 def locked(path: str) -> Iterator[int]:
     """The file, opened to append and locked; made when it is missing."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
@@ -113,7 +113,7 @@ def locked(path: str) -> Iterator[int]:
         finally:
             os.close(descriptor)
         if time.monotonic() > deadline:
-            raise StoreBusy(f"another process has kept {path} locked for {PATIENCE_SECONDS:.0f} seconds")
+            raise StoreBusy(f"another process has kept {path} locked for {TIMEOUT_SECONDS:.0f} seconds")
         time.sleep(0.002)
 
 

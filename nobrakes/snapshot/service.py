@@ -277,7 +277,7 @@ WORKSPACES_TOO = (
     "keep them from now on"
 )
 MAX_NAMED = 20
-REBUILD_PATIENCE_SECONDS = 20.0
+REBUILD_TIMEOUT_SECONDS = 20.0
 """So long a command waits for another one that rebuilds, or for a daemon that ends."""
 
 
@@ -320,7 +320,7 @@ def make_missing(paths: Paths, git: Git, say: Callable[[str], None]) -> None:
     """Make the database that is not there. StoreBroken: a daemon works with the one that was removed."""
     from ..host.watching import poke
 
-    deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
+    deadline = time.monotonic() + REBUILD_TIMEOUT_SECONDS
     while not os.path.lexists(paths.database):
         try:
             with DaemonLock(paths.lock):

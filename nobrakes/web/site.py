@@ -107,7 +107,7 @@ async def static(request: Request) -> Response:
 
 # A thread that takes too long is left: it goes on to its end and is heard no more. MAX_THREADS bounds how many there
 # are, so a disk that hangs makes pages say so and nothing else. A command is waited for: nobody would know what it did.
-PATIENCE_SECONDS = 15.0
+TIMEOUT_SECONDS = 15.0
 MAX_THREADS = 40
 Look = Callable[[Request], Response]
 
@@ -119,9 +119,9 @@ class Threads:
         self._free = asyncio.Semaphore(most)
 
     async def run(self, work: Callable[[], Response]) -> Response:
-        """What `work` makes in a thread of its own; TimeoutError after PATIENCE_SECONDS, the wait for one included."""
+        """What `work` makes in a thread of its own; TimeoutError after TIMEOUT_SECONDS, the wait for one included."""
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await self._free.acquire()
             answer: asyncio.Future[Response] = loop.create_future()
 
@@ -152,7 +152,7 @@ class Threads:
 
 
 def in_time(look: Look) -> Callable[[Request], Awaitable[Response]]:
-    """`look`, with PATIENCE_SECONDS."""
+    """`look`, with TIMEOUT_SECONDS."""
 
     @wraps(look)
     async def answer(request: Request) -> Response:

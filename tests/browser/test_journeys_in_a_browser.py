@@ -21,7 +21,7 @@ from tests.support.shop import NOBRAKES, PLAN, Shop
 from tests.support.web_process import WebProcess, web_process
 
 pytestmark = pytest.mark.slow
-PATIENCE = 60
+TIMEOUT = 60
 HOW = {
     "desktop": {"viewport": DESKTOP},
     "phone": {"viewport": PHONE, "has_touch": True, "is_mobile": True},
@@ -57,7 +57,7 @@ class Play:
 
     def sees(self, wanted: str, where: str = "#main") -> None:
         """The open page shows the text (a pattern), by itself or, without scripts, when it is loaded again."""
-        place, end = self.page.locator(where), time.monotonic() + PATIENCE
+        place, end = self.page.locator(where), time.monotonic() + TIMEOUT
         pattern = re.compile(wanted, re.DOTALL)
         while not pattern.search(place.first.inner_text() if place.count() else ""):
             assert time.monotonic() < end, f"{wanted!r} is not in {where}: {place.all_inner_texts()}"

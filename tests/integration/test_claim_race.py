@@ -15,14 +15,14 @@ from nobrakes.store import create_store, open_store
 
 RACERS = 16
 NAMES = [f"Name{i}" for i in range(40)]
-PATIENCE = 120
+TIMEOUT = 120
 
 
 def _claim_each(path: str, rounds: int, barrier: Barrier, results: Any) -> None:
     store = open_store(path)
     won = []
     for number in range(rounds):
-        barrier.wait(PATIENCE)
+        barrier.wait(TIMEOUT)
         attempt = store.open_attempt(f"b{number}", Role.DOER, "script", NAMES, 60.0, None)
         if attempt is not None:
             won.append((attempt.bead, attempt.name, attempt.fence, attempt.token))
@@ -34,7 +34,7 @@ def _answer_each(path: str, rounds: int, barrier: Barrier, results: Any) -> None
     store = open_store(path)
     won = []
     for number in range(1, rounds + 1):
-        barrier.wait(PATIENCE)
+        barrier.wait(TIMEOUT)
         try:
             won.append((number, store.answer(number, multiprocessing.current_process().name, "me").answer))
         except NotAllowed:
@@ -47,9 +47,9 @@ def _take_back_or_act(path: str, rounds: int, barrier: Barrier, results: Any) ->
     """The one takes each answer back, the other begins with it."""
     store = open_store(path)
     won = []
-    barrier_first = barrier.wait(PATIENCE)
+    barrier_first = barrier.wait(TIMEOUT)
     for number in range(1, rounds + 1):
-        barrier.wait(PATIENCE)
+        barrier.wait(TIMEOUT)
         if barrier_first:
             won += [(number, "acts")] if store.act_by({number: "so"}, "Ada") else []
             continue
@@ -69,9 +69,9 @@ def race(target: Any, path: str, rounds: int, racers: int) -> list[Any]:
     processes = [context.Process(target=target, args=(path, rounds, barrier, results)) for _ in range(racers)]
     for process in processes:
         process.start()
-    won = [entry for _ in processes for entry in results.get(timeout=PATIENCE * 2)]
+    won = [entry for _ in processes for entry in results.get(timeout=TIMEOUT * 2)]
     for process in processes:
-        process.join(PATIENCE)
+        process.join(TIMEOUT)
     assert [process.exitcode for process in processes] == [0] * racers
     return won
 

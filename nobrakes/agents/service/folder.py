@@ -108,7 +108,7 @@ def _run(check: dict[str, Any], workspace: str) -> dict[str, Any]:
 
 # The channel out of a sandbox, imported in place of agents.db.edits: the same functions with the same arguments. A
 # request is whole or not there, and stays when nobody answers; who is not answered soon says again that it lies there.
-PATIENCE = 100.0
+TIMEOUT = 100.0
 """Seconds to wait for an answer: the daemon may be starting anew."""
 LOOK = 0.02
 """Seconds between two looks, at most: the first ones follow each other faster."""
@@ -179,7 +179,7 @@ def _await(answer: str, again: str) -> None:
     begun = time.monotonic()
     waited, soon = 0.0, SOON
     while not os.path.exists(answer):
-        if waited > PATIENCE:
+        if waited > TIMEOUT:
             from ...errors import DoorClosed
 
             raise DoorClosed("nobrakes does not answer just now; what you said is stored for it")

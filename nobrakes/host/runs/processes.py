@@ -30,7 +30,7 @@ from ..port import Born, Command, Remains
 from ..proctable import Process
 from . import endings, forkserver, trees, wrapper
 from .endings import Exits, Outputs
-from .trees import HOME_MARKER, PATIENCE, RUN_MARKER, Reaper, Tree, adopting, adopts_orphans, members, send
+from .trees import HOME_MARKER, RUN_MARKER, TIMEOUT, Reaper, Tree, adopting, adopts_orphans, members, send
 
 SECONDS = 20
 """A fork server that is silent for so long hangs, and is given up."""
@@ -384,7 +384,7 @@ class LocalProcesses(Outputs):
         """Collect the wrappers that nobody needs any more, and the orphans that were left to this process."""
         self._leaving = [child for child in self._leaving if not child.over()]
         mine = {child.pid for child in (*self._wrappers.values(), *self._leaving)}
-        oldest = time.monotonic() - PATIENCE
+        oldest = time.monotonic() - TIMEOUT
         self._past = {session: at for session, at in self._past.items() if at >= oldest}
         # what dies with a run, as its sandbox does, comes to us a moment after it
         self._reaper.collect(self._sessions | self._past.keys(), mine)

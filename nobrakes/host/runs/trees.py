@@ -22,7 +22,7 @@ from ..proctable import LINUX, Process
 _PR_SET_CHILD_SUBREAPER = 36
 _adopter = 0
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 """Seconds after which a zombie of an unknown session is nobody's: whoever waits for a child collects it at once."""
 
 
@@ -81,7 +81,7 @@ class Reaper:
                 continue
             since = self._seen.get((pid, process.started), now)
             is_theirs = process.session in sessions and pid != process.session  # who leads one has a waiter of its own
-            if is_theirs or now - since > PATIENCE:
+            if is_theirs or now - since > TIMEOUT:
                 with contextlib.suppress(ChildProcessError):  # collected by somebody else meanwhile
                     os.waitpid(pid, os.WNOHANG)
             else:

@@ -97,7 +97,7 @@ def opened(kind: type[Kind]) -> Kind:
     return kind(place.database, now)
 
 
-PATIENCE_SECONDS = 2.0
+TIMEOUT_SECONDS = 2.0
 """So long all repositories together may take to answer."""
 LOCK_SECONDS = 1.0
 """So long who only looks waits for another process's transaction."""
@@ -120,7 +120,7 @@ def known(place: UserPlace) -> UserStore | None:
     if not require_safe(place.state) or not os.path.lexists(place.database):
         return None
     require_own(place.database)
-    return UserStore(place.database, now, is_reading=True, patience=LOCK_SECONDS)
+    return UserStore(place.database, now, is_reading=True, timeout=LOCK_SECONDS)
 
 
 def register(store: UserStore, root: str) -> str:
@@ -188,7 +188,7 @@ def looked_at(found: Sequence[Repository]) -> list[RepositoryView]:
     threads = [threading.Thread(target=look, args=(one,), daemon=True, name=f"look at {one.path}") for one in found]
     for thread in threads:
         thread.start()
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     for thread in threads:
         thread.join(max(0.0, deadline - time.monotonic()))
     silent = (RepositoryView(one.path, one.name, SILENT, None, one.seen_at) for one in found)

@@ -251,7 +251,7 @@ class _Joined:
         if not require_safe(place.settings):  # else a run that may write around it could make it
             make(place.settings)
         self.place = place
-        self.store = UserStore(place.database, now, patience=LOCK_SECONDS)
+        self.store = UserStore(place.database, now, timeout=LOCK_SECONDS)
         try:
             self.identity = register(self.store, root)
             sweep(place.daemons)

@@ -97,7 +97,7 @@ def _exchanged(order: Order, ports: PullPorts, catch_up: Callable[[], Land]) -> 
     if told is None or told.head != order.head:
         pushed = ports.publish(order.wanted.branch, order.head, order.ours)
         if pushed.landing is Landing.BLOCKED:
-            return Seen(told, trouble=pushed.reason, wait=pushed.wait, needs_person=not pushed.patience)
+            return Seen(told, trouble=pushed.reason, wait=pushed.wait, needs_person=not pushed.timeout)
         if pushed.landing is Landing.LOST and (told is None or told.head in order.ours):
             return Seen(None, trouble=pushed.reason, needs_person=True)
         if pushed.landing is Landing.MOVED and told is not None:

@@ -155,7 +155,7 @@ def _number_of(host: CodeHost, pull: PullRequest, ours: Collection[str]) -> int:
     return found[0].number if found else 0
 
 
-PATIENCE = 300.0
+TIMEOUT = 300.0
 """So long trouble that may pass is waited for, before a person has to look."""
 
 
@@ -444,7 +444,7 @@ class PullSteps:
         since = (journal.waiting_since if is_same else 0.0) or now
         may = bool(seen.trouble) and not seen.needs_person and not rests
         passing_since = (journal.passing_since or now) if may else 0.0
-        passing = may_pass(PATIENCE if may else 0.0, passing_since, now)
+        passing = may_pass(TIMEOUT if may else 0.0, passing_since, now)
         if not is_same or (journal.passing and not passing):
             self.ports.notifier.tell(Notice(f"{bead} waits to be merged: {reason}", bead, urgent=not passing))
         wait = seen.wait or requests_model.next_look(_wait(self.ports), now - since)

@@ -601,7 +601,7 @@ class Readings:
         reason = f"code review: session {session.id}, round {one.round} of {self.rules.rounds}"
         is_ready = session.state is Of.READY and not board.paused
         since = self.waits.seen(one, board.now, board.paused)
-        until = since + reading.patience(self.rules.minutes) if is_ready else 0.0
+        until = since + reading.timeout(self.rules.minutes) if is_ready else 0.0
         if (journal.waiting, journal.waiting_until) == (reason, until):
             return Report(Fact.NOT_YET)
         waits = {"waiting": reason, "waiting_until": until, "waiting_since": session.created_at}

@@ -324,8 +324,8 @@ class ReviewSteps:
         bead = context.attempt.bead
         now = self.ports.store.now()
         since = journal.waiting_since or now
-        passing_since = (journal.passing_since or now) if land.patience else 0.0
-        passing = may_pass(land.patience, passing_since, now)
+        passing_since = (journal.passing_since or now) if land.timeout else 0.0
+        passing = may_pass(land.timeout, passing_since, now)
         if journal.waiting != land.reason or (journal.passing and not passing):
             self.ports.notifier.tell(Notice(f"{bead} waits to be merged: {land.reason}", bead, urgent=not passing))
         behind = journal.behind

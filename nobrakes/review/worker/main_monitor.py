@@ -465,8 +465,8 @@ class MainMonitor:
             self.ports.notifier.tell(Notice(why, urgent=True))
         self._told_of, now, seconds = land.cause, board.now, land.wait
         since = now if self._passing_since is None else self._passing_since
-        self._passing_since = since if land.patience else None
-        self._passing = may_pass(land.patience, since, now)
+        self._passing_since = since if land.timeout else None
+        self._passing = may_pass(land.timeout, since, now)
         self._again_at = self._wake = now + (look_again(since, now, seconds) if self._passing else seconds)
         return False
 

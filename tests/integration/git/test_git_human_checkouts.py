@@ -221,10 +221,10 @@ def test_a_lock_of_the_humans_git_blocks_and_is_not_removed(world, begin):
     lock = world.root / ".git" / "index.lock"
     lock.write_bytes(b"")
     held = world.git.land(new, old)
-    assert held.landing is Landing.BLOCKED and held.patience > 0 and str(lock) in held.reason
+    assert held.landing is Landing.BLOCKED and held.timeout > 0 and str(lock) in held.reason
     os.utime(lock, (0, 0))
     left = world.git.land(new, old)
-    assert left.landing is Landing.BLOCKED and left.patience == 0 and str(lock) in left.reason
+    assert left.landing is Landing.BLOCKED and left.timeout == 0 and str(lock) in left.reason
     world.git.clear_locks()
     assert lock.exists()
     assert world.git.main() == old

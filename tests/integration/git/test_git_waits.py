@@ -252,7 +252,7 @@ def test_a_wait_is_told_by_its_cause_with_what_ends_it(world: SharedWorld, begin
     land = landed(world, begin, provoke)
     assert land.cause is cause, land.reason
     assert not WAITS[cause].remedy or WAITS[cause].remedy.partition("`")[0][:40] in land.reason, land.reason
-    assert (land.patience > 0) is (WAITS[cause].passes > 0)
+    assert (land.timeout > 0) is (WAITS[cause].passes > 0)
 
 
 def test_a_new_remote_is_told_with_what_brings_it_main(world: SharedWorld, begin) -> None:

@@ -88,7 +88,7 @@ def test_what_is_no_request_is_answered_by_a_no(scene, words):
 
 
 def test_what_is_said_while_no_daemon_works_is_taken_in_at_the_end(scene, monkeypatch):
-    monkeypatch.setattr(agents_side, "PATIENCE", 0.0)
+    monkeypatch.setattr(agents_side, "TIMEOUT", 0.0)
     with pytest.raises(DoorClosed):
         scene.call("say", "log", "my last words", "{}")
     scene.keeper.end(scene.run)

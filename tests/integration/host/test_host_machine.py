@@ -171,7 +171,7 @@ def test_what_dies_a_moment_after_its_run_is_collected_at_once(tmp_path: Path) -
 
 @pytest.mark.skipif(not proctable.LINUX, reason="zombies are read from /proc")
 def test_an_old_zombie_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nobrakes.host.runs.trees.PATIENCE", -1.0)
+    monkeypatch.setattr("nobrakes.host.runs.trees.TIMEOUT", -1.0)
     child = subprocess.Popen(["true"], start_new_session=True)
     deadline = time.monotonic() + 15
     while (found := proctable.look(child.pid)) is None or found.running:

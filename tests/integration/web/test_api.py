@@ -148,11 +148,11 @@ def test_a_page_that_takes_too_long_says_so_and_the_others_go_on(site, monkeypat
         return own(*given)
 
     monkeypatch.setattr(board, "columns", stuck)
-    monkeypatch.setattr(web_site, "PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(web_site, "TIMEOUT_SECONDS", 0.3)
     try:
         late = site.get("/r/shop/board")
         assert late.status_code == 503 and "does not answer in time" in late.text
-        monkeypatch.setattr(web_site, "PATIENCE_SECONDS", 30)
+        monkeypatch.setattr(web_site, "TIMEOUT_SECONDS", 30)
         assert site.get("/r/shop/desk").status_code == 200
     finally:
         goes_on.set()
@@ -162,7 +162,7 @@ def test_a_page_that_takes_too_long_says_so_and_the_others_go_on(site, monkeypat
 def test_no_more_threads_wait_than_there_may_be_and_each_is_given_back(monkeypatch) -> None:
     import asyncio
 
-    monkeypatch.setattr(web_site, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(web_site, "TIMEOUT_SECONDS", 0.2)
     goes_on, begun = threading.Event(), []
 
     def stuck():

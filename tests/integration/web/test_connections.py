@@ -18,7 +18,7 @@ from tests.integration.web.test_socket import hear, hello, seq_of
 from tests.integration.web.test_socket import socket as page_socket
 from tests.support.web import serving
 
-PATIENCE = 20
+TIMEOUT = 20
 
 
 def connect(site) -> socket.socket:
@@ -29,7 +29,7 @@ def connect(site) -> socket.socket:
 
 def is_cut(line: socket.socket, trickle: bytes = b"") -> bool:
     """Whether the server ends it while one byte after the other comes."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while time.monotonic() < end:
         try:
             if trickle:
@@ -74,7 +74,7 @@ def test_whoever_takes_nothing_of_what_was_asked_for_is_cut(repository, monkeypa
     with serving() as site, connect(site) as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         asked = head(site, "/static/x/base.css").replace("Connection: close\r\n", "").encode()
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
             while time.monotonic() < end:
                 with contextlib.suppress(TimeoutError):
@@ -93,7 +93,7 @@ def test_one_connection_too_many_takes_the_place_of_the_quietest_and_never_of_a_
         quiet = [stack.enter_context(connect(site)) for _ in range(6)]
         with stack.enter_context(connect(site)) as line:
             line.sendall(head(site, "/login").encode())
-            line.settimeout(PATIENCE)
+            line.settimeout(TIMEOUT)
             assert line.recv(65536).startswith(b"HTTP/1.1 200")
         assert all(is_cut(line) for line in quiet[:4])
         for page in pages:
@@ -102,7 +102,7 @@ def test_one_connection_too_many_takes_the_place_of_the_quietest_and_never_of_a_
             page.send(hello(0))
             hear(page, lambda message: True)
         with connect(site) as line:
-            line.settimeout(PATIENCE)
+            line.settimeout(TIMEOUT)
             said = line.recv(65536)
         assert said.startswith(b"HTTP/1.1 503") and guard.CSP.encode() in said
 
@@ -110,7 +110,7 @@ def test_one_connection_too_many_takes_the_place_of_the_quietest_and_never_of_a_
 def test_what_is_no_http_and_a_refused_socket_are_answered_with_our_headers(site) -> None:
     for garbage in (b"\x00\x01\x02\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET /login HTTP/1.1\r\nHost : x\r\n\r\n"):
         with connect(site) as line:
-            line.settimeout(PATIENCE)
+            line.settimeout(TIMEOUT)
             line.sendall(garbage)
             said = line.recv(65536)
             assert said.startswith(b"HTTP/1.1 4") and guard.CSP.encode() in said, garbage
@@ -122,7 +122,7 @@ def test_what_is_no_http_and_a_refused_socket_are_answered_with_our_headers(site
 def test_a_socket_says_hello_in_time_and_there_are_so_many_of_them(site, monkeypatch) -> None:
     monkeypatch.setattr(live, "HELLO_SECONDS", 0.3)
     with page_socket(site) as line, pytest.raises(ConnectionClosed):
-        line.recv(timeout=PATIENCE)
+        line.recv(timeout=TIMEOUT)
     monkeypatch.setattr(live, "HELLO_SECONDS", 5.0)
     monkeypatch.setattr(live, "MAX_SOCKETS", 1)
     seq = seq_of(site)
@@ -130,7 +130,7 @@ def test_a_socket_says_hello_in_time_and_there_are_so_many_of_them(site, monkeyp
         first.send(hello(seq))
         hear(first, lambda message: message["op"] == "welcome")
         with page_socket(site) as second, pytest.raises(ConnectionClosed) as closed:
-            second.recv(timeout=PATIENCE)
+            second.recv(timeout=TIMEOUT)
         assert closed.value.rcvd.code == live.FULL
 
 

@@ -13,7 +13,7 @@ from websockets.sync.client import ClientConnection, connect
 from nobrakes.cli import main
 from nobrakes.web.rendering import BOOT
 
-PATIENCE = 20
+TIMEOUT = 20
 
 
 @contextlib.contextmanager
@@ -36,7 +36,7 @@ def hello(after: int, *topics: str, boot: str = BOOT) -> str:
 
 def hear(line: ClientConnection, wanted) -> Any:
     """The first message that is wanted; a test fails when it does not come."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while (left := end - time.monotonic()) > 0:
         message = json.loads(line.recv(timeout=left))
         if wanted(message):
@@ -93,7 +93,7 @@ def test_garbage_ends_its_own_socket_alone(site, garbage) -> None:
         with socket(site) as line, pytest.raises(ConnectionClosed):
             line.send(garbage)
             while True:
-                line.recv(timeout=PATIENCE)
+                line.recv(timeout=TIMEOUT)
         assert main.run(["pause"]) == 0
         assert hear(other, lambda m: m.get("e"))["e"][0]["kind"] == "paused"
 

@@ -48,11 +48,9 @@ def test_reviews_that_wait_for_nothing_are_at_work() -> None:
     assert not is_idle(board(review(1)))
 
 
-@pytest.mark.parametrize(
-    ("patience", "now", "passes"), [(60.0, 100.0, True), (60.0, 160.0, False), (0.0, 100.0, False)]
-)
-def test_patience_ends(patience: float, now: float, passes: bool) -> None:
-    assert may_pass(patience, 100.0, now) is passes
+@pytest.mark.parametrize(("timeout", "now", "passes"), [(60.0, 100.0, True), (60.0, 160.0, False), (0.0, 100.0, False)])
+def test_patience_ends(timeout: float, now: float, passes: bool) -> None:
+    assert may_pass(timeout, 100.0, now) is passes
 
 
 def test_an_obstacle_is_looked_at_soon_and_then_less_often() -> None:

@@ -112,7 +112,7 @@ def test_a_full_disk_loses_nothing(path: str) -> None:
 
 
 def test_a_locked_database_is_waited_for_and_then_named(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(database, "TIMEOUT_SECONDS", 0.05)
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     store = open_store(path)

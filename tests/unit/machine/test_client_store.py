@@ -13,7 +13,7 @@ from nobrakes.machine.db import ClientStore
 def test_a_token_is_looked_up_while_another_process_writes_and_its_use_is_noted_once_a_minute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine_db, "USER_PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(machine_db, "USER_TIMEOUT_SECONDS", 0.05)
     clock = [100.0]
     path = str(tmp_path / "user.db")
     with closing(ClientStore(path, lambda: clock[0])) as store, closing(sqlite3.connect(path)) as other:

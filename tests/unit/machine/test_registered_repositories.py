@@ -79,6 +79,6 @@ def test_what_does_not_answer_is_shown_without_an_answer(tmp_path: Path, monkeyp
         return real(found)
 
     monkeypatch.setattr(registry, "_view", hangs)
-    monkeypatch.setattr(registry, "PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(registry, "TIMEOUT_SECONDS", 0.5)
     assert listed() == {one: "does not answer", two: "stopped"}
     never.set()

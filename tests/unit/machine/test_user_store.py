@@ -137,7 +137,7 @@ def test_the_last_place_is_taken_once_whoever_races_for_it(tmp_path: Path, most:
 
 
 def test_whoever_waits_too_long_is_told(store: UserStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_db, "USER_PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(machine_db, "USER_TIMEOUT_SECONDS", 0.05)
     other = UserStore(store.path, lambda: 1.0)
     with closing(sqlite3.connect(store.path, isolation_level=None)) as holder:
         holder.execute("BEGIN IMMEDIATE")

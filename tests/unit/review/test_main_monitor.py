@@ -9,7 +9,7 @@ from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import Board
 from nobrakes.review.main_monitor import (
     AGAIN_SECONDS,
-    PATIENCE_SECONDS,
+    IDLE_SECONDS,
     Phase,
     Verdict,
     Watch,
@@ -32,8 +32,8 @@ def due(watch: Watch, main: str = "tip", ours_at: float | None = None, now: floa
 
 
 def test_a_tip_that_somebody_else_made_is_looked_at_once_nobody_works() -> None:
-    assert due(Watch()) == 1000.0 + PATIENCE_SECONDS
-    assert due(Watch(tip="before", green="before", looked_at=999.0)) == 1000.0 + PATIENCE_SECONDS
+    assert due(Watch()) == 1000.0 + IDLE_SECONDS
+    assert due(Watch(tip="before", green="before", looked_at=999.0)) == 1000.0 + IDLE_SECONDS
 
 
 def test_a_tip_that_was_seen_or_landed_is_looked_at_after_its_hours() -> None:
@@ -41,7 +41,7 @@ def test_a_tip_that_was_seen_or_landed_is_looked_at_after_its_hours() -> None:
     assert due(Watch(tip="before", looked_at=990.0), ours_at=600.0) == 600.0 + 24 * HOUR
     assert due(Watch(tip="tip", looked_at=700.0), ours_at=600.0) == 700.0 + 24 * HOUR
     late = 100 * HOUR
-    assert due_at(Watch(tip="tip", looked_at=9.0), Board(late), "tip", None, late, 24.0) == late + PATIENCE_SECONDS
+    assert due_at(Watch(tip="tip", looked_at=9.0), Board(late), "tip", None, late, 24.0) == late + IDLE_SECONDS
 
 
 def test_nobody_is_waited_for_longer_than_main_may_go_unseen() -> None:

@@ -118,7 +118,7 @@ WAITING = Reading.of(Session(1, SessionKind.CODE_REVIEW, "bead:x", "", "codex", 
 
 
 def test_who_is_not_started_waits_long_but_not_for_ever() -> None:
-    late = reading.patience(10.0)
+    late = reading.timeout(10.0)
     assert reading.ended(WAITING, 10.0, late - 1, False) is None
     assert (reading.ended(WAITING, 10.0, late, False) or ("", ""))[0] == "failed"
 

@@ -468,7 +468,7 @@ def test_who_cannot_lock_the_file_says_so_and_the_next_one_writes(
     store = open_store(paths.database)
     said: list[str] = []
     snapshot_log.attach(store, paths, said.append)
-    monkeypatch.setattr(snapshot_log, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(snapshot_log, "TIMEOUT_SECONDS", 0.0)
     with snapshot_log.locked(paths.since):
         operation.add(store, "One", id="one")
         operation.edit(store, "one", {"notes": "x"}, "me")
