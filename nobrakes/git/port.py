@@ -86,6 +86,7 @@ class Workspace:
     branch: str
     prologue: tuple[Argv, ...] = ()
     is_kept: bool = False
+    is_narrow: bool = False  # the last worker left tracked files out of it, as `git sparse-checkout` does
 
 
 @frozen

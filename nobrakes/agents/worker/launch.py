@@ -187,12 +187,17 @@ class Launcher:
         return last if session and self.ports.store.hold_session(session, attempt.id) else None
 
     def _command(self, launch: Launch, run_id: str, folder: str, workspace: Workspace, prompt: str) -> Command:
-        """What is started: the workspace's own steps, the set-up in a new one, and the agent, behind the wall."""
+        """What is started: the workspace's own steps, the set-up in a new one, and the agent, behind the wall.
+
+        A kept one that was narrowed is whole again, or as the set-up leaves it where that is what narrows it.
+        """
         confined = self.confinement.agent(run_id, workspace.path, folder, launch)
-        prologue = workspace.prologue
-        if prologue and not workspace.is_kept:
-            setup = setup_argv(workspace.path, self.ports.config().setup)
-            prologue += tuple(recording.capped(confined.wrap(argv)) for argv in setup)
+        prologue, setup = workspace.prologue, self.ports.config().setup
+        if workspace.is_kept:
+            again = setup if "sparse-checkout" in setup else ""
+            setup = f"git sparse-checkout disable || :\n{again}" if workspace.is_narrow else ""
+        if prologue:
+            prologue += tuple(recording.capped(confined.wrap(argv)) for argv in setup_argv(workspace.path, setup))
         return process.command(launch, confined, folder, workspace.path, prompt, prologue)
 
     def _workspace(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None, Workspace]:

@@ -122,13 +122,7 @@ def as_steps(checks: Sequence[Check], wrap: Callable[[Argv], Argv]) -> tuple[Ste
     """The steps as they are started, each closed off by `wrap`."""
     beside = {check.name for group in _groups(checks) if len(group) > 1 for check in group}
     return tuple(
-        Step(
-            one.name,
-            wrap(one.argv),
-            join_output=True,
-            beside=one.name in beside,
-            after=one.after,
-        )
+        Step(one.name, wrap(one.argv), join_output=True, beside=one.name in beside, after=one.after)
         for one in steps_of(checks)
     )
 

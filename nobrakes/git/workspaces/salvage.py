@@ -58,7 +58,7 @@ def _committed(
 ) -> str | None:
     """The commit, held by nothing."""
     commit = objects.commit(base)
-    left = _left_out(place, clone)
+    left = left_out(place, clone)
     with git_folder(place) as (folder, env):
         own = os.path.join(folder, "index")
         if os.path.isfile(index):
@@ -87,7 +87,7 @@ def touched(place: Place, clone: str, index: str) -> int:
     """How many files of the clone differ from `index`, which it was made with; at most MAX_TOUCHED."""
     with git_folder(place) as (folder, env):
         shutil.copy2(index, os.path.join(folder, "index"))
-        _leave_out(clone, env, _left_out(place, clone))
+        _leave_out(clone, env, left_out(place, clone))
         with tempfile.TemporaryFile() as errors:
             listed = set(itertools.islice(measurement.listed(clone, env, errors), MAX_TOUCHED))
     return len(listed)
@@ -186,7 +186,7 @@ def _leave_out(clone: str, env: Mapping[str, str], left: set[str]) -> None:
         commands.run(["update-index", "-z", "--skip-worktree", "--stdin"], cwd=clone, env=env, stdin=_z(marked))
 
 
-def _left_out(place: Place, clone: str) -> set[str]:
+def left_out(place: Place, clone: str) -> set[str]:
     """The paths that the clone's own index leaves out of the checkout, folders with a slash; as far as it can be read.
 
     git does not read that file: an agent may have written it.

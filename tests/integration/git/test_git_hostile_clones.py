@@ -652,7 +652,7 @@ def test_an_index_whose_names_grow_without_end_is_read_no_further(world, clone):
     (clone / ".git" / "index").write_bytes(
         b"DIRC" + (4).to_bytes(4, "big") + (20_000).to_bytes(4, "big") + entry * 20_000
     )
-    found = salvage._left_out(world.git.place, str(clone))
+    found = salvage.left_out(world.git.place, str(clone))
     assert found and sum(map(len, found)) <= 2 * (clone / ".git" / "index").stat().st_size
     write(clone, {"src/a.py": "changed\n"})
     world.git.retire(bead_of(clone), 1)
@@ -663,4 +663,4 @@ def test_an_index_whose_names_grow_without_end_is_read_no_further(world, clone):
 def test_an_index_that_drops_more_of_a_name_than_there_is_is_read_no_further(world, clone):
     entry = bytes(60) + b"\x40\0\x40\0" + b"\xff" * 50_000_000  # a number that grows with each byte
     (clone / ".git" / "index").write_bytes(b"DIRC" + (4).to_bytes(4, "big") + (1).to_bytes(4, "big") + entry)
-    assert salvage._left_out(world.git.place, str(clone)) == set()
+    assert salvage.left_out(world.git.place, str(clone)) == set()
