@@ -208,7 +208,7 @@ class Guard:
 
 
 # Text of the agent, which comes in pieces, is joined first. Where stdout is closed the agent goes on.
-LONGEST = 20_000
+MAX_TEXT = 20_000
 """Characters of one text: a longer one is written in parts."""
 
 
@@ -228,7 +228,7 @@ class Lines:
             self.flush()
         self._kind = kind
         self._pieces.append(text)
-        if "\n" in text or sum(map(len, self._pieces)) > LONGEST:
+        if "\n" in text or sum(map(len, self._pieces)) > MAX_TEXT:
             self.flush()
 
     def event(self, kind: str, **values: Any) -> None:
@@ -240,8 +240,8 @@ class Lines:
     def flush(self) -> None:
         """Write what was said so far."""
         text, self._pieces = "".join(self._pieces), []
-        for start in range(0, len(text), LONGEST):
-            self._write({"type": self._kind, "text": text[start : start + LONGEST]})
+        for start in range(0, len(text), MAX_TEXT):
+            self._write({"type": self._kind, "text": text[start : start + MAX_TEXT]})
 
     def _write(self, event: dict[str, Any]) -> None:
         with contextlib.suppress(OSError, ValueError):
@@ -329,7 +329,7 @@ class Answers:
             raw = told.get("rawInput")
             found = commands(raw) if isinstance(raw, dict) else []
             is_run = told.get("kind") == "execute" or bool(found)
-            more = {"command": "\n".join(found or [title])[:LONGEST]} if is_run else {}
+            more = {"command": "\n".join(found or [title])[:MAX_TEXT]} if is_run else {}
             self.lines.event("tool", id=told.get("toolCallId"), title=title[:2000], **more)
             self._ended(told)
         elif kind == "tool_call_update":
@@ -339,7 +339,7 @@ class Answers:
 
     def _ended(self, told: dict[str, Any]) -> None:
         if told.get("status") in ("completed", "failed"):
-            text = "\n".join(_texts(told.get("content")))[:LONGEST]
+            text = "\n".join(_texts(told.get("content")))[:MAX_TEXT]
             failed = told["status"] == "failed"
             self.lines.event("result", id=told.get("toolCallId"), failed=failed, text=text)
 

@@ -92,7 +92,7 @@ class Store(Database):
     hold_session = attempts_db.hold_session
 
     # beads/db/levels
-    longest_chain = levels_db.longest_chain
+    critical_path = levels_db.critical_path
     differences = transitions.stored_differences
     recount = transitions.recount
     check = transitions.check

@@ -216,9 +216,9 @@ def wake_at(caps: Caps, spent: Spent, now: float) -> float | None:
 # Cooldowns of providers. A reset time that the provider said is believed within bounds. Where it said none each wait is
 # longer, and after it one agent goes ahead. Attempts that ran when it began do not make it longer. Agents that do not
 # start, workspaces that cannot be made and models that the provider does not have close gates of their own.
-LONGEST_SECONDS = 3600.0
+MAX_COOLDOWN_SECONDS = 3600.0
 """A provider whose reset time is not known is tried at least this often."""
-LONGEST_TOLD_SECONDS = 8 * 24 * 3600.0
+MAX_RESET_SECONDS = 8 * 24 * 3600.0
 """No usage limit is longer than a week; a reset time beyond that is a mistake."""
 MARGIN_SECONDS = 5.0
 """Clocks differ: so much later than said, the limit is over for sure."""
@@ -323,7 +323,7 @@ def close(
     key = gate_key(attempt, outcome)
     if not (row.starts_cooldown or row.is_of_model or is_broken) or not key:
         return gate
-    told = resets_at is not None and now < resets_at <= now + LONGEST_TOLD_SECONDS
+    told = resets_at is not None and now < resets_at <= now + MAX_RESET_SECONDS
     if gate is not None and attempt.started_at < gate.since:
         if not told or (gate.told and gate.until >= (resets_at or 0.0) + MARGIN_SECONDS):
             return gate
@@ -332,7 +332,7 @@ def close(
     if told and resets_at is not None:
         until = resets_at + MARGIN_SECONDS
     else:
-        until = now + min(row.gate_seconds * 2.0 ** min(times - 1, 20), LONGEST_SECONDS)
+        until = now + min(row.gate_seconds * 2.0 ** min(times - 1, 20), MAX_COOLDOWN_SECONDS)
     return Cooldown(key, outcome, detail[:500], now, until, times, told)
 
 
@@ -578,8 +578,8 @@ def let_go(
 
 
 # Work beyond a limit is not copied, read or merged: the attempt ends as a boundary that names the setting.
-LONGEST_PATH = 4096
-LONGEST_NAME = 255
+MAX_PATH = 4096
+MAX_NAME = 255
 """Bytes. No file system that we know takes more."""
 LARGEST_COMMIT = 1_000_000
 """Bytes of one commit: its message, mostly."""
@@ -626,15 +626,15 @@ class Sizes:
         if path.count("/") > self.depth:
             deep = count(self.depth, "folder")
             return f"{_shown(path)} lies deeper than {deep}, which is what limits.max_depth allows"
-        if len(path) * 4 > LONGEST_PATH and len(path.encode("utf-8", "surrogateescape")) >= LONGEST_PATH:
-            return f"{_shown(path)} is a path of more than {LONGEST_PATH} bytes, which no file system takes"
+        if len(path) * 4 > MAX_PATH and len(path.encode("utf-8", "surrogateescape")) >= MAX_PATH:
+            return f"{_shown(path)} is a path of more than {MAX_PATH} bytes, which no file system takes"
         return None
 
     def name_beyond(self, name: str) -> str | None:
         """Why the name of a file or folder is too long."""
-        if len(name) * 4 <= LONGEST_NAME or len(name.encode("utf-8", "surrogateescape")) <= LONGEST_NAME:
+        if len(name) * 4 <= MAX_NAME or len(name.encode("utf-8", "surrogateescape")) <= MAX_NAME:
             return None
-        return f"{_shown(name)} is a name of more than {LONGEST_NAME} bytes, which no file system takes"
+        return f"{_shown(name)} is a name of more than {MAX_NAME} bytes, which no file system takes"
 
 
 DEFAULT = Sizes()

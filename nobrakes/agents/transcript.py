@@ -71,7 +71,7 @@ def _outside_fences(lines: list[str]) -> list[str]:
     """In a time that grows with the lines alone: an agent may open a million fences and close none."""
     outside: list[str] = []
     fences = [(place, found) for place, line in enumerate(lines) if (found := _FENCE.fullmatch(line))]
-    longest = _longest_from(fences)
+    longest = _max_lengths(fences)
     place = 0
     for number, (begin, opening) in enumerate(fences):
         if begin < place or (opening[1][0] == "`" and "`" in opening[2]):
@@ -91,7 +91,7 @@ def _ends(fence: "re.Match[str]", opening: "re.Match[str]") -> bool:
     return _closes(fence) and fence[1].startswith(opening[1])
 
 
-def _longest_from(fences: "list[tuple[int, re.Match[str]]]") -> list[dict[str, int]]:
+def _max_lengths(fences: "list[tuple[int, re.Match[str]]]") -> list[dict[str, int]]:
     """For each of the fences and all after it: how long the longest is that closes, by its character."""
     longest = [{"`": 0, "~": 0}]
     for _, found in reversed(fences):

@@ -104,7 +104,7 @@ def without_colours(output: str) -> str:
 
 # A report that names fewer tests than it counts as failed tells nothing: who forgives the named ones would forgive the
 # others unseen.
-LONGEST = 300
+MAX_NAME = 300
 MAX_FAILED_TESTS = 500
 """So many names are told of one check; a report with more of them is not forgiven anything."""
 
@@ -198,4 +198,4 @@ def failing_tests(output: str, format_: str, counts: TestCounts | None) -> tuple
 
 
 def _clean(name: str) -> str:
-    return "".join(c for c in name if c.isprintable()).strip()[:LONGEST]
+    return "".join(c for c in name if c.isprintable()).strip()[:MAX_NAME]

@@ -32,7 +32,7 @@ _PHP = ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
 SETTINGS = (*_CONFIGS, "package.json", ".mocharc.yml", ".mocharc.yaml", *_PYTEST, *_CONFTESTS, ".rspec", *_PHP)
 """The files, in the folder of a check, that are read."""
 
-LONGEST = 200_000
+MAX_CHARACTERS = 200_000
 
 _KEYS = (
     r"(?:setupFiles(?:AfterEnv)?|globalSetup|globalTeardown|testEnvironment|environment|runner|testRunner|reporters?|"
@@ -55,7 +55,7 @@ _BOOTSTRAP = re.compile(r"""\b(?:bootstrap|file)\s*=\s*["']([^"']+\.php)["']""")
 def taken_up(path: str, text: str) -> Iterator[str]:
     """The repository paths that the settings at `path` take up, as they may be written."""
     folder, _, name = path.rpartition("/")
-    text = text[:LONGEST]
+    text = text[:MAX_CHARACTERS]
     if name in _CONFIGS or name == "package.json" or name.startswith(".mocharc"):
         for word in _scripted(name, text):
             yield from _below(folder, word.removeprefix("<rootDir>/"), _ENDINGS)

@@ -202,7 +202,7 @@ _BY_ENDING: Mapping[str, tuple[re.Pattern[str], tuple[str, ...]]] = {
     **dict.fromkeys(("java", "kt", "kts", "groovy", "scala"), (_JAVA, ("//", "*", "/*"))),
 }
 
-LONGEST = 2_000
+MAX_LINE = 2_000
 """Characters of a line that are looked at."""
 
 
@@ -226,7 +226,7 @@ def assertions_count(path: str, text: str) -> int | None:
     if known is None:
         return None
     pattern, comments = known
-    lines = (line[:LONGEST] for line in text.splitlines())
+    lines = (line[:MAX_LINE] for line in text.splitlines())
     return sum(1 for line in lines if pattern.search(line) and not line.lstrip().startswith(comments))
 
 

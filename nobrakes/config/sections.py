@@ -39,7 +39,7 @@ class FeatureSettings(Section):
 
 
 Features = Mapping[Annotated[str, BEAD_ID], FeatureSettings]
-LONGEST = 200
+MAX_NAME = 200
 """Characters of a branch's name."""
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)*")
 """What nobrakes can keep a ref of its own for."""
@@ -85,8 +85,8 @@ def mistakes(
         key = f"{epic}.branch: '{one.branch[:80]}'"
         if (one.unit or unit) != "epic":
             yield f'{key} is for the one request of an epic: have {epic} say unit = "epic" too, or leave branch out'
-        if len(one.branch) > LONGEST or one.branch.startswith("refs/"):
-            yield f"{key} is no name for it: at most {LONGEST} characters, and not from refs/ on"
+        if len(one.branch) > MAX_NAME or one.branch.startswith("refs/"):
+            yield f"{key} is no name for it: at most {MAX_NAME} characters, and not from refs/ on"
         if may_be_a_beads(one.branch, pattern):
             yield f'{key} is named like the branch of a bead (git.branch_pattern = "{pattern}"): choose another name'
         other = next((other for other in features if other != epic and one.branch == of_epic(other)), None)
@@ -105,8 +105,8 @@ def _wrong_base(key: str, base: str, features: Features, pattern: str) -> Iterat
     from ..beads.branches import may_be_a_beads
     from ..requests.text import of_epic
 
-    if len(base) > LONGEST or not _PLAIN.fullmatch(base) or base.startswith("refs/"):
-        yield f"{key} is no name for it: at most {LONGEST} letters, digits, '.', '_', '-' and '/', not from refs/ on"
+    if len(base) > MAX_NAME or not _PLAIN.fullmatch(base) or base.startswith("refs/"):
+        yield f"{key} is no name for it: at most {MAX_NAME} letters, digits, '.', '_', '-' and '/', not from refs/ on"
     elif may_be_a_beads(base, pattern):
         yield f'{key} is named like the branch of a bead (git.branch_pattern = "{pattern}"): choose another branch'
     elif base.startswith(of_epic("")) or any(base == one.branch for one in features.values()):

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 MAX_QUESTIONS, MAX_STEPS = 10, 200
 """So many of one turn are taken; an agent that calls no operation is not counted otherwise."""
-LONGEST_TITLE = 300
+MAX_TITLE = 300
 """A question with more words than this has the rest as its context."""
 
 BLOCKS = frozenset({"DECISION_NEEDED", "PLAN_STEP", "CHECKPOINT", "REVIEW_CHECKPOINT", "IMPLEMENTATION_STATUS"})
@@ -172,10 +172,10 @@ def _made(words: list[str], items: list[str], priority: int) -> Question:
     text = " ".join(" ".join(words).split())
     options, recommended = _options(items)
     context = ""
-    if len(text) > LONGEST_TITLE:
+    if len(text) > MAX_TITLE:
         asking = [line.strip() for line in words if line.rstrip().endswith("?")]
         context = "\n".join(line.strip() for line in words)
-        text = (asking[-1] if asking else " ".join(words[0].split()))[:LONGEST_TITLE]
+        text = (asking[-1] if asking else " ".join(words[0].split()))[:MAX_TITLE]
     if not LEAST["radio"] <= len(options) <= MAX_OPTIONS:
         context = "\n".join(filter(None, (context, *(item.strip() for item in items))))
         options = recommended = ()

@@ -422,7 +422,7 @@ def sign_off(seen: Tracker, version: int, actor: str, at: float, risk: bool, rea
 # more.
 AUTOMATED, MANUAL, REVIEW = "automated", "manual", "review"
 WAYS = (AUTOMATED, MANUAL, REVIEW)
-MAX_CRITERIA, LONGEST = 40, 500
+MAX_CRITERIA, MAX_CRITERION = 40, 500
 
 
 @frozen
@@ -489,6 +489,6 @@ def own_one(text: str) -> Criterion:
     words = " ".join((rest if colon and judged in WAYS else text).split())
     if not words:
         raise UsageError("a criterion is empty", "Say what has to hold.")
-    if len(words) > LONGEST:
-        raise UsageError(f"a criterion has at most {LONGEST} characters, and this has {len(words)}")
+    if len(words) > MAX_CRITERION:
+        raise UsageError(f"a criterion has at most {MAX_CRITERION} characters, and this has {len(words)}")
     return Criterion(words, judged if colon and judged in WAYS else MANUAL, usual=False)

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from ..agents.limits import LONGEST_PATH, READ, Sizes
+from ..agents.limits import MAX_PATH, READ, Sizes
 from ..checks.policy.boundaries import ABSENT, SYMLINK, Change
 from ..errors import GitFailed
 from . import commands
@@ -94,7 +94,7 @@ def _change(objects: Objects, path: str, before: str, after: str, old: str, new:
     dependencies = False
     if after == SYMLINK:
         size = objects.size(new) or 0
-        target = objects.content(new) if size <= LONGEST_PATH else b"/a target of %d bytes" % size  # it leads nowhere
+        target = objects.content(new) if size <= MAX_PATH else b"/a target of %d bytes" % size  # it leads nowhere
         link = None if target is None else target.decode("utf-8", "surrogateescape")
     if is_shared(path):
         one, other = _text(objects, before, old), _text(objects, after, new)

@@ -87,7 +87,7 @@ def open_address(address: str) -> bool:
     return subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, check=False).returncode == 0
 
 
-LONGEST = 127
+MAX_LENGTH = 127
 _ASKED_ALL_NIGHT = (
     *(
         "",
@@ -117,7 +117,7 @@ _BY_SHELL = """#!/bin/sh
 def script(python: str, package: str) -> bytes:
     """The script for this interpreter and the folder that the package lies in."""
     first = f"#!{python} -PS"  # nothing is imported from the script's own folder, and `site` only where it is needed
-    if " " in python or len(os.fsencode(first)) > LONGEST:
+    if " " in python or len(os.fsencode(first)) > MAX_LENGTH:
         import shlex
 
         first = _BY_SHELL.format(python=shlex.quote(python))

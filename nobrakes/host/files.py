@@ -17,7 +17,7 @@ from typing import BinaryIO
 from ..errors import DiskFull, MachineShort, RepositoryReplaced, StoreReadOnly
 from ..walking import FAULTS, below, of_state, within
 
-_LONGEST = 2**31 - 1
+_MAX_MILLISECONDS = 2**31 - 1
 """Milliseconds that `poll` takes: 24 days. Who waits for longer is told "not yet" then, and asks again."""
 
 
@@ -25,7 +25,7 @@ def is_readable(descriptor: int, seconds: float | None) -> bool:
     """Whether something can be read from it, or its other end is closed, within so many seconds; None: without end."""
     watched = select.poll()
     watched.register(descriptor, select.POLLIN)
-    return bool(watched.poll(None if seconds is None else math.ceil(max(0.0, min(seconds * 1000, _LONGEST)))))
+    return bool(watched.poll(None if seconds is None else math.ceil(max(0.0, min(seconds * 1000, _MAX_MILLISECONDS)))))
 
 
 @contextmanager

@@ -246,7 +246,7 @@ def numbers(found: Sequence[tuple[str, int]]) -> str:
 # A try that failed is repeated after 30 s, 1 min, 2 min … at most an hour. Within a window a channel gets at most
 # `digest_after` single messages and one digest, so whatever happens at most `digest_after` + 2 a minute.
 FIRST_PAUSE = 30.0
-LONGEST_PAUSE = 3600.0
+MAX_PAUSE = 3600.0
 MAX_TRIES = 8
 WINDOW = 60.0
 """Seconds over which a channel's messages are counted."""
@@ -259,7 +259,7 @@ def next_try(tries: int, now: float) -> float | None:
     """When it is tried again after so many tries that failed; None: never."""
     if tries >= MAX_TRIES:
         return None
-    return now + min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** max(0, tries - 1))
+    return now + min(MAX_PAUSE, FIRST_PAUSE * 2.0 ** max(0, tries - 1))
 
 
 class Step(Enum):

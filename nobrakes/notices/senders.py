@@ -224,14 +224,14 @@ def trouble(type_: str, program: tuple[str, ...]) -> str:
 # `python -m nobrakes.notices.senders` sends what comes as JSON on stdin: nothing of it is in the arguments or the
 # environment. Whoever started it ends it when it takes too long; should that one be gone, an alarm of the system does.
 # A way that is another program takes this process's place, so its exit code is the answer: 0 means the channel took it.
-LONGEST_SECONDS = 330
+MAX_SECONDS = 330
 """After the longest time that a setting allows."""
 
 
 def main() -> int:
     """Send what stdin says."""
     if hasattr(signal, "alarm"):
-        signal.alarm(LONGEST_SECONDS)
+        signal.alarm(MAX_SECONDS)
     asked = json.loads(sys.stdin.buffer.read())
     channel = asked["channel"]
     try:

@@ -368,7 +368,7 @@ def chosen(store: "Store") -> tuple[list[str], list[str]]:
     busy = [node.id for name in BUSY for node in store.column(name, OF_EACH)]
     if len(busy) < FEW:
         busy += [node.id for node in store.column("ready", FEW - len(busy))]
-    chain = store.longest_chain(NEXT)
+    chain = store.critical_path(NEXT)
     return list(dict.fromkeys([*chain, *busy])), chain
 
 
@@ -453,7 +453,7 @@ def _focus_node(node: Node, at: tuple[float, float], standing: Standing, is_crit
 # focus on a graph that is not read whole does not look for circles.
 MAX_LAYOUTS = 5000
 """So many beads are drawn one by one."""
-LONGEST = 1000
+MAX_CHAIN = 1000
 """So many beads of the critical path are marked."""
 SEARCH = 200
 """A search has at most so many characters."""
@@ -480,7 +480,7 @@ def graph_view(
         return GraphView("focus", tuple(nodes), tuple(edges), (), cycles, width, height, box, beads)
     links = Links(store.nodes(), store.dependencies())
     standing = Standing(links, store.now(), (node.id for node in store.column("ready", len(links.nodes))))
-    chain = store.longest_chain(LONGEST)
+    chain = store.critical_path(MAX_CHAIN)
     cycles = _cycles(links)
     shown = _narrowed(links, epic, match, is_live_only) if mode == "all" else set()
     many = sum(links.nodes[one].type != BeadType.EPIC for one in shown)

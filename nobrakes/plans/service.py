@@ -509,7 +509,7 @@ def _apply_small(store: "Store", plan: Plan, work: Work, dry_run: bool, actor: s
         with store.write():
             _write(store, work, actor)
             links = Links(*neighbourhood(store, work))
-            chain = tuple(store.longest_chain())
+            chain = tuple(store.critical_path())
             reports.append(_report(plan, work, links, circles(links), store.now(), chain, not dry_run))
             if dry_run:
                 raise _Undone
@@ -525,7 +525,7 @@ def _apply_many(store: "Store", plan: Plan, work: Work, actor: str) -> PlanRepor
     if store.levels_lag():  # the chain would be read off them
         chain = chain_of(Links(store.nodes(), store.dependencies()), store.usual())
     else:
-        chain = tuple(store.longest_chain())
+        chain = tuple(store.critical_path())
     return _told(plan, work, ready, {}, chain, True)
 
 

@@ -437,7 +437,7 @@ def _words(text: str) -> str:
 # yes like any other: for the brief, the checks and the caps of when it was given.
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MAX_LATE = 24.0 * 7
-LONGEST_DAYS = 400
+MAX_DAYS = 400
 """A schedule that was missed for longer is looked at from then on."""
 
 
@@ -497,7 +497,7 @@ def named_days(text: str) -> tuple[str, ...]:
 
 def due_times(one: Schedule, zone: tzinfo, after: float, until: float) -> list[float]:
     """The due times later than `after`, and not later than `until`, in seconds since 1970."""
-    start = max(after, until - LONGEST_DAYS * 86_400)
+    start = max(after, until - MAX_DAYS * 86_400)
     day, last = _day(start, zone) - timedelta(days=1), _day(until, zone) + timedelta(days=1)
     found = []
     while day <= last:

@@ -164,7 +164,7 @@ LOG = 6000
 """So many characters of a failed check's log are told, from its end."""
 REMARK = 2000
 """So many characters of one remark are told."""
-LONGEST = 600.0
+MAX_SECONDS = 600.0
 """So many seconds are the most between two looks because nothing happens."""
 CALLS_A_MINUTE = 30
 """So often a code host is asked at most."""
@@ -193,9 +193,9 @@ def between_looks(poll: float, waiting: int) -> float:
 
 def next_look(between: float, waited: float) -> float:
     """Seconds to the next look at a request about which nothing was new for `waited` seconds: ever longer, up to
-    `LONGEST`, and never less than `between`, however long that is.
+    `MAX_SECONDS`, and never less than `between`, however long that is.
     """
-    return max(between, min(LONGEST, waited / 10))
+    return max(between, min(MAX_SECONDS, waited / 10))
 
 
 def turn(seen: Seen, pull: PullRequest) -> Turn:

@@ -19,7 +19,7 @@ LOCK_PASSES = 60.0
 """So long an index.lock is taken for a git command at work; an older one was probably left behind."""
 AT_WORK = 900.0
 """So long a person's edits are waited for before they are asked; until then a notice is enough."""
-LONGEST = 900.0
+MAX_SECONDS = 900.0
 """Seconds between two looks, at most."""
 _LINES = 3
 _SHOWN = 500
@@ -360,4 +360,4 @@ def why(cause: Cause, what: str, by_request: bool = False) -> str:
 def next_look(cause: Cause, lasts: float) -> float:
     """Seconds until a cause that has lasted so long, and does not pass by itself, is looked at again."""
     again = WAITS[cause].again
-    return again if WAITS[cause].asked else min(LONGEST, max(again, lasts))
+    return again if WAITS[cause].asked else min(MAX_SECONDS, max(again, lasts))

@@ -112,7 +112,7 @@ def error_page(status: int, message: str, hint: str) -> str:
 MAX_LINES = 3000
 MAX_COLOURED = 1200
 """Lines of one file that are coloured; more would take longer than a page may."""
-LONGEST = 2000
+MAX_LINE = 2000
 """Characters of a line."""
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)")
 Piece = tuple[str, str]
@@ -210,7 +210,7 @@ def _row(line: str, before: int, after: int) -> tuple[Row, int, int]:
 
 
 def _safe(text: str) -> str:
-    return " ".join(cleaned(text.rstrip("\r")))[:LONGEST]
+    return " ".join(cleaned(text.rstrip("\r")))[:MAX_LINE]
 
 
 def _colour(file: PatchFile) -> None:

@@ -379,7 +379,7 @@ def digest(bead: Bead) -> str:
 
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
-LONGEST = 12_000
+MAX_TEXT = 12_000
 """Characters of one file."""
 TOGETHER = 30_000
 """Characters of all of them."""
@@ -409,7 +409,7 @@ def instructions(read: Callable[[str], bytes | None], touches: Sequence[str], al
             if not text or _POINTS.match(text) or text in seen:
                 continue
             seen.add(text)
-            told = cut(text, min(LONGEST, room))
+            told = cut(text, min(MAX_TEXT, room))
             room -= len(told)
             parts.append(f"## {clean(path)}\n\n{told}")
             if room <= 0:

@@ -107,7 +107,7 @@ _EPIC_CHILD = f"SELECT id FROM beads WHERE id = ? AND type = 'epic' AND done_lev
 
 
 # A moment's successor on the longest chain is one whose level is what is left; of several the smallest id.
-def longest_chain(db: Database, limit: int | None = None) -> list[str]:
+def critical_path(db: Database, limit: int | None = None) -> list[str]:
     """The longest chain of live work by estimate, first bead first, epics left out; empty without live beads.
 
     `limit`: so many beads of its beginning; None: all.

@@ -408,7 +408,7 @@ class _Facts:
         self.now = store.now()
         self.explained = explain(around, dependencies, self.now)
         self.waiting = _waiting(around, dependencies)
-        self.critical = frozenset(store.longest_chain())
+        self.critical = frozenset(store.critical_path())
         self.workers: dict[str, Worker] = {worker.bead: worker for worker in workers(store)}
         self.escalations = {one.bead: one for one in reversed(store.escalations()) if one.bead is not None}
         self.reviewed = {attempt.bead for attempt in store.reviewing()}

@@ -173,8 +173,8 @@ def _leads_out(change: Change) -> bool:
 
 ESTABLISHED = ("checks", "boundaries.tests")
 MAX_CHECKS = 30
-LONGEST_COMMAND = 1000
-LONGEST = 12_000
+MAX_COMMAND = 1000
+MAX_CONTRACT = 12_000
 """Characters that a person is shown of the contract."""
 _NAMED = 5
 _STAYS = "it is no part of what a bead may establish (checks, boundaries.tests), and stays as main has it"
@@ -212,7 +212,7 @@ def faults(
     if len(checks) > MAX_CHECKS:
         found.append(f"{CONTRACT}: it has more than {MAX_CHECKS} checks: leave some out")
     for check in checks:
-        if len(str(check["command"])) > LONGEST_COMMAND:
+        if len(str(check["command"])) > MAX_COMMAND:
             found.append(f"{CONTRACT}: the command of check '{check['name']}' is too long to be read: put it in a file")
     work = [path for path in paths if OWN_FOLDER not in path.casefold().split("/")]
     freed = [path for path in work if matches(path, tests) and not matches(path, will_be)]
@@ -221,7 +221,7 @@ def faults(
     if work and all(matches(path, will_be) for path in work):
         found.append(f"{CONTRACT}: by boundaries.tests every file is a test, and none is a Doer's")
     told = "\n".join(tell(before, after, work, will_be))
-    if not found and len(told) > LONGEST:
+    if not found and len(told) > MAX_CONTRACT:
         found.append(f"{CONTRACT}: it is too long to be read: put commands in files, and name those")
     if not is_seen(told):
         found.append(f"{CONTRACT}: it has characters that control, turn or hide what is shown")

@@ -295,7 +295,7 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
     """As it is now."""
     counted = counts(store)
     left = sum(counted[name] for name in _WAITING)
-    chain = len(store.longest_chain())
+    chain = len(store.critical_path())
     merged = _merged(store)
     needs = tuple(store.escalations())
     at_work = workers(store)

@@ -161,7 +161,7 @@ def _of_drafts(store: "Store", live: Mapping[str, Node], waiting: Sequence[Chang
     now = store.now()
     becomes = _ready(Links(after, edges), now, inside) - _ready(Links(nodes, edges), now, inside)
     behind = store.levels(live)  # first: it settles what the chain is read from
-    chain, expected = tuple(store.longest_chain()), store.usual()
+    chain, expected = tuple(store.critical_path()), store.usual()
     weights = {
         bead.id: weight(bead.type.value, bead.estimate, expected) for bead in (store.beads(ids=chain) if chain else ())
     }

@@ -56,13 +56,13 @@ if TYPE_CHECKING:
 
 
 BY = "nobrakes"
-LONGEST = 1000
+MAX_TEXT = 1000
 """Characters of what is told."""
 
 
 def tell(store: "Store", feature: Feature, text: str, severity: str) -> None:
     """Have people told: `severity` is info, warning or urgent."""
-    data = {"text": text[:LONGEST], "severity": severity, "session": feature.session}
+    data = {"text": text[:MAX_TEXT], "severity": severity, "session": feature.session}
     store.record(Event(Kind.FEATURE_TOLD, feature.id, actor=BY, data=data))
 
 

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
 
-from ...agents.limits import LARGEST_COMMIT, LARGEST_FOLDER, LONGEST_PATH, Sizes
+from ...agents.limits import LARGEST_COMMIT, LARGEST_FOLDER, MAX_PATH, Sizes
 from ...errors import Tampered, TooLarge
 from ...walking import FAULTS, Beyond, walk
 from .. import commands
@@ -90,8 +90,8 @@ def uncommitted(clone: str, env: Mapping[str, str], sizes: Sizes) -> None:
                 raise too_large(clone, f"more than {sizes.paths:,} files are not committed (limits.max_paths)")
         errors.seek(0)
         # git cuts its complaint where it would say why
-        if any(len(line) > LONGEST_PATH // 2 for line in errors.read(_PIPE).split(b"\n")):
-            raise too_large(clone, f"folders are nested to paths of more than {LONGEST_PATH} bytes")
+        if any(len(line) > MAX_PATH // 2 for line in errors.read(_PIPE).split(b"\n")):
+            raise too_large(clone, f"folders are nested to paths of more than {MAX_PATH} bytes")
 
 
 def listed(clone: str, env: Mapping[str, str], errors: IO[bytes]) -> Iterator[str]:
@@ -105,7 +105,7 @@ def listed(clone: str, env: Mapping[str, str], errors: IO[bytes]) -> Iterator[st
         rest = b""
         while block := process.stdout.read(_PIPE):
             *whole, rest = (rest + block).split(b"\0")
-            if len(rest) > 4 * LONGEST_PATH:
+            if len(rest) > 4 * MAX_PATH:
                 break
             yield from map(os.fsdecode, whole)
         code = process.wait()

@@ -471,7 +471,7 @@ def _landed(review: Review, merged: dict[tuple[str, int | None], int], is_done: 
     return Landed(review, event, event is not None and is_done and review.commit is not None)
 
 
-LONGEST = 300
+MAX_NAME = 300
 """Characters of a test's name and of a reason, as checks.counts keeps names."""
 
 
@@ -507,9 +507,9 @@ def quarantine(
         raise UsageError(f"there is no check '{check[:40]}'", f"The checks are: {known}.")
     if not reason.strip():
         raise UsageError("a quarantine needs a reason", 'Say why, for those who come after: --reason "…"')
-    if len(test) > LONGEST or not test.isprintable() or len(reason) > LONGEST:
+    if len(test) > MAX_NAME or not test.isprintable() or len(reason) > MAX_NAME:
         raise UsageError(
-            f"a test's name and a reason have at most {LONGEST} characters", "Copy the name as it is told."
+            f"a test's name and a reason have at most {MAX_NAME} characters", "Copy the name as it is told."
         )
     before = quarantined(store)
     if any(one.pair == (check, test) for one in before):

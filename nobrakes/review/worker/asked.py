@@ -62,7 +62,7 @@ from . import evidence as review_evidence
 from .evidence import AttemptEnd, Report, last_merge, questioned
 from .queue import ReviewContext
 
-LONGEST = 20_000
+MAX_DIFF = 20_000
 """Characters of the difference that a person is shown."""
 PROTECTED_FILES_LARGEST = 1_000_000
 """Bytes of a file of which a difference is made."""
@@ -168,7 +168,7 @@ class ProtectedFiles:
                 lines = list(unified_diff(before, after, f"a/{change.path}", f"b/{change.path}"))
             for line in lines:
                 length += len(line)
-                if length > LONGEST:
+                if length > MAX_DIFF:
                     return "".join([*parts, "… and more: look at the commit\n"])
                 parts.append(line if line.endswith("\n") else f"{line}\n")
         return "".join(parts)

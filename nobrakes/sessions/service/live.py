@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # A line of a session's output is given once it is whole; an offset says where to go on, across restarts of the reader.
 # A file that became shorter was begun anew, and is read from its start. Of an agent FILE.1 holds what came before.
-LONGEST = 1024 * 1024
+MAX_LINE = 1024 * 1024
 """Bytes of one line that are kept."""
 
 CUT = b" [line cut by nobrakes]"
@@ -83,11 +83,11 @@ def follow(path: str, offset: int = 0, final: bool = False) -> Iterator[tuple[in
 
 
 def _add(line: bytearray, piece: bytes) -> None:
-    line += piece[: LONGEST - len(line)]
+    line += piece[: MAX_LINE - len(line)]
 
 
 def _whole(line: bytearray, length: int) -> bytes:
-    return bytes(line) if length <= LONGEST else bytes(line) + CUT
+    return bytes(line) if length <= MAX_LINE else bytes(line) + CUT
 
 
 SIZE = 100

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.agents import limits
-from nobrakes.agents.limits import LONGEST_SECONDS, MARGIN_SECONDS, PROBE_SECONDS, Cooldown
+from nobrakes.agents.limits import MARGIN_SECONDS, MAX_COOLDOWN_SECONDS, PROBE_SECONDS, Cooldown
 from nobrakes.beads.model import TABLE, Attempt, Outcome, Role
 
 NOW = 1_000_000.0
@@ -41,7 +41,7 @@ def test_without_one_the_gate_closes_for_twice_as_long_each_time_up_to_an_hour()
     for _ in range(9):
         waits.append(gate.until - gate.since)
         gate = refused(before=gate)
-    assert waits == [60, 120, 240, 480, 960, 1920, 3600, 3600, LONGEST_SECONDS]
+    assert waits == [60, 120, 240, 480, 960, 1920, 3600, 3600, MAX_COOLDOWN_SECONDS]
 
 
 def test_those_who_were_running_do_not_make_it_longer() -> None:

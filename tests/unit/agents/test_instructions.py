@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nobrakes.agents.prompts.prompts import LONGEST, TOGETHER, instructions
+from nobrakes.agents.prompts.prompts import MAX_TEXT, TOGETHER, instructions
 
 
 def told(files: Mapping[str, str], *touches: str) -> str:
@@ -43,6 +43,8 @@ def test_paths_that_lead_out_are_not_asked_for() -> None:
 
 
 def test_they_are_bounded_and_say_so_and_carry_nothing_invisible() -> None:
-    text = told({"AGENTS.md": "a" * 3 * LONGEST, "CLAUDE.md": "b" * 3 * LONGEST, "GEMINI.md": "c\u202e\x1b" * LONGEST})
+    text = told(
+        {"AGENTS.md": "a" * 3 * MAX_TEXT, "CLAUDE.md": "b" * 3 * MAX_TEXT, "GEMINI.md": "c\u202e\x1b" * MAX_TEXT}
+    )
     assert len(text) < TOGETHER + 2_000 and "left out" in text
     assert "\x1b" not in text

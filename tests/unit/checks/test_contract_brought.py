@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Role
-from nobrakes.checks.policy.boundaries import LONGEST_COMMAND, Boundary, beyond, faults, may_write, tell
+from nobrakes.checks.policy.boundaries import MAX_COMMAND, Boundary, beyond, faults, may_write, tell
 from nobrakes.config.settings import parse
 
 CHECK = '[[checks]]\nname = "test"\ncommand = "pytest -q"\n'
@@ -71,7 +71,7 @@ def test_no_glob_lets_go_of_a_test_or_takes_all() -> None:
 
 def test_what_nobody_reads_is_not_asked_about() -> None:
     assert "no [[checks]]" in refused("")[0]
-    assert "too long" in refused(f'[[checks]]\nname = "a"\ncommand = "{"x" * (LONGEST_COMMAND + 1)}"')[0]
+    assert "too long" in refused(f'[[checks]]\nname = "a"\ncommand = "{"x" * (MAX_COMMAND + 1)}"')[0]
     many = "".join(f'[[checks]]\nname = "c{n}"\ncommand = "true"\n' for n in range(31))
     assert "more than 30" in refused(many)[0]
     assert "control, turn or hide" in refused('[[checks]]\nname = "a"\ncommand = "true \\u202e x"\n')[0]

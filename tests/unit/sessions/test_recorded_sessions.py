@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nobrakes.agents.transcript import Line, LineKind
 from nobrakes.sessions.service import live
-from nobrakes.sessions.service.live import CUT, LONGEST, Ring, follow
+from nobrakes.sessions.service.live import CUT, MAX_LINE, Ring, follow
 
 
 def lines(path: Path, offset: int = 0, final: bool = False) -> list[bytes]:
@@ -46,11 +46,11 @@ def test_a_file_that_became_shorter_is_read_from_its_start(tmp_path: Path) -> No
 
 def test_a_line_without_measure_is_cut_and_the_next_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "out"
-    path.write_bytes(b"x" * LONGEST + b"\n" + b"y" * (3 * LONGEST) + b"\nnext\n")
+    path.write_bytes(b"x" * MAX_LINE + b"\n" + b"y" * (3 * MAX_LINE) + b"\nnext\n")
     first, second, third = follow(str(path))
-    assert first == (LONGEST + 1, b"x" * LONGEST)
-    assert second == (4 * LONGEST + 2, b"y" * LONGEST + CUT)
-    assert third == (4 * LONGEST + 7, b"next")
+    assert first == (MAX_LINE + 1, b"x" * MAX_LINE)
+    assert second == (4 * MAX_LINE + 2, b"y" * MAX_LINE + CUT)
+    assert third == (4 * MAX_LINE + 7, b"next")
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
