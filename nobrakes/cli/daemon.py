@@ -301,12 +301,12 @@ def providers(
     match words or []:
         case []:
             return _show()
-        case ["open", provider]:
-            return _open(provider)
-        case ["reset", bead]:
-            return _reset(bead)
-        case ["lift" | "keep" as what, cap]:
-            return _lift(cap.removeprefix("caps."), what == "lift")
+        case ["open" | "reset" | "lift" | "keep" as what, name]:
+            from ..daemon.commands import change_providers
+
+            with opened() as app:
+                found, text = change_providers(app, actor(), **{what: name})
+            return said(plain(found), text)
         case other:
             given = one_line(" ".join(other))[:40]
             raise UsageError(
@@ -330,45 +330,6 @@ def _show() -> Output:
         return "\n".join(out) or "no provider refuses"
 
     return Output(plain(found), text)
-
-
-def _open(provider: str) -> Output:
-    from ..agents.service import cooldowns as operations
-
-    with opened() as app:
-        was_closed = operations.end_cooldown(app.store, app.paths, provider, actor=actor())
-    words = f"agents start at {one_line(provider)} again; when it refuses again, a new cooldown begins"
-    return said(
-        {"provider": provider, "was_closed": was_closed},
-        words if was_closed else f"{one_line(provider)} had no cooldown",
-    )
-
-
-def _reset(bead: str) -> Output:
-    from ..agents.service import cooldowns as operations
-
-    with opened() as app:
-        found = operations.reset(app.store, app.paths, bead, actor=actor())
-    return said({"bead": bead, "reset": found}, "agents may try again" if found else "no breaker of it was open")
-
-
-def _lift(cap: str, is_lifted: bool) -> Output:
-    from ..agents.service import cooldowns as operations
-    from ..text.times import spoken
-
-    with opened() as app:
-        found = operations.lift(app.store, app.paths, app.config, cap, is_lifted, actor=actor())
-    name = one_line(found.name)
-    if not is_lifted:
-        return said(plain(found), f"caps.{name} holds again: {found.limit:.6g}")
-    until = "this run ends" if found.until is None else spoken(found.until)
-    warning = f"agents may cost more than the {found.limit:.6g} that you allowed ({found.spent:.6g} so far)"
-    if name == "calls_per_hour":
-        warning = (
-            f"more agents may start than the {found.limit:.6g} an hour that you allowed ({found.spent:.6g} so far)"
-        )
-    back = f"`nobrakes providers keep {name}` lets it hold again"
-    return said(plain(found), f"caps.{name} is lifted until {until}\nwarning: {warning}; {back}")
 
 
 # Watching `run`: a picture that is redrawn on a terminal, one line an event elsewhere. Both are Views of the loop and

@@ -70,3 +70,39 @@ def _pair(word: str) -> tuple[str, str]:
     if not (equals and name and value):
         raise UsageError(f"'{one_line(word)[:40]}' is not LIMIT=VALUE", "For example: nobrakes set doers=8")
     return name, value
+
+
+Provider = Annotated[str, Field("Start agents at this provider again, before its time.", ("--open",))]
+Bead = Annotated[str, Field("Let agents try this bead once more.", ("--reset",))]
+Lift = Annotated[str, Field("Let agents start beyond this cap until its period ends.", ("--lift",))]
+Keep = Annotated[str, Field("Let this cap hold again.", ("--keep",))]
+
+
+def change_providers(
+    app: "App", by: str, open: Provider = "", reset: Bead = "", lift: Lift = "", keep: Keep = ""
+) -> tuple[Any, str]:
+    """Open a provider, reset a bead's breaker, or lift or keep a cap."""
+    from ..agents.service import cooldowns
+    from ..text.times import spoken
+
+    if sum(map(bool, (open, reset, lift, keep))) != 1:
+        raise UsageError("say which provider to open, whose breaker to reset, or which cap to lift or to keep")
+    if open:
+        was_closed = cooldowns.end_cooldown(app.store, app.paths, open, by)
+        words = (
+            "agents start at {} again; when it refuses again, a new cooldown begins"
+            if was_closed
+            else "{} had no cooldown"
+        )
+        return {"provider": open, "was_closed": was_closed}, words.format(one_line(open))
+    if reset:
+        found = cooldowns.reset(app.store, app.paths, reset, by)
+        return {"bead": reset, "reset": found}, "agents may try again" if found else "no breaker of it was open"
+    cap = cooldowns.lift(app.store, app.paths, app.config, (lift or keep).removeprefix("caps."), bool(lift), by)
+    name = f"caps.{one_line(cap.name)}"
+    if keep:
+        return cap, f"{name} holds again: {cap.limit:.6g}"
+    until = "this run ends" if cap.until is None else spoken(cap.until)
+    may, unit = ("more agents may start", " an hour") if name == "caps.calls_per_hour" else ("agents may cost more", "")
+    warning = f"{may} than the {cap.limit:.6g}{unit} that you allowed ({cap.spent:.6g} so far)"
+    return cap, f"{name} is lifted until {until}: {warning}\n`nobrakes providers keep {cap.name}` lets it hold again"

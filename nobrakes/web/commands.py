@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from .. import command_table
+from ..daemon.commands import change_providers
 from ..errors import NobrakesError, UsageError
 from ..events.kinds import MAX_NAME, Actor, Surface, usual
 from ..events.schema import plain
@@ -168,27 +169,6 @@ def _quarantine(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     return left, f"{what} may fail"
 
 
-def _providers(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..agents.service import cooldowns
-    from ..errors import UsageError
-
-    provider, bead = values.get("open", ""), values.get("reset", "")
-    lifted, kept = values.get("lift", ""), values.get("keep", "")
-    if sum(map(bool, (provider, bead, lifted, kept))) != 1:
-        raise UsageError("say which provider to open, whose breaker to reset, or which cap to lift or to keep")
-    if lifted or kept:
-        cap = (lifted or kept).removeprefix("caps.")
-        changed = cooldowns.lift(app.store, app.paths, app.config, cap, bool(lifted), actor)
-        name = f"caps.{one_line(changed.name)}"
-        more = "lifted until its period ends: agents may cost more than you allowed"
-        return changed, f"{name} is {more}" if lifted else f"{name} holds again"
-    if provider:
-        was = cooldowns.end_cooldown(app.store, app.paths, provider, actor)
-        return {"provider": provider, "was_closed": was}, f"agents start at {one_line(provider)} again"
-    found = cooldowns.reset(app.store, app.paths, bead, actor)
-    return {"bead": bead, "reset": found}, "agents may try again" if found else "no breaker of it was open"
-
-
 def _daemon(name: str) -> Do:
     def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
         from ..daemon.service import processes
@@ -280,9 +260,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("daemon stop", _daemon("stop"), together=False, danger="stop"),
     Command("daemon restart", _daemon("restart"), together=False),
     Command("notify test", _notify_test, (Field("channel", word),), together=False),
-    Command(
-        "providers", _providers, (Field("open", word), Field("reset", word), Field("lift", word), Field("keep", word))
-    ),
+    _command(command_table.entry("providers"), change_providers),
 )
 NOT_HERE: Mapping[str, str] = {
     "init": "It writes what a shell runs later: nobrakes init in the repository.",
