@@ -392,17 +392,13 @@ def _folders(paths: frozenset[str]) -> list[_Folder]:
         named = [
             end
             for end in range(1, len(parts))
-            if (CERTAIN.fullmatch(parts[end - 1]) or LIKELY.fullmatch(parts[end - 1])) and not _is_main(parts[:end])
+            if (CERTAIN.fullmatch(parts[end - 1]) or LIKELY.fullmatch(parts[end - 1]))
+            and ("src", "main") not in pairwise(parts[:end])  # Maven: the source set of the product
         ]
         for end in named:
             folder = found.setdefault("/".join(parts[:end]), _Folder("/".join(parts[:end]), [], []))
             (folder.own if end == named[-1] else folder.nested).append(path)
     return sorted(found.values(), key=lambda folder: (folder.path.count("/"), folder.path))
-
-
-def _is_main(parts: list[str]) -> bool:
-    """Whether the folder lies in Maven's source set of the product."""
-    return ("src", "main") in pairwise(parts)
 
 
 def _evidence(folder: _Folder, paths: Iterable[str]) -> list[str]:

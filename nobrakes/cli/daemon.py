@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,12 +26,11 @@ from ..paths import process_environment
 from ..text.cleaning import age, cut, one_line, pad
 from ..text.times import spoken
 from .decisions import lines
-from .machine import machine_lines
+from .machine import cap_lines, machine_lines
 from .repository import Interrupted, Output, UserPlace, actor, looked_at, opened, opened_or_home, said, write
 from .screen import Screen, screen_of
 
 if TYPE_CHECKING:
-    from ..agents.service.cooldowns import CapView
     from ..app import App
     from ..daemon.service.watchdog import Plan
     from ..store import Store
@@ -277,12 +276,6 @@ def _notes(wanted: "Plan") -> list[str]:
             "  all services of your account then go on without you; `loginctl disable-linger` ends that",
         ]
     return out
-
-
-def cap_lines(caps: "Iterable[CapView]") -> list[str]:
-    """What was spent under the caps that are set, a line each."""
-    lifted = "  (lifted until its period ends)"
-    return [f"caps.{cap.name}: {cap.spent:.6g} of {cap.limit:.6g}{lifted if cap.lifted else ''}" for cap in caps]
 
 
 def providers(

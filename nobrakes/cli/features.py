@@ -208,13 +208,14 @@ BAR = 20
 
 def reviews(feature: FeatureId) -> Output:
     """The reviews of a feature's plan: how many of ten, what each found, what they cost and may cost."""
-    from ..features.service import approving, views
+    from ..features.plan_beads import to_sign, unsigned
+    from ..features.service import views
 
     with looked_at() as app:
         rules = app.config.forge.rules()
         found = views.reviews(app.store, rules, feature)
-        lacks = approving.unsigned(app.store, {feature})
-        then = [] if lacks is None else ["To go on now: {} ({})".format(*views.to_sign(app.store, rules, lacks))]
+        lacks = unsigned(app.store, {feature})
+        then = [] if lacks is None else ["To go on now: {} ({})".format(*to_sign(app.store, rules, lacks))]
     return Output(plain(found), lambda screen: "\n".join((*_lines(found), *then)))
 
 
@@ -346,8 +347,8 @@ def shape(
     To plan without it: `nobrakes plan example`, or an agent of your own with the text of `nobrakes shape --print`.
     """
     from ..daemon.service import processes
+    from ..features.plan_beads import approval
     from ..features.service import approving, shaping, strategy
-    from ..features.service.views import approval
     from ..host import command
     from ..host.locks import run_interactive
 

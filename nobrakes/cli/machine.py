@@ -1,6 +1,7 @@
 """Above one repository: `notify`, `repositories`, `machine`, secrets, and the servers of MCP and of the pages."""
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
@@ -13,6 +14,7 @@ from .repository import Output, looked_at, opened, said, write
 from .screen import Screen, table
 
 if TYPE_CHECKING:
+    from ..agents.service.cooldowns import CapView
     from ..machine.service.registry import MachineView
     from ..notices.model import Delivery
     from ..notices.service import ChannelView, NotifyView
@@ -112,6 +114,12 @@ def _asked(name: str) -> str:
 
 
 NOT_KNOWN = "a repository that is known no more"
+
+
+def cap_lines(caps: "Iterable[CapView]") -> list[str]:
+    """What was spent under the caps that are set, a line each."""
+    lifted = "  (lifted until its period ends)"
+    return [f"caps.{cap.name}: {cap.spent:.6g} of {cap.limit:.6g}{lifted if cap.lifted else ''}" for cap in caps]
 
 
 def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:

@@ -14,9 +14,8 @@ from ..errors import NobrakesError, UsageError
 from ..events.schema import plain
 from ..text.cleaning import age, count, cut, one_line
 from ..text.times import spoken
-from .daemon import cap_lines
 from .decisions import lines
-from .machine import machine_lines
+from .machine import cap_lines, machine_lines
 from .repository import Output, looked_at, opened, said, write
 from .screen import Screen, table
 

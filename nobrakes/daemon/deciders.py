@@ -42,8 +42,6 @@ from .model import (
     Terminate,
 )
 
-WANTED = "daemon_wanted"
-"""The setting that says since when a person wants a daemon in the background, until they stop it."""
 MINUTE = 60.0
 MAX_MINUTES = 30.0
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 from ..fields import NOTE, TEXT, Field
 from ..text.cleaning import count, cut, one_line
 from .model import Feature
+from .plan_beads import approval
 from .plan_beads import checkpoint as ask_checkpoint
 from .rounds import SignOff
 from .service import controls
@@ -150,7 +151,7 @@ def sign_off(app: "App", by: str, feature: Id, take_risk: Risk = False, reason: 
 
     rules = app.config.forge.rules()
     kept = views.sign_off(app.store, rules, feature, by, take_risk=take_risk, reason=reason)
-    then, _ = views.approval(app.store, rules)
+    then, _ = approval(app.store, rules)
     risk = f", with the risk of {kept.reviews} of {count(kept.most, 'review')}" if kept.risk else ""
     return (
         kept,

@@ -455,8 +455,6 @@ def _ended(
 @contextlib.contextmanager
 def _file(content: bytes) -> Iterator[IO[bytes]]:
     """A file without a name, to be read from its beginning."""
-    import tempfile
-
     with tempfile.TemporaryFile() as opened:
         opened.write(content)
         opened.seek(0)

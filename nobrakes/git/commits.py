@@ -30,7 +30,7 @@ from .landing.local import Lander
 from .landing.standing import Worktree
 from .location import Place
 from .objects import Objects, is_oid
-from .port import Message
+from .port import Message, Signing
 from .tree_content import EXECUTABLE, FILE
 from .tree_content import Entry as TreeContentEntry
 
@@ -131,14 +131,6 @@ _NO_PROMPT = {
     "DISPLAY": "",
     "WAYLAND_DISPLAY": "",
 }
-
-
-@frozen
-class Signing:
-    """What the settings say: `how` is "auto" (as the person's git does), "always" or "never"; `who` commits."""
-
-    how: str = "never"
-    who: str = ""
 
 
 # git signs under the person's settings, and nothing can ask for a passphrase. A signature may hold a moment, so what

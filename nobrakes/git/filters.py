@@ -17,7 +17,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 
@@ -30,7 +30,7 @@ from . import commands, lfs, lfs_filter, objects, trees
 from .commands import CHECKOUT, strays
 from .location import Place
 from .objects import Commit, Objects
-from .port import NOWHERE, Argv, Conflict
+from .port import NOWHERE, Argv, Conflict, Rules
 from .tree_content import EXECUTABLE, FILE, LINK
 from .trees import of_trees, raw
 
@@ -39,19 +39,6 @@ _NAMED = re.compile(r"(?:^|\s)filter=(\S+)")
 _FILES = (FILE, EXECUTABLE)
 _SECONDS = 60.0
 _WHO = "nobrakes <nobrakes@nobrakes.invalid> 0 +0000"
-
-
-def _no_sandbox(argv: Argv) -> Argv:
-    raise GitFailed("filters are run in a sandbox, and there is none here")
-
-
-@frozen
-class Rules:
-    """The filters that a person lets nobrakes run; those whose clear text agents and checks see; what confines them."""
-
-    run: Collection[str] = ()
-    show: Collection[str] = ()
-    confine: Callable[[Argv], Argv] = _no_sandbox
 
 
 class Refused(Exception):

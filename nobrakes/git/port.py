@@ -1,11 +1,12 @@
 """The door to the repository."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from ..agents.limits import READ
 from ..beads.model import Bead
+from ..errors import GitFailed
 from ..records import frozen
 from ..review.waits import WAITS, Cause
 
@@ -157,6 +158,27 @@ class Message:
     author: str
     when: float
     trailers: tuple[tuple[str, str], ...] = ()
+
+
+def _no_sandbox(argv: Argv) -> Argv:
+    raise GitFailed("filters are run in a sandbox, and there is none here")
+
+
+@frozen
+class Rules:
+    """The filters that a person lets nobrakes run; those whose clear text agents and checks see; what confines them."""
+
+    run: Collection[str] = ()
+    show: Collection[str] = ()
+    confine: Callable[[Argv], Argv] = _no_sandbox
+
+
+@frozen
+class Signing:
+    """What the settings say: `how` is "auto" (as the person's git does), "always" or "never"; `who` commits."""
+
+    how: str = "never"
+    who: str = ""
 
 
 class Lands(Protocol):

@@ -24,11 +24,9 @@ from ..errors import FileTooLarge, GitFailed
 from ..paths import Paths
 from ..review.evidence import Entry, Made, Value
 from ..review.journal import content_of
-from . import filters, lfs, objects, trees, upkeep
-from .commits import Chain, Committer, Signer, Signing
-from .filters import Rules
+from . import objects, trees, upkeep
 from .history import History
-from .landing import local, standing
+from .landing import standing
 from .location import Place
 from .objects import Objects
 from .port import (
@@ -46,16 +44,20 @@ from .port import (
     Lands,
     Message,
     Patch,
+    Rules,
+    Signing,
     Workspace,
 )
 from .tree_content import EXECUTABLE, FILE, LINK
 from .upkeep import said
-from .workspaces import salvage
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
     from ..config.settings import Config
+    from .commits import Chain, Committer, Signer
+    from .filters import Filters
+    from .landing.local import Lander
     from .landing.remote import Publisher, Shared
     from .merge import Merger
     from .workspaces.make import Workspaces
@@ -104,23 +106,31 @@ class Tools:
         return Merger(self.place, self.objects, self.history, self.filters, self.signer)
 
     @cached_property
-    def signer(self) -> Signer:
+    def signer(self) -> "Signer":
         """Who commits, and signs."""
+        from .commits import Signer
+
         return Signer(self.place, self.signing)
 
     @cached_property
-    def filters(self) -> filters.Filters:
+    def filters(self) -> "Filters":
         """The filters that git keeps files by."""
-        return filters.Filters(self.place, self.objects, self.rules)
+        from .filters import Filters
+
+        return Filters(self.place, self.objects, self.rules)
 
     @cached_property
-    def _lander(self) -> local.Lander:
-        return local.Lander(self.place, self.history)
+    def _lander(self) -> "Lander":
+        from .landing.local import Lander
+
+        return Lander(self.place, self.history)
 
     @cached_property
     def _lands(self) -> Lands:
         if self.own:
-            return local.OwnLander(self.place, self.history)
+            from .landing.local import OwnLander
+
+            return OwnLander(self.place, self.history)
         if self.shared is None:
             return self._lander
         from .landing.remote import Remote
@@ -141,11 +151,15 @@ class Tools:
         return Workspaces(self.place, self.objects, self.history, self.places, self.sizes, self.filters)
 
     @cached_property
-    def _committer(self) -> Committer:
+    def _committer(self) -> "Committer":
+        from .commits import Committer
+
         return Committer(self.place, self.objects, self._lander, self.filters, self.signer)
 
     @cached_property
-    def _chain(self) -> Chain:
+    def _chain(self) -> "Chain":
+        from .commits import Chain
+
         return Chain(self.place, self.objects)
 
     def _of_own(self, name: str, words: str) -> Self:
@@ -237,6 +251,8 @@ class Questions(Tools):
     def changes(self, base: str, head: str) -> tuple[Change, ...]:
         known = self._changes.get((base, head))
         if known is None:
+            from . import filters
+
             known = filters.told(self.place, self.objects, trees.changes(self.objects, base, head), base, head)
             if known and self.filters.is_on and (self.filters.names(base) or self.filters.names(head)):
                 known = self.filters.changes(base, head, known, trees.raw(self.objects, base, head))
@@ -344,6 +360,8 @@ class Work(Tools):
         return objects.newest_first(self.place, objects.below(self.place, f"{below}/"))
 
     def lent(self) -> tuple[str, ...]:
+        from . import lfs
+
         stored = lfs.store(self.place)
         return (*self.place.lent(), *([stored] if os.path.isdir(stored) else []))
 
@@ -466,13 +484,11 @@ class MovingMain(Tools):
         if objects.main(self.place) == old:
             self._hold(new, old)
         land = self._lands.land(new, old)
-        if land.landing is Landing.MOVED and self._is_main():
-            local.keep(self.place, self.history, new)
-        return land
+        if land.landing is Landing.MOVED and not self.own and not self.place.ref.startswith(objects.own_ref(BASES)):
+            from .landing.local import keep
 
-    def _is_main(self) -> bool:
-        """Whether main is the one of all here."""
-        return not self.own and not self.place.ref.startswith(objects.own_ref(BASES))
+            keep(self.place, self.history, new)
+        return land
 
     def of_base(self, branch: str, direct: bool = False) -> Self:
         """The same repository where main is that branch of the remote, as it was heard of last; `direct`: it is pushed
@@ -485,6 +501,8 @@ class MovingMain(Tools):
         return self._of_own(f"{EPICS}/{epic}", f"the branch of {epic}")
 
     def settle_in(self) -> tuple[str, ...]:
+        from .workspaces import salvage
+
         return salvage.settle(self.place, self.places)
 
     def clear_locks(self) -> None:
@@ -498,7 +516,7 @@ class MovingMain(Tools):
         return self._lander.bring_along()
 
     def behind(self) -> tuple[str, ...]:
-        return self._lander.behind()
+        return standing.behind(self.place, self.history)
 
 
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")

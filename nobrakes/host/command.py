@@ -295,7 +295,7 @@ class StopLimit:
                 _cut(name)
             nap = min([*due, *([now + PENDING_SECONDS] if ends_at is None else [])]) - now
             if not is_readable(self._reading, nap):
-                if ends_at is None and _is_asked_unheard():
+                if ends_at is None and bool(_HEARD & signal.sigpending()):
                     ends_at = time.monotonic() + self._seconds
                 continue
             said = os.read(self._reading, 64)
@@ -306,11 +306,6 @@ class StopLimit:
             seconds = AT_ONCE_SECONDS if b"!" in said else self._seconds
             until = time.monotonic() + seconds
             ends_at = until if ends_at is None else min(ends_at, until)
-
-
-def _is_asked_unheard() -> bool:
-    """Whether a signal that asks for a stop waits for a thread that can take it."""
-    return bool(_HEARD & signal.sigpending())
 
 
 def _cut(part: str) -> None:

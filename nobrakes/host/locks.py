@@ -11,7 +11,6 @@ import errno
 import fcntl
 import os
 import pwd
-import secrets
 import signal
 import struct
 import subprocess
@@ -120,7 +119,7 @@ class Living:
 
     def __init__(self, folder: str) -> None:
         private_folder(folder)
-        self.name = secrets.token_hex(12)
+        self.name = os.urandom(12).hex()
         self.path = os.path.join(folder, self.name + _ENDING)
         with storage_errors(folder):
             self._descriptor = self._locked(f"{self.path}.new")

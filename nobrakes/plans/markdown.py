@@ -118,7 +118,7 @@ class _Reader:
             self._text(number, "")
             self.blank, self.paragraph = True, 0
             return
-        elif self._is_code(indent):
+        elif self.blank and indent >= (self.entries[-1].column if self.entries else 0) + 4:
             self.paragraph += bool(self.paragraph)
             self._text(0, line)
         else:
@@ -137,10 +137,6 @@ class _Reader:
         found = CLOSING_FENCE.fullmatch(body)
         if found and found[1].startswith(closing):
             self.until = None
-
-    def _is_code(self, indent: int) -> bool:
-        """Whether the line is code by how far it is indented; right below text a sloppy item is more likely."""
-        return self.blank and indent >= (self.entries[-1].column if self.entries else 0) + 4
 
     def _line(self, number: int, line: str, body: str, indent: int) -> None:
         heading = HEADING.fullmatch(body)

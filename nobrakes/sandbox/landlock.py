@@ -65,10 +65,6 @@ def lacks(abi: int) -> "tuple[str, ...]":
     return tuple(found)
 
 
-def _handled(abi: int) -> int:
-    return _FIRST | sum(right for since, right in _KNOWN_FROM if abi >= since)
-
-
 def tops(paths: "list[str]") -> "set[str]":
     """The paths as they really are and wherever else they are mounted, without those that lie below another."""
     real: set[str] = set()
@@ -155,7 +151,7 @@ class Wall:
         abi = version()
         if not abi:
             raise OSError("Landlock does not work here")
-        self.rights = _handled(abi)
+        self.rights = _FIRST | sum(right for since, right in _KNOWN_FROM if abi >= since)
         words = (self.rights, 0, _SCOPES)[: 3 if abi >= 6 else 2 if abi >= 4 else 1]
         attributes = struct.pack(f"={len(words)}Q", *words)
         self.rules = self._call(_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))

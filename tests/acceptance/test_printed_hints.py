@@ -16,8 +16,7 @@ from nobrakes.cli import main
 from nobrakes.daemon.service import control
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.features.model import Criterion, Feature, Step
-from nobrakes.features.plan_beads import nodes_of
-from nobrakes.features.service.views import YES
+from nobrakes.features.plan_beads import YES, nodes_of
 from nobrakes.host.locks import DaemonLock
 from nobrakes.store import Store, create_store
 

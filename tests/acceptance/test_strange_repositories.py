@@ -13,8 +13,9 @@ import pytest
 from nobrakes.config.settings import load
 from nobrakes.config.setup.init import signing
 from nobrakes.errors import GitUnusable
-from nobrakes.git.commits import Signer, Signing
+from nobrakes.git.commits import Signer
 from nobrakes.git.location import Place
+from nobrakes.git.port import Signing
 from nobrakes.git.repository import Repository
 from nobrakes.host.files import IGNORED_BEFORE, TRACKED
 from nobrakes.paths import Paths

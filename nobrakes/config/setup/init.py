@@ -21,10 +21,11 @@ from ...agents.registry import ADAPTERS
 from ...errors import ConfigError, NobrakesError, NotARepository, UsageError
 from ...git import commands, lfs, persons
 from ...git.commands import CHECKOUT
-from ...git.commits import Signer, Signing
+from ...git.commits import Signer
 from ...git.filters import Filters, allowing
 from ...git.location import Discovered, Place, discover
 from ...git.objects import Objects
+from ...git.port import Signing
 from ...git.workspaces import make
 from ...host.files import ATTRIBUTES, IGNORED, IGNORED_BEFORE, KEEPER, for_git, keep_private
 from ...paths import FOLDER, Paths, repository_root

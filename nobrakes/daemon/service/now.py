@@ -228,7 +228,7 @@ def next_step(store: "Store", stands: "Hindrances" = NOTHING, rules: Rules = RUL
 
 
 def _approval(store: "Store", rules: Rules, why: str) -> NextStep:
-    from ...features.service.views import approval
+    from ...features.plan_beads import approval
 
     command, first = approval(store, rules)
     return NextStep(command, first or why)

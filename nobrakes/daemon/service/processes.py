@@ -14,10 +14,13 @@ from ...host.runs.trees import send
 from ...machine.place import OVERRIDE
 from ...paths import Paths, process_environment
 from ...text.cleaning import count
-from ..deciders import WANTED
 
 if TYPE_CHECKING:
     from ...store import Store
+
+
+WANTED = "daemon_wanted"
+"""The setting that says since when a person wants a daemon in the background, until they stop it."""
 
 
 POLL_SECONDS = 0.02

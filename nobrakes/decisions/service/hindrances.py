@@ -517,7 +517,7 @@ def of_drafts(store: "Store", config: "Config") -> Iterator[Hindrance]:
     """What a person did not say yes to."""
     drafts = len(store.by_priority((Status.DRAFT,)))
     if drafts:
-        from ...features.service.views import approval
+        from ...features.plan_beads import approval
 
         command, why = approval(store, config.forge.rules())
         yield Hindrance(

@@ -273,14 +273,9 @@ def answers(found: Escalation, way: Way) -> list[Choice]:
 def _answer(
     found: Escalation, label: str, does: str, value: str | None, costs: str = "", is_recommended: bool = False
 ) -> Choice:
-    typed = '"…"' if value is None else _word(value)
+    typed = '"…"' if value is None else ("-- " if value.startswith("-") else "") + shlex.quote(value)
     command = f"nobrakes answer {found.id} {typed}"
     return Choice("answer", label, does, costs, command, value, is_recommended=is_recommended)
-
-
-def _word(typed: str) -> str:
-    """As a shell reads it, and as no option."""
-    return ("-- " if typed.startswith("-") else "") + shlex.quote(typed)
 
 
 # --- ways of `nobrakes resolve` --------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@
 """
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +25,8 @@ from ...replacing import replacing
 from ...snapshot import log
 from ...snapshot.service import SNAPSHOT_PIN, remember, snapshot
 from ...text.cleaning import count
-from .. import model as keys
 from ..model import PLANNED, Feature, ItemState, Step
-from ..plan_beads import beads_under, is_dropped, nodes_of, under
+from ..plan_beads import beads_under, nodes_of, unsigned
 from .strategy import COMMITTED, proposals, revision
 
 if TYPE_CHECKING:
@@ -64,44 +63,6 @@ def _approve(store: "Store", feature: Feature, named: frozenset[str], actor: str
     store.settle_items(points, ItemState.REVIEWED, actor)
     store.move_feature(feature.id, Step.APPROVED, actor, "its plan was approved")
     return True
-
-
-def is_as_kept(store: "Store", feature: Feature) -> bool:
-    """Whether what of the plan waits for a yes is as the last version has it.
-
-    What is live by now and has no change proposed was approved, or dropped, by a person: no change of the plan.
-    """
-    kept, nodes = store.plan_version(feature.id), nodes_of(store, feature.id)
-    if kept is None:
-        return False
-    waits = {node["id"] for node in nodes if _waits(node)}
-    over = {node["id"] for node in (*nodes, *filter(is_dropped, kept.beads))} - waits
-    return _wanted(nodes) == _wanted(node for node in kept.beads if node["id"] not in over)
-
-
-def _wanted(nodes: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:
-    return [{name: value for name, value in node.items() if name != "status"} for node in nodes if _waits(node)]
-
-
-def _waits(node: Mapping[str, object]) -> bool:
-    return node["status"] == Status.DRAFT.value or bool(node.get("proposed"))
-
-
-def unsigned(store: "Store", drafts: Collection[str]) -> Feature | None:
-    """The first feature of these drafts whose plan nobody signed off as it lies.
-
-    A plan that its Shaper never called whole was under no review: the yes of commit-strategy is enough for it.
-    """
-    named = set(drafts)
-    for feature in store.features():
-        if feature.stage not in PLANNED or not feature.plan:
-            continue
-        if not named.intersection((feature.id, *under(store, feature.id))):
-            continue
-        signed = feature.data.get(keys.SIGNED)
-        if not signed or int(signed["version"]) != feature.plan or not is_as_kept(store, feature):
-            return feature
-    return None
 
 
 def require(store: "Store", drafts: Collection[str]) -> None:

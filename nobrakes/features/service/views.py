@@ -13,7 +13,7 @@ from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...records import frozen
 from ...sessions.model import Message
-from ...text.cleaning import clean, count
+from ...text.cleaning import clean
 from .. import model as keys
 from .. import planning, rounds
 from ..model import (
@@ -31,14 +31,12 @@ from ..model import (
     Rules,
     Stage,
     State,
-    Step,
     changes,
     require,
     timeline,
 )
-from ..plan_beads import beads_under
+from ..plan_beads import beads_under, is_as_kept
 from ..rounds import Estimate, Iteration, SignOff, Tracker
-from .approving import is_as_kept, unsigned
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -385,34 +383,6 @@ def reviews(store: "Store", rules: Rules, id_: str) -> ReviewsView:
 def tracker(store: "Store", feature: Feature, rules: Rules) -> Tracker:
     """The rounds of the feature's reviews that count."""
     return planning.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))
-
-
-YES = "nobrakes commit-strategy"
-
-
-def approval(store: "Store", rules: Rules) -> tuple[str, str]:
-    """What to type for all that waits for a yes, and what comes before `commit-strategy` (empty: nothing)."""
-    waits = {id_ for _, id_ in store.by_priority([Status.DRAFT])} | {one.id for one in store.proposed()}
-    feature = unsigned(store, waits)
-    return (YES, "") if feature is None else to_sign(store, rules, feature)
-
-
-def to_sign(store: "Store", rules: Rules, feature: Feature) -> tuple[str, str]:
-    """What to type for a plan that is not signed off, as it is accepted now, and why."""
-    id_, what = feature.id, f"the plan of feature {feature.id} is not signed off"
-    if feature.state is not State.ACTIVE:
-        may = Step.RESUMED in keys.STATES[feature.state] and keys.ROLLBACK not in feature.data
-        may = may and not any(one.has_turn and one.id != id_ for one in store.features())
-        state = feature.state.value.replace("_", " ")
-        return f"nobrakes forge {'resume' if may else 'show'} {id_}", f"{what}, and it is {state}"
-    if feature.stage is not Stage.REVIEW or not is_as_kept(store, feature):
-        return f"nobrakes forge show {id_}", f"{what}, and its Shaper is at it"
-    seen = tracker(store, feature, rules)
-    if seen.iterations and seen.iterations[-1].end is rounds.End.RUNNING:
-        return f"nobrakes forge reviews {id_}", f"{what}, and it is under review"
-    few = rounds.warning(seen)
-    more = (" --take-risk" if few else "") + (' --reason "…"' if seen.open else "")
-    return f"nobrakes forge sign-off {id_}{more}", f"{what}; {few or count(seen.done, 'review')} done so far"
 
 
 def sign_off(

@@ -144,12 +144,6 @@ def failed(said: str) -> Hindrance:
     return Hindrance(cause_of(said), f"its files could not be written: {first_words(said)}")
 
 
-_BARE = (
-    "git takes this repository for bare (core.bare is true), though files are checked out in {}: merges go on to bring "
-    "them along, but git refuses to work there. `git config core.bare false` mends it."
-)
-
-
 # Before the swap every worktree of main is tried dry under its index's lock, which is held to the end: what would be
 # lost is BLOCKED. Each notes where it stands and goes. Afterwards the files follow; if they cannot, main is swapped
 # back. Who has main checked out is asked before, under each lock, and after: one that came late is brought along, one
@@ -402,19 +396,7 @@ class Lander:
                 reason = self._hold(stack, holder) or self.stand(holder, main)
                 if reason is not None:
                     found.append(standing.told(holder, seen, main))
-        return (*found, *self._bare())
-
-    def behind(self) -> tuple[str, ...]:
-        """What a person has to know of each checkout of main that is behind; nothing is changed. NoMain."""
-        main = git_objects.main(self.place)
-        notes = {holder: standing.read(holder) for holder in standing.of_main(self.place)}
-        looks = {h: standing.look(self.history, h, main, note) for h, note in notes.items()}
-        behind = [standing.told(holder, seen, main) for holder, seen in looks.items() if seen.is_behind]
-        return (*behind, *self._bare())
-
-    def _bare(self) -> tuple[str, ...]:
-        top = os.path.dirname(self.place.git_dir)
-        return (_BARE.format(top),) if self.place.bare_by_accident else ()
+        return (*found, *standing.bare(self.place))
 
 
 _LOCKED = re.compile(r"'([^']+\.lock)': File exists")

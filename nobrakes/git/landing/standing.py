@@ -24,6 +24,7 @@ from ...errors import DiskFull, GitFailed, StoreReadOnly
 from ...records import frozen
 from ...walking import Beyond, walk
 from .. import commands
+from .. import objects as git_objects
 from ..commands import CHECKOUT
 from ..history import History
 from ..location import Place
@@ -450,6 +451,24 @@ def told(holder: Worktree, seen: Look, main: str) -> str:
         f"{seen.at[:12]}`, `git symbolic-ref HEAD refs/heads/my-work`, commit there, then go back to main and "
         "`git merge my-work`."
     )
+
+
+_BARE = (
+    "git takes this repository for bare (core.bare is true), though files are checked out in {}: merges go on to bring "
+    "them along, but git refuses to work there. `git config core.bare false` mends it."
+)
+
+
+def bare(place: Place) -> tuple[str, ...]:
+    """What a person has to know of a repository that has a checkout and calls itself bare."""
+    return (_BARE.format(os.path.dirname(place.git_dir)),) if place.bare_by_accident else ()
+
+
+def behind(place: Place, history: History) -> tuple[str, ...]:
+    """What a person has to know of each checkout of main that is behind; nothing is changed. NoMain."""
+    main = git_objects.main(place)
+    looks = {holder: look(history, holder, main, read(holder)) for holder in of_main(place)}
+    return (*(told(holder, seen, main) for holder, seen in looks.items() if seen.is_behind), *bare(place))
 
 
 def named(paths: Iterable[str]) -> str:

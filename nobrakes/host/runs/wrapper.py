@@ -20,7 +20,7 @@ import os
 import sys
 
 from ...paths import own_path
-from ..port import Command, Step
+from ..port import Command
 
 SHELL = "/bin/sh"
 
@@ -186,7 +186,7 @@ def arguments(command: Command, wake: str, umask: int) -> list[str]:
     for words in command.prologue:
         argv += [str(len(words)), *words]
     for step in command.steps:
-        words = _argv(step)
+        words = (sys.executable, "-I", "-S", "-c", _HEARS, *step.argv) if step.beside else step.argv
         argv += [
             "1" if step.beside else "0",
             step.after or (f"+{' '.join(step.when_passed)}" if step.when_passed else ""),
@@ -197,10 +197,6 @@ def arguments(command: Command, wake: str, umask: int) -> list[str]:
             *words,
         ]
     return argv
-
-
-def _argv(step: Step) -> tuple[str, ...]:
-    return (sys.executable, "-I", "-S", "-c", _HEARS, *step.argv) if step.beside else step.argv
 
 
 def folder_in(argv: list[str]) -> str | None:

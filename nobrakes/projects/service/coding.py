@@ -31,8 +31,8 @@ from ...decisions.service import desk
 from ...errors import NoAgent, NobrakesError, NoProject, NoSuchSession, NotAllowed, UsageError
 from ...events.kinds import Actor, Surface
 from ...events.schema import plain
+from ...features.plan_beads import approval
 from ...features.service import approving
-from ...features.service.views import approval
 from ...git.repository import open_git
 from ...host.locks import holder
 from ...host.watching import wake

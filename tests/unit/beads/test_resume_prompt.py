@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.agents.prompts import delivery
+from nobrakes.agents.prompts import prompts
 from nobrakes.beads.model import TABLE, Attempt, Bead, Outcome, Role, Session
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import Escalation, EscalationType
@@ -23,13 +23,13 @@ def answered(at: float, text: str = "Take hello.", read_at: float | None = None)
 
 
 def prompt(outcome: Outcome, *filed: Escalation, changed: str = "", plan: str = "") -> str:
-    return delivery.resume_prompt(BEAD, last(outcome), filed, changed, plan, NONCE)
+    return prompts.resume_prompt(BEAD, last(outcome), filed, changed, plan, NONCE)
 
 
 @pytest.mark.parametrize("outcome", [outcome for outcome, row in TABLE.items() if row.session is Session.RESUME])
 def test_every_ending_that_goes_on_says_what_happened(outcome: Outcome) -> None:
     text = prompt(outcome)
-    assert delivery._HAPPENED[outcome] in text and "bead-a1`" in text and "agent done" in text
+    assert prompts._HAPPENED[outcome] in text and "bead-a1`" in text and "agent done" in text
     assert len(text) < 1000 and "Acceptance criteria" not in text
 
 
