@@ -352,7 +352,7 @@ def still_broken(gate: Cooldown, trouble: str, now: float) -> Cooldown:
     return replace(gate, detail=trouble[:500], since=now, until=now + ASK_SECONDS)
 
 
-def tried_anew(gate: Cooldown, now: float) -> Cooldown:
+def tried_again(gate: Cooldown, now: float) -> Cooldown:
     """The gate of an agent whose settings changed: it is over, and what was met before says nothing."""
     return replace(gate, since=now, until=now, times=0, told=False)
 

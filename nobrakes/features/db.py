@@ -201,7 +201,7 @@ def move(db: Database, id_: str, step: Step, actor: str, why: str = "", **values
         before = get_feature(db, id_)
         stage, state = advance(before, step)
         after = values | {"stage": stage, "state": state}
-        if step in (Step.RESUMED, Step.BEGUN_ANEW) or stage is not before.stage:
+        if step in (Step.RESUMED, Step.BEGUN_AGAIN) or stage is not before.stage:
             after.setdefault("turn_at", now)
         if before.archived and state is State.ACTIVE:
             after["archived"] = False

@@ -119,7 +119,7 @@ class Step(StrEnum):
     MERGED = "merged"  # all of it is on main
     PAUSED = "paused"
     RESUMED = "resumed"
-    BEGUN_ANEW = "begun_anew"  # a person lets its planning begin from its base again
+    BEGUN_AGAIN = "begun_anew"  # a person lets its planning begin from its base again
     EXPIRED = "expired"
     FAILED = "failed"
     ROLLED_BACK = "rolled_back"
@@ -127,21 +127,21 @@ class Step(StrEnum):
 
 STAGES: Mapping[Stage, Mapping[Step, Stage]] = {
     Stage.DISCOVERY: {
-        Step.BEGUN_ANEW: Stage.DISCOVERY,
+        Step.BEGUN_AGAIN: Stage.DISCOVERY,
         Step.PROPOSED: Stage.PLANNING,
         Step.PLAN_READY: Stage.REVIEW,
         Step.CHANGE_ASKED: Stage.DISCOVERY,
         Step.APPROVED: Stage.IMPLEMENTATION,
     },
     Stage.PLANNING: {
-        Step.BEGUN_ANEW: Stage.DISCOVERY,
+        Step.BEGUN_AGAIN: Stage.DISCOVERY,
         Step.PROPOSED: Stage.PLANNING,
         Step.PLAN_READY: Stage.REVIEW,
         Step.CHANGE_ASKED: Stage.PLANNING,
         Step.APPROVED: Stage.IMPLEMENTATION,
     },
     Stage.REVIEW: {
-        Step.BEGUN_ANEW: Stage.DISCOVERY,
+        Step.BEGUN_AGAIN: Stage.DISCOVERY,
         Step.PROPOSED: Stage.REVIEW,
         Step.PLAN_READY: Stage.REVIEW,
         Step.CHANGE_ASKED: Stage.PLANNING,
@@ -176,7 +176,7 @@ STATES: Mapping[State, Mapping[Step, State]] = {
     },
     State.EXPIRED: {
         Step.RESUMED: State.ACTIVE,
-        Step.BEGUN_ANEW: State.ACTIVE,
+        Step.BEGUN_AGAIN: State.ACTIVE,
         Step.PAUSED: State.PAUSED,
         Step.ROLLED_BACK: State.ROLLED_BACK,
         Step.APPROVED: State.ACTIVE,

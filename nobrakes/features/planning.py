@@ -301,7 +301,7 @@ def since(feature: Feature) -> int:
 _OF_THE_PLAN = (keys.SIGNED, keys.ENOUGH, keys.FORGIVEN, keys.SIGN_OFF_ASKED, keys.CHECKPOINT_ASKED, keys.REVISING)
 
 
-def opened_anew(feature: Feature) -> Mapping[str, Any]:
+def reopened(feature: Feature) -> Mapping[str, Any]:
     """What to note of a feature whose plan is opened anew: what was said of it is over, and its rounds do not count."""
     return {**dict.fromkeys(_OF_THE_PLAN), keys.SINCE: feature.round, keys.CLOSED_ROUND: feature.round}
 

@@ -109,7 +109,7 @@ class NotificationSender:
         with suppress(NobrakesError):
             self._add([NewNotice(NoticeKind.DAEMON_TROUBLE, severity, said, fingerprint=f"trouble:{said}")])
 
-    def measure_anew(self) -> None:
+    def measure_again(self) -> None:
         """The clock was set: what waits is looked at anew."""
         self._look_at = self._upkeep_at = 0.0
         if self._channels:

@@ -327,7 +327,7 @@ class Waits:
             return now
         return self._since.setdefault(reading.session.id, now)
 
-    def anew(self) -> None:
+    def restart(self) -> None:
         """The clock jumped: all of them begin to wait now."""
         self._since.clear()
 

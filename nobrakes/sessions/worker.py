@@ -577,7 +577,7 @@ MACHINE_FAULTS = 5
 MAX_SAID = 32_000
 """Characters of an agent's answer that are kept."""
 
-BEGINS_ANEW = frozenset(
+BEGINS_AGAIN = frozenset(
     {Outcome.SESSION_LOST, Outcome.CONTEXT_OVERFLOW, Outcome.GAVE_UP_CONTEXT, Outcome.INVALID_REQUEST}
 )
 
@@ -618,7 +618,7 @@ class TurnEndings:
         ports, session, outcome = self.ports, talk.session, verdict.outcome
         before = ports.store.breakers(of_session(session.id)).get(session.provider, Breaker())
         after = agents_limits.after(before, outcome, verdict.detail, progress=False, thresholds=limits.breaker)
-        lost = outcome in BEGINS_ANEW
+        lost = outcome in BEGINS_AGAIN
         fact = self._fact(talk, outcome, after)
         if is_relay(session):
             self.relays.ended(talk, said, asks=fact is Fact.ENDED_WELL and session.ended_at is None)

@@ -114,7 +114,7 @@ class FeatureLog:
             told = f"{one.at.id} goes to {said} by {step.value}"
             self._breaches["tables"].append(f"{told}, and by the tables to {stage}, {state}")
         were_over = one.at.stage not in PLANNED or one.asked_to_sign or one.signed
-        if step in (Step.CHECKPOINT, Step.BEGUN_ANEW) or (step is Step.CHANGE_ASKED and were_over):
+        if step in (Step.CHECKPOINT, Step.BEGUN_AGAIN) or (step is Step.CHANGE_ASKED and were_over):
             one.open_anew()
         if step is Step.APPROVED and event.actor != ME and event.data.get("reason") != UNCHANGED:
             self._breaches["yes"].append(f"{one.at.id} counts as approved by {event.actor}")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from nobrakes.beads.model import TABLE, Session, of_bead, of_session
 from nobrakes.host.port import Command, Step
-from nobrakes.sessions.worker import BEGINS_ANEW
+from nobrakes.sessions.worker import BEGINS_AGAIN
 from nobrakes.store import Store
 
 BEGIN, RESUME = "--session-id", "--resume"
@@ -83,7 +83,7 @@ class Sessions:
         last = self.store.turn(_turn(earlier)) if earlier.startswith("s") else None
         since = self.store.turns(mine.session)[last.number - 1 : mine.number - 1] if last is not None else []
         for one in since:
-            if one.outcome is None or one.outcome in BEGINS_ANEW:
+            if one.outcome is None or one.outcome in BEGINS_AGAIN:
                 self._breaches["resumed"].append(f"{run} goes on with a session after {one.outcome}")
 
     def _owner(self, run: str) -> str:

@@ -425,7 +425,7 @@ class Definitions:
                 store.set_setting(DEFINED, json.dumps(self._known))
                 for gate in gates:
                     if gate.provider in self._led_to(config, board):
-                        store.start_cooldown(limits.tried_anew(gate, now))
+                        store.start_cooldown(limits.tried_again(gate, now))
                     else:
                         store.end_cooldown(gate.provider, "nobrakes")
         return bool(gates)

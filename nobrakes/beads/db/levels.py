@@ -236,7 +236,7 @@ def settle_some(db: Database) -> None:
     """Settle a part of what is due, in a transaction of its own; or all of it, where parts have no end."""
     if is_due(db):
         if _has_no_end(db):
-            _compute_anew(db)
+            _compute_all(db)
             return
         with db.write(derived=True):
             _settle_part(db, [])
@@ -245,7 +245,7 @@ def settle_some(db: Database) -> None:
 def settle_all(db: Database) -> None:
     """Settle all that is due, a transaction for each part. Inside of a transaction, in that one."""
     if db.one("SELECT count(*) FROM (SELECT 1 FROM levels_due LIMIT ?)", (MANY * PART,))[0] == MANY * PART:
-        _compute_anew(db)  # who waits for all gets it sooner so
+        _compute_all(db)  # who waits for all gets it sooner so
     while is_due(db):
         settle_some(db)
 
@@ -329,7 +329,7 @@ def _has_no_end(db: Database) -> bool:
     return parts > SPARE and parts > SPARE + 3 * int(db.one("SELECT count(*) FROM beads")[0]) // PART
 
 
-def _compute_anew(db: Database) -> None:
+def _compute_all(db: Database) -> None:
     """Compute all levels from the whole graph, and write those that differ. Inside of a transaction, in that one."""
     with db.read():
         version = db.data_version()

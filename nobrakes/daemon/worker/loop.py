@@ -245,7 +245,7 @@ class Troubles:
     def _asked(self) -> list[Escalation]:
         return [one for one in self.ports.store.escalations(open_only=False) if control.TROUBLE in one.evidence]
 
-    def measure_anew(self) -> None:
+    def measure_again(self) -> None:
         """The clock jumped: nothing waits for a moment of before."""
         self.until, self._since, self.alone = 0.0, self.ports.store.now(), {}
 
@@ -509,7 +509,7 @@ class Daemon:
     def _look(self) -> Board:
         self.ports.store.doubt()
         if jump := self.jumps.settle():
-            self._measure_anew(jump)
+            self._measure_again(jump)
         self.performer.validation.look_again()
         limits = self.ports.limits()
         if self.trial is not None:
@@ -523,15 +523,15 @@ class Daemon:
         finished = self.ends.finished(self.fetches.without_dead(board))
         return self.work.seen(replace(board, finished=finished))
 
-    def _measure_anew(self, jump: float) -> None:
+    def _measure_again(self, jump: float) -> None:
         """What is remembered by the clock is forgotten, as by a new daemon."""
         self._ended_at = {}
-        self.troubles.measure_anew()
+        self.troubles.measure_again()
         for watch in (self.checks, self.meter, self.ends, self.work):
             watch.keep(set())
-        self.performer.measure_anew()
-        self.monitor.measure_anew(jump)
-        self.sender.measure_anew()
+        self.performer.measure_again()
+        self.monitor.measure_again(jump)
+        self.sender.measure_again()
 
     def _provider(self, agent: str) -> str:
         try:

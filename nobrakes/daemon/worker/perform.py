@@ -398,10 +398,10 @@ class Performer:
         self.turn_endings.relays.settle()
         return False
 
-    def measure_anew(self) -> None:
+    def measure_again(self) -> None:
         """The clock jumped: leases are looked at in the next turn, and readings begin to wait now."""
         self._renewed = -math.inf
-        self.review.measure_anew()
+        self.review.measure_again()
 
     def _renew(self, action: Action, board: Board) -> bool:
         assert isinstance(action, RenewLeases)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-ANEW = (
+PLANNING_RESTARTED = (
     "Planning begins anew, from the base: the person had all drafts of the plan given up. Look at the code as it is, "
     "and propose the plan again; what was answered before still holds."
 )
@@ -111,18 +111,18 @@ def go_on(store: "Store", id: str, way: str, actor: str) -> int:
         if session is not None and session.state is not At.ENDED:
             store.renew_session(session.id)
         if way == Way.FROM_BASE:
-            return _anew(store, feature, actor)
+            return _restart_planning(store, feature, actor)
         store.move_feature(id, Step.RESUMED, actor, way)
         return 0
 
 
-def _anew(store: "Store", feature: Feature, actor: str) -> int:
+def _restart_planning(store: "Store", feature: Feature, actor: str) -> int:
     """Its drafts are given up, with the reviews of them; how many."""
     count = _drop_drafts(store, feature.id, actor)
-    store.note_feature(feature.id, planning.opened_anew(feature), actor)
-    store.move_feature(feature.id, Step.BEGUN_ANEW, actor, FROM_BASE, clean=0)
+    store.note_feature(feature.id, planning.reopened(feature), actor)
+    store.move_feature(feature.id, Step.BEGUN_AGAIN, actor, FROM_BASE, clean=0)
     if feature.session is not None and store.session(feature.session).state is not At.ENDED:
-        store.say(feature.session, ANEW, actor)
+        store.say(feature.session, PLANNING_RESTARTED, actor)
     return count
 
 
@@ -337,7 +337,7 @@ def ask_change(store: "Store", paths: Paths, id: str, text: str, actor: str, bea
     with store.write():
         feature, words = _tell(store, id, "Change the plan{}: {}", text, actor, bead)
         if feature.stage not in PLANNED or planning.are_over(feature):
-            store.note_feature(id, planning.opened_anew(feature), actor)
+            store.note_feature(id, planning.reopened(feature), actor)
         moved = store.move_feature(id, Step.CHANGE_ASKED, actor, words[:200])
     wake(paths)
     return moved

@@ -307,7 +307,7 @@ class Checkpoints:
         open_ = [one for one in stopping if one.type in STOPS_BEAD and one.id not in told]
         store.settle_items({one.id for one in items}, ItemState.REVIEWED, BY)
         store.move_feature(feature.id, Step.CHECKPOINT, BY, action.why)
-        store.note_feature(feature.id, {**planning.opened_anew(feature), keys.REVISING: True}, BY)
+        store.note_feature(feature.id, {**planning.reopened(feature), keys.REVISING: True}, BY)
         store.change_feature(feature.id, {"clean": 0, "turn_at": store.now()}, BY)
         text = planning.told(items, open_, action.why)
         session = None if feature.session is None else store.session(feature.session)

@@ -111,7 +111,7 @@ def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str
     if git.contains(base, journal.head):
         return (Candidate(journal.head, git.tree(journal.head)),)
     if ports.config().review.diverged == "rebase":
-        return _anew(ports, bead, journal, base)
+        return _rebased(ports, bead, journal, base)
     words = Message(
         f"Merge {ports.where.base or ports.config().main} into the branch of {bead.id}",
         "",
@@ -122,7 +122,7 @@ def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str
     return both if isinstance(both, Conflict) else (both,)
 
 
-def _anew(ports: Ports, bead: Bead, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
+def _rebased(ports: Ports, bead: Bead, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
     """The landings of the branch one by one on the base, with their words and trailers."""
     git = ports.git
     landed = {one.commit: one for one in landing_branch.landings(ports, bead.id)}

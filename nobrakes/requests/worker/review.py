@@ -239,7 +239,7 @@ class PullSteps:
         if pull is not None and self._is_cut_off(pull):
             return self._merged(attempt, pull)
         if not is_asking and _has_moved(self.ports, bead, journal):
-            return self._built_anew(pull)
+            return self._rebuilt(pull)
         if pull is None or not pull.waits:
             delivery = delivery_of(self.ports.store, self.ports.config(), bead)
             is_known = pull is None and requests_exchange.pushed_now(
@@ -361,10 +361,10 @@ class PullSteps:
         if way is Turn.REMARKS:
             return self._remarked(journal, pull, seen)
         if way is Turn.CONFLICTS and git_of(self.ports, context.bead).main() != pull.base:
-            return self._built_anew(pull)
+            return self._rebuilt(pull)
         return self._waits(context, journal, pull, seen)
 
-    def _built_anew(self, pull: PullRequest | None) -> Report:
+    def _rebuilt(self, pull: PullRequest | None) -> Report:
         """It is not gone on with as it is."""
         if pull is not None:
             self.ports.store.save_pull(replace(pull, base=""))

@@ -700,10 +700,10 @@ class Reviews:
         """When somebody else is to be asked."""
         return [self.bases.wake_at(), self.meanwhile.wake_at()]
 
-    def measure_anew(self) -> None:
+    def measure_again(self) -> None:
         """The clock jumped: that counts against no reading."""
         for one in (self.main, *self._others.values()):
-            one.review_steps.readings.waits.anew()
+            one.review_steps.readings.waits.restart()
 
     def _found_red(self, epic: str, results: Sequence[CheckResult]) -> None:
         reason = (

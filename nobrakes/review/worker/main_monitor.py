@@ -181,7 +181,7 @@ class MainMonitor:
         self._wake: float | None = None
         self._is_held = False
         self._told_of: str | None = None
-        self._looks_anew = False
+        self._polls_again = False
         self._tried: tuple[str, str, Verdict] | None = None
 
     @property
@@ -203,7 +203,7 @@ class MainMonitor:
         """When it wants to be asked again, if nothing else happens."""
         return [at for at in (self._wake, self.remote_main.wake_at()) if at is not None]
 
-    def measure_anew(self, jump: float) -> None:
+    def measure_again(self, jump: float) -> None:
         """The clock jumped: nothing is due for that, and nothing waits longer."""
         self._again_at, self._wake = 0.0, None
         self.remote_main.remote.at_once()
@@ -251,16 +251,16 @@ class MainMonitor:
             return None
         return None if self.culprits.was_decided(self.watch) else self._tried[2]
 
-    def look_anew(self) -> None:
+    def poll_again(self) -> None:
         """A run begins: what is frozen is looked at once more, since the machine may have been mended."""
-        self._looks_anew = True
+        self._polls_again = True
 
     def found_red(self, results: Sequence[CheckResult]) -> None:
         """A review found main red: from now on nothing is merged."""
         if self.watch.frozen:
             return
         self._drop_run()
-        self._looks_anew = False  # what begins now is this run's look
+        self._polls_again = False  # what begins now is this run's look
         main, rows = self.ports.git.main(), as_json(results)
         if self.ports.config().review.watch_hours:
             frozen = main_monitor.told_red(self.watch, main, rows)
@@ -290,8 +290,8 @@ class MainMonitor:
         known = self._landed_at(main), self._idle_since, hours
         due = main_monitor.due_at(watch, board, main, *known, self.culprits.broken_since(watch))
         contract = self.validation.contract()
-        asked = self._looks_anew or self.culprits.was_decided(watch)
-        self._looks_anew = False
+        asked = self._polls_again or self.culprits.was_decided(watch)
+        self._polls_again = False
         at_once = main_monitor.is_mended(watch, contract) or (watch.frozen and asked)
         if due > board.now and not at_once:
             self._wake = min(due, board.now + (WAIT_SECONDS if watch.frozen else GLANCE_SECONDS))
@@ -610,7 +610,7 @@ class Trial:
         self._proven, self._waiting = "", ports.store.setting(control.TRIAL_WAITS) or ""
         self._told: set[str] = set()
         self._waits("")  # what an earlier run waited for is not what this one does
-        monitor.look_anew()
+        monitor.poll_again()
 
     def starts(self) -> Starts:
         """Which beads may be started now; asked once a turn."""

@@ -98,7 +98,11 @@ def test_a_main_that_moves_faster_than_its_first_check_lets_agents_start_on_what
         notifier=SimpleNamespace(tell=lambda notice: None),
     )
     monitor = SimpleNamespace(
-        tried=lambda tip: None, look_anew=lambda: None, opened=lambda: None, watch=Watch(), told_waiting=lambda *_: None
+        tried=lambda tip: None,
+        poll_again=lambda: None,
+        opened=lambda: None,
+        watch=Watch(),
+        told_waiting=lambda *_: None,
     )
     validation = SimpleNamespace(recorded=lambda tree: None)
     trial: Any = Trial(ports, validation, monitor)  # type: ignore[arg-type]

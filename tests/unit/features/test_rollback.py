@@ -267,7 +267,7 @@ def test_an_expired_feature_goes_on_from_the_terminal_in_three_ways(store: Store
     store.move_feature("login", Step.EXPIRED, "nobrakes")
     anew = controls.resume(store, paths, "login", "me", controls.Way.FROM_BASE)
     assert (anew.state, anew.stage) == (State.ACTIVE, Stage.DISCOVERY) and statuses(store)["draft"] == "cancelled"
-    assert store.messages(session)[-1].text == controls.ANEW and statuses(store)["open"] == "needs_doer"
+    assert store.messages(session)[-1].text == controls.PLANNING_RESTARTED and statuses(store)["open"] == "needs_doer"
 
 
 def test_a_feature_that_did_not_go_on_is_tried_again_by_who_resumes_it(store: Store, paths: Paths) -> None:

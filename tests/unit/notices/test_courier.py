@@ -206,7 +206,7 @@ def test_a_clock_that_is_set_back_holds_nothing_up() -> None:
     world.hand.end("c", "no")
     world.turn()
     world.clock.jump(-86_400)
-    world.sender.measure_anew()
+    world.sender.measure_again()
     world.turn()
     assert world.sent() == ["one", "one"]
 

@@ -132,7 +132,7 @@ def test_a_time_in_which_nobody_is_started_counts_against_no_reading() -> None:
     runs = Reading.of(replace(WAITING.session, state=State.RUNNING))
     assert waits.seen(runs, 180_100.0, False) == 180_100.0, "it runs"
     assert waits.seen(WAITING, 180_200.0, False) == 180_200.0, "and was cut off"
-    waits.anew()
+    waits.restart()
     assert waits.seen(WAITING, 500_000.0, False) == 500_000.0, "the machine slept"
 
 
