@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from nobrakes.agents.claude import Claude
-from nobrakes.agents.worker.danger import LOOK_SECONDS, MOST_TOLD, DangerWatch
+from nobrakes.agents.worker.danger import LOOK_SECONDS, MAX_ALERTS, DangerWatch
 from nobrakes.beads.model import Attempt, Role, Run, RunKind
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.notices.model import NoticeKind, Severity, notice_of
@@ -72,7 +72,7 @@ def test_what_an_agent_did_last_is_told_when_it_has_ended_and_no_flood_is() -> N
     assert (event.bead, event.actor, event.data["session"]) == (None, "Session 3", 3)
     world.out += b"\n" + b"".join(call("sudo reboot", f"n{n}") for n in range(50))
     world.look(900.0, ended=True)
-    assert len(world.events) == MOST_TOLD
+    assert len(world.events) == MAX_ALERTS
 
 
 def test_a_secret_in_a_call_is_not_told() -> None:
