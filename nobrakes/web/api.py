@@ -14,16 +14,25 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from ..beads.service import bead_page, board
+from ..daemon.service import now
+from ..decisions.service import page
+from ..decisions.service.hindrances import hindrances
+from ..doctor import health
 from ..errors import UsageError
 from ..events.schema import plain
+from ..features.service import strategy, views
+from ..machine.service import registry
+from ..pictures.service import GraphView, graph_view
 from ..records import frozen
+from ..requests import service as requests_service
+from ..sessions.service import relay
 from . import rendering
 from .live import told
 from .rendering import Field, flag, opened, word
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..pictures.service import GraphView
 
 BELOW = "/r/{repo}/api/"
 MAX_LIMIT = 500
@@ -61,39 +70,26 @@ class Reading:
 
 
 def _status(app: "App", values: Values) -> Any:
-    from ..beads.service import board
-
     return board.status(app.store, app.paths, app.config)
 
 
 def _board(app: "App", values: Values) -> Any:
-    from ..beads.service import board
-    from ..decisions.service.hindrances import hindrances
-
     return board.board(app.store, stands=hindrances(app.store, app.paths, app.config))
 
 
 def _ready(app: "App", values: Values) -> Any:
-    from ..beads.service import bead_page
-
     return bead_page.ready(app.store, values.get("limit", _SOME))
 
 
 def _bead(app: "App", values: Values) -> Any:
-    from ..beads.service.bead_page import whole_bead
-
-    return whole_bead(app.store, values["id"])
+    return bead_page.whole_bead(app.store, values["id"])
 
 
 def _escalations(app: "App", values: Values) -> Any:
-    from ..decisions.service import page
-
     return page.listed(app.store, bool(values.get("all")))
 
 
 def _escalation(app: "App", values: Values) -> Any:
-    from ..decisions.service import page
-
     is_whole = bool(values.get("all"))
     return page.decision(app.store, app.paths, lambda: app.git, lambda: app.config, values["number"], is_whole)
 
@@ -107,57 +103,39 @@ def _events(app: "App", values: Values) -> Any:
 
 
 def _sessions(app: "App", values: Values) -> Any:
-    from ..sessions.service import relay
-
     return relay.listed(app.store, everything=bool(values.get("all")))
 
 
 def _reviews(app: "App", values: Values) -> Any:
-    from ..beads.service import bead_page
-
     return bead_page.reviews(app.store, values.get("limit", _SOME))
 
 
 def _requests(app: "App", values: Values) -> Any:
-    from ..requests import service as requests_service
-
     return requests_service.listed(app.store, bool(values.get("all")))
 
 
 def _request(app: "App", values: Values) -> Any:
-    from ..requests import service as requests_service
-
     return requests_service.one(app.store, values["id"])
 
 
 def _breaker(app: "App", values: Values) -> Any:
-    from ..daemon.service import now
-
     return now.breaker(app.store, app.paths, app.config, app.misconfigured)
 
 
 def _health(app: "App", values: Values) -> Any:
-    from ..doctor import health
-
     return health.health(app.store, app.paths, app.config, values[LOOKED])
 
 
 def _plan(app: "App", values: Values) -> Any:
-    from ..features.service import strategy
-
     return strategy.strategy(app.store)
 
 
 def _features(app: "App", values: Values) -> Any:
-    from ..features.service import views
-
     asked = {"state": values.get("state") or "all", "sort": values.get("sort") or "activity"}
     return views.listed(app.store, words=values.get("search", ""), archived=bool(values.get("archived")), **asked)
 
 
 def _feature(app: "App", values: Values) -> Any:
-    from ..features.service import views
-
     return views.view(app.store, values["id"])
 
 
@@ -165,10 +143,8 @@ def _part(name: str) -> Callable[["App", Values], Any]:
     return lambda app, values: getattr(_feature(app, values), name)
 
 
-def graph_of(app: "App", values: Values) -> "GraphView":
+def graph_of(app: "App", values: Values) -> GraphView:
     """The look at the graph that these fields ask for."""
-    from ..pictures.service import graph_view
-
     return graph_view(
         app.store,
         values.get("mode") or "focus",
@@ -257,8 +233,6 @@ def endpoint(reading: Reading) -> Callable[[Request], Response]:
 
 def repositories(request: Request) -> Response:
     """All repositories of the person, as `nobrakes repositories --json` has them."""
-    from ..machine.service import registry
-
     rendering.values((), request.query_params.multi_items())
     return answered(registry.repositories())
 

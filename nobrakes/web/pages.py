@@ -36,6 +36,10 @@ from .commands import takes_code
 from .guard import site_of
 from .rendering import opened, read, render, repository
 
+MAX_WORDS = 200
+"""Characters of a filter."""
+WAYS = ("tree", "kanban", "timeline")
+
 
 def bead(request: Request) -> Response:
     with opened(request) as app:
@@ -66,13 +70,6 @@ def changes(request: Request) -> Response:
         )
 
 
-BEAD_ROUTES = (
-    Route("/r/{repo}/bead/{id}", bead, methods=["GET"]),
-    Route("/r/{repo}/bead/{id}/diff", changes, methods=["GET"]),
-)
-MAX_WORDS = 200
-
-
 def board(request: Request) -> Response:
     """Board: where every bead is, in six columns by who has to act. The filter stands in the address."""
     wanted = request.query_params.get("q", "")[:MAX_WORDS].strip()
@@ -82,17 +79,11 @@ def board(request: Request) -> Response:
         return render(request, "board.html", view=view, names=tuple(beads_board.HEADINGS), topics=topics)
 
 
-BOARD_ROUTES = (Route("/r/{repo}/board", board, methods=["GET"]),)
-
-
 def breaker(request: Request) -> Response:
     """Breaker box: pause, stop, limits, providers, caps, the daemon."""
     with opened(request) as app:
         view = views.breaker(app.store, app.paths, app.config, app.misconfigured)
         return render(request, "breaker.html", view=view, takes_code=takes_code(app), topics=("breaker",))
-
-
-BREAKER_ROUTES = (Route("/r/{repo}/breaker", breaker, methods=["GET"]),)
 
 
 def desk(request: Request) -> Response:
@@ -131,15 +122,7 @@ def one(request: Request) -> Response:
         )
 
 
-DESK_ROUTES = (
-    Route("/r/{repo}/desk", desk, methods=["GET"]),
-    Route("/r/{repo}/desk/{number:int}", one, methods=["GET"]),
-)
-
-
 # A feature's forms are the commands of the CLI (`nobrakes forge …`); everything that agents wrote is text.
-WAYS = ("tree", "kanban", "timeline")
-MAX_FEATURES_WORDS = 200
 
 
 def features(request: Request) -> Response:
@@ -151,7 +134,7 @@ def features(request: Request) -> Response:
         sort if sort in features_views.SORTS else "activity",
     )
     with opened(request) as app:
-        words = asked.get("q", "")[:MAX_FEATURES_WORDS].strip()
+        words = asked.get("q", "")[:MAX_WORDS].strip()
         view = features_views.listed(app.store, state, words, sort, asked.get("archived") == "1")
         usual = usual_of(app.config, app.paths)
         return render(
@@ -184,17 +167,10 @@ def feature(request: Request) -> Response:
         )
 
 
-FEATURES_ROUTES = (
-    Route("/r/{repo}/features", features, methods=["GET"]),
-    Route("/r/{repo}/features/{feature}", feature, methods=["GET"]),
-)
-MAX_GRAPH_WORDS = 200
-
-
 def graph(request: Request) -> Response:
     """Graph: focus, epics or all in lanes, drawn by a script at places of the server; without it the list."""
     asked = request.query_params
-    values = {name: asked.get(name, "")[:MAX_GRAPH_WORDS] for name in ("mode", "epic", "q")}
+    values = {name: asked.get(name, "")[:MAX_WORDS] for name in ("mode", "epic", "q")}
     with opened(request) as app:
         view = graph_of(app, {**values, "open": asked.get("open") == "1"})
         return render(
@@ -202,15 +178,12 @@ def graph(request: Request) -> Response:
             "graph.html",
             view=view,
             modes=MODES,
-            chosen=asked.get("bead", "")[:MAX_GRAPH_WORDS],
+            chosen=asked.get("bead", "")[:MAX_WORDS],
             asked=str(request.url.query),
             too_many=draw.too_many(view.too_many, MAX_LAYOUTS) if view.too_many else "",
             circles=[(draw.circle(one.members, one.cut, one.stuck), one.cut) for one in view.cycles],
             topics=("graph",),
         )
-
-
-GRAPH_ROUTES = (Route("/r/{repo}/graph", graph, methods=["GET"]),)
 
 
 # Nothing that a shell runs is edited from the pages of health and set-up: what to type is printed.
@@ -254,13 +227,6 @@ async def look(request: Request) -> Response:
     return RedirectResponse(f"/r/{word}/health", 303)
 
 
-HEALTH_ROUTES = (
-    Route("/r/{repo}/health", health, methods=["GET"]),
-    Route("/r/{repo}/health/look", look, methods=["POST"]),
-    Route("/r/{repo}/set-up", set_up, methods=["GET"]),
-)
-
-
 def live(request: Request) -> Response:
     """Live: up to twenty agents at once, filtered or raw. Read only, but for stop."""
     with opened(request) as app:
@@ -280,20 +246,11 @@ def attempt(request: Request) -> Response:
         return render(request, "attempt.html", view=view, now=app.store.now(), topics=topics)
 
 
-LIVE_ROUTES = (
-    Route("/r/{repo}/live", live, methods=["GET"]),
-    Route("/r/{repo}/live/{attempt:int}", attempt, methods=["GET"]),
-)
-
-
 def merges(request: Request) -> Response:
     """Merges: the Reviewer's queue, and what landed or was sent back."""
     with opened(request) as app:
         view = evidence.merges(app.store, app.store.setting(control.FROZEN))
         return render(request, "merges.html", view=view, takes_code=takes_code(app), topics=("merges",))
-
-
-MERGES_ROUTES = (Route("/r/{repo}/merges", merges, methods=["GET"]),)
 
 
 def now(request: Request) -> Response:
@@ -304,21 +261,12 @@ def now(request: Request) -> Response:
         return render(request, "now.html", view=view, topics=("now",))
 
 
-NOW_ROUTES = (Route("/r/{repo}/", now, methods=["GET"]),)
-PLAN_WAYS = ("tree", "kanban", "timeline")
-
-
 def plan(request: Request) -> Response:
     """Plan: the drafts and changes that wait for a yes, and the yes itself; `as` in the address says which way."""
     way = request.query_params.get("as", "tree")
     with opened(request) as app:
         view = strategy.plan_page(app.store)
-        return render(
-            request, "plan.html", view=view, way=way if way in PLAN_WAYS else "tree", ways=PLAN_WAYS, topics=("plan",)
-        )
-
-
-PLAN_ROUTES = (Route("/r/{repo}/plan", plan, methods=["GET"]),)
+        return render(request, "plan.html", view=view, way=way if way in WAYS else "tree", ways=WAYS, topics=("plan",))
 
 
 def projects(request: Request) -> Response:
@@ -334,9 +282,6 @@ def projects(request: Request) -> Response:
         events=projects_projects.chat_events(),
         now=time.time(),
     )
-
-
-PROJECTS_ROUTES = (Route("/projects", projects, methods=["GET"]),)
 
 
 @frozen
@@ -366,7 +311,6 @@ def repositories(request: Request) -> Response:
     return render(request, "repositories.html", view=lines, now=time.time())
 
 
-REPOSITORIES_ROUTES = (Route("/", repositories, methods=["GET"]),)
 MAX_REQUESTS = 100
 
 
@@ -387,16 +331,12 @@ def requests(request: Request) -> Response:
         )
 
 
-REQUESTS_ROUTES = (Route("/r/{repo}/requests", requests, methods=["GET"]),)
-MAX_SESSIONS_WORDS = 200
-
-
 def sessions(request: Request) -> Response:
     """Sessions: every conversation that there was; `q` words, `state`, `sort` and `page` stand in the address."""
     asked = request.query_params
     page = asked.get("page", "1")
     number = int(page) if page.isascii() and page.isdigit() and 0 < len(page) < 6 else 1
-    words = asked.get("q", "")[:MAX_SESSIONS_WORDS].strip()
+    words = asked.get("q", "")[:MAX_WORDS].strip()
     with opened(request) as app:
         view = sessions_live.agent_sessions(
             app.store, words, asked.get("state", "all"), asked.get("sort", "newest"), max(1, number)
@@ -418,7 +358,30 @@ def session(request: Request) -> Response:
         return render(request, "session.html", view=view, now=app.store.now(), topics=("sessions",))
 
 
-SESSIONS_ROUTES = (
-    Route("/r/{repo}/sessions", sessions, methods=["GET"]),
-    Route("/r/{repo}/sessions/{number:int}", session, methods=["GET"]),
+_PAGES = {
+    "/r/{repo}/bead/{id}": bead,
+    "/r/{repo}/bead/{id}/diff": changes,
+    "/r/{repo}/board": board,
+    "/r/{repo}/breaker": breaker,
+    "/r/{repo}/desk": desk,
+    "/r/{repo}/desk/{number:int}": one,
+    "/r/{repo}/features": features,
+    "/r/{repo}/features/{feature}": feature,
+    "/r/{repo}/graph": graph,
+    "/r/{repo}/health": health,
+    "/r/{repo}/set-up": set_up,
+    "/r/{repo}/live": live,
+    "/r/{repo}/live/{attempt:int}": attempt,
+    "/r/{repo}/merges": merges,
+    "/r/{repo}/": now,
+    "/r/{repo}/plan": plan,
+    "/projects": projects,
+    "/": repositories,
+    "/r/{repo}/requests": requests,
+    "/r/{repo}/sessions": sessions,
+    "/r/{repo}/sessions/{number:int}": session,
+}
+ROUTES = (
+    *(Route(address, page, methods=["GET"]) for address, page in _PAGES.items()),
+    Route("/r/{repo}/health/look", look, methods=["POST"]),
 )

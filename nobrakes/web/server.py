@@ -30,26 +30,6 @@ if TYPE_CHECKING:
     from .guard import App
 
 
-PAGES = (
-    pages.REPOSITORIES_ROUTES,
-    pages.PROJECTS_ROUTES,
-    pages.NOW_ROUTES,
-    pages.BOARD_ROUTES,
-    pages.BEAD_ROUTES,
-    pages.DESK_ROUTES,
-    pages.GRAPH_ROUTES,
-    pages.LIVE_ROUTES,
-    pages.PLAN_ROUTES,
-    pages.FEATURES_ROUTES,
-    pages.MERGES_ROUTES,
-    pages.REQUESTS_ROUTES,
-    pages.BREAKER_ROUTES,
-    pages.HEALTH_ROUTES,
-    pages.SESSIONS_ROUTES,
-)
-"""The addresses of each page."""
-
-
 def routes() -> list[BaseRoute]:
     """In the order in which they are tried."""
     own: list[BaseRoute] = [
@@ -60,8 +40,7 @@ def routes() -> list[BaseRoute]:
         Route("/r/{repo}/do/{command}", commands.do, methods=["POST"]),
         WebSocketRoute("/r/{repo}/socket", sockets.live),
     ]
-    own += [*api.ROUTES, *openapi.ROUTES]
-    return [_patient(route) for route in (*own, *(route for page in PAGES for route in page))]
+    return [_patient(route) for route in (*own, *api.ROUTES, *openapi.ROUTES, *pages.ROUTES)]
 
 
 def _patient(route: BaseRoute) -> BaseRoute:
