@@ -521,7 +521,7 @@ def goes_on(attempt: Attempt, past: Sequence[Attempt], start: str) -> Attempt | 
     for last in reversed([one for one in past if one.number < attempt.number]):
         if last.outcome is None or not last.log.keep_branch:
             return None
-        if _seat(last) != _seat(attempt) or last.data.get("start") != start:
+        if _agent_spec(last) != _agent_spec(attempt) or last.data.get("start") != start:
             return None
         if TABLE[last.outcome].session is not Session.RESUME:
             return None
@@ -530,7 +530,7 @@ def goes_on(attempt: Attempt, past: Sequence[Attempt], start: str) -> Attempt | 
     return None
 
 
-def _seat(attempt: Attempt) -> tuple[str, str, str, str]:
+def _agent_spec(attempt: Attempt) -> tuple[str, str, str, str]:
     return attempt.role.value, attempt.agent, attempt.provider, attempt.model
 
 

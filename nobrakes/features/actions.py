@@ -254,7 +254,7 @@ ForgeAction = (
 
 
 @frozen
-class Seat:
+class AgentSpec:
     """An agent that may be the Shaper. `trouble`: why it cannot be started now; empty: it can."""
 
     agent: str
@@ -307,7 +307,7 @@ class Standing:
     session: Session | None = None  # the Shaper's
     last: LastTurn | None = None
     questions: int = 0  # of the session, that are open
-    seats: tuple[Seat, ...] = ()  # who may be its Shaper, the first one first
+    specs: tuple[AgentSpec, ...] = ()  # who may be its Shaper, the first one first
     asked: Mapping[About, Asked] = field(default_factory=dict)
     reviews: tuple[PlanReview, ...] = ()  # of all rounds
     reviewers: Mapping[int, Session] = field(default_factory=dict)  # sessions of reviews that run, by number

@@ -31,6 +31,7 @@ from . import model as keys
 from .actions import (
     QUESTIONS,
     About,
+    AgentSpec,
     Answered,
     Ask,
     AskAboutSilentTurn,
@@ -51,7 +52,6 @@ from .actions import (
     Recover,
     Renew,
     Rolling,
-    Seat,
     Standing,
     SwitchShaper,
     TakeBack,
@@ -326,7 +326,7 @@ def cap(rules: Rules, feature: Feature) -> float:
 
 def agents(rules: Rules, standing: Standing, domains: Sequence[str], number: int) -> dict[str, str]:
     """Who reviews which domain: the reviewers in turn, and in the next round the next ones, so that eyes are fresh."""
-    own = [standing.session.agent] if standing.session is not None else [seat.agent for seat in standing.seats[:1]]
+    own = [standing.session.agent] if standing.session is not None else [spec.agent for spec in standing.specs[:1]]
     names = list(rules.reviewers) or own
     return {domain: names[(place + number - 1) % len(names)] for place, domain in enumerate(domains)} if names else {}
 
@@ -483,7 +483,7 @@ def _turns(one: Standing) -> list[ForgeAction]:
 def _planned(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     feature, session = one.feature, one.session
     if session is None:
-        return [BeginShaper(feature.id, seat.agent) for seat in (_free(one) or one.seats)[:1]]
+        return [BeginShaper(feature.id, spec.agent) for spec in (_free(one) or one.specs)[:1]]
     if session.state is At.ENDED:
         return [Fail(feature.id, f"its session {session.id} was ended")]
     if session.state is At.RUNNING:
@@ -492,8 +492,8 @@ def _planned(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     return own or plan_reviews(board, one)
 
 
-def _free(one: Standing) -> tuple[Seat, ...]:
-    return tuple(seat for seat in one.seats if not seat.trouble)
+def _free(one: Standing) -> tuple[AgentSpec, ...]:
+    return tuple(spec for spec in one.specs if not spec.trouble)
 
 
 def _seated(one: Standing) -> list[ForgeAction]:
@@ -501,9 +501,9 @@ def _seated(one: Standing) -> list[ForgeAction]:
     session, id_ = one.session, one.feature.id
     assert session is not None
     stuck = session.state is At.STUCK
-    own = next((seat for seat in one.seats if seat.agent == session.agent), None)
+    own = next((spec for spec in one.specs if spec.agent == session.agent), None)
     why = (own.trouble if own is not None else "") or (session.detail if stuck else "")
-    others = [seat for seat in _free(one) if seat.agent != session.agent]
+    others = [spec for spec in _free(one) if spec.agent != session.agent]
     if others and (stuck or (session.state is At.READY and why)):
         return [SwitchShaper(id_, others[0].agent, why)]
     return [Fail(id_, why or "its turns fail")] if stuck else []

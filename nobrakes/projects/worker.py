@@ -370,8 +370,8 @@ class Sprints:
 
     def _begin(self, going: Going, step: Begin) -> bool:
         ports = self.ports
-        seat, why = self._seat()
-        if seat is None:
+        spec, why = self._agent_spec()
+        if spec is None:
             return ports.store.settle_run(going.run.id, RunState.WAITS, f"no agent can plan: {why}", BY)
         main = MainFiles(ports.git, ports.git.main())
         texts = main.documents()
@@ -380,12 +380,12 @@ class Sprints:
         title, owner = f"Plan of sprint {step.number}", of_person(going.run.actor)
         with ports.store.write():
             session = ports.store.begin_session(
-                SessionKind.PLANNING, owner, title, seat, text, BY, {prompts.SPRINT: step.number}
+                SessionKind.PLANNING, owner, title, spec, text, BY, {prompts.SPRINT: step.number}
             )
             ports.store.add_sprint(step.number, going.run.id, session.id)
         return True
 
-    def _seat(self) -> tuple[tuple[str, str, str] | None, str]:
+    def _agent_spec(self) -> tuple[tuple[str, str, str] | None, str]:
         """The first agent that may plan and that is known here, with its provider and model; else why none is."""
         agents, why = self.ports.config().agents, "agents.shaper names no agent"
         for name in agents.shaper:

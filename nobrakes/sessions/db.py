@@ -123,7 +123,7 @@ def settled(db: Database, number: int) -> None:
         move(db, one, Fact.SETTLED, db.now())
 
 
-def renew(db: Database, number: int, seat: tuple[str, str, str] | None = None) -> Session:
+def renew(db: Database, number: int, spec: tuple[str, str, str] | None = None) -> Session:
     """The next turn begins a new conversation, perhaps with another agent: its name, provider and model.
 
     What was said to a turn that the other agent could not finish is said again. NotAllowed while a turn is at work.
@@ -133,8 +133,8 @@ def renew(db: Database, number: int, seat: tuple[str, str, str] | None = None) -
         if one.state is State.RUNNING:
             raise NotAllowed(f"session {number} is at work", "Its next turn can begin afresh when this one has ended.")
         values: dict[str, Any] = {"begun": False}
-        if seat is not None and one.agent != seat[0]:
-            values |= {"agent": seat[0], "provider": seat[1], "model": seat[2], "failures": 0, "retry_at": None}
+        if spec is not None and one.agent != spec[0]:
+            values |= {"agent": spec[0], "provider": spec[1], "model": spec[2], "failures": 0, "retry_at": None}
             last = db.maybe("SELECT id, outcome FROM turns WHERE session = ? ORDER BY id DESC LIMIT 1", (number,))
             if last is not None and last["outcome"] not in CLEAN:
                 db.run("UPDATE messages SET turn = NULL WHERE turn = ? AND author <> ''", (last["id"],))

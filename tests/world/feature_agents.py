@@ -45,7 +45,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class AgentSpec:
     """Where one turn of a feature's agent sits."""
 
     feature: Feature
@@ -95,7 +95,7 @@ class FeatureAgents:
         dice = random.Random(f"{self.seed} turn {turn.id}")
         if dice.random() < self.fail:
             return dice.choice((_crashes, _hangs, _says_nothing, _is_full))(dice)
-        seat = Seat(*served, session, turn, token, dice)
+        seat = AgentSpec(*served, session, turn, token, dice)
         return self._reviews(seat) if seat.domain else self._shapes(seat)
 
     def sort(self, feature: str) -> str:
@@ -105,7 +105,7 @@ class FeatureAgents:
 
     # --- Shapers ---------------------------------------------------------------------------------
 
-    def _shapes(self, seat: Seat) -> Script:
+    def _shapes(self, seat: AgentSpec) -> Script:
         yield seat.dice.uniform(5, 60)
         sort = self.sort(seat.feature.id)
         deeds = self._deeds(sort, seat)
@@ -118,7 +118,7 @@ class FeatureAgents:
             yield seat.dice.uniform(1, 20)
         return 0, f"I did what I could: {', '.join(deeds) or 'nothing'}.\n{BLOCKED if blocked else DONE}"
 
-    def _deeds(self, sort: str, seat: Seat) -> list[str]:
+    def _deeds(self, sort: str, seat: AgentSpec) -> list[str]:
         dice, planned = seat.dice, bool(nodes_of(self.store, seat.feature.id))
         if sort == ASKS:
             return ["ask"]
@@ -133,8 +133,8 @@ class FeatureAgents:
             return ["propose", "ask"]
         return [] if drawn < 0.15 else ["ready"] if drawn < 0.5 else ["propose", "ready"]
 
-    def _does(self, seat: Seat, deed: str) -> None:
-        deeds: Mapping[str, Callable[[Seat], object]] = {
+    def _does(self, seat: AgentSpec, deed: str) -> None:
+        deeds: Mapping[str, Callable[[AgentSpec], object]] = {
             "ask": self._asks,
             "propose": lambda seat: self._proposes(seat, _plan(seat)),
             "ready": lambda seat: shaping.plan_ready(self.store, seat.session.id, self._turn(seat)),
@@ -150,11 +150,11 @@ class FeatureAgents:
         if deed in ("empty", "elsewhere", "broken"):  # a circle may lead through what is closed, and is none then
             self.wrong.append(f"the Shaper of {seat.feature.id} proposed what is {deed}, and it was taken")
 
-    def _turn(self, seat: Seat) -> Turn:
+    def _turn(self, seat: AgentSpec) -> Turn:
         """The turn, while it is open; Stale."""
         return self.store.speaker(seat.token)[0]
 
-    def _asks(self, seat: Seat) -> None:
+    def _asks(self, seat: AgentSpec) -> None:
         for _ in range(seat.dice.choice((1, 1, 2))):
             form = forms.as_values(drawn(seat.dice))
             new = NewEscalation(EscalationType.QUESTION, self._title(), session=seat.session.id, form=form)
@@ -166,10 +166,10 @@ class FeatureAgents:
     def _title(self) -> str:
         return f"which way q{next(self._numbers)}. of all?"
 
-    def _proposes(self, seat: Seat, plan: str) -> None:
+    def _proposes(self, seat: AgentSpec, plan: str) -> None:
         shaping.propose(self.store, seat.session.id, plan, self._turn(seat))
 
-    def _elsewhere(self, seat: Seat) -> str:
+    def _elsewhere(self, seat: AgentSpec) -> str:
         """A plan that reaches into another feature, or moves the feature itself."""
         others = [one.id for one in self.store.features(going=False) if one.id != seat.feature.id]
         if not others:
@@ -180,7 +180,7 @@ class FeatureAgents:
             return _text([{"id": f"{seat.feature.id}-z", "title": "z"}, {"id": inside[0], "epic": seat.feature.id}])
         return _text([{"id": f"{seat.feature.id}-z", "title": "z", "epic": other}])
 
-    def _by_words(self, seat: Seat, deeds: Iterable[str]) -> str:
+    def _by_words(self, seat: AgentSpec, deeds: Iterable[str]) -> str:
         """The same as text markers; now and then one in another one, or one without an end."""
         parts, asked, dice = [], [], seat.dice
         for deed in deeds:
@@ -200,7 +200,7 @@ class FeatureAgents:
 
     # --- reviewers -------------------------------------------------------------------------------
 
-    def _reviews(self, seat: Seat) -> Script:
+    def _reviews(self, seat: AgentSpec) -> Script:
         dice = seat.dice
         if dice.random() < 0.08:
             yield dice.uniform(400, 900)  # longer than a reviewer may take
@@ -216,7 +216,7 @@ class FeatureAgents:
         yield dice.uniform(1, 10)
         return 0, f"I looked.\n{DONE}"
 
-    def _finds(self, seat: Seat) -> None:
+    def _finds(self, seat: AgentSpec) -> None:
         dice, beads = seat.dice, self.store.plan_versions(seat.feature.id)[-1].beads
         bead = str(dice.choice(beads)["id"]) if beads and dice.random() < 0.5 else ""
         issue = f"issue i{next(self._numbers)}. is there"
@@ -224,7 +224,7 @@ class FeatureAgents:
         where = (self.store, seat.session.id, issue, "it breaks", options)
         shaping.find(*where, dice.choice(CATEGORIES), dice.randint(1, 3), bead, self._turn(seat))
 
-    def _oversteps(self, seat: Seat) -> None:
+    def _oversteps(self, seat: AgentSpec) -> None:
         """A reviewer that plans."""
         try:
             self._proposes(seat, _plan(seat))
@@ -237,7 +237,7 @@ def _text(beads: list[dict[str, Any]]) -> str:
     return json.dumps({"beads": beads})
 
 
-def _plan(seat: Seat) -> str:
+def _plan(seat: AgentSpec) -> str:
     """One to three beads, each of which may wait for those before it; the same ones again in each turn."""
     dice, beads = seat.dice, list[dict[str, Any]]()
     for letter in dice.sample("abcd", dice.randint(1, 3)):
@@ -248,12 +248,12 @@ def _plan(seat: Seat) -> str:
     return _text(beads)
 
 
-def _circle(seat: Seat) -> str:
+def _circle(seat: AgentSpec) -> str:
     one, other = (f"{seat.feature.id}-{letter}" for letter in seat.dice.sample("abcd", 2))
     return _text([{"id": one, "title": "one", "needs": [other]}, {"id": other, "title": "other", "needs": [one]}])
 
 
-def _step(seat: Seat, place: int) -> str:
+def _step(seat: AgentSpec, place: int) -> str:
     return f'[PLAN_STEP id="{place}" parent="null"]\nStep {place}\nas v{seat.dice.randrange(9)}\n[/PLAN_STEP]'
 
 

@@ -89,12 +89,12 @@ class PlanReviews:
             text = review_text(feature, plan, domain, action.round, earlier)
             title = f"Review of {feature.title}: {domain}, round {action.round}"[:100]
             told = {"feature": feature.id, "domain": domain, "round": action.round}
-            seat = self._seat(action.agents[domain])
-            session = store.begin_session(SessionKind.REVIEW, of_bead(feature.id), title, seat, text, BY, told)
+            spec = self._agent_spec(action.agents[domain])
+            session = store.begin_session(SessionKind.REVIEW, of_bead(feature.id), title, spec, text, BY, told)
             store.begin_review(feature.id, action.round, domain, session.id)
         return True
 
-    def _seat(self, agent: str) -> tuple[str, str, str]:
+    def _agent_spec(self, agent: str) -> tuple[str, str, str]:
         model = self.ports.config().agents.model_of(agent, "reviewer")
         return agent, self.ports.adapter(agent).provider, model
 

@@ -28,6 +28,7 @@ from ..actions import (
     GO_ON,
     IS_WHOLE,
     About,
+    AgentSpec,
     Answered,
     Ask,
     AskAboutSilentTurn,
@@ -40,7 +41,6 @@ from ..actions import (
     Recover,
     Renew,
     Rolling,
-    Seat,
     Standing,
     SwitchShaper,
     TakeTurn,
@@ -106,12 +106,12 @@ class Shapers:
         self._begin(self.ports.store.feature(id_), self.ports.config().agents.shaper[0], text)
 
     def _begin(self, feature: Feature, agent: str, text: str) -> None:
-        store, seat = self.ports.store, self._seat(agent)
+        store, spec = self.ports.store, self._agent_spec(agent)
         told, title = {"feature": feature.id}, feature.title[:100]
-        session = store.begin_session(SessionKind.PLANNING, of_bead(feature.id), title, seat, text, BY, told)
+        session = store.begin_session(SessionKind.PLANNING, of_bead(feature.id), title, spec, text, BY, told)
         store.change_feature(feature.id, {"session": session.id, "turn_at": store.now()}, BY)
 
-    def _seat(self, agent: str) -> tuple[str, str, str]:
+    def _agent_spec(self, agent: str) -> tuple[str, str, str]:
         model = self.ports.config().agents.model_of(agent, "shaper")
         return agent, self.ports.adapter(agent).provider, model
 
@@ -123,7 +123,7 @@ class Shapers:
         session = store.session(feature.session)
         if session.state not in (At.READY, At.STUCK) or session.agent == action.agent:
             return False
-        store.renew_session(session.id, self._seat(action.agent))
+        store.renew_session(session.id, self._agent_spec(action.agent))
         store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None}, BY)
         tell(
             store,
@@ -344,7 +344,7 @@ def _standing(
         session,
         None if session is None else _last_turn(ports, feature, session),
         0 if session is None else by_session.get(session.id, 0),
-        seats(ports, board, ports.config().agents.shaper, session) if is_planned else (),
+        specs(ports, board, ports.config().agents.shaper, session) if is_planned else (),
         _asked(ports, feature),
         reviews,
         running,
@@ -391,7 +391,7 @@ def _halted(store: "Store", running: Mapping[int, Session]) -> frozenset[int]:
     return frozenset(number for number in idle if store.turns(number)[-1].outcome not in CLEAN)
 
 
-def seats(ports: Ports, board: Board, names: Sequence[str], session: Session | None) -> tuple[Seat, ...]:
+def specs(ports: Ports, board: Board, names: Sequence[str], session: Session | None) -> tuple[AgentSpec, ...]:
     """These agents, and what keeps each from the session's next turn."""
     breakers = {} if session is None else ports.store.breakers(of_session(session.id))
     found = []
@@ -399,7 +399,7 @@ def seats(ports: Ports, board: Board, names: Sequence[str], session: Session | N
         try:
             provider = ports.adapter(name).provider
         except NobrakesError as error:
-            found.append(Seat(name, "", str(error)))
+            found.append(AgentSpec(name, "", str(error)))
             continue
         gate, breaker = board.gates.get(provider), breakers.get(provider)
         trouble = ""
@@ -407,7 +407,7 @@ def seats(ports: Ports, board: Board, names: Sequence[str], session: Session | N
             trouble = f"{provider} refuses it: {gate.reason.value}"
         elif breaker is not None and breaker.state is Trip.OPEN:
             trouble = f"its breaker at {provider} is open"
-        found.append(Seat(name, provider, trouble))
+        found.append(AgentSpec(name, provider, trouble))
     return tuple(found)
 
 

@@ -616,7 +616,7 @@ class Readings:
         works = epics.works(ports, bead)
         agents = self.rules.agents or context.limits.agent_choice.agents(Role.DOER, bead.type.value)
         name = reading.reader(agents, {one.agent for one in works}, found.round, found.tries)
-        seat = name, ports.adapter(name).provider, ports.config().agents.model_of(name, "reviewer")
+        spec = name, ports.adapter(name).provider, ports.config().agents.model_of(name, "reviewer")
         data = {
             reading.BEAD: bead.id,
             reading.ATTEMPT: context.attempt.id,
@@ -633,9 +633,9 @@ class Readings:
             bead, self._read(bead, journal, works, reading.since(known, merged)), found.round, self.rules.rounds
         )
         title = f"Review of {bead.id}, round {found.round}"[:100]
-        told = {"round": found.round, "of": self.rules.rounds, "agent": name, "model": seat[2]}
+        told = {"round": found.round, "of": self.rules.rounds, "agent": name, "model": spec[2]}
         with ports.store.write():
-            session = ports.store.begin_session(SessionKind.CODE_REVIEW, of_bead(bead.id), title, seat, text, BY, data)
+            session = ports.store.begin_session(SessionKind.CODE_REVIEW, of_bead(bead.id), title, spec, text, BY, data)
             told |= {"session": session.id, "head": journal.head}
             ports.store.record(Event(Kind.CODE_REVIEW_BEGAN, bead.id, context.attempt.id, data=told))
 

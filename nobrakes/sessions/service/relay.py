@@ -88,9 +88,9 @@ def conversations_start(
     name = agent or config.agents.shaper[0]
     provider = adapter(name).provider
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    seat = (name, provider, config.agents.model_of(name, "shaper"))
+    spec = (name, provider, config.agents.model_of(name, "shaper"))
     words = (title or first)[:MAX_TITLE]
-    made = store.begin_session(SessionKind(kind), of_person(actor), words, seat, text, actor)
+    made = store.begin_session(SessionKind(kind), of_person(actor), words, spec, text, actor)
     wake(paths)
     return made
 
@@ -222,10 +222,10 @@ class Seen:
 
 @frozen
 class Ready:
-    """What a relay session begins with: `seat` is its agent, provider and model, `text` its first message."""
+    """What a relay session begins with: `spec` is its agent, provider and model, `text` its first message."""
 
     title: str
-    seat: tuple[str, str, str]
+    spec: tuple[str, str, str]
     text: str
     data: dict[str, Any]
 
@@ -278,7 +278,7 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
     if not wanted.prompt.strip():
         raise UsageError("the prompt is empty", "Say what is to be done.")
     name = wanted.agent or config.agents.doer[0]
-    seat = (name, adapter(name).provider, wanted.model or config.agents.model_of(name, "doer"))
+    spec = (name, adapter(name).provider, wanted.model or config.agents.model_of(name, "doer"))
     with closing(_clones(paths, wanted.repository)) as clones:
         begun = clones.start()
     first = next(line.strip() for line in wanted.prompt.splitlines() if line.strip())
@@ -292,7 +292,7 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
     if wanted.in_place:
         data[IN_PLACE] = "yes"
     text = f"{wanted.persona.strip()}\n\n{wanted.prompt}" if wanted.persona.strip() else wanted.prompt
-    return Ready(clean(first)[:MAX_TITLE], seat, text, data)
+    return Ready(clean(first)[:MAX_TITLE], spec, text, data)
 
 
 def begin(store: "Store", paths: Paths, ready: Ready, actor: str) -> Session:
@@ -300,7 +300,7 @@ def begin(store: "Store", paths: Paths, ready: Ready, actor: str) -> Session:
     with store.write():
         folder = paths.relays
         store.count_on(0, {}, sessions=last_clone(os.listdir(folder) if os.path.isdir(folder) else ()))
-        made = (ready.title, ready.seat, ready.text)
+        made = (ready.title, ready.spec, ready.text)
         return store.begin_session(SessionKind.RELAY, of_person(actor), *made, actor, ready.data)
 
 

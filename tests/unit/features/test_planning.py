@@ -9,6 +9,7 @@ from nobrakes.beads.model import Outcome
 from nobrakes.features import actions, planning
 from nobrakes.features.actions import (
     About,
+    AgentSpec,
     Answered,
     Ask,
     AskAboutSilentTurn,
@@ -21,7 +22,6 @@ from nobrakes.features.actions import (
     LastTurn,
     Recover,
     Renew,
-    Seat,
     Standing,
     SwitchShaper,
     TakeTurn,
@@ -34,10 +34,10 @@ from nobrakes.sessions.model import Session, SessionKind
 from nobrakes.sessions.model import State as At
 
 HOUR = 3600.0
-CLAUDE, CODEX = Seat("claude", "anthropic"), Seat("codex", "openai")
+CLAUDE, CODEX = AgentSpec("claude", "anthropic"), AgentSpec("codex", "openai")
 FEATURE = Feature("login", "Login", "People log in.", session=7, turn_at=0.0)
 SESSION = Session(7, SessionKind.PLANNING, "feature:login", "Login", "claude", At.IDLE, begun=True)
-STANDING = Standing(FEATURE, SESSION, seats=(CLAUDE, CODEX))
+STANDING = Standing(FEATURE, SESSION, specs=(CLAUDE, CODEX))
 TURN = LastTurn(3, 1, Outcome.COMPLETED, frozenset({"asked"}))
 
 
@@ -53,8 +53,8 @@ def at(state: At, **data: Any) -> Standing:
 def test_a_feature_begins_with_the_first_agent_that_can_and_with_the_first_one_if_none_can() -> None:
     new = replace(STANDING, feature=replace(FEATURE, session=None), session=None)
     assert next_of(new) == BeginShaper("login", "claude")
-    assert next_of(replace(new, seats=(replace(CLAUDE, trouble="no login"), CODEX))) == BeginShaper("login", "codex")
-    assert next_of(replace(new, seats=(replace(CLAUDE, trouble="no login"),))) == BeginShaper("login", "claude")
+    assert next_of(replace(new, specs=(replace(CLAUDE, trouble="no login"), CODEX))) == BeginShaper("login", "codex")
+    assert next_of(replace(new, specs=(replace(CLAUDE, trouble="no login"),))) == BeginShaper("login", "claude")
 
 
 @pytest.mark.parametrize("state", [State.PAUSED, State.COMPLETED, State.ROLLED_BACK])
@@ -129,12 +129,12 @@ def test_a_person_is_told_at_80_percent_once_with_the_turn() -> None:
 
 
 def test_the_next_agent_goes_on_where_one_has_no_login_or_gets_nowhere_and_a_person_where_none_is_left() -> None:
-    refused = replace(at(At.READY), seats=(replace(CLAUDE, trouble="its login is refused"), CODEX))
+    refused = replace(at(At.READY), specs=(replace(CLAUDE, trouble="its login is refused"), CODEX))
     assert next_of(refused) == SwitchShaper("login", "codex", "its login is refused")
     stuck = replace(at(At.STUCK), session=replace(SESSION, state=At.STUCK, detail="crashed"))
     assert next_of(stuck) == SwitchShaper("login", "codex", "crashed")
-    assert next_of(replace(stuck, seats=(CLAUDE,))) == Fail("login", "crashed")
-    assert next_of(replace(refused, seats=(CLAUDE, CODEX))) is None
+    assert next_of(replace(stuck, specs=(CLAUDE,))) == Fail("login", "crashed")
+    assert next_of(replace(refused, specs=(CLAUDE, CODEX))) is None
     ended = replace(STANDING, session=replace(SESSION, state=At.ENDED))
     assert isinstance(next_of(ended), Fail)
 
