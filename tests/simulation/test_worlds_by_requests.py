@@ -28,6 +28,15 @@ def test_every_promise_is_kept(seed: int) -> None:
 
 
 @pytest.mark.ci
+@pytest.mark.parametrize("rates", [replace(RATES, hands=1.0), replace(RATES, readings=1.0)], ids=["hands", "readings"])
+def test_quiet_hours_end_while_a_request_is_looked_at(rates: Rates) -> None:
+    """The request of a bead that waits for a person is looked at each minute, and notices wait for 23 hours."""
+    world = World(69, rates=rates)
+    world.run()
+    assert world.noticing is not None and world.noticing.settings.quiet_hours == "06:00-05:00"
+
+
+@pytest.mark.ci
 def test_people_merge_there_and_other_things_happen() -> None:
     """The stories of some seeds have what these worlds are for."""
     worlds = [World(seed, rates=RATES) for seed in range(4, 9)]

@@ -26,7 +26,7 @@ class Noticing:
     """The channels of a world, and what has to be true of them. The dice of the rest of the world are left alone."""
 
     def __init__(self, seed: int, clock: FakeClock, store: Store) -> None:
-        self.store = store
+        self.store, self.clock = store, clock
         self.rng = random.Random(f"{seed} what notices")
         dead = frozenset({"pager"}) if self.rng.random() < 0.3 else frozenset()
         self.channels = FakeChannels(clock, self.rng, self.rng.choice((0.0, 0.3)), dead)
@@ -60,6 +60,11 @@ class Noticing:
         return wrong + [
             f"delivery {delivery} came {n} times in one life" for (delivery, _), n in times.items() if n > 1
         ]
+
+    def wait(self) -> None:
+        """Let the time pass until something is due: quiet hours are longer than a day of looks at a request."""
+        due = [one.due_at for one in self.store.deliveries(_ALL) if one.state is DeliveryState.DUE]
+        self.clock.advance_to(min(due, default=0.0))
 
     def never_sent(self) -> list[str]:
         """What happened and was not told, when all has come to rest."""

@@ -26,8 +26,7 @@ def only_people_go_on(scene: Scene) -> bool:
     """Whether requests that wait for a person are looked at, for ever, and nothing else goes on: every other bead is
     closed or waits for a person as well.
     """
-    waits = not scene.board.attempts and _requests_outlive_reviews(scene)
-    return waits and not what_people_should_know_was_sent(scene)
+    return not scene.board.attempts and _requests_outlive_reviews(scene)
 
 
 def _requests_outlive_reviews(scene: Scene) -> bool:

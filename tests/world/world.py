@@ -355,7 +355,10 @@ class World:
             if not self.step() and not helped:
                 break
             rests = self.is_idle and not helped and settled.only_people_go_on(self.scene)
-            looked = looked + 1 if rests else 0
+            unsent = rests and settled.what_people_should_know_was_sent(self.scene)
+            looked = looked + 1 if rests and not unsent else 0
+            if unsent and self.noticing is not None:
+                self.noticing.wait()
             if looked == LOOKS:
                 break
         else:
